@@ -141,7 +141,7 @@ let plugins: [Target] = [
         needs: [
             "ErrandDigests", "ErrandHTTPFields", "ErrandMessageSyntax", "ErrandSupport", "ErrandTransfers",
         ]),
-    plugin("Retry", needs: ["ErrandHTTPFields", "ErrandMessageSyntax"]),
+    plugin("Retry", needs: ["ErrandHTTPFields", "ErrandMessageSyntax", "ErrandSupport"]),
     plugin("Signing", needs: ["ErrandHTTPFields", "ErrandKeys", "ErrandMessageSyntax", "ErrandSupport"]),
     plugin("Streaming", needs: ["ErrandJSONSyntax", "ErrandSupport"]),
     plugin(

@@ -1,9 +1,9 @@
 #if os(Linux)
 import Foundation
 
-/// The cost of a send on the caller's thread, with and without plugins: allocations, nanoseconds, and instructions,
-/// which don't depend on the machine's load. A separate program counts them, so counting doesn't slow the other
-/// measurements.
+/// The cost of a send, with and without plugins: allocations, nanoseconds, and instructions, which don't depend on the
+/// machine's load. First on the caller's thread, then in all threads, with the work that plugins leave to the
+/// background. A separate program counts them, so counting doesn't slow the other measurements.
 enum CountBench {
     private static let program = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(
         path: "errand-cost")
@@ -12,22 +12,33 @@ enum CountBench {
         path: "../Cost/instructions.py")
 
     static func run() async throws {
-        let allocations = try figures(of: program, ["plugins"])
-        let times = try figures(of: program, ["times"])
-        let instructions = hasValgrind ? try figures(of: URL(filePath: "/usr/bin/env"), python) : []
-        if instructions.isEmpty { print("instructions are not counted: valgrind or python3 is missing") }
-        print("\(Rounds.pad("a send", 44)) instructions  allocations         ns")
-        for (place, row) in allocations.enumerated() {
-            let count = place < instructions.count ? instructions[place].value : .nan
-            let time = place < times.count ? times[place].value : .nan
-            let numbers = [Rounds.number(count), Rounds.number(row.value), Rounds.number(time)]
-            print("\(Rounds.pad(row.name, 44))    \(numbers.joined(separator: "    "))")
-        }
+        if !hasValgrind { print("instructions are not counted: valgrind or python3 is missing") }
+        try report(
+            "a send", allocations: figures(of: program, ["plugins"]), times: figures(of: program, ["times"]),
+            instructions: instructions("plugins"))
         let bytes = try figures(of: program, []).first { $0.name == "bytes" }?.value ?? .nan
         print("\(Rounds.pad("what a send asks of the heap", 44)) \(Rounds.number(bytes)) bytes")
+        try report(
+            "a call in all threads", allocations: [], times: figures(of: program, ["whole"]),
+            instructions: instructions("whole"))
     }
 
-    private static var python: [String] { ["python3", script.path, program.path] }
+    private static func report(_ title: String, allocations: [Figure], times: [Figure], instructions: [Figure]) {
+        print("\(Rounds.pad(title, 44)) instructions  allocations         ns")
+        for (place, time) in times.enumerated() {
+            let count = place < instructions.count ? instructions[place].value : .nan
+            let calls = place < allocations.count ? allocations[place].value : .nan
+            let numbers = [count, calls, time.value].map(Rounds.number)
+            print("\(Rounds.pad(time.name, 44))    \(numbers.joined(separator: "    "))")
+        }
+    }
+
+    private typealias Figure = (name: String, value: Double)
+
+    private static func instructions(_ mode: String) throws -> [Figure] {
+        if !hasValgrind { return [] }
+        return try figures(of: URL(filePath: "/usr/bin/env"), ["python3", script.path, program.path, mode])
+    }
 
     private static var hasValgrind: Bool {
         let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
@@ -36,7 +47,7 @@ enum CountBench {
         }
     }
 
-    private static func figures(of program: URL, _ arguments: [String]) throws -> [(name: String, value: Double)] {
+    private static func figures(of program: URL, _ arguments: [String]) throws -> [Figure] {
         let (process, output) = (Process(), Pipe())
         (process.executableURL, process.arguments, process.standardOutput) = (program, arguments, output)
         try process.run()

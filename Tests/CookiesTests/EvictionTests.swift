@@ -97,6 +97,41 @@ import Testing
         }
     }
 
+    @Test("a host's cookies are sent in the same order whether it has few or many, and after each change")
+    func candidates() throws {
+        let jar = CookieJar()
+        for number in 1...40 {
+            let path = number.isMultiple(of: 2) ? "/" : "/a"
+            let domain = number.isMultiple(of: 3) ? "x.example" : "a.x.example"
+            try jar.insert(Cookie("n\(number)", "1", domain: domain, path: path), at: epoch)
+            let numbers = 1...number
+            let expected = numbers.filter { !$0.isMultiple(of: 2) } + numbers.filter { $0.isMultiple(of: 2) }
+            #expect(jar.cookies(for: url("https://a.x.example/a"), at: epoch).map(\.name) == expected.map { "n\($0)" })
+            #expect(
+                jar.cookies(for: url("https://b.x.example/"), at: epoch).count == numbers.count { $0.isMultiple(of: 6) }
+            )
+        }
+        for number in 1...40 {
+            jar.remove { $0.name == "n\(number)" }
+            #expect(jar.cookies(for: url("https://a.x.example/a"), at: epoch).count == 40 - number)
+        }
+    }
+
+    @Test(
+        "a URL selects the same cookies however it's written",
+        arguments: [
+            "https://x.example/a/b", "https://x.example:443/a/b?c#d", "HTTPS://X.example/a/b",
+            "https://x.example/a/b/%20",
+            "https://x.example/a/b/(c)", "https://u@x.example/a/b", "https://x.example/a/b#?",
+        ])
+    func spellings(text: String) throws {
+        let jar = CookieJar()
+        try jar.insert(Cookie("s", "1", domain: "x.example", path: "/a/b", isSecure: true), at: epoch)
+        try jar.insert(Cookie("t", "1", domain: "x.example", path: "/a/bc"), at: epoch)
+        #expect(jar.field(for: text) == "s=1")
+        #expect(jar.field(for: text.replacing("https", with: "http").replacing("HTTPS", with: "http")).isEmpty)
+    }
+
     @Test("one cookie more costs the same in a full jar of 100,000 as in one of 1,000, on http and https")
     func fullJars() throws {
         for isSecure in [false, true] {

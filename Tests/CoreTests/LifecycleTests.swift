@@ -320,6 +320,31 @@ private struct Framing: Accessory {
         #expect(log.all == ["agent one", "request one", "call one", "agent two", "request two", "call two"])
     }
 
+    @Test("a note can be described by its details, and its message can be replaced")
+    func describedNotes() async throws {
+        struct Detail: Sendable, CustomStringConvertible { let description = "as described" }
+        struct Reader: Accessory {
+            let log: Log<String>
+            func activity(_ activity: Activity, did event: ActivityEvent) {
+                guard case .note(var note) = event else { return }
+                log.add("\(note.name) \(note.message) \(note.details is Detail)")
+                note.message = "replaced"
+                log.add(note.message)
+            }
+        }
+        let log = Log<String>()
+        let agent = NetworkAgent(
+            baseURL: base, transport: .stub(json),
+            filters: [
+                ClosureFilter { exchange, next in
+                    exchange.note("test", describing: Detail())
+                    return try await next(exchange)
+                }
+            ], accessories: [Reader(log: log)])
+        _ = try await agent.send(GetUser())
+        #expect(log.all == ["test as described true", "replaced"])
+    }
+
     @Test("requests read well the other way round, too")
     func sugar() async throws {
         let agent = NetworkAgent(baseURL: base, transport: .stub(json))

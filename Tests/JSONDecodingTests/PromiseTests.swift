@@ -76,7 +76,7 @@ struct PromiseTests {
         }
     }
 
-    @Test("response.json uses a JSONDecoder, and response.decoded the decoder of the agent")
+    @Test("response.json and response.decoded use the agent's decoder, unless the call names another")
     func responses() async throws {
         struct User: Decodable, Sendable { let userName: String? }
         let agent = NetworkAgent(
@@ -88,7 +88,23 @@ struct PromiseTests {
         }
         let response = try await agent.send(Call<HTTPResponse>(.get, "user")).value
         #expect(try response.decoded(as: User.self).userName == "Ada")
-        #expect(try response.json(User.self).userName == nil)
+        #expect(try response.json(User.self).userName == "Ada")
+        #expect(try response.json(User.self, decoder: JSONDecoder()).userName == nil)
+    }
+
+    @Test("response.json reads JSON if the agent's decoder reads another format")
+    func otherFormat() async throws {
+        struct Other: BodyDecoder {
+            let contentTypes: ContentTypes = ["application/cbor"]
+            func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
+                throw CocoaError(.coderInvalidValue)
+            }
+        }
+        let agent = NetworkAgent(baseURL: "https://api.example.com", transport: .stub(.json(#"["Ada"]"#)))
+        agent.configure { $0.decoder = Other() }
+        let response = try await agent.send(Call<HTTPResponse>(.get, "users")).value
+        #expect(try response.json([String].self) == ["Ada"])
+        #expect(throws: ErrandError.self) { try response.decoded(as: [String].self) }
     }
 
     @Test("a text is read whatever the one before had, and its index has an entry for each value")

@@ -45,6 +45,37 @@ import Testing
         #expect(redactor.masking("list, harmless") == "list, harmless")
     }
 
+    @Test("each secret is masked at each place of a text, and nothing else is, over 2,000 random texts")
+    func places() {
+        var random = SystemRandomNumberGenerator()
+        func text(_ count: Int) -> String {
+            String((0..<count).map { _ in "abc".randomElement(using: &random) ?? "a" })
+        }
+        for _ in 0..<2_000 {
+            let secret = text(Int.random(in: 6...9, using: &random))
+            var redactor = Redactor()
+            redactor.remember(secret)
+            let body = text(Int.random(in: 0...40, using: &random))
+            #expect(redactor.masking("\(body)-\(secret)-\(secret.dropLast())").hasSuffix("-•••-\(secret.dropLast())"))
+            #expect((redactor.masking(body) == body) == !body.contains(secret))
+        }
+    }
+
+    @Test("exchanges that are masked one after the other don't share their secrets")
+    func followingExchanges() {
+        var secrets = HeaderSecrets()
+        let first: HTTPHeaders = ["Authorization": "Bearer first-token"]
+        let second: HTTPHeaders = ["Authorization": "Bearer second-token"]
+        let cookies: HTTPHeaders = ["Set-Cookie": "sid=cookie-value"]
+        for _ in 0..<2 {
+            let text = "first-token second-token cookie-value"
+            #expect(secrets.redactor(knowing: first, nil).masking(text) == "••• second-token cookie-value")
+            #expect(secrets.redactor(knowing: first, cookies).masking(text) == "••• second-token •••")
+            #expect(secrets.redactor(knowing: second, [:]).masking(text) == "first-token ••• cookie-value")
+            #expect(secrets.redactor(knowing: nil, nil).masking(text) == text)
+        }
+    }
+
     @Test("the fields of a part are masked with all lines that continue them, however many there are")
     func foldedFields() {
         func shown(_ head: String, _ redactor: inout Redactor) -> String? {

@@ -1,3 +1,5 @@
+import ErrandSupport
+
 /// Escapes control characters in untrusted text, which can move a terminal's cursor, forge log lines, or change the
 /// text direction.
 ///
@@ -12,7 +14,7 @@ public enum ControlCharacters {
     ///   - text: untrusted text.
     ///   - allowsLines: whether to keep line feeds and tabs. Defaults to false.
     public static func escaped(_ text: String, allowsLines: Bool = false) -> String {
-        if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return text }
+        if isPlain(text) { return text }
         var escaped = ""
         escaped.reserveCapacity(text.utf8.count)
         for scalar in text.unicodeScalars {
@@ -23,6 +25,16 @@ public enum ControlCharacters {
             }
         }
         return escaped
+    }
+
+    /// Returns whether all characters are printable ASCII.
+    private static func isPlain(_ text: String) -> Bool {
+        text.withSpan { bytes in
+            // No early exit: a loop without branches can be vectorized.
+            var others: UInt8 = 0
+            for index in bytes.indices { others |= bytes[index] >= 0x20 && bytes[index] < 0x7F ? 0 : 1 }
+            return others == 0
+        }
     }
 
     private static func isControl(_ scalar: Unicode.Scalar) -> Bool {

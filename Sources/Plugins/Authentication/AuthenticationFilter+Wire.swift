@@ -3,8 +3,8 @@ import ErrandEssentials
 import Synchronization
 
 extension AuthenticationFilter {
-    private func accept(_ lease: CredentialKeeper.Lease, _ response: HTTPResponse) {
-        if response.status < 500, !response.source.isStored { keeper.accept(lease) }
+    func accept(_ lease: CredentialKeeper.Lease, _ response: HTTPResponse) {
+        if lease.isOnTrial, response.status < 500, !response.source.isStored { keeper.accept(lease) }
     }
 
     func send(_ exchange: Exchange, _ next: Next) async throws -> HTTPResponse {
@@ -25,14 +25,18 @@ extension AuthenticationFilter {
         } else {
             return try await next(exchange)
         }
-        return try await send(exchange, next, lease, added)
+        return try await send(exchange, next, lease, added, refused: nil)
     }
 
     /// Sends the request. If the response refuses the credential, sends it again with the next credential.
-    private func send(
-        _ exchange: Exchange, _ next: Next, _ lease: CredentialKeeper.Lease, _ added: AddedCredential?
+    ///
+    /// - Parameter refused: the response to the first attempt, if that has been sent, and the amount of work that was
+    ///   staged before it.
+    func send(
+        _ exchange: Exchange, _ next: Next, _ lease: CredentialKeeper.Lease, _ added: AddedCredential?,
+        refused: (response: HTTPResponse, stagedWork: Int)?
     ) async throws -> HTTPResponse {
-        var (exchange, lease) = (exchange, lease)
+        var (exchange, lease, refused) = (exchange, lease, refused)
         let company = Refusals.ofPass(&exchange, next)
         let isSpent = company?.isSpent ?? false
         var repetition = added?.repetition ?? AddedCredential.Repetition()
@@ -49,8 +53,10 @@ extension AuthenticationFilter {
                 let need = CredentialKeeper.Need.refused(lease, isRepeated: repetition.isRefreshed)
                 company?.willSend(mayRenew: mayRepeat && keeper.canRenew(after: need, first))
             }
-            let stagedWork = exchange.stagedWorkCount
-            let response = try await next(attempt)
+            let stagedWork = refused?.stagedWork ?? exchange.stagedWorkCount
+            let response: HTTPResponse
+            if let known = refused?.response { response = known } else { response = try await next(attempt) }
+            refused = nil
             let refusal = keeper.isRenewable ? try await refusal(response, attempt) : nil
             if refusal == nil { accept(lease, response) }
             guard mayRepeat, let refusal,
@@ -200,6 +206,11 @@ final class Refusals: Sendable {
         let new = Refusals()
         exchange.tags[Key.self] = new
         return new
+    }
+
+    /// Whether several sessions add their credentials to the request.
+    static func areShared(_ exchange: Exchange, _ following: FilterTraits) -> Bool {
+        following.contains(.authenticates) || exchange.tags[Key.self] != nil
     }
 
     var isSpent: Bool { phase.withLock { $0 == .spent } }

@@ -14,8 +14,12 @@ public struct AuthenticationFilter<C: Credential>: Filter {
     private let session: AuthenticationSession<C>
     /// The part of the session that requests use. It isn't generic.
     let keeper: CredentialKeeper
+    /// The source of users' marks: the credential's type.
+    private let source: String
 
-    init(_ session: AuthenticationSession<C>) { (self.session, keeper) = (session, session.keeper) }
+    init(_ session: AuthenticationSession<C>) {
+        (self.session, keeper, source) = (session, session.keeper, "\(C.self)")
+    }
 
     var origins: TrustedOrigins? { keeper.rules.origins }
 
@@ -41,13 +45,59 @@ public struct AuthenticationFilter<C: Credential>: Filter {
     /// Throws ``AuthenticationError``, or `bodyNotReplayable` if a refused request can't be sent again because its body
     /// can be read only once.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-        guard exchange.request.authorization == nil, exchange.tags[AuthenticationMode.self] != .off else {
-            return try await next(exchange)
+        guard let attempt = try attemptAtOnce(exchange, next) else {
+            return exchange.stage == .call ? try await prepare(exchange, next) : try await send(exchange, next)
         }
-        if keeper.isOfHandler(exchange.http) { return try await next(withoutSession(exchange)) }
-        guard mayHaveCredential(exchange) else { return try await next(withoutCredential(exchange)) }
-        return exchange.stage == .call ? try await prepare(exchange, next) : try await send(exchange, next)
+        let stagedWork = exchange.stagedWorkCount
+        let response = try await next(attempt.exchange)
+        guard let lease = attempt.lease, !isAccepted(response, lease) else { return response }
+        return try await send(exchange, next, lease, nil, refused: (response, stagedWork))
     }
+
+    /// Returns what to pass on, or nil if that isn't known without waiting, or depends on more than a credential in an
+    /// available field.
+    ///
+    /// Not async, because most requests find a valid credential, and each async function would cost them a frame.
+    @inline(never) private func attemptAtOnce(_ exchange: Exchange, _ next: Next) throws -> Attempt? {
+        guard exchange.request.authorization == nil, exchange.tags[AuthenticationMode.self] != .off else {
+            return Attempt(exchange: exchange)
+        }
+        if keeper.isOfHandler(exchange.http) { return Attempt(exchange: withoutSession(exchange)) }
+        guard mayHaveCredential(exchange) else { return Attempt(exchange: try withoutCredential(exchange)) }
+        let isCall = exchange.stage == .call
+        if isCall ? waitsAmongCallFilters(exchange, next.following) : waitsOnWire(exchange, next.following) {
+            return nil
+        }
+        let member = member(of: exchange)
+        if member?.isAnonymous == true { return Attempt(exchange: exchange) }
+        let ready = isCall ? keeper.ready(for: .any, member) : keeper.ready(exchange.time, member)
+        guard let lease = ready, let field = lease.field else { return nil }
+        if member == nil { try admit(lease, exchange) }
+        var authorized = exchange
+        _ = authorize(&authorized, lease, field)
+        return Attempt(exchange: authorized, lease: isCall ? nil : lease)
+    }
+
+    /// Returns whether the credential is limited to some origins, covered by a signature, or already in the request.
+    private func waitsAmongCallFilters(_ exchange: Exchange, _ following: FilterTraits) -> Bool {
+        origins != nil || isSigned(following) || exchange.http.headers.contains(.authorization)
+    }
+
+    /// Returns whether the request has other credentials, or whether more than the status decides if it's refused.
+    private func waitsOnWire(_ exchange: Exchange, _ following: FilterTraits) -> Bool {
+        if !exchange.tags[OwnCredentials.self].isEmpty || added(to: exchange) != nil { return true }
+        if Refusals.areShared(exchange, following) || exchange.isRecordingUsers { return true }
+        return keeper.isRenewable && (keeper.rules.isRejection != nil || exchange.request.outcomeCheck != nil)
+    }
+
+    /// Whether the response's status doesn't refuse the credential.
+    @inline(never) private func isAccepted(_ response: HTTPResponse, _ lease: CredentialKeeper.Lease) -> Bool {
+        if keeper.isRenewable, keeper.rules.is401Rejection, response.status == 401 { return false }
+        accept(lease, response)
+        return true
+    }
+
+    private func isSigned(_ following: FilterTraits) -> Bool { keeper.isRenewable && following.contains(.signs) }
 
     private func mayHaveCredential(_ exchange: Exchange) -> Bool {
         origins?.contains(exchange.http.url) ?? exchange.isTrusted
@@ -76,6 +126,13 @@ public struct AuthenticationFilter<C: Credential>: Filter {
     func added(to exchange: Exchange) -> AddedCredential? {
         exchange.tags[AddedCredentials.self].last { $0.keeper === keeper }
     }
+}
+
+/// An exchange to pass on. Not a member of the filter, because a generic type looks up its metadata each time.
+private struct Attempt {
+    let exchange: Exchange
+    /// The credential that the response can refuse. Nil if the response doesn't matter.
+    var lease: CredentialKeeper.Lease?
 }
 
 // MARK: - The call
@@ -115,7 +172,7 @@ extension AuthenticationFilter {
             return prepared
         }
         // A credential in a single field can be replaced by name, without `AddedCredential`.
-        let isSigned = keeper.isRenewable && following.contains(.signs)
+        let isSigned = isSigned(following)
         if lease.field == nil || origins != nil || isSigned {
             let added = AddedCredential(
                 keeper, lease, exchange.http, prepared.http, mark, isSigned, repetition)
@@ -220,7 +277,7 @@ extension AuthenticationFilter {
             headers.set(field)
             exchange.http.headers = headers
         }
-        let mark = lease.owner.map { UserMark($0, source: "\(C.self)") }
+        let mark = lease.owner.map { UserMark($0, source: source) }
         // Skip the array for calls outside operations.
         if exchange.userPin != nil { exchange.vouch(for: mark, carriedBy: [field]) }
         guard let mark else { return nil }
@@ -253,7 +310,7 @@ extension AuthenticationFilter {
             field.isSensitive && !old.contains { $0.name == field.name && $0.value == field.value }
         }
         if let owner = lease.owner {
-            let mark = UserMark(owner, source: "\(C.self)")
+            let mark = UserMark(owner, source: source)
             exchange.assign(to: mark, carriedBy: Array(carriers))
             exchange.vouch(for: mark, carriedBy: Array(carriers))
             return mark
@@ -262,7 +319,7 @@ extension AuthenticationFilter {
             exchange.vouch(for: nil, carriedBy: Array(carriers))
             return nil
         }
-        let mark = UserMark(identity, source: "\(C.self)")
+        let mark = UserMark(identity, source: source)
         exchange.assign(to: mark)
         exchange.vouch(for: mark, carriedBy: Array(carriers))
         return mark

@@ -40,24 +40,28 @@ private struct CookieSender: Filter {
     @inline(never) private func sending(_ exchange: Exchange) -> Exchange {
         // The file is written after the response that changed it, when that request's activity has already ended. So
         // report a failed write with the next request.
-        if let failure = jar.takeFailure() { exchange.note("cookies", failure.description, details: failure) }
+        if let failure = jar.takeFailure() { exchange.note("cookies", describing: failure) }
         let http = exchange.http
-        var cookies = jar.cookies(for: http.urlText, http.url, at: exchange.time.date)
+        var cookies = jar.entries(for: http.urlText, http.url, at: exchange.time.date)
         let fields = http.headers.contains(.cookie) ? http.headers.count { $0.name == .cookie } : 0
         if cookies.isEmpty, fields < 2 { return exchange }
         var exchange = exchange
-        let own = exchange.http.headers[.cookie]
+        let own = http.headers[.cookie]
         if let own {
             // Compare bytes, because servers do.
             let pairs = own.utf8.split(separator: UInt8(ascii: ";"))
             let names = Set(pairs.map { Array(ASCII.trimmed(Substring($0.prefix { $0 != UInt8(ascii: "=") })).utf8) })
-            cookies.removeAll { names.contains(Array($0.name.utf8)) }
+            cookies.removeAll { names.contains(Array($0.cookie.name.utf8)) }
             if cookies.isEmpty, fields < 2 { return exchange }
         }
         // A request has at most one `Cookie` field (RFC 6265bis, section 5.8.1).
-        let value = ((own.map { [$0] } ?? []) + cookies.map(\.pair)).joined(separator: "; ")
+        var value = own ?? ""
+        for cookie in cookies {
+            if !value.isEmpty { value += "; " }
+            value += cookie.pair
+        }
         exchange.http.headers.set(.cookie, value, sensitive: true)
-        if cookies.contains(where: \.isLatin1) { exchange.http.headers = exchange.http.headers.latin1(.cookie) }
+        if cookies.contains(where: \.cookie.isLatin1) { exchange.http.headers = exchange.http.headers.latin1(.cookie) }
         return exchange
     }
 }
@@ -82,7 +86,7 @@ extension CookieJar {
     fileprivate func keep(_ response: HTTPResponse, of exchange: Exchange) {
         try? keep(
             response.headers.lazy.filter { $0.name == .setCookie }, from: exchange.http.url, at: exchange.time.date
-        ) { rejection throws(CookieRejection) in exchange.note("cookies", rejection.description, details: rejection) }
+        ) { rejection throws(CookieRejection) in exchange.note("cookies", describing: rejection) }
         writeSoon(by: exchange.time)
     }
 }

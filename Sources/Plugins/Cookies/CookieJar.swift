@@ -64,7 +64,7 @@ public final class CookieJar: Sendable {
 
     /// Returns the cookies for a request to a URL, in the order they're sent (RFC 6265bis, section 5.8.3).
     public func cookies(for url: URL, at date: Date = Date()) -> [Cookie] {
-        cookies(for: url.absoluteString, url, at: date)
+        entries(for: url.absoluteString, url, at: date).map(\.cookie)
     }
 
     /// Returns the value of the `Cookie` field for a request to a URL, such as `session=7; theme=dark`, or nil without
@@ -77,12 +77,11 @@ public final class CookieJar: Sendable {
     }
 
     /// Returns the cookies for a URL given as text. Parses the URL only if necessary.
-    func cookies(for text: String, _ url: @autoclosure () -> URL, at date: @autoclosure () -> Date) -> [Cookie] {
+    func entries(
+        for text: String, _ url: @autoclosure () -> URL, at date: @autoclosure () -> Date
+    ) -> [CookieTable.Entry] {
         if contents.isEmpty { return [] }
-        if let host = CookieOrigin.plainHost(in: text) {
-            if !contents.read({ $0.hasCookies(for: host) }) { return [] }
-        }
-        guard let origin = CookieOrigin(url()) else { return [] }
+        guard let origin = CookieOrigin(plain: text) ?? CookieOrigin(url()) else { return [] }
         let date = date()
         return contents.read { $0.retrieve(for: origin, at: date) }
     }

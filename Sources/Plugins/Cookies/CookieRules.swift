@@ -25,21 +25,34 @@ struct CookieOrigin {
     /// RFC 6265bis lets clients decide which connections are secure. curl, Chromium and Firefox include these hosts.
     private static let loopbackHosts: Set<String> = ["localhost", "127.0.0.1", "::1"]
 
-    /// Returns the host of an absolute URL without parsing it fully. Returns nil if the host isn't in plain lowercase,
-    /// or is preceded by user information.
-    static func plainHost(in text: String) -> String? {
-        text.withSpan { bytes -> String? in
-            guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes.count > colon + 3,
-                bytes[colon + 1] == UInt8(ascii: "/"), bytes[colon + 2] == UInt8(ascii: "/")
-            else { return nil }
-            var end = colon + 3
-            while end < bytes.count, isPlain(bytes[end]) { end += 1 }
-            let host = bytes.extracting((colon + 3)..<end)
+    /// Reads the text of an absolute URL without parsing it as `URL` does. Returns nil unless scheme and host are plain
+    /// lowercase, no user information precedes the host, and the path consists of ordinary characters, as in almost all
+    /// requests.
+    init?(plain text: String) {
+        let parts = text.withSpan { bytes -> (host: String, path: String, isSecure: Bool)? in
+            let isSecure = "https://".withSpan { bytes.starts(with: $0) }
+            guard isSecure || "http://".withSpan({ bytes.starts(with: $0) }) else { return nil }
+            let begin = isSecure ? 8 : 7
+            var end = begin
+            while end < bytes.count, Self.isPlain(bytes[end]) { end += 1 }
+            let host = bytes.extracting(begin..<end)
             if end < bytes.count, bytes[end] == UInt8(ascii: ":") { end += 1 }
             while end < bytes.count, ASCII.isDigit(bytes[end]) { end += 1 }
-            let isWhole = end == bytes.count || bytes[end] == UInt8(ascii: "/") || bytes[end] == UInt8(ascii: "?")
-            return isWhole && !host.isEmpty ? String(decoding: host) : nil
+            let start = end
+            while end < bytes.count, Self.isOfPath(bytes[end]) { end += 1 }
+            let path = bytes.extracting(start..<end)
+            let isWhole = end == bytes.count || bytes[end] == UInt8(ascii: "?") || bytes[end] == UInt8(ascii: "#")
+            guard isWhole, !host.isEmpty, path.isEmpty || path[0] == UInt8(ascii: "/") else { return nil }
+            return (String(decoding: host), String(decoding: path), isSecure)
         }
+        guard let parts else { return nil }
+        (host, path) = (parts.host, parts.path)
+        isSecure = parts.isSecure || Self.loopbackHosts.contains(host)
+    }
+
+    /// Whether a byte of a path is unreserved, a percent sign or a slash.
+    private static func isOfPath(_ byte: UInt8) -> Bool {
+        ASCII.isUnreserved(byte) || byte == UInt8(ascii: "/") || byte == UInt8(ascii: "%")
     }
 
     private static func isPlain(_ byte: UInt8) -> Bool {
@@ -72,6 +85,11 @@ enum CookieRules {
         let end = host.suffix(domain.count + 1)
         return end.first == UInt8(ascii: ".") && end.dropFirst().elementsEqual(domain)
             && !HostName.isAddress(String(host))
+    }
+
+    /// Returns the domains whose cookies a host may receive: the host, then its parents. An IP address has no parents.
+    static func domains(of host: String) -> [String] {
+        HostName.isAddress(host) ? [host] : [host] + domains(above: host).filter { !$0.isEmpty }
     }
 
     /// Returns the parent domains of a host, longest first, skipping names longer than DNS allows (RFC 1035, section

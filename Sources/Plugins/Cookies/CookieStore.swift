@@ -139,32 +139,34 @@ struct CookieStore {
         return before - count
     }
 
-    /// Returns whether a host or one of its parent domains has cookies. Cheaper than `retrieve`.
-    func hasCookies(for host: String) -> Bool {
-        table.contains(domain: host)
-            || CookieRules.domains(above: host).contains { table.contains(domain: $0) }
-    }
-
     func secureCookies(named name: String) -> some Sequence<Cookie> { table.secureCookies(named: name) }
 
     /// Returns the cookies for a request in the order they're sent (section 5.8.3).
-    mutating func retrieve(for origin: CookieOrigin, at date: Date) -> [Cookie] {
+    mutating func retrieve(for origin: CookieOrigin, at date: Date) -> [CookieTable.Entry] {
         var found: [CookieTable.Entry] = []
-        func use(_ domain: String, isHost: Bool) {
-            table.use(domain, at: origin.path, into: &found) { cookie in
-                (isHost || !cookie.isHostOnly) && (origin.isSecure || !cookie.isSecure)
-                    && !cookie.isExpired(at: date)
+        func isIncluded(_ cookie: Cookie) -> Bool {
+            (origin.isSecure || !cookie.isSecure) && !cookie.isExpired(at: date)
+        }
+        if let candidates = table.candidates(for: origin.host) {
+            for candidate in candidates
+            where CookieRules.matches(path: origin.path, cookiePath: candidate.entry.cookie.path)
+                && isIncluded(candidate.entry.cookie)
+            {
+                table.use(candidate)
+                found.append(candidate.entry)
+            }
+        } else {
+            for domain in CookieRules.domains(of: origin.host) {
+                table.use(domain, at: origin.path, into: &found) { cookie in
+                    (domain == origin.host || !cookie.isHostOnly) && isIncluded(cookie)
+                }
             }
         }
-        use(origin.host, isHost: true)
-        if !HostName.isAddress(origin.host) {
-            for domain in CookieRules.domains(above: origin.host) where !domain.isEmpty { use(domain, isHost: false) }
-        }
-        found.sort {
+        if found.count < 2 { return found }
+        return found.sorted {
             let (a, b) = ($0.cookie.path.utf8.count, $1.cookie.path.utf8.count)
             return a == b ? $0.created < $1.created : a > b
         }
-        return found.map(\.cookie)
     }
 }
 

@@ -5,15 +5,24 @@ import ErrandSupport
 /// the request path scans all cookies.
 struct CookieTable {
     struct Entry {
-        var cookie: Cookie
+        let cookie: Cookie
+        /// The name-value pair as it appears in the `Cookie` field.
+        let pair: String
         /// The creation order. A cookie that replaces another one inherits its position.
         let created: UInt64
         /// Differs from the stamps of earlier cookies in the same slot.
         let stamp: UInt64
     }
 
+    /// A cookie that a host receives if path, scheme and date match.
+    struct Candidate {
+        fileprivate let slot: Int
+        let entry: Entry
+        fileprivate let domain: Dictionary<String, Domain>.Index
+    }
+
     /// The identity of a cookie within its domain (RFC 6265bis, section 5.7, step 23).
-    private struct Key: Hashable {
+    fileprivate struct Key: Hashable {
         let name: String
         let path: String
         let isHostOnly: Bool
@@ -27,7 +36,7 @@ struct CookieTable {
         }
     }
 
-    private struct Domain {
+    fileprivate struct Domain {
         /// Canonically equivalent paths share an entry.
         var paths: [String: [Key: Int]] = [:]
         var count = 0
@@ -44,6 +53,10 @@ struct CookieTable {
     private var (order, all, domainOrder) = (UseOrder(), UseOrder.Ends(), UseOrder())
     private var expiries = ExpiryOrder()
     private var clock: UInt64 = 0
+    /// The candidates of the last hosts. Cleared by each change, because cookies change much less often than requests
+    /// are sent.
+    private var candidates: [String: [Candidate]] = [:]
+    private static let (maximumHosts, maximumCandidates) = (64, 32)
 
     var count: Int { slots.count - free.count }
 
@@ -64,7 +77,9 @@ struct CookieTable {
         clock += 1
         let slot = free.popLast() ?? slots.count
         if slot == slots.count { slots.append(nil) }
-        slots[slot] = Entry(cookie: cookie, created: replaced?.created ?? clock, stamp: clock)
+        candidates = [:]
+        slots[slot] = Entry(
+            cookie: cookie, pair: cookie.pair, created: replaced?.created ?? clock, stamp: clock)
         order.append(slot, to: &all)
         domains[cookie.domain, default: Domain()].paths[cookie.path, default: [:]][Key(cookie)] = slot
         domains[cookie.domain, default: Domain()].count += 1
@@ -89,6 +104,7 @@ struct CookieTable {
     private mutating func remove(_ slot: Int) -> Entry? {
         guard slot >= 0, let entry = slots[slot] else { return nil }
         let cookie = entry.cookie
+        candidates = [:]
         slots[slot] = nil
         free.append(slot)
         order.remove(slot, from: &all)
@@ -133,7 +149,35 @@ struct CookieTable {
             ?? false
     }
 
-    func contains(domain: String) -> Bool { domains[domain] != nil }
+    /// Returns the cookies of a host and the domains above it in the order in which they're used. Returns nil if there
+    /// are so many that looking them up by path is faster.
+    mutating func candidates(for host: String) -> [Candidate]? {
+        if let known = candidates[host] { return known }
+        var found: [Candidate] = []
+        for domain in CookieRules.domains(of: host) {
+            guard let index = domains.index(forKey: domain) else { continue }
+            if found.count + domains.values[index].count > Self.maximumCandidates { return nil }
+            let slots = domains.values[index].paths.values.flatMap(\.values)
+            let entries = slots.compactMap { slot in self.slots[slot].map { (slot, $0) } }
+            for (slot, entry) in entries.sorted(by: { $0.1.created < $1.1.created })
+            where domain == host || !entry.cookie.isHostOnly {
+                found.append(Candidate(slot: slot, entry: entry, domain: index))
+            }
+        }
+        if candidates.count >= Self.maximumHosts { candidates = [:] }
+        candidates[host] = found
+        return found
+    }
+
+    /// Marks a cookie as used. No cookie may have changed since the candidate was returned.
+    mutating func use(_ candidate: Candidate) {
+        order.use(candidate.slot, in: &all)
+        if candidate.entry.cookie.isSecure {
+            domainOrder.use(candidate.slot, in: &domains.values[candidate.domain].secure)
+        } else {
+            domainOrder.use(candidate.slot, in: &domains.values[candidate.domain].plain)
+        }
+    }
 
     /// Appends the cookies that match the path and pass the test, and marks them as used.
     mutating func use(

@@ -1,5 +1,6 @@
 import Errand
 import ErrandEssentials
+import ErrandRedaction
 import Synchronization
 
 /// An exchange that is running, or that has ended and isn't masked yet. Contains unmasked secrets.
@@ -103,7 +104,7 @@ final class ExchangeDraft: Sendable {
     }
 
     /// Returns the exchange with its secrets masked, without activity, end and outcome.
-    func masked(_ label: String, _ redaction: Redaction) -> RecordedExchange {
+    func masked(_ label: String, _ secrets: inout HeaderSecrets) -> RecordedExchange {
         // After unlocking, because this searches the whole exchange for secrets.
         let state = state.withLock { $0 }
         // Events leave out streamed bodies, so count the bytes transferred.
@@ -111,7 +112,7 @@ final class ExchangeDraft: Sendable {
         let length = state.response?.length.flatMap { $0 > 0 ? $0 : nil } ?? passed
         var exchange = RecordedExchange(
             masking: request, sent: state.sent, state.response, received: state.received, receivedLength: length,
-            state.messages, label, date, redaction)
+            state.messages, label, date, secrets.redactor(knowing: request.headers, state.response?.headers))
         (exchange.attempt, exchange.hop) = (attempt, hop)
         exchange.offset = start
         exchange.timeToHead = state.timeToHead
@@ -144,27 +145,27 @@ final class EndedExchange: Sendable {
 
     private let state: Mutex<State>
     private let ending: Ending
-    private let redaction: Redaction
 
-    init(_ draft: ExchangeDraft, _ ending: Ending, _ redaction: Redaction) {
+    init(_ draft: ExchangeDraft, _ ending: Ending) {
         state = Mutex(.clear(draft))
-        (self.ending, self.redaction) = (ending, redaction)
+        self.ending = ending
     }
 
-    var masked: RecordedExchange {
+    /// - Parameter secrets: those of the exchange that was masked before.
+    func masked(_ secrets: inout HeaderSecrets) -> RecordedExchange {
         let known = state.withLock { $0 }
         // After unlocking, because this searches the whole exchange for secrets.
         switch known {
         case .masked(let exchange): return exchange
         case .clear(let draft):
-            let exchange = exchange(of: draft)
+            let exchange = exchange(of: draft, &secrets)
             state.withLock { $0 = .masked(exchange) }
             return withExtendedLifetime(known) { exchange }
         }
     }
 
-    private func exchange(of draft: ExchangeDraft) -> RecordedExchange {
-        var exchange = draft.masked(ending.label, redaction)
+    private func exchange(of draft: ExchangeDraft, _ secrets: inout HeaderSecrets) -> RecordedExchange {
+        var exchange = draft.masked(ending.label, &secrets)
         (exchange.activity, exchange.parent, exchange.outcome) = (ending.activity, ending.parent, ending.outcome)
         exchange.duration = (draft.supersededAt ?? ending.end) - draft.start
         return exchange

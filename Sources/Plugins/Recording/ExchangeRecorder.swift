@@ -1,6 +1,7 @@
 import Dispatch
 public import Errand
 import ErrandEssentials
+import ErrandRedaction
 import ErrandSupport
 import Synchronization
 
@@ -104,9 +105,10 @@ public final class ExchangeRecorder: Accessory {
     private func recording(of state: State) -> Recording {
         let sockets = state.running.all.compactMap { ($0 as? ActivityDraft)?.known.socket }
             .sorted { $0.handshake.start < $1.handshake.start }
-        let open = sockets.map { EndedExchange($0.handshake, $0.ending, redaction) }
+        let open = sockets.map { EndedExchange($0.handshake, $0.ending) }
+        var secrets = HeaderSecrets(redaction)
         return Recording(
-            exchanges: (state.exchanges.all + open).map(\.masked), activities: state.activities.all,
+            exchanges: (state.exchanges.all + open).map { $0.masked(&secrets) }, activities: state.activities.all,
             droppedExchanges: state.exchanges.dropped, droppedActivities: state.activities.dropped,
             metrics: state.metrics)
     }
@@ -135,7 +137,9 @@ public final class ExchangeRecorder: Accessory {
             let handshake = draft(of: activity)?.known.socket?.handshake
             handshake?.add(message, at: time.date, limit: maximumBodyBytes)
         case .note(let note):
-            guard let count = note.details as? StreamCount else { return }
+            // Comparing types is faster than a cast that fails.
+            guard let details = note.details, type(of: details) == StreamCount.self, let count = details as? StreamCount
+            else { return }
             draft(of: activity)?.change { $0.stream = count }
         case .willStop(let outcome): end(activity, outcome)
         default: break
@@ -164,7 +168,7 @@ public final class ExchangeRecorder: Accessory {
     }
 
     private func record(_ draft: ExchangeDraft, _ ending: EndedExchange.Ending) {
-        let exchange = EndedExchange(draft, ending, redaction)
+        let exchange = EndedExchange(draft, ending)
         let cost = draft.approximateByteCount
         let starts = state.withLock { state in
             state.exchanges.append(exchange, cost: cost)
@@ -177,8 +181,9 @@ public final class ExchangeRecorder: Accessory {
     }
 
     private func maskEnded() {
+        var secrets = HeaderSecrets(redaction)
         while let (exchange, position) = nextToMask() {
-            let cost = exchange.masked.approximateByteCount
+            let cost = exchange.masked(&secrets).approximateByteCount
             state.withLock { state in
                 if state.exchanges[position] === exchange { state.exchanges.setCost(cost, at: position) }
             }
@@ -220,11 +225,10 @@ public final class ExchangeRecorder: Accessory {
         _ activity: Activity, _ label: String, _ date: Date, _ draft: ActivityDraft.State, _ outcome: ActivityOutcome,
         _ recorded: RecordedOutcome, _ now: Duration
     ) -> RecordedActivity {
-        var redactor = Redactor(redaction)
         let start = origin.duration(to: activity.start)
         var ended = RecordedActivity(
             id: activity.id, parent: activity.parent, kind: activity.kind,
-            label: maximumExchanges > 0 ? redactor.url(label) : "", host: draft.host, date: date, offset: start,
+            label: maximumExchanges > 0 ? redaction.url(label) : "", host: draft.host, date: date, offset: start,
             duration: now - start, outcome: recorded, bytesSent: draft.progress.sent,
             bytesReceived: draft.progress.received)
         ended.stream = draft.stream

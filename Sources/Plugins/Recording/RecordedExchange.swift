@@ -1,5 +1,6 @@
 public import Errand
 public import ErrandEssentials
+import ErrandSupport
 
 /// One request sent and its response, from a recorder or a file, with secrets masked and bodies bounded.
 ///
@@ -133,14 +134,14 @@ extension RecordedExchange {
     ) {
         self.init(
             masking: ClearRequest(request), sent: sent, response.map { ClearResponse($0) }, received: received,
-            receivedLength: receivedLength, nil, label, date, redaction)
+            receivedLength: receivedLength, nil, label, date, Redactor(redaction))
     }
 
     init(
         masking request: ClearRequest, sent: Data, _ response: ClearResponse?, received: Data, receivedLength: Int64?,
-        _ messages: SocketMessages?, _ label: String, _ date: Date, _ redaction: Redaction
+        _ messages: SocketMessages?, _ label: String, _ date: Date, _ redactor: Redactor
     ) {
-        var redactor = Redactor(redaction)
+        var redactor = redactor
         // Search everything for secrets first: a secret of one part is masked in all parts.
         self.init(
             request: Request(request, sent, &redactor),
@@ -222,7 +223,9 @@ extension RecordedExchange.Response {
 
 extension HTTPHeaders {
     fileprivate func masked(_ redactor: Redactor) -> HTTPHeaders {
-        HTTPHeaders(
+        // Usually `Redactor.headers` has left no secret in them.
+        if allSatisfy({ redactor.masking($0.value).hasSameBytes(as: $0.value) }) { return self }
+        return HTTPHeaders(
             map { field in
                 var field = field
                 field.value = redactor.masking(field.value)

@@ -60,13 +60,22 @@ public struct RetryFilter: Filter {
         let policy = policy(for: exchange)
         if policy.maximumAttempts <= 1 { return try await next(exchange) }
         let exchange = policy.addsIdempotencyKey ? withIdempotencyKey(exchange) : exchange
-        let deliveries = exchange.possiblyReceivedCount
-        var attempt = 1
-        while true {
-            let (finalFailureCount, stagedWork) = (exchange.finalFailureCount, exchange.stagedWorkCount)
-            let result: Result<HTTPResponse, any Error>
-            do { result = .success(try await next(exchange)) } catch { result = .failure(error) }
+        let start = Counts(exchange)
+        let result: Result<HTTPResponse, any Error>
+        do { result = .success(try await next(exchange)) } catch { result = .failure(error) }
+        if let response = accepted(result, exchange, policy, isFirst: true) { return response }
+        return try await retry(exchange, next, policy, after: result, since: start)
+    }
 
+    /// Sends the request again after its first result, which may be a failure.
+    ///
+    /// Apart from the first attempt, because its variables would enlarge the async frame of every request.
+    private func retry(
+        _ exchange: Exchange, _ next: Next, _ policy: RetryPolicy, after first: Result<HTTPResponse, any Error>,
+        since start: Counts
+    ) async throws -> HTTPResponse {
+        var (attempt, result, counts) = (1, first, start)
+        while true {
             guard let failure = await RetryFailure(result, exchange, policy) else {
                 let response = try result.get()
                 succeeded(response, exchange, policy, isFirst: attempt == 1)
@@ -74,8 +83,8 @@ public struct RetryFilter: Filter {
             }
             if attempt == 1 { failed(exchange, policy) }
             // A later filter has already repeated the request as often as possible.
-            if exchange.finalFailureCount != finalFailureCount { return try result.get() }
-            let isUnsent = failure.reachedNoServer && exchange.possiblyReceivedCount == deliveries
+            if exchange.finalFailureCount != counts.finalFailures { return try result.get() }
+            let isUnsent = failure.reachedNoServer && exchange.possiblyReceivedCount == start.deliveries
             guard Self.isSafe(exchange.http, isUnsent: isUnsent, policy) else { return try result.get() }
 
             guard let wait = wait(after: failure, attempt, exchange, policy) else {
@@ -83,7 +92,7 @@ public struct RetryFilter: Filter {
                 return try result.get()
             }
             if case .success(let response) = result { await exchange.discard(response) }
-            await exchange.discardStagedWork(after: stagedWork)
+            await exchange.discardStagedWork(after: counts.stagedWork)
             do {
                 try await exchange.time.sleep(until: exchange.time.now.advanced(by: wait))
                 try Task.checkCancellation()
@@ -92,7 +101,31 @@ public struct RetryFilter: Filter {
                 throw error
             }
             attempt += 1
+            counts = Counts(exchange)
+            do { result = .success(try await next(exchange)) } catch { result = .failure(error) }
+            if let response = accepted(result, exchange, policy, isFirst: false) { return response }
         }
+    }
+
+    /// Returns the response if its status alone shows that it isn't a failure.
+    @inline(never) private func accepted(
+        _ result: Result<HTTPResponse, any Error>, _ exchange: Exchange, _ policy: RetryPolicy, isFirst: Bool
+    ) -> HTTPResponse? {
+        guard case .success(let response) = result, policy.repeatsError == nil,
+            !policy.statuses.contains(response.status)
+        else { return nil }
+        succeeded(response, exchange, policy, isFirst: isFirst)
+        return response
+    }
+}
+
+/// The state of a call before an attempt.
+private struct Counts {
+    let finalFailures, stagedWork, deliveries: Int
+
+    init(_ exchange: Exchange) {
+        (finalFailures, stagedWork) = (exchange.finalFailureCount, exchange.stagedWorkCount)
+        deliveries = exchange.possiblyReceivedCount
     }
 }
 

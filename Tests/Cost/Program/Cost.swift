@@ -1,3 +1,4 @@
+import Dispatch
 import Errand
 import ErrandEssentials
 import ErrandTesting
@@ -18,7 +19,8 @@ import CErrandCounter
 #endif
 
 /// Prints the heap allocations and bytes of one send, one per line, for Tests/Cost/check. With the argument
-/// `plugins`, prints the allocations of a send with each of some plugins; with `times`, its nanoseconds.
+/// `plugins`, prints the allocations of a send with each of some plugins; with `times`, its nanoseconds; with `whole`,
+/// those of all threads, for rows with background work.
 @main
 struct Cost {
     private struct GetData: Request { let path = "users/7" }
@@ -34,6 +36,7 @@ struct Cost {
         if names.first == "plugins" {
             return stayingOnThread { try await measurePlugins(named: Set(names.dropFirst())) }
         }
+        if names.first == "whole" { return waiting { await measureWhole(named: Set(names.dropFirst())) } }
         if names.first == "times" { return stayingOnThread { try await timePlugins(named: Set(names.dropFirst())) } }
         var numbers = [1000, 0, 0]
         for (place, text) in CommandLine.arguments.dropFirst().prefix(3).enumerated() {
@@ -42,6 +45,16 @@ struct Cost {
         stayingOnThread { [numbers] in
             try await measure(numbers[0], filters: numbers[1], accessories: numbers[2])
         }
+    }
+
+    /// Runs a body that changes threads.
+    private static func waiting(for body: @escaping @Sendable @concurrent () async -> Void) {
+        let done = DispatchSemaphore(value: 0)
+        Task {
+            await body()
+            done.signal()
+        }
+        done.wait()
     }
 
     private static func stayingOnThread(_ body: @escaping @Sendable @concurrent () async throws -> Void) {
@@ -69,6 +82,29 @@ struct Cost {
         }
     }
 
+    /// A profiler that counts all threads splits its counts at the marks; there are 3,000 calls between two, after
+    /// 1,000 calls. Prints the nanoseconds of CPU time of a call.
+    @concurrent private static func measureWhole(named names: Set<String>) async {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "errand-cost-\(getpid())")
+        defer { try? FileManager.default.removeItem(at: directory) }
+        do {
+            try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+            for row in PluginRow.whole(in: directory) where names.isEmpty || names.contains(row.name) {
+                try await row.sendAndSettle(1000)
+                #if os(Linux)
+                errand_cost_mark()
+                #endif
+                let start = time(of: CLOCK_PROCESS_CPUTIME_ID)
+                try await row.sendAndSettle(3000)
+                let nanoseconds = (time(of: CLOCK_PROCESS_CPUTIME_ID) - start) / 3000
+                #if os(Linux)
+                errand_cost_mark()
+                #endif
+                print(row.name, nanoseconds.rounded())
+            }
+        } catch { fatalError("\(error)") }
+    }
+
     /// Measures CPU time of the sending thread; takes the minimum of interleaved rounds.
     private static func timePlugins(named names: Set<String>) async throws {
         let rows = PluginRow.all().filter { names.isEmpty || names.contains($0.name) }
@@ -83,10 +119,12 @@ struct Cost {
         for (row, nanoseconds) in zip(rows, best) { print(row.name, nanoseconds.rounded()) }
     }
 
+    private static func threadTime() -> Double { time(of: CLOCK_THREAD_CPUTIME_ID) }
+
     /// In nanoseconds.
-    private static func threadTime() -> Double {
+    private static func time(of clock: clockid_t) -> Double {
         var time = timespec()
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        clock_gettime(clock, &time)
         return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
     }
 

@@ -222,4 +222,11 @@ extension Activity: TransportObserver {
     ) {
         notify(.note(ActivityNote(name, message(), details: details())))
     }
+
+    /// Sends accessories details worth logging, whose description is the message.
+    public func note<Details: Sendable & CustomStringConvertible>(
+        _ name: String, describing details: @autoclosure () -> Details
+    ) {
+        notify(.note(ActivityNote(name, describing: details())))
+    }
 }

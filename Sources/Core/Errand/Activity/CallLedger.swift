@@ -12,6 +12,7 @@ struct CallLedger: ~Copyable, Sendable {
         var staged: [StagedWork] = []
         var bodies: [WeakBody] = []
         var values = CallValues()
+        var marks: Exchange.KnownMarks?
     }
 
     private let state = Mutex(State())
@@ -105,15 +106,28 @@ struct CallLedger: ~Copyable, Sendable {
     /// Clears the ledger and closes it for further work.
     func close(cancelsBodies: Bool) {
         let left = state.withLock { state in
-            let left = (state.bodies, state.checks, state.lastSent, state.staged)
-            (state.bodies, state.checks, state.lastSent, state.staged) = ([], [], nil, [])
-            state.isClosed = true
+            var left = State(isClosed: true)
+            swap(&left.values, &state.values)
+            swap(&left, &state)
             return left
         }
-        if cancelsBodies { for body in left.0 { body.reader?.cancel() } }
-        let staged = left.3
+        if cancelsBodies { for body in left.bodies { body.reader?.cancel() } }
+        let staged = left.staged
         if !staged.isEmpty { Task { await staged.discard() } }
         withExtendedLifetime(left) {}
+    }
+
+    // MARK: Users
+
+    var knownMarks: Exchange.KnownMarks? { state.withLock { $0.marks } }
+
+    func remember(_ marks: Exchange.KnownMarks) {
+        let old = state.withLock { state in
+            let old = state.marks
+            if !state.isClosed { state.marks = marks }
+            return old
+        }
+        withExtendedLifetime(old) {}
     }
 
     // MARK: The values of filters

@@ -35,7 +35,10 @@ public struct ActivityNote: Sendable {
     /// The source of the note, such as "cache" or "retry".
     public var name: String
     /// The message for people.
-    public var message: String
+    public var message: String {
+        get { text ?? kept.first.map { "\($0)" } ?? "" }
+        set { text = newValue }
+    }
     /// Structured data in addition to the text.
     public var details: (any Sendable)? {
         get { kept.first }
@@ -43,11 +46,18 @@ public struct ActivityNote: Sendable {
     }
     // An array, because a value of any type would make copying the event a runtime call.
     private var kept: [any Sendable]
+    /// Nil for the description of the details.
+    private var text: String?
 
     /// Creates a note.
     public init(_ name: String, _ message: String, details: (any Sendable)? = nil) {
-        self.name = name
-        self.message = message
+        (self.name, text) = (name, message)
         kept = details.map { [$0] } ?? []
+    }
+
+    /// Creates a note whose message is the description of its details. Most accessories don't read messages, so the
+    /// description is computed when one does.
+    public init(_ name: String, describing details: some Sendable & CustomStringConvertible) {
+        (self.name, kept) = (name, [details])
     }
 }

@@ -48,7 +48,10 @@ public struct Call<Output: Sendable>: Request {
     /// See ``Request/delivery``.
     public var delivery: BodyDelivery
     /// The name in logs. Defaults to the method and the path, without the query.
-    public var label: String?
+    public var label: String? {
+        get { givenLabel ?? method.rawValue + " " + pathWithoutQuery }
+        set { givenLabel = .some(newValue) }
+    }
     /// See ``Request/tags``.
     public var tags = Tags()
     /// See ``Request/filters``.
@@ -62,6 +65,12 @@ public struct Call<Output: Sendable>: Request {
     /// See ``Request/decoder``.
     public var decoder: (any BodyDecoder)?
     private let decode: @Sendable (HTTPResponse, Call) async throws -> Output
+    /// Nil for the default. Few calls are logged, so that text isn't computed here.
+    private var givenLabel: String??
+
+    private var pathWithoutQuery: Substring {
+        path[..<(path.utf8.firstIndex(of: UInt8(ascii: "?")) ?? path.endIndex)]
+    }
 
     private init(
         _ method: HTTPMethod, _ path: String, _ query: Parameters, _ body: RequestBody, types: ContentTypes,
@@ -75,7 +84,6 @@ public struct Call<Output: Sendable>: Request {
         self.delivery = delivery
         self.decode = decode
         acceptableContentTypes = types
-        label = "\(method) \(path.prefix { $0 != "?" })"
         configure(&self)
     }
 

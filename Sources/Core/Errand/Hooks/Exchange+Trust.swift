@@ -87,7 +87,8 @@ struct OriginMove: CustomStringConvertible {
 
     /// Returns nil if the origin is the same. A host below `.invalid` is a placeholder and doesn't count.
     init?(from before: HTTPRequest, to after: HTTPRequest) {
-        if URLSyntax.beginAlike(before.urlText, after.urlText) || before.host?.hasSuffix(".invalid") == true
+        if before.sharesURL(with: after) || URLSyntax.beginAlike(before.urlText, after.urlText)
+            || before.host?.hasSuffix(".invalid") == true
             || URLSyntax.origin(of: before.url) == URLSyntax.origin(of: after.url)
         {
             return nil

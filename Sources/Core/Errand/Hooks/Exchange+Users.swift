@@ -6,21 +6,55 @@ extension Exchange {
     ///
     /// Contains the marks declared with ``assign(to:carriedBy:)`` and by an ``OwnedRequest``, and a mark for each
     /// sensitive header field that no declared mark represents.
-    public var userMarks: Set<UserMark> { Ownership(request: request, headers: http.headers, declared: users).marks }
+    public var userMarks: Set<UserMark> {
+        let ownership = Ownership(request: request, headers: http.headers, declared: users)
+        if users == nil, !ownership.carriers.headers.haveSecrets { return ownership.adding(owners: []) }
+        // Several filters ask for the marks of one request.
+        if let known = activity.ledger.knownMarks, known.carriers == ownership.carriers {
+            return ownership.adding(owners: known.marks)
+        }
+        let new = KnownMarks(ownership.carriers)
+        activity.ledger.remember(new)
+        return ownership.adding(owners: new.marks)
+    }
 
     struct Ownership {
         let request: any Request
+        let carriers: MarkCarriers
+
+        init(request: any Request, headers: HTTPHeaders, declared: UserMarks?) {
+            (self.request, carriers) = (request, MarkCarriers(headers: headers, declared: declared))
+        }
+
+        var marks: Set<UserMark> { adding(owners: carriers.marks) }
+
+        /// Read each time, because a request can compute its owners.
+        fileprivate func adding(owners marks: Set<UserMark>) -> Set<UserMark> {
+            // Checking the type is cheaper than a failing cast of the value.
+            guard type(of: request) is any OwnedRequest.Type, let request = request as? any OwnedRequest else {
+                return marks
+            }
+            return marks.union(request.owners)
+        }
+    }
+
+    /// The parts of an exchange that determine its marks, apart from the request's owners.
+    struct MarkCarriers: Equatable {
         let headers: HTTPHeaders
         let declared: UserMarks?
 
         var marks: Set<UserMark> {
-            var marks = UserMarks.implied(by: headers, besides: declared)
-            if let declared { marks.formUnion(declared.marks) }
-            if type(of: request) is any OwnedRequest.Type {
-                marks.formUnion((request as? any OwnedRequest)?.owners ?? [])
-            }
-            return marks
+            let implied = UserMarks.implied(by: headers, besides: declared)
+            return declared.map { implied.union($0.marks) } ?? implied
         }
+    }
+
+    /// The marks computed last in a call. A class, because most calls have none, and an empty reference is cheap.
+    final class KnownMarks: Sendable {
+        let carriers: MarkCarriers
+        let marks: Set<UserMark>
+
+        init(_ carriers: MarkCarriers) { (self.carriers, marks) = (carriers, carriers.marks) }
     }
 
     /// Declares to which user the request belongs. For filters that identify the user in any part of the request.
@@ -43,6 +77,8 @@ extension Exchange {
     public mutating func assign(to user: UserMark, carriedBy fields: [HTTPHeaders.Field] = []) {
         // An earlier mark stays with the old origin.
         settle()
+        // A filter that runs in two stages declares the same user again.
+        if users?.include(user, carriedBy: fields) == true { return }
         var marks = users ?? UserMarks()
         marks.insert(user, carriedBy: fields)
         users = marks

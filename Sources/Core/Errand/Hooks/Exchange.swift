@@ -50,7 +50,8 @@ public struct Exchange: Sendable {
         http = built.http
         fields = CopyOnWrite(
             Fields(
-                request: request, delivery: request.delivery,
+                // The activity has already boxed the request.
+                request: activity.request ?? request, delivery: request.delivery,
                 timeout: request.timeout ?? settings.timeout, priority: request.priority ?? .medium,
                 tags: activity.tags, activity: activity, accessories: activity.accessories,
                 settings: settings, built: built.http, trust: built.trust))
@@ -238,6 +239,13 @@ public struct Exchange: Sendable {
         activity.note(name, message(), details: details())
     }
 
+    /// Sends accessories details worth logging, whose description is the message. Ignored once the activity is over.
+    public func note<Details: Sendable & CustomStringConvertible>(
+        _ name: String, describing details: @autoclosure () -> Details
+    ) {
+        activity.note(name, describing: details())
+    }
+
     /// Reports an event on the wire, like ``Activity/report(_:)``, to all calls that share the exchange. For filters
     /// that send their own exchanges.
     public func report(_ event: TransportEvent) {
@@ -340,10 +348,11 @@ extension Exchange {
     /// Returns a value that's created on first use and shared by all attempts and hops of the call, and work detached
     /// afterward.
     public func once<Value>(_ key: CallKey<Value>, _ make: () -> Value) -> Value {
-        if let known = value(of: key) { return known }
+        // Casts in patterns avoid an optional of a generic type, whose metadata is looked up each time.
+        if let any = activity.ledger.value(key.number), case let known as Value = any { return known }
         let new = make()
-        guard let known = activity.ledger.add(new, for: key.number) else { return new }
-        return known as? Value ?? new
+        if let any = activity.ledger.add(new, for: key.number), case let known as Value = any { return known }
+        return new
     }
 
     /// Returns the value of a key in this call, or nil if it wasn't created.

@@ -13,16 +13,8 @@ public struct Next: Sendable {
     @inlinable @inline(__always) public func callAsFunction(_ exchange: Exchange) async throws -> HTTPResponse {
         // Inlined into the calling filter, so a step costs one async frame instead of two.
         guard let step, isOpen(for: exchange) else { throw ended(exchange) }
-        if !exchange.isSettled { return try await settling(exchange) }
-        if step.beginsWire { return try await step.beginWire(exchange) }
-        return try await step.filter.filter(exchange, next: step.next)
-    }
-
-    /// Passes on a changed request, without the secrets of another origin.
-    @usableFromInline @inline(never) func settling(_ exchange: Exchange) async throws -> HTTPResponse {
-        var exchange = exchange
-        exchange.settle()
-        return try await self(exchange)
+        if exchange.isSettled, !step.beginsWire { return try await step.filter.filter(exchange, next: step.next) }
+        return try await step.filter.filter(exchange.passed(to: step), next: step.next)
     }
 
     /// Whether the exchange's call, or a call that shares the exchange, can still be running.

@@ -1,7 +1,7 @@
 /// Builds a call's filter chain from the filters of the agent, the request, the call and its tags.
 enum FilterChain {
     static func make(
-        of request: any Request, _ callFilters: [any Filter], _ tags: Tags, _ settings: PipelineSettings
+        of request: some Request, _ callFilters: [any Filter], _ tags: Tags, _ settings: PipelineSettings
     ) -> Next {
         // Checking the type is cheaper than casting the request.
         let isProviding = type(of: request) is any FilterProvidingRequest.Type

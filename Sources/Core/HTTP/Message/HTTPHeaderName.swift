@@ -57,7 +57,17 @@ public struct HTTPHeaderName: Sendable, Hashable, ExpressibleByStringLiteral, Cu
 
     /// Hashes the lowercase name.
     public func hash(into hasher: inout Hasher) {
-        for byte in rawName.utf8 { hasher.combine(ASCII.lowercase(byte)) }
+        // Eight bytes at a time, because each combination costs more than a byte.
+        let (last, count) = rawName.withSpan { bytes in
+            var word: UInt64 = 0
+            for index in bytes.indices {
+                word = word << 8 | UInt64(ASCII.lowercase(bytes[index]))
+                if index % 8 == 7 { hasher.combine(word) }
+            }
+            return (word, bytes.count)
+        }
+        hasher.combine(last)
+        hasher.combine(count)
     }
 
     /// The name as written.

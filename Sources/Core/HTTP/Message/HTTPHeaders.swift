@@ -230,6 +230,21 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
         return copy
     }
 
+    /// Whether a field is sensitive.
+    package var haveSecrets: Bool {
+        let fields = fields.span
+        for index in fields.indices where fields[index].isSensitive { return true }
+        return false
+    }
+
+    /// The sensitive fields, in order.
+    package var secrets: [Field] {
+        let fields = fields.span
+        var secrets: [Field] = []
+        for index in fields.indices where fields[index].isSensitive { secrets.append(fields[index]) }
+        return secrets
+    }
+
     /// Returns whether a name is sensitive. Its fields all have the same mark.
     private func isSensitive(_ name: HTTPHeaderName) -> Bool { index(of: name).map { fields[$0].isSensitive } ?? false }
 

@@ -58,6 +58,15 @@ public struct HTTPRequest: Sendable {
 
     var messageURL: MessageURL { fields.value.url }
 
+    /// Whether one request is a copy of the other with the same URL. Doesn't compare texts, so false doesn't mean that
+    /// the URLs differ.
+    package func sharesURL(with other: HTTPRequest) -> Bool {
+        guard case .checked(let own) = fields.value.url, case .checked(let others) = other.fields.value.url else {
+            return false
+        }
+        return own === others
+    }
+
     /// Throws an error unless the request is well-formed and can't be read as more than one request:
     ///
     /// - The method and header names are tokens (RFC 9110, section 5.6.2).

@@ -115,10 +115,15 @@ public struct HTTPResponse: Sendable {
         return text
     }
 
-    /// Decodes a body in memory as JSON, using `decoder`, or else the decoder of the request or agent if that is a
-    /// `JSONDecoder`. Throws ``ErrandError/Code/decodingFailed``.
+    /// Decodes a body in memory as JSON, using `decoder`, or else the decoder of the request or agent if that reads
+    /// ``ContentTypes/json``. Throws ``ErrandError/Code/decodingFailed``.
     public func json<Value: Decodable>(_ type: Value.Type = Value.self, decoder: JSONDecoder? = nil) throws -> Value {
-        try decoded(as: type, by: decoder ?? self.decoder as? JSONDecoder ?? Self.plainDecoder)
+        try decoded(as: type, by: decoder ?? jsonDecoder)
+    }
+
+    private var jsonDecoder: any BodyDecoder {
+        guard let decoder, decoder.contentTypes == .json else { return Self.plainDecoder }
+        return decoder
     }
 
     /// Decodes a value from a body in memory, using `decoder`, or else the decoder of the request or agent. Throws

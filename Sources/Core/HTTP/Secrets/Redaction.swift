@@ -69,6 +69,10 @@ public struct Redaction: Sendable {
         field.isSensitive || !shownHeaders.contains(field.name)
     }
 
+    /// Returns a URL without its fragment, with credentials and the values of secret query items masked. To mask these
+    /// values elsewhere too, use a ``Redactor``.
+    public func url(_ text: String) -> String { URLSyntax.redacted(text) { isSecret($0) } }
+
     /// Returns a URL for descriptions by the default rules: without fragment, with credentials and secret query items
     /// masked.
     static func masked(_ url: String) -> String {

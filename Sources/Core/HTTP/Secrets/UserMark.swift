@@ -21,6 +21,9 @@ public struct UserMark: Sendable, Hashable {
     public static func == (a: UserMark, b: UserMark) -> Bool {
         a.identity.hasSameBytes(as: b.identity) && a.source.hasSameBytes(as: b.source)
     }
+
+    /// Hashes the identity, which tells almost all marks apart.
+    public func hash(into hasher: inout Hasher) { hasher.combine(identity) }
 }
 
 extension UserMark: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
@@ -33,7 +36,7 @@ extension UserMark: CustomStringConvertible, CustomDebugStringConvertible, Custo
 }
 
 /// The marks of an exchange that filters have set, and the header fields that these marks replace.
-package struct UserMarks: Sendable {
+package struct UserMarks: Sendable, Equatable {
     package var marks: Set<UserMark> = []
     private var carriers: [HTTPHeaders.Field] = []
 
@@ -42,6 +45,11 @@ package struct UserMarks: Sendable {
     package mutating func insert(_ mark: UserMark, carriedBy fields: [HTTPHeaders.Field]) {
         marks.insert(mark)
         carriers += fields.filter { !carriers.contains($0) }
+    }
+
+    /// Returns whether an insertion would change nothing.
+    package func include(_ mark: UserMark, carriedBy fields: [HTTPHeaders.Field]) -> Bool {
+        marks.contains(mark) && fields.allSatisfy { carriers.contains($0) }
     }
 
     package func union(_ other: UserMarks) -> UserMarks {
@@ -55,18 +63,26 @@ package struct UserMarks: Sendable {
     package static func implied(by headers: HTTPHeaders, besides marks: UserMarks?) -> Set<UserMark> {
         var implied: Set<UserMark> = []
         for field in headers where field.isSensitive && marks?.stand(for: field) != true {
-            let source = field.name.rawName.lowercased()
+            let source = source(of: field.name)
             if let known = implied.first(where: { $0.source == source }) {
                 implied.remove(known)
                 implied.insert(UserMark(known.identity + ", " + field.value, source: source))
-            } else if implied.isEmpty {
-                // Hashes once less than an insertion into a set without capacity.
-                implied = [UserMark(field.value, source: source)]
             } else {
+                // Without capacity, the second insertion would hash the first mark again.
+                if implied.isEmpty { implied.reserveCapacity(2) }
                 implied.insert(UserMark(field.value, source: source))
             }
         }
         return implied
+    }
+
+    /// The name in lower case. The usual names aren't converted for each request.
+    private static func source(of name: HTTPHeaderName) -> String {
+        switch name.rawName {
+        case "Authorization": "authorization"
+        case "Cookie": "cookie"
+        default: name.rawName.lowercased()
+        }
     }
 
     /// Returns whether a mark replaces a field and its value.

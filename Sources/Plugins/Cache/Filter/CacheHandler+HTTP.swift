@@ -5,54 +5,94 @@ import ErrandEssentials
 extension CacheHandler {
     /// Answers a request from the store or the server.
     ///
-    /// - Parameter policy: Nil if the response must not be stored.
-    func respond(_ policy: CachePolicy.HTTP?) async throws -> HTTPResponse {
-        if !exchange.http.method.isSafe { return try await sendUnsafe(policy) }
+    /// - Parameter isStorable: Whether the response may be stored.
+    func respond(storing isStorable: Bool) async throws -> HTTPResponse {
+        if !exchange.http.method.isSafe { return try await sendUnsafe(isStorable ? policy.http : nil) }
 
-        guard let lookup = try await lookup(policy) else { return try await next(mode.applied(to: exchange)) }
+        // After the first request, everything up to the search is known without waiting.
+        var beginning = try begin(storing: isStorable, nil)
+        if case .closed = beginning { beginning = try begin(storing: isStorable, await openStore()) }
+        guard case .lookup(let lookup) = beginning else {
+            if case .closed = beginning { try bypass(nil) }
+            return try await next(mode.applied(to: exchange))
+        }
         if case .store(let response) = mode { return try await storeForCaller(response, lookup) }
         if case .remove = mode { return try await removeForCaller(lookup) }
-        let candidate = await search(lookup)
-        let condition = candidate.found.map { self.condition($0, lookup) } ?? .whole
+        let candidate: SearchResult
+        if let found = searchAtOnce(lookup) { candidate = found } else { candidate = await search(lookup) }
+        if let found = candidate.found { return try await respond(found, lookup) }
+        if try mustNotSend(lookup, .notStored) { return gatewayTimeout }
+        note(decision(candidate, .whole, lookup).status)
+        return try await forward(lookup)
+    }
 
-        var (found, decision) = (candidate.found, decision(candidate, condition, lookup))
+    /// Sends a request for which no response is stored.
+    ///
+    /// Apart from the other cases, whose variables would enlarge the async frame of every miss.
+    private func forward(_ lookup: HTTPLookup) async throws -> HTTPResponse {
+        let sent = now
+        let (request, record) = mode.applied(to: exchange).recordingUsers()
+        let response = try await next(request)
+        record.commit()
+        if !isForUsers(of: lookup, record, response) { return response }
+        if lookup.isHead {
+            if response.status == 200 { await applyHead(response, lookup, sent: sent) }
+            return response
+        }
+        return isRefused(response, lookup) ? response : await storeResponse(response, lookup, sent: sent)
+    }
 
-        if let hit = found, decision.usesStored {
-            if let response = await serve(hit.entry, condition, decision.status) {
-                if decision.revalidates || mode.refreshes { revalidate(hit, lookup) }
+    /// Answers a request from a stored response, or after the server has confirmed or replaced it.
+    private func respond(_ stored: StoredResponse, _ lookup: HTTPLookup) async throws -> HTTPResponse {
+        let condition = condition(stored, lookup)
+        let decision = decision(.found(stored), condition, lookup)
+        if decision.usesStored {
+            if let response = await serve(stored.entry, condition, decision.status) {
+                if decision.revalidates || mode.refreshes { revalidate(stored, lookup) }
                 return response
             }
             // The entry is damaged.
-            await remove(hit.key)
+            await remove(stored.key)
             if mode.mustNotSend { throw miss(.unreadable) }
-            (found, decision) = (nil, .validate(.forward(.miss, detail: "unreadable")))
+            if lookup.directives.onlyIfCached { return gatewayTimeout }
+            note(.forward(.miss, detail: "unreadable"))
+            return try await forward(lookup)
         }
-
-        // 504 or a miss: the request must not be sent.
-        if mode.mustNotSend { throw miss(found == nil ? .notStored : .expired) }
-        if lookup.directives.onlyIfCached { return gatewayTimeout }
-
+        if try mustNotSend(lookup, .expired) { return gatewayTimeout }
         let status = decision.status
-        if let found, status.forward == .stale, isShareable(lookup) { return try await share(found, lookup, status) }
+        if status.forward == .stale, isShareable(lookup) { return try await share(stored, lookup, status) }
         note(status)
-        return try await send(lookup, found, status)
+        return try await send(lookup, stored, status)
     }
 
-    /// Sends a request and updates the store. Adds the stored response's validators if the request doesn't have its own
+    /// Returns whether the request itself forbids sending it. Throws if the mode does.
+    private func mustNotSend(_ lookup: HTTPLookup, _ reason: CacheMiss.Reason) throws -> Bool {
+        if mode.mustNotSend { throw miss(reason) }
+        return lookup.directives.onlyIfCached
+    }
+
+    /// Returns whether the request was sent only for the users for whom the cache looked it up. Notes if it wasn't.
+    private func isForUsers(of lookup: HTTPLookup, _ record: UserRecord, _ response: HTTPResponse) -> Bool {
+        if lookup.mayKeep(record.marks) { return true }
+        note(CacheStatus(forwardStatus: response.status, detail: "not stored: sent for other users"))
+        return false
+    }
+
+    /// Sends a request and updates the stored response. Adds its validators if the request doesn't have its own
     /// conditions.
     ///
     /// - Parameters:
     ///   - found: A stored response that the server has to confirm.
     ///   - status: Why the request is sent.
-    func send(_ lookup: HTTPLookup, _ found: StoredResponse?, _ status: CacheStatus) async throws -> HTTPResponse {
+    func send(_ lookup: HTTPLookup, _ found: StoredResponse, _ status: CacheStatus) async throws -> HTTPResponse {
         let stagedWork = exchange.stagedWorkCount
         do {
-            let conditional = found.flatMap { validating($0, lookup) }
+            let conditional = validating(found, lookup)
             let sent = now
             let (request, record) = mode.applied(to: conditional ?? exchange).recordingUsers()
             let response = try await next(request)
             record.commit()
-            if let found, HTTPCacheRules.isServerFailure(response.status),
+            if HTTPCacheRules.isServerFailure(response.status),
                 let stale = await stale(found, lookup, forwardStatus: response.status, stagedWork)
             {
                 await exchange.discard(response)
@@ -60,19 +100,18 @@ extension CacheHandler {
             }
 
             // Later filters sent the request for other users, so the answer doesn't belong in this entry.
-            guard lookup.mayKeep(record.marks) else {
-                note(CacheStatus(forwardStatus: response.status, detail: "not stored: sent for other users"))
+            guard isForUsers(of: lookup, record, response) else {
                 if response.status != 304 || conditional == nil { return response }
                 await exchange.discard(response)
                 await exchange.discardStagedWork(after: stagedWork)
-                return try await send(lookup, nil, status)
+                return try await forward(lookup)
             }
             if lookup.isHead {
                 if response.status == 200 { await applyHead(response, lookup, sent: sent) }
                 return response
             }
 
-            if response.status == 304, let found, conditional != nil || lookup.hasConditions {
+            if response.status == 304, conditional != nil || lookup.hasConditions {
                 let confirms = HTTPCacheHeaders.confirms(
                     response.headers, found.entry.head.headers, condition: request.http.headers)
                 let confirmed = confirms ? await freshen(found, response, lookup, sent: sent) : nil
@@ -84,12 +123,12 @@ extension CacheHandler {
                 // The 304 concerns another response, or the stored response is damaged. Send the request without
                 // validators.
                 await exchange.discardStagedWork(after: stagedWork)
-                return try await send(lookup, nil, status)
+                return try await forward(lookup)
             }
 
-            return await keep(response, lookup, sent: sent, old: found?.key)
+            return await keep(response, lookup, sent: sent, old: found.key)
         } catch {
-            guard let found, Self.allowsStale(after: error),
+            guard Self.allowsStale(after: error),
                 let stale = await stale(found, lookup, forwardStatus: nil, stagedWork)
             else { throw error }
             return stale
@@ -120,25 +159,36 @@ extension CacheHandler {
 // MARK: - Strategy
 
 extension CacheHandler {
-    /// Nil if the request bypasses the cache.
-    private func lookup(_ policy: CachePolicy.HTTP?) async throws -> HTTPLookup? {
+    private enum Beginning {
+        case lookup(HTTPLookup)
+        case bypass
+        /// The store has to be opened first.
+        case closed
+    }
+
+    private func begin(storing isStorable: Bool, _ opened: OpenStore?) throws -> Beginning {
         let http = exchange.http
-        guard let policy, http.method == .get || http.method == .head else {
+        guard isStorable, let policy = policy.http, http.method == .get || http.method == .head else {
             if mode.mustNotSend { throw miss(.off) }
-            return nil
+            return .bypass
         }
         let directives = CacheDirectives(request: http.headers)
         // The key doesn't contain the body, and another body may mean another response.
-        if http.body.length != 0 { return try bypass("the request has a body") }
-        if directives.noStore { return try bypass("no-store") }
-        guard let store = await openStore() else { return try bypass(nil) }
-        return lookup(policy, directives, store)
+        if http.body.length != 0 {
+            try bypass("the request has a body")
+            return .bypass
+        }
+        if directives.noStore {
+            try bypass("no-store")
+            return .bypass
+        }
+        guard let store = opened ?? cache.stores.known(store) else { return .closed }
+        return .lookup(lookup(policy, directives, store))
     }
 
-    private func bypass(_ detail: String?) throws -> HTTPLookup? {
+    private func bypass(_ detail: String?) throws {
         if mode.mustNotSend { throw miss(.off) }
         note(.forward(.bypass, detail: detail))
-        return nil
     }
 
     private func decision(
@@ -188,7 +238,10 @@ extension CacheHandler {
     private func serve(
         _ entry: CacheEntry, _ condition: HTTPConditions.Outcome, _ status: CacheStatus, also: HTTPHeaders = [:]
     ) async -> HTTPResponse? {
-        guard let whole = exchange.http.method == .head ? .empty : await body(entry) else { return nil }
+        let isKnown = entry.body.data != nil
+        guard let whole = exchange.http.method == .head ? .empty : isKnown ? entry.body : await body(entry) else {
+            return nil
+        }
         let head = entry.head
         let age = head.fresh.age(received: head.received, now: now) ?? 0
         var headers = head.headers

@@ -14,12 +14,16 @@ extension CacheHandler {
     ///
     /// - Parameter old: The key of the entry that the response replaces.
     func keep(_ response: HTTPResponse, _ lookup: HTTPLookup, sent: Date, old: CacheKey? = nil) async -> HTTPResponse {
-        if let refusal = HTTPCacheRules.refusal(of: response, to: exchange.http) {
-            note(CacheStatus(forwardStatus: response.status, detail: "not stored: \(refusal)"))
+        if isRefused(response, lookup) {
             // The validation returned another response, so the stored one is no longer valid.
             if let old, (200...299).contains(response.status), response.status != 206 { await remove(old) }
             return response
         }
+        return await storeResponse(response, lookup, sent: sent)
+    }
+
+    /// Stores a response that the rules allow to be stored. Returns the response for the caller.
+    func storeResponse(_ response: HTTPResponse, _ lookup: HTTPLookup, sent: Date) async -> HTTPResponse {
         if await reportsFailure(response) {
             note(CacheStatus(forwardStatus: response.status, detail: "not stored: its outcome is a failure"))
             return response
@@ -36,8 +40,18 @@ extension CacheHandler {
         return response
     }
 
+    /// Returns whether the rules don't allow storing the response, and notes why.
+    func isRefused(_ response: HTTPResponse, _ lookup: HTTPLookup) -> Bool {
+        guard let refusal = HTTPCacheRules.refusal(of: response, to: exchange.http, lookup.directives) else {
+            return false
+        }
+        note(CacheStatus(forwardStatus: response.status, detail: "not stored: \(refusal)"))
+        return true
+    }
+
     /// Returns whether the request rejects the response because of its body.
     private func reportsFailure(_ response: HTTPResponse) async -> Bool {
+        if exchange.request.outcomeCheck == nil { return false }
         do { return try await exchange.outcomeFailure(of: response) != nil } catch { return true }
     }
 

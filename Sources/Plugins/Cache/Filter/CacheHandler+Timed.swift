@@ -4,7 +4,8 @@ import ErrandEssentials
 /// Applies the app's own policy once per call.
 extension CacheHandler {
     /// Answers a call from the store, if the response hasn't exceeded its lifetime, or from the server.
-    func respond(timed: CachePolicy.Timed) async throws -> HTTPResponse {
+    func respondTimed() async throws -> HTTPResponse {
+        guard let timed = policy.timed else { return try await next(exchange) }
         guard let hasher = await openStore()?.hasher else { return try await bypass(.unreadable) }
         guard let lookup = TimedLookup(timed, self, hasher) else { return try await bypass(.off) }
         if case .store(let response) = mode {

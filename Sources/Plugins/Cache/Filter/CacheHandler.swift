@@ -1,7 +1,7 @@
 import Errand
 import ErrandEssentials
 
-/// Handles one exchange: `respond(_:)` applies RFC 9111, `respond(timed:)` the app's own policy. This file contains the
+/// Handles one exchange: `respond(storing:)` applies RFC 9111, `respondTimed()` the app's own policy. This file contains the
 /// code they share.
 ///
 /// A class, because async frames would otherwise contain the whole value.
@@ -60,7 +60,7 @@ final class CacheHandler: Sendable {
 
     func note(_ status: @autoclosure () -> CacheStatus) {
         // The status is created only if an accessory listens.
-        exchange.note("cache", status().description, details: status())
+        exchange.note("cache", describing: status())
     }
 
     private func note(_ what: String, _ error: any Error) {

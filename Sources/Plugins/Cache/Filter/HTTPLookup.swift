@@ -73,44 +73,69 @@ extension CacheHandler {
     /// Searches for the response that matches the request. If several variants match, uses the most recently stored
     /// header names.
     func search(_ lookup: HTTPLookup) async -> SearchResult {
-        // The serial number with which the entry must have been stored.
-        var serial: UInt64 = 0
-        if lookup.isOwned {
-            guard let record = await entry(CacheKeyBuilder.record(of: lookup.url), lookup) else {
-                return .nothing(.uriMiss)
+        var read = ReadEntries()
+        while true {
+            switch search(lookup, among: read) {
+            case .success(let result): return result
+            case .failure(let unread):
+                let entry: CacheEntry?
+                if case .entry(let found) = await self.read(unread.key) { entry = found } else { entry = nil }
+                read.entries.append((unread.key, entry))
             }
-            serial = record.head.serial
-        }
-        guard let entry = await entry(lookup.key, lookup), entry.head.generation == serial else {
-            return .nothing(.uriMiss)
-        }
-        switch entry.head.kind {
-        case .timed: return .nothing(.uriMiss)
-        case .http: return .found(StoredResponse(key: lookup.key, entry: entry))
-        case .index:
-            for names in entry.head.variants {
-                let key = lookup.variantKey(names)
-                // Variants of another generation were invalidated with an earlier index.
-                if let variant = await self.entry(key, lookup), variant.head.kind == .http,
-                    variant.head.generation == entry.head.serial
-                {
-                    return .found(StoredResponse(key: key, entry: variant))
-                }
-            }
-            return .nothing(.varyMiss)
         }
     }
 
-    private func entry(_ key: CacheKey, _ lookup: HTTPLookup) async -> CacheEntry? {
-        // A store in memory answers without async frames.
-        if let store = lookup.store.immediate {
-            switch cache.writer.entryAtOnce(for: key, in: store) {
-            case .entry(let entry): return entry
-            case .nothing: return nil
-            case .unknown: break
+    /// Does the same without waiting. Returns nil if an entry has to be read from a store that isn't in memory.
+    func searchAtOnce(_ lookup: HTTPLookup) -> SearchResult? { try? search(lookup, among: ReadEntries()).get() }
+
+    /// Entries that a search has read from a store that isn't in memory: at most one for each variant.
+    private struct ReadEntries {
+        var entries: [(key: CacheKey, entry: CacheEntry?)] = []
+    }
+
+    /// An entry has to be read first.
+    private struct Unread: Error { let key: CacheKey }
+
+    private func search(_ lookup: HTTPLookup, among read: ReadEntries) -> Result<SearchResult, Unread> {
+        Result { () throws(Unread) in
+            // The serial number with which the entry must have been stored.
+            var serial: UInt64 = 0
+            if lookup.isOwned {
+                guard let record = try entry(CacheKeyBuilder.record(of: lookup.url), lookup, read) else {
+                    return .nothing(.uriMiss)
+                }
+                serial = record.head.serial
+            }
+            guard let entry = try entry(lookup.key, lookup, read), entry.head.generation == serial else {
+                return .nothing(.uriMiss)
+            }
+            switch entry.head.kind {
+            case .timed: return .nothing(.uriMiss)
+            case .http: return .found(StoredResponse(key: lookup.key, entry: entry))
+            case .index:
+                for names in entry.head.variants {
+                    let key = lookup.variantKey(names)
+                    // Variants of another generation were invalidated with an earlier index.
+                    if let variant = try self.entry(key, lookup, read), variant.head.kind == .http,
+                        variant.head.generation == entry.head.serial
+                    {
+                        return .found(StoredResponse(key: key, entry: variant))
+                    }
+                }
+                return .nothing(.varyMiss)
             }
         }
-        if case .entry(let entry) = await read(key) { return entry }
-        return nil
+    }
+
+    private func entry(
+        _ key: CacheKey, _ lookup: HTTPLookup, _ read: ReadEntries
+    ) throws(Unread) -> CacheEntry? {
+        if let known = read.entries.first(where: { $0.key == key }) { return known.entry }
+        guard let store = lookup.store.immediate else { throw Unread(key: key) }
+        return switch cache.writer.entryAtOnce(for: key, in: store) {
+        case .entry(let entry): entry
+        case .nothing: nil
+        case .unknown: throw Unread(key: key)
+        }
     }
 }

@@ -80,18 +80,33 @@ public final class ResponseCache: Filter {
     /// Serves the stored response, or sends the request and stores its response. Throws ``CacheMiss`` if the mode
     /// allows only the cache.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        switch try plan(exchange, next) {
+        case .pass(let exchange): return try await next(exchange)
+        case .timed(let handler): return try await handler.respondTimed()
+        case .http(let handler, let isStorable): return try await handler.respond(storing: isStorable)
+        }
+    }
+
+    private enum Plan {
+        case pass(Exchange)
+        case timed(CacheHandler)
+        case http(CacheHandler, isStorable: Bool)
+    }
+
+    /// Not async, because its variables would enlarge an async frame that lives as long as the request.
+    @inline(never) private func plan(_ exchange: Exchange, _ next: Next) throws -> Plan {
         let mode = exchange.tags[CacheMode.self].kind
-        if case .off = mode { return try await next(exchange) }
+        if case .off = mode { return .pass(exchange) }
         let terms = terms(of: exchange.request)
         let isStorable = !terms.policy.isOff && isStorable(exchange)
         if exchange.stage == .call {
             if mode.mustNotSend, !isStorable { throw exchange.tags[CacheMode.self].miss(.off) }
-            guard isStorable, let timed = terms.policy.timed else { return try await next(exchange) }
-            return try await CacheHandler(self, exchange, next, terms, mode).respond(timed: timed)
+            guard isStorable, terms.policy.timed != nil else { return .pass(exchange) }
+            return .timed(CacheHandler(self, exchange, next, terms, mode))
         }
-        let policy = isStorable ? terms.policy.http : nil
-        if policy == nil, exchange.http.method.isSafe { return try await next(mode.applied(to: exchange)) }
-        return try await CacheHandler(self, exchange, next, terms, mode).respond(policy)
+        let hasPolicy = isStorable && terms.policy.http != nil
+        if !hasPolicy, exchange.http.method.isSafe { return .pass(mode.applied(to: exchange)) }
+        return .http(CacheHandler(self, exchange, next, terms, mode), isStorable: hasPolicy)
     }
 
     private func terms(of request: any Request) -> CacheTerms {

@@ -50,8 +50,8 @@ enum CacheKeyBuilder {
 
     /// Returns a line for each mark, in a fixed order.
     private static func lines(_ users: Set<UserMark>, _ hasher: KeyedHasher) -> String {
-        guard users.count > 1 else { return users.first.map { line($0, hasher) } ?? "" }
-        return users.map { line($0, hasher) }.sorted().joined()
+        if users.isEmpty { return "" }
+        return hasher.lines(of: users) { users.map { line($0, hasher) }.sorted().joined() }
     }
 
     private static func line(_ mark: UserMark, _ hasher: KeyedHasher) -> String {
@@ -134,6 +134,8 @@ final class KeyedHasher: Sendable {
     private let code: HMAC<SHA256Digest>
     /// Recent hashes, because each request of a user needs the same hashes.
     private let known = Mutex<[CacheKey: String]>([:])
+    private let lines = Mutex<[Set<UserMark>: String]>([:])
+    private static let maximumKnown = 64
 
     init(secret: [UInt8]) { code = HMAC(key: secret) }
 
@@ -145,9 +147,20 @@ final class KeyedHasher: Sendable {
         code.update(text.utf8)
         let hash = Hexadecimal.text(code.finalized())
         known.withLock { known in
-            if known.count >= 64 { known.removeAll() }
+            if known.count >= Self.maximumKnown { known.removeAll() }
             known[key] = hash
         }
         return hash
+    }
+
+    /// Returns the lines of marks in a key, which are made of their hashes and kept for the next request of these users.
+    func lines(of users: Set<UserMark>, _ make: () -> String) -> String {
+        if let known = lines.withLock({ $0[users] }) { return known }
+        let new = make()
+        lines.withLock { lines in
+            if lines.count >= Self.maximumKnown { lines.removeAll() }
+            lines[users] = new
+        }
+        return new
     }
 }

@@ -1,5 +1,6 @@
 import Errand
 import ErrandMessageSyntax
+import ErrandSupport
 
 /// Parses `Cache-Control` (RFC 9111, section 5.2) conservatively for a private cache.
 ///
@@ -80,8 +81,14 @@ struct DirectiveBytes {
 
         /// Compares the name with a lowercase word.
         static func ~= (word: String, name: Name) -> Bool {
-            name.bytes.count == word.utf8.count
-                && name.bytes.elementsEqual(word.utf8) { ASCII.lowercase($0) == $1 }
+            if name.bytes.count != word.utf8.count { return false }
+            let start = name.bytes.startIndex
+            return word.withSpan { word in
+                for index in word.indices where ASCII.lowercase(name.bytes[start + index]) != word[index] {
+                    return false
+                }
+                return true
+            }
         }
     }
 
@@ -123,9 +130,9 @@ struct DirectiveBytes {
     }
 
     private static func give(_ item: ArraySlice<UInt8>, to body: (DirectiveBytes) -> Void) {
-        guard let first = item.firstIndex(where: { !ASCII.isBlank($0) }),
-            let last = item.lastIndex(where: { !ASCII.isBlank($0) })
-        else { return }
-        body(DirectiveBytes(item[first...last]))
+        var (start, end) = (item.startIndex, item.endIndex)
+        while start < end, ASCII.isBlank(item[start]) { start += 1 }
+        while start < end, ASCII.isBlank(item[end - 1]) { end -= 1 }
+        if start < end { body(DirectiveBytes(item[start..<end])) }
     }
 }

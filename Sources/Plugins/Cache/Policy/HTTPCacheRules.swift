@@ -5,13 +5,17 @@ import ErrandMessageSyntax
 /// The rules of RFC 9111 for a private cache, as pure functions.
 enum HTTPCacheRules {
     /// Returns why a response must not be stored, or nil if it can be (section 3).
-    static func refusal(of response: HTTPResponse, to request: HTTPRequest) -> String? {
-        let directives = CacheDirectives(response.headers)
+    ///
+    /// - Parameter asked: The request's directives, if they're known.
+    static func refusal(
+        of response: HTTPResponse, to request: HTTPRequest, _ asked: CacheDirectives? = nil
+    ) -> String? {
         guard request.method == .get else { return "method" }
         guard (200...599).contains(response.status), !unstoredStatuses.contains(response.status) else {
             return "status \(response.status)"
         }
-        if CacheDirectives(request.headers).noStore { return "the request has no-store" }
+        if (asked ?? CacheDirectives(request.headers)).noStore { return "the request has no-store" }
+        let directives = CacheDirectives(response.headers)
         if directives.mustUnderstand {
             guard understoodStatuses.contains(response.status) else { return "status not understood" }
         } else if directives.noStore {

@@ -9,6 +9,10 @@ struct VaryRule: Sendable, Hashable {
     let isStar: Bool
 
     init(_ headers: HTTPHeaders) {
+        guard headers.contains(.vary) else {
+            (names, isStar) = ([], false)
+            return
+        }
         let all = Set(FieldList.items(headers.values(of: .vary)).map { $0.lowercased() })
         isStar = all.contains("*")
         names = all.sorted()

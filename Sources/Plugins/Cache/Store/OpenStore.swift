@@ -26,7 +26,8 @@ final class OpenStores: Sendable {
 
     private let state = Mutex(State())
 
-    private func known(_ store: any CacheStore) -> OpenStore? {
+    /// Returns the store if its secret has been read.
+    func known(_ store: any CacheStore) -> OpenStore? {
         state.withLock { state in
             if let last = state.last, last.store === store { return last }
             guard let known = state.all[ObjectIdentifier(store)] else { return nil }

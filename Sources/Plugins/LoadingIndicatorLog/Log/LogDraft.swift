@@ -155,27 +155,6 @@ enum LogBody {
     }
 }
 
-/// A redactor that knows the secrets in header fields. Most records that are written together share one user's
-/// credential, so this caches the forms in which it may appear.
-struct HeaderSecrets {
-    private var fields: [HTTPHeaders.Field] = []
-    private var redactor: Redactor
-
-    init(_ redaction: Redaction) { redactor = Redactor(redaction) }
-
-    var redaction: Redaction { redactor.redaction }
-
-    mutating func redactor(knowing request: HTTPHeaders?, _ response: HTTPHeaders?) -> Redactor {
-        var secrets = request?.filter(\.isSensitive) ?? []
-        if let response { secrets += response.lazy.filter(\.isSensitive) }
-        if secrets != fields {
-            (fields, redactor) = (secrets, Redactor(redaction))
-            _ = redactor.headers(HTTPHeaders(secrets))
-        }
-        return redactor
-    }
-}
-
 /// Indents JSON, one line per value, keeping names, order and numbers. The text may be truncated.
 struct JSONIndenter {
     private var result: [UInt8] = []

@@ -75,7 +75,11 @@ public final class RequestLog: Accessory {
         case .transport(.progress(let progress)): draft(of: activity).report(progress)
         case .transport(.timings(let timings)):
             if let version = timings.httpVersion { draft(of: activity).report(version: version) }
-        case .note(let note): if let count = note.details as? StreamCount { draft(of: activity).count(count) }
+        case .note(let note):
+            // Comparing types is faster than a cast that fails.
+            guard let details = note.details, type(of: details) == StreamCount.self, let count = details as? StreamCount
+            else { return }
+            draft(of: activity).count(count)
         default: break
         }
     }

@@ -87,7 +87,7 @@ struct DownloadOrder: Sendable {
 
     /// Reports a notice to accessories and to the reader of events, and sets the download's state.
     func report(_ notice: TransferNotice, _ state: TransferState? = nil) {
-        exchange.note("download", notice.description, details: notice)
+        exchange.note("download", describing: notice)
         listener(.notice(notice))
         if let state { meter.set(state) }
     }

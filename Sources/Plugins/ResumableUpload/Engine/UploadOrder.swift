@@ -130,7 +130,7 @@ struct UploadOrder: Sendable {
     var descriptors: Int { 1 + 2 * (split(source)?.count ?? 1) }
 
     func report(_ notice: TransferNotice) {
-        exchange.note("upload", notice.description, details: notice)
+        exchange.note("upload", describing: notice)
         listener(.notice(notice))
     }
 }

@@ -53,6 +53,21 @@ public struct HostLimitFilter: Filter {
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         let start = exchange.time.now
         var (line, entry) = try begin(exchange.http, at: start)
+        // Usually the host has room.
+        if case .now(let ticket) = entry {
+            do { return adopt(try await next(exchange), line, ticket, exchange.time) } catch {
+                (line, entry) = try place(after: error, line, ticket, exchange)
+            }
+        }
+        return try await send(exchange, next, line, entry, since: start)
+    }
+
+    /// Waits for the request's turn as often as necessary.
+    private func send(
+        _ exchange: Exchange, _ next: Next, _ line: HostLine, _ entry: HostLine.Entry,
+        since start: ContinuousClock.Instant
+    ) async throws -> HTTPResponse {
+        var (line, entry) = (line, entry)
         while true {
             let ticket =
                 switch entry {

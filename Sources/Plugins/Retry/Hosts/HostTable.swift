@@ -1,6 +1,7 @@
 import Errand
 import ErrandEssentials
 import ErrandMessageSyntax
+import ErrandSupport
 import Synchronization
 
 protocol HostRecord: AnyObject, Sendable {
@@ -120,11 +121,13 @@ final class HostTable<Record: HostRecord>: Sendable {
     }
 
     private static func begins(_ text: String, with spelling: String) -> Bool {
-        // The text of a URL is ASCII, so this compares bytes.
-        guard text.hasPrefix(spelling) else { return false }
-        let end = text.utf8.index(text.startIndex, offsetBy: spelling.utf8.count)
-        guard end < text.endIndex else { return true }
-        let next = text.utf8[end]
-        return next == UInt8(ascii: "/") || next == UInt8(ascii: "?") || next == UInt8(ascii: "#")
+        text.withSpan { bytes in
+            spelling.withSpan { spelling in
+                if !bytes.starts(with: spelling) { return false }
+                guard spelling.count < bytes.count else { return true }
+                let next = bytes[spelling.count]
+                return next == UInt8(ascii: "/") || next == UInt8(ascii: "?") || next == UInt8(ascii: "#")
+            }
+        }
     }
 }
