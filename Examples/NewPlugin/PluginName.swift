@@ -89,13 +89,13 @@ struct PluginName {
             "CurlTransport",
             "Essentials",
             "HTTP",
-            "Codings", "Digests", "HTTPFields", "JSONSyntax", "MessageSyntax", "Redaction", "Transfers",
+            "Codings", "Digests", "HTTPFields", "JSONSyntax", "Keys", "MessageSyntax", "Redaction", "Transfers",
             "HTTPSyntax", "JSONDecoding", "JSONSchema", "JSONValidation", "LoadingIndicatorLog", "Outbox", "Paging",
             "Recording",
             "Replay",
             "ResumableDownload",
             "Retry",
-            "Streaming", "Support", "SystemTransport", "Testing", "URLFilters", "URLSessionTransport", "XML",
+            "Signing", "Streaming", "Support", "SystemTransport", "Testing", "URLFilters", "URLSessionTransport", "XML",
             "Multipart", "TestSupport",
         ].map { "Errand\($0)" })
 

@@ -120,7 +120,8 @@ final class LawRun: Sendable {
             clock.noteActivity()
             end.fire()
         }
-        call.state.withLock { $0.cancel = { task.cancel() } }
+        let cancel: @Sendable () -> Void = { task.cancel() }
+        call.state.withLock { $0.cancel = cancel }
         if call.state.withLock({ $0.isCancelling }) { task.cancel() }
         let driver = Task { [clock, server, patience] in
             try? await clock.drive(patience: patience) { server.delayed.load(ordering: .relaxed) > 0 }
