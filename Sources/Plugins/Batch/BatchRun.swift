@@ -1,4 +1,4 @@
-import Errand
+public import Errand
 
 /// One run of a batch.
 ///
@@ -202,4 +202,9 @@ struct ProgressSum: Sendable {
             received: Int64(clamping: bytes.received),
             totalToReceive: isKnown ? Int64(clamping: bytes.totalToReceive) : nil, fraction: isDone ? 1 : furthest)
     }
+}
+
+extension ActivityKind {
+    /// A batch of requests.
+    public static let batch = ActivityKind(rawValue: "batch")
 }

@@ -1,4 +1,4 @@
-import Errand
+public import Errand
 import Synchronization
 
 /// Records the failed steps of one run, and the progress of the others.
@@ -144,4 +144,9 @@ struct ThrownError {
     private static func areEqual<Value: Equatable>(_ value: Value, _ other: any Error) -> Bool {
         other as? Value == value
     }
+}
+
+extension ActivityKind {
+    /// A chain of requests.
+    public static let chain = ActivityKind(rawValue: "chain")
 }

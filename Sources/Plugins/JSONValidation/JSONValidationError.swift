@@ -67,3 +67,81 @@ extension JSONValidationError {
     /// The sentence to show to people.
     public var failureSentence: FailureSentence { .unusableResponse }
 }
+
+/// A problem in a JSON text. It never contains values from the text, only keys and kinds.
+public struct JSONProblem: Sendable, Hashable {
+    /// The kind of a problem. Handle unknown kinds with a `default`, because cases may be added.
+    public enum Kind: Sendable, Hashable {
+        /// The text isn't JSON. The validator stopped at this position.
+        case syntax
+        /// The value has the wrong type.
+        case type
+        /// The value has the right type but violates a range, length, count, pattern, or list of constants.
+        case value
+        /// A required key is missing.
+        case missing
+        /// A closed object has a key that its shape doesn't name.
+        case unexpectedKey
+        /// An object has the same key twice. Keys are compared after resolving escapes.
+        case duplicateKey
+        /// A limit in ``JSONLimits`` was exceeded. The validator stopped at this position.
+        ///
+        /// If a string is too long for its pattern, or takes too many steps, the validator still reads the text after
+        /// it.
+        case limit
+        /// The shape can't be used with any text: it is nested too deeply, or contains an unsupported pattern.
+        case shape
+    }
+
+    /// The position as a JSON Pointer (RFC 6901), such as `/3/name`. Empty for the whole document.
+    ///
+    /// For a missing key, this is its expected position. Long pointers are truncated with `…` after about a kilobyte.
+    public var kind: Kind
+    /// The position as a JSON Pointer (RFC 6901), such as `/3/name`. Empty for the whole document.
+    ///
+    /// If a key is missing, this is where it was expected. Long pointers are truncated with `…` after about a kilobyte.
+    public var pointer: String
+    /// The expected value, such as "a string".
+    public var expected: String
+    /// The kind of value that was found, such as "a number". Never the value itself.
+    public var found: String
+    /// The offset in bytes of the value or the key's opening quote. If a key is missing, the offset of the object's
+    /// brace.
+    public var offset: Int
+    /// The location of the `JSONSchema` keyword that the value violates, such as `#/properties/id/minimum`.
+    ///
+    /// Consists of the document's URI and a JSON Pointer as the fragment. `nil` for shapes, and if the text isn't JSON.
+    public var schemaLocation: String?
+
+    /// Creates a problem.
+    public init(
+        kind: Kind, pointer: String, expected: String, found: String, offset: Int, schemaLocation: String? = nil
+    ) {
+        self.kind = kind
+        self.pointer = pointer
+        self.expected = expected
+        self.found = found
+        self.offset = offset
+        self.schemaLocation = schemaLocation
+    }
+}
+
+extension JSONProblem: CustomStringConvertible {
+    /// A message such as `/3/name: expected a string, found a number (byte 214)` or
+    /// `/7/tags: missing, expected an array`, followed by the location in the schema, if any.
+    public var description: String {
+        schemaLocation.map { "\(message), by \(MessageText.shown($0, limit: 1_200))" } ?? message
+    }
+
+    private var message: String {
+        let place = pointer.isEmpty ? "document" : MessageText.shown(pointer, limit: 1_200)
+        return switch kind {
+        case .missing: "\(place): missing, expected \(expected)"
+        case .unexpectedKey: "\(place): unexpected key (byte \(offset))"
+        case .duplicateKey: "\(place): duplicate key (byte \(offset))"
+        case .syntax: "\(place): not JSON: expected \(expected), found \(found) (byte \(offset))"
+        case .shape: "the shape cannot be used: expected \(expected), found \(found)"
+        default: "\(place): expected \(expected), found \(found) (byte \(offset))"
+        }
+    }
+}

@@ -56,3 +56,44 @@ extension OutboxEntry: TagKey {
     /// `nil`: the request doesn't come from an outbox.
     public static var defaultValue: OutboxEntry? { nil }
 }
+
+extension OutboxEntry {
+    init(_ entry: StoredEntry, in queue: borrowing OutboxQueue) {
+        let lane = queue.lanes[entry.lane]
+        let hasFailed = lane?.failed == entry.id
+        var state = State.waiting
+        if lane?.running == entry.id {
+            state = .sending
+        } else if lane?.stopped == entry.id {
+            state = .stopped
+        } else if hasFailed, let wait = lane?.wait {
+            state = .delayed(until: wait)
+        } else if !entry.dependencies.isEmpty, !entry.isOrphaned {
+            state = .blocked
+        }
+        self.init(
+            id: ID(rawValue: entry.id), name: entry.name, lane: entry.lane, enqueued: entry.enqueued,
+            expiry: entry.expiry, idempotencyKey: entry.key.uuidString.lowercased(), state: state,
+            failures: hasFailed ? lane?.failures ?? 0 : 0, lastError: hasFailed ? lane?.lastError : nil)
+    }
+}
+
+/// The entries of an ``Outbox`` at a moment, for display.
+public struct OutboxState: Sendable {
+    /// All entries, the oldest first.
+    public let entries: [OutboxEntry]
+    /// Whether this process sends. `false` if another process does, or if the options forbid it.
+    public let isSender: Bool
+    /// Whether sending is paused, see ``Outbox/pause()``.
+    public let isPaused: Bool
+    /// The last 100 places where the file was damaged.
+    public let damage: [OutboxDamage]
+}
+
+/// A damaged part of an outbox's file. It doesn't affect other entries.
+public struct OutboxDamage: Sendable, Hashable {
+    /// The lost entry, or `nil` if it can't be determined, for example after a crash interrupted a write.
+    public let entry: OutboxEntry.ID?
+    /// The number of damaged bytes.
+    public let byteCount: Int
+}

@@ -1,4 +1,5 @@
 public import Errand
+import ErrandEssentials
 
 /// A request that an ``Outbox`` keeps until a server has received it.
 ///
@@ -43,4 +44,58 @@ extension OutboxRequest {
     public var outboxMaximumAge: Duration? { nil }
     /// Returns this request.
     public func merging(_ older: Self) -> Self { self }
+}
+
+/// A request type that an ``Outbox`` sends, and the name stored with its entries.
+///
+/// ```swift
+/// let outbox = try await agent.outbox(at: directory, sending: [
+///     .type("comment", PostComment.self) { sent in print(sent.entry.id, sent.response.value) },
+///     .type("draft", SaveDraft.self),
+/// ])
+/// ```
+///
+/// The name must stay the same in all versions of your app. You can rename the type.
+public struct OutboxType: Sendable {
+    let name: String
+    let identity: ObjectIdentifier
+    let decode: @Sendable (Data) throws -> any OutboxRequest
+    let deliver: @Sendable (any OutboxRequest, OutboxEntry, ScopedAgent, CallOptions) async throws -> Void
+
+    /// Registers a request type.
+    ///
+    /// - Parameters:
+    ///   - name: A name that is unique within the outbox and the same in all versions of your app.
+    ///   - type: The type of the requests.
+    ///   - sent: Receives each response before the entry is removed. If the app is killed in between, the outbox sends
+    ///     the request again with the same key and delivers the response again.
+    public static func type<R: OutboxRequest>(
+        _ name: String, _ type: R.Type, sent: @escaping @Sendable (OutboxDelivery<R>) async -> Void = { _ in }
+    ) -> OutboxType {
+        OutboxType(
+            name: name, identity: ObjectIdentifier(R.self), decode: { try JSONDecoder().decode(R.self, from: $0) },
+            deliver: { request, entry, agent, options in
+                guard let request = request as? R else { return }
+                let response = try await agent.send(request, options: options)
+                await sent(OutboxDelivery(entry: entry, request: request, response: response))
+            })
+    }
+
+    static func encode(_ request: some OutboxRequest) throws(OutboxError) -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        do { return try encoder.encode(request) } catch {
+            throw OutboxError(.encodingFailed, "the request cannot be encoded: \(error.briefDescription)")
+        }
+    }
+}
+
+/// A request that the outbox sent, and its response.
+public struct OutboxDelivery<R: OutboxRequest>: Sendable {
+    /// The entry. It's removed next.
+    public let entry: OutboxEntry
+    /// The request.
+    public let request: R
+    /// The decoded response.
+    public let response: Response<R.Output>
 }

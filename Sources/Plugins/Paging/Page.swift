@@ -1,4 +1,5 @@
 public import Errand
+import ErrandEssentials
 
 /// One page of a list.
 public struct Page<Item: Sendable, Output: Sendable>: Sendable {
@@ -20,4 +21,68 @@ public struct Page<Item: Sendable, Output: Sendable>: Sendable {
     public var isLast: Bool { next == nil }
     /// The page's number; see ``PagePosition/number``.
     public var number: Int { position.number }
+}
+
+/// A fingerprint to compare a page with the next. A server that doesn't know the page parameter, and many servers
+/// beyond the last page, send the same items again.
+struct PageContent: Sendable {
+    /// A hash of the items' identities or values, or `nil` if they can't tell pages apart.
+    private let items: Int?
+    /// A hash of the body's bytes, or `nil` if they aren't in memory or the items can't tell pages apart.
+    private let body: Int?
+    private let count: Int
+
+    init<Item>(_ items: [Item], _ response: HTTPResponse) {
+        count = items.count
+        var values: [AnyHashable?] = items.map(Self.identity)
+        if values.contains(where: { $0 == nil }) { values = items.map(Self.value) }
+        let known = values.compactMap { $0 }
+        // A list of sensor readings can have two pages of zeros.
+        let areEqual = count > 1 && known.count == count && known.allSatisfy { $0 == known[0] }
+        self.items = known.isEmpty || areEqual ? nil : values.hashValue
+        body = areEqual ? nil : response.body.data.map { Array($0).hashValue }
+    }
+
+    /// Whether the fingerprint can tell pages apart.
+    var isTelling: Bool { items != nil || body != nil }
+
+    func isSame(as other: PageContent) -> Bool {
+        guard count > 0, count == other.count else { return false }
+        return items != nil && items == other.items || body != nil && body == other.body
+    }
+
+    // MARK: Items
+
+    /// The item's `id`, if it is `Identifiable`. Ignores the default `id` of objects, which is their address.
+    private static func identity(_ item: Any) -> AnyHashable? {
+        func id(_ item: some Identifiable) -> AnyHashable { AnyHashable(item.id) }
+        let found = (item as? any Identifiable).map { id($0) }
+        return found?.base is ObjectIdentifier ? nil : found
+    }
+
+    private static let maximumDepth = 4
+
+    /// The item itself if it's hashable, otherwise the values of its hashable properties.
+    private static func value(_ item: Any) -> AnyHashable? { value(item, depth: 0) }
+
+    private static func value(_ item: Any, depth: Int) -> AnyHashable? {
+        if let item = item as? any Hashable { return item is ObjectIdentifier ? nil : AnyHashable(item) }
+        guard depth < maximumDepth else { return nil }
+        let values = Mirror(reflecting: item).children.prefix(64).compactMap { value($0.value, depth: depth + 1) }
+        return values.isEmpty ? nil : AnyHashable(values)
+    }
+}
+
+/// Facts about the previous pages, carried along by a position. They don't affect equality of positions.
+struct PageHistory: Sendable, Hashable {
+    var largest = 0
+    /// The content of the previous page. `nil` if the server names pages by cursor or link, or after a jump to a page.
+    var content: PageContent?
+    /// The number of consecutive pages without items that are known to be new.
+    var idlePages = 0
+
+    static let maximumIdlePages = 1_000
+
+    static func == (a: Self, b: Self) -> Bool { true }
+    func hash(into hasher: inout Hasher) {}
 }

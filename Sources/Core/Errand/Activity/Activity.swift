@@ -230,3 +230,42 @@ extension Activity: TransportObserver {
         notify(.note(ActivityNote(name, describing: details())))
     }
 }
+
+/// The kind of an activity: a request, background work, or a plugin's own kind.
+public struct ActivityKind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    /// The name, for logs.
+    public let rawValue: String
+    /// Creates a custom kind.
+    public init(rawValue: String) { self.rawValue = rawValue }
+    /// A request.
+    public static let request = ActivityKind(rawValue: "request")
+    /// Work that outlives the call that started it.
+    public static let background = ActivityKind(rawValue: "background")
+    /// A response that's read as it arrives. It lasts as long as its reader reads, so it doesn't indicate loading. Each
+    /// connection is a separate request with this activity as its parent.
+    public static let stream = ActivityKind(rawValue: "stream")
+    /// The name.
+    public var description: String { rawValue }
+}
+
+/// The first cause of a cancellation. More cases can be added, so write a `default` in a `switch`.
+public enum CancellationCause: Sendable, Hashable {
+    /// The task that awaited `send` was cancelled.
+    case task
+    /// `RequestHandle.cancel()` was called.
+    case handle
+    /// `Activity.cancel()` was called, for example by an accessory.
+    case activity
+    /// `cancelAll` was called, or the agent was deallocated.
+    case agent
+    /// The deadline passed. The outcome is then a failure.
+    case deadline
+    /// A filter, a check, the decoding or the transport threw a cancellation, although the call wasn't cancelled. A
+    /// cancelled source of a request body instead fails the call with ``ErrandError/Code/encodingFailed``.
+    case within
+}
+
+struct Settlement: Sendable {
+    var failure: (any Error)?
+    var outcome: ActivityOutcome
+}

@@ -161,3 +161,66 @@ struct CallLedger: ~Copyable, Sendable {
     var possiblyReceivedCount: Int { deliveries.load(ordering: .acquiring) }
     func addDeliveries(_ count: Int) { deliveries.add(count, ordering: .acquiringAndReleasing) }
 }
+
+/// A key for a value that stays the same in all attempts and hops of a call; see `Exchange.once(_:_:)`.
+///
+/// ```swift
+/// struct Shard: Filter {
+///     private let number = CallKey<Int>()
+///
+///     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+///         var exchange = exchange
+///         let shard = exchange.once(number) { Int.random(in: 0..<8) }
+///         exchange.http.headers["X-Shard"] = "\(shard)"
+///         return try await next(exchange)
+///     }
+/// }
+/// ```
+///
+/// Create one key for each filter or object that the value belongs to, and keep it.
+public struct CallKey<Value: Sendable>: Sendable {
+    let number = CallValues.newNumber()
+
+    /// Creates a unique key.
+    public init() {}
+}
+
+/// The values of one call. Not a class, which would cost each call an allocation: only calls with more than one value
+/// allocate.
+struct CallValues: Sendable {
+    private static let count = Atomic<UInt64>(0)
+    /// The key of the first value, or 0.
+    private var firstNumber: UInt64 = 0
+    private var first: (any Sendable)?
+    private var others: [(number: UInt64, value: any Sendable)] = []
+
+    fileprivate static func newNumber() -> UInt64 { count.add(1, ordering: .relaxed).newValue }
+
+    subscript(number: UInt64) -> (any Sendable)? {
+        if firstNumber == number { return first }
+        return others.isEmpty ? nil : others.first { $0.number == number }?.value
+    }
+
+    mutating func add(_ value: any Sendable, for number: UInt64) {
+        if firstNumber == 0 { (firstNumber, first) = (number, value) } else { others.append((number, value)) }
+    }
+}
+
+/// Work that waits until the response is accepted or rejected.
+struct StagedWork: Sendable {
+    let commit: @Sendable () async -> Void
+    let discard: @Sendable () async -> Void
+}
+
+extension [StagedWork] {
+    func commit() async { for work in self { await work.commit() } }
+
+    func discard() async { for work in self { await work.discard() } }
+}
+
+// Kept out of line: inlining would enlarge the async frame of every request.
+extension Activity {
+    @inline(never) func commitStagedWork() async { await ledger.takeStagedWork().commit() }
+
+    @inline(never) func discardStagedWork() async { await ledger.takeStagedWork().discard() }
+}

@@ -33,3 +33,59 @@ public protocol Transport: Sendable {
     /// which is faster.
     func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse
 }
+
+/// A transport that also opens connections for protocols other than HTTP, such as WebSocket.
+///
+/// ```swift
+/// let connection = try await transport.connect(for: exchange.http, options: options)
+/// connection.enqueue(Data("PING\r\n".utf8))
+/// try await connection.flush()
+/// let received = try await connection.receive()
+/// connection.close()
+/// ```
+///
+/// `ErrandConformance` contains a test suite that such a transport should pass.
+public protocol ConnectingTransport: Transport {
+    /// Opens a separate connection to the request's host, with the TLS, proxy, pins and time limits that the request
+    /// would have, without sending on it. For https the TLS handshake is complete, and the tunnel of a proxy is open.
+    ///
+    /// Throws the errors that ``Transport/send(_:options:)`` throws before sending. Cancelling the task ends the
+    /// attempt.
+    func connect(for request: HTTPRequest, options: TransportOptions) async throws -> any ByteConnection
+}
+
+extension Transport {
+    /// Returns the transport if it can open connections, or throws `transportUnavailable`.
+    ///
+    /// ```swift
+    /// let connection = try await transport.connecting().connect(for: exchange.http, options: options)
+    /// ```
+    public func connecting() throws(ErrandError) -> any ConnectingTransport {
+        guard let connecting = self as? any ConnectingTransport else {
+            throw ErrandError(.transportUnavailable, "\(type(of: self)) can't open WebSocket connections")
+        }
+        return connecting
+    }
+}
+
+extension Exchange {
+    /// The transport for the request. A wire filter can replace it for this exchange with a wrapper, for example to
+    /// open a connection for another protocol. Core still handles events, checks and evidence.
+    public var transport: any Transport {
+        get { replacedTransport?.transport ?? settings.transport }
+        set { self = with { $0.transport = TransportReference(newValue) } }
+    }
+
+    /// Returns the body with its value encoded by its own encoder or the agent's. Bodies of bytes are returned
+    /// unchanged. Throws `encodingFailed`.
+    public func encoded(_ body: RequestBody) throws -> RequestBody {
+        body.isResolved ? body : try body.resolved(by: settings.encoder)
+    }
+}
+
+/// Keeps exchanges and async frames small.
+final class TransportReference: Sendable {
+    let transport: any Transport
+
+    init(_ transport: any Transport) { self.transport = transport }
+}

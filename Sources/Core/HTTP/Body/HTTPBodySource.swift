@@ -1,4 +1,5 @@
 public import ErrandEssentials
+import Synchronization
 
 /// Delivers the chunks of a streamed ``HTTPBody``, for example from a socket, a file or a test.
 ///
@@ -12,4 +13,112 @@ public protocol HTTPBodySource: AnyObject, Sendable {
 
     /// Called at most once, from any thread, when the reader goes away before the end.
     func cancel()
+}
+
+/// Pulls chunks from a sequence that the app provides.
+final class SequenceSource<Chunks: AsyncSequence & Sendable>: HTTPBodySource where Chunks.Element == Data {
+    /// Isolates the iterator, which may not be `Sendable`.
+    private actor Pull {
+        private let chunks: Chunks
+        private var iterator: Chunks.AsyncIterator?
+
+        init(_ chunks: Chunks) { self.chunks = chunks }
+
+        func next() async throws -> Data? {
+            var current = iterator ?? chunks.makeAsyncIterator()
+            let chunk = try await current.next(isolation: self)
+            iterator = current
+            return chunk
+        }
+    }
+
+    private let pull: Pull
+
+    init(_ chunks: Chunks) { pull = Pull(chunks) }
+
+    func nextChunk() async throws -> Data? { try await pull.next() }
+
+    /// The iterator is released with the source, and a pending pull ends with the task that requested it.
+    func cancel() {}
+}
+
+/// A stream that is sent. Its failures are told apart from the request's failures.
+final class UploadSource: HTTPBodySource {
+    private let body: HTTPBody
+
+    private init(_ body: HTTPBody) { self.body = body }
+
+    /// - Parameter length: The announced number of bytes. Any other number fails.
+    static func guarding(length: Int64?, _ open: () throws -> HTTPBody) throws -> HTTPBody {
+        let body: HTTPBody
+        do { body = try open() } catch { throw typed(error) }
+        if let length, let own = body.length, own != length {
+            body.cancel()
+            throw ErrandError(.invalidRequest, "the body announced \(length) bytes but has \(own)")
+        }
+        guard let reader = body.reader, body.file == nil || body.length != length else { return body }
+        _ = try reader.claim()
+        return HTTPBody(length: length ?? body.length, source: UploadSource(body))
+    }
+
+    func nextChunk() async throws -> Data? {
+        do { return try await body.nextChunk() } catch { throw Self.typed(error) }
+    }
+
+    func cancel() { body.cancel() }
+
+    /// Keeps errors that transports handle themselves, and the cancellation of the sending task.
+    private static func typed(_ error: any Error) -> any Error {
+        let own: [ErrandError.Code] = [
+            .invalidRequest, .encodingFailed, .bodyNotReplayable, .bodyAlreadyRead, .fileFailed, .truncated,
+            .invalidResponse,
+        ]
+        if let known = error as? ErrandError, own.contains(known.code), known.response == nil { return error }
+        if error.isCancellation {
+            if Task.isCancelled { return error }
+            return ErrandError(.encodingFailed, "the body's source was cancelled", underlying: error)
+        }
+        return ErrandError(
+            .encodingFailed, "the body's source failed: \(error.briefDescription)", underlying: error)
+    }
+}
+
+/// Pulls a body's chunks from within a class, for an ``HTTPBodySource`` that transforms another body.
+///
+/// ```swift
+/// final class Uppercase: HTTPBodySource {
+///     private let chunks: BodyChunks
+///     init(_ body: HTTPBody) { chunks = BodyChunks(body) }
+///     func nextChunk() async throws -> Data? {
+///         try await chunks.next().map { Data(String(decoding: $0, as: UTF8.self).uppercased().utf8) }
+///     }
+///     func cancel() { chunks.cancel() }
+/// }
+/// ```
+///
+/// Only one reader at a time can pull, as with any source. A concurrent call throws
+/// ``ErrandError/Code/bodyAlreadyRead``.
+public final class BodyChunks: Sendable {
+    private let body: HTTPBody
+    private let iterator: Mutex<HTTPBody.Iterator?>
+
+    /// Prepares to read a body, without pulling a chunk yet.
+    public init(_ body: HTTPBody) {
+        self.body = body
+        iterator = Mutex(body.makeAsyncIterator())
+    }
+
+    /// Returns the next chunk, or `nil` at the end. Throws the body's error.
+    public func next() async throws -> Data? {
+        let taken = iterator.withLock { iterator in
+            defer { iterator = nil }
+            return iterator
+        }
+        guard var taken else { throw ErrandError(.bodyAlreadyRead, "a chunk of this body is being read") }
+        defer { iterator.withLock { $0 = taken } }
+        return try await taken.next()
+    }
+
+    /// Cancels the body.
+    public func cancel() { body.cancel() }
 }

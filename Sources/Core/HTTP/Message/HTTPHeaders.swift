@@ -296,3 +296,51 @@ extension HTTPHeaders {
         return limit.map { Swift.min(wait, Swift.max($0, .zero)) } ?? wait
     }
 }
+
+/// Credentials for the `Authorization` header. Descriptions never show them.
+///
+/// An agent's credentials are sent only to the origins of its base URLs and to its `trustedOrigins`. A request's
+/// credentials go wherever the request goes, except along a redirect to another origin.
+public struct Authorization: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible,
+    CustomReflectable
+{
+    /// The header value; `nil` sends no credentials.
+    package let value: String?
+    private let scheme: String
+
+    /// Returns Basic credentials in UTF-8 (RFC 7617).
+    public static func basic(user: String, password: String) -> Authorization {
+        custom(scheme: "Basic", credentials: Data("\(user):\(password)".utf8).base64EncodedString())
+    }
+
+    /// Returns a bearer token (RFC 6750).
+    public static func bearer(_ token: String) -> Authorization { custom(scheme: "Bearer", credentials: token) }
+
+    /// Returns credentials for any other scheme (RFC 9110, section 11.4).
+    public static func custom(scheme: String, credentials: String) -> Authorization {
+        Authorization(value: "\(scheme) \(credentials)", scheme: scheme)
+    }
+
+    /// Sends the request without the agent's credentials. A `nil` authorization keeps them.
+    ///
+    /// ```swift
+    /// struct SignIn: Request { var authorization: Authorization? { .omitted } }
+    /// ```
+    public static let omitted = Authorization(value: nil, scheme: "")
+
+    /// The scheme, with the credentials masked.
+    public var description: String { value == nil ? "omitted" : "\(scheme) •••" }
+    /// Same as `description`.
+    public var debugDescription: String { description }
+    /// Empty, to hide secrets.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension HTTPHeaders {
+    /// Replaces the credentials, as a sensitive field; ``Authorization/omitted`` removes them.
+    public mutating func authorize(_ authorization: Authorization) {
+        guard let value = authorization.value else { return remove(.authorization) }
+        // Setting an equal value would copy the headers needlessly.
+        if values(of: .authorization) != [value] { set(.authorization, value, sensitive: true) }
+    }
+}

@@ -1,3 +1,6 @@
+public import ErrandEssentials
+import ErrandMessageSyntax
+
 /// A key for one kind of tag.
 ///
 /// ```swift
@@ -83,4 +86,60 @@ public struct Tags: Sendable {
 public enum LiveStream: TagKey {
     /// Defaults to false.
     public static let defaultValue = false
+}
+
+/// The URL that your app requested, if a server's response led from there to this request's URL, for example with a
+/// "next" link. Defaults to `nil`: your app chose the URL.
+///
+/// A request's own secrets go wherever your app sends it. But if a server chose a URL of another origin, the request is
+/// sent without its authorization, sensitive header fields and cookies, unless the agent trusts that origin. A filter
+/// that vouches for the origin restores them, along with the agent's secrets, by calling `exchange.trustOrigin()`.
+///
+/// ```swift
+/// var options = CallOptions()
+/// options.tags[LinkSource.self] = response.url
+/// let next = try await agent.send(Call<String>(.get, "https://other.example/2"), options: options).value
+/// ```
+public enum LinkSource: TagKey {
+    /// Defaults to `nil`.
+    public static var defaultValue: URL? { nil }
+}
+
+extension Tags {
+    /// Returns whether a server led from the origin that the app requested to another origin.
+    package func leadAway(to url: URL) -> Bool {
+        guard let source = self[LinkSource.self] else { return false }
+        return URLSyntax.origin(of: source) != URLSyntax.origin(of: url)
+    }
+}
+
+/// The URL that identifies the resource, if it differs from the URL on the wire. Defaults to `nil`: they are the same.
+///
+/// Caches derive their keys from it, and downloads their file names. If your filter adds a token or a time to the URL,
+/// which doesn't identify the resource, put the URL without it into `exchange.tags[ResourceURL.self]`. If it adds
+/// something that does, such as a version, add it to both URLs. The tag applies only to the call's first request on the
+/// wire, because a redirect leads to another URL.
+public enum ResourceURL: TagKey {
+    /// Defaults to `nil`.
+    public static var defaultValue: URL? { nil }
+}
+
+/// The path with named variables that a request's URL is made from, such as `/users/{id}`. Defaults to `nil`.
+///
+/// Metrics and traces group requests by it. Set it to one of a few fixed texts, never to the path itself, because there
+/// are as many paths as users.
+///
+/// ```swift
+/// struct GetUser: Request {
+///     typealias Output = User
+///     let id: Int
+///     var path: String { "users/\(id)" }
+///     var tags: Tags { Tags().with(URLTemplate.self, "/users/{id}") }
+/// }
+/// ```
+///
+/// The template isn't sent. A redirect keeps it, because it describes the app's request and not the URL of a hop.
+public enum URLTemplate: TagKey {
+    /// Defaults to `nil`.
+    public static var defaultValue: String? { nil }
 }

@@ -128,3 +128,35 @@ extension String {
         append(second)
     }
 }
+
+/// Selects the base URL that a path is appended to.
+public struct RequestBaseURL: Sendable, Hashable {
+    package enum Kind: Sendable, Hashable {
+        case standard, named(String), url(String)
+    }
+
+    package let kind: Kind
+
+    /// The agent's `baseURL`.
+    public static let standard = RequestBaseURL(kind: .standard)
+
+    /// Selects one of the agent's `namedBaseURLs`, for example for uploads. If that name is missing, the request fails;
+    /// it never falls back to another base URL.
+    public static func named(_ name: String) -> RequestBaseURL { RequestBaseURL(kind: .named(name)) }
+
+    /// Uses the request's own base URL.
+    public static func url(_ text: String) -> RequestBaseURL { RequestBaseURL(kind: .url(text)) }
+
+    package var isURL: Bool { if case .url = kind { true } else { false } }
+}
+
+extension DefaultStringInterpolation {
+    /// Inserts text as one percent-encoded path segment: `"users/\(segment: name)/posts"`.
+    ///
+    /// The request throws ``ErrandError/Code/invalidURL`` without being sent if the segment is empty, `.` or `..`, or
+    /// if the text contains `.` or `..` between slashes or backslashes, percent-encoded or not, because servers resolve
+    /// these in any form. Dots that you write into the path itself are resolved (RFC 3986, section 5.2.4).
+    public mutating func appendInterpolation(segment: String) {
+        appendInterpolation(PathSegment.encode(segment))
+    }
+}

@@ -36,3 +36,34 @@ public struct TrustedOrigins: Sendable, Hashable, ExpressibleByArrayLiteral, Cus
     /// The origins, including ports.
     public var description: String { origins?.joined(separator: ", ") ?? "any" }
 }
+
+/// Whether a request may carry the agent's secrets, and the secrets that were withheld from it.
+package struct OriginTrust: Sendable {
+    package var isTrusted: Bool
+    package private(set) var withheld = HTTPHeaders()
+    /// The marks of the users to whom the withheld fields belong.
+    package private(set) var withheldUsers: UserMarks?
+
+    package init(isTrusted: Bool = true) { self.isTrusted = isTrusted }
+
+    /// Removes sensitive fields and the `Host` field from headers, and keeps the sensitive fields.
+    package mutating func withhold(from headers: inout HTTPHeaders) {
+        withheld.merge(HTTPHeaders(headers.filter(\.isSensitive)))
+        headers.removeAll { $0.isSensitive || $0.name == .host }
+    }
+
+    /// Removes the old origin's sensitive fields and `Host` from a request that a filter has moved to another origin.
+    /// Keeps the removed sensitive fields and their users' marks. Fields that the filter added for the new origin stay.
+    package mutating func withhold(from request: inout HTTPRequest, of users: UserMarks?, before: HTTPRequest) {
+        let old = before.headers
+        let names = Set(old.lazy.filter { $0.isSensitive || $0.name == .host }.map(\.name))
+        let isOld = { (field: HTTPHeaders.Field) in
+            names.contains(field.name)
+                && (old.contains { $0.name == field.name && $0.value == field.value } || old[field.name] == field.value)
+        }
+        // From the old request, because the filter may have removed the marks.
+        withheld.merge(HTTPHeaders(old.filter(\.isSensitive)))
+        withheldUsers = users ?? withheldUsers
+        if request.headers.contains(where: isOld) { request.headers.removeAll(where: isOld) }
+    }
+}

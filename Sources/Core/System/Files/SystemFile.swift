@@ -168,3 +168,132 @@ extension SystemFile {
         return path[...slash] + name
     }
 }
+
+extension SystemFile {
+    /// Truncates the file to a size, or extends it with zeros.
+    package func truncate(to size: Int64) throws(Failure) {
+        if uninterrupted({ ftruncate(descriptor, off_t(size)) }) != 0 { throw Failure("cannot be truncated", path) }
+    }
+
+    /// Waits until the bytes and attributes are on disk.
+    package func flush() throws(Failure) {
+        if uninterrupted({ fsync(descriptor) }) != 0 { throw Failure("cannot be written", path) }
+    }
+
+    /// Waits until the bytes would survive a crash of the machine. Succeeds if the file system doesn't support this.
+    package func flushData() throws(Failure) {
+        #if os(Linux) || os(Android)
+        let result = uninterrupted { fdatasync(descriptor) }
+        #else
+        // On Darwin, fsync(2) leaves the bytes in the drive's own memory.
+        let result = fcntl(descriptor, F_FULLFSYNC) == 0 ? 0 : uninterrupted { fsync(descriptor) }
+        #endif
+        if result != 0, errno != EINVAL, errno != ENOTSUP { throw Failure("cannot be flushed to disk", path) }
+    }
+
+    /// Asks the system to start writing the bytes to disk, without waiting. Ignored on Darwin.
+    package func beginFlush() {
+        #if os(Linux) || os(Android)
+        _ = Self.syncFileRange?(descriptor, 0, 0, 2)
+        #endif
+    }
+
+    /// Reserves disk space for bytes to be written, without changing the file's size. Returns false if that isn't
+    /// possible, as on Darwin.
+    package func reserve(_ count: Int64, at offset: Int64) -> Bool {
+        #if os(Linux) || os(Android)
+        guard let fallocate = Self.fallocate else { return false }
+        return uninterrupted { fallocate(descriptor, 1, offset, count) } == 0
+        #else
+        return false
+        #endif
+    }
+
+    /// Sets the permission bits, regardless of the process's umask.
+    package func setPermissions(_ mode: mode_t) throws(Failure) {
+        if fchmod(descriptor, mode) != 0 { throw Failure("cannot be written", path) }
+    }
+
+    /// Waits until no other open file holds the lock.
+    package func lock() throws(Failure) {
+        if uninterrupted({ flock(descriptor, LOCK_EX) }) != 0 { throw Failure("cannot be locked", path) }
+    }
+
+    /// Takes the lock, shared or exclusive. Returns false if another open file holds it, and true if the file system
+    /// doesn't support locks.
+    package func tryLock(shared: Bool = false) -> Bool {
+        uninterrupted { flock(descriptor, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB) } == 0 || errno != EWOULDBLOCK
+    }
+
+    /// Releases the lock. Closing the file also releases it.
+    package func unlock() { _ = flock(descriptor, LOCK_UN) }
+
+    /// Opens a file for its owner only, creating it if necessary, and takes its lock. Returns `nil` if another open
+    /// file holds the lock. Opens the file again if it was removed during the wait.
+    package static func locked(_ path: String) throws(Failure) -> SystemFile? {
+        var waits = 0
+        for _ in 0..<100 {
+            let file = try SystemFile(path, [.read, .write, .create, .refusesLinks], permissions: 0o600)
+            guard file.tryLock() else {
+                // A listing holds the lock for a moment.
+                waits += 1
+                if waits > 5 { break }
+                usleep(1000)
+                continue
+            }
+            if file.isAt(path) { return file }
+        }
+        return nil
+    }
+}
+
+/// The attributes of a file (stat(2)).
+package struct FileStatus: Sendable, Hashable {
+    package enum Kind: Sendable, Hashable { case regular, directory, link, other }
+
+    /// Identifies a file, whatever its names are.
+    package struct Identity: Sendable, Hashable {
+        let device: UInt64
+        let number: UInt64
+    }
+
+    package let kind: Kind
+    package let size: Int64
+    /// When the content was last modified, in nanoseconds since 1970, clamped to 64 bits.
+    package let modified: Int64
+    package let permissions: mode_t
+    package let linkCount: Int
+    package let identity: Identity
+
+    init(_ info: stat) {
+        // Some Android versions use a wider type here.
+        let mode = mode_t(truncatingIfNeeded: info.st_mode)
+        switch mode & S_IFMT {
+        case S_IFREG: kind = .regular
+        case S_IFDIR: kind = .directory
+        case S_IFLNK: kind = .link
+        default: kind = .other
+        }
+        size = Int64(info.st_size)
+        #if canImport(Darwin)
+        let time = info.st_mtimespec
+        #else
+        let time = info.st_mtim
+        #endif
+        modified = Self.nanoseconds(Int64(time.tv_sec), Int64(time.tv_nsec))
+        permissions = mode & 0o777
+        linkCount = Int(info.st_nlink)
+        identity = Identity(
+            device: UInt64(truncatingIfNeeded: info.st_dev), number: UInt64(truncatingIfNeeded: info.st_ino))
+    }
+
+    /// Returns a time in nanoseconds, clamped to 64 bits before 1678 and after 2262.
+    private static func nanoseconds(_ seconds: Int64, _ rest: Int64) -> Int64 {
+        let (whole, isFar) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        let (sum, isTooFar) = whole.addingReportingOverflow(rest)
+        return isFar || isTooFar ? seconds < 0 ? .min : .max : sum
+    }
+}
+
+/// A failure of this module, described in a sentence. The caller adds its own error code.
+package protocol SupportFault: Error, CustomStringConvertible {}

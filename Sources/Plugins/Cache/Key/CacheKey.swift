@@ -1,5 +1,10 @@
+public import Errand
 import ErrandDigests
+import ErrandEssentials
+import ErrandHTTPFields
+import ErrandMessageSyntax
 import ErrandSupport
+import Synchronization
 
 /// The key of an entry: a canonical text that identifies the request without secrets.
 public struct CacheKey: Hashable, Sendable, CustomStringConvertible {
@@ -25,4 +30,242 @@ public struct CacheKey: Hashable, Sendable, CustomStringConvertible {
 
     /// The text.
     public var description: String { text }
+}
+
+/// The rule that decides which requests share a timed entry, in addition to method and URL.
+///
+/// ```swift
+/// var cacheKey: CacheKeyPolicy { .standard.dropping("timestamp", "nonce").including("X-Region") }
+/// ```
+///
+/// It applies only to timed entries. The key of an HTTP entry consists of the URL and the headers in the server's
+/// `Vary`.
+public struct CacheKeyPolicy: Sendable, Hashable {
+    var name: String?
+    var dropped: Set<String> = []
+    var headers: [HTTPHeaderName] = [.accept, .acceptLanguage, .range]
+    var ignoresBody = false
+    var additions: [String] = []
+
+    /// The default components: the ``ResourceURL``, `Accept`, `Accept-Language`, `Range` and the body. Without a
+    /// partition in the policy, they include a keyed hash of the marks that distinguish users.
+    public static let standard = CacheKeyPolicy()
+
+    /// Replaces the components with a name, such as `"home/\(city)"`. Requests of a user with the same name share an
+    /// entry, whatever their URL.
+    public static func named(_ name: String) -> CacheKeyPolicy {
+        var rule = CacheKeyPolicy()
+        rule.name = name
+        return rule
+    }
+
+    /// Returns a rule that ignores these query and form parameters. Use it for parameters that change with each request
+    /// without changing the response.
+    public func dropping(_ parameters: String...) -> CacheKeyPolicy {
+        var rule = self
+        rule.dropped.formUnion(parameters)
+        return rule
+    }
+
+    /// Returns a rule that also includes these header fields.
+    public func including(_ headers: HTTPHeaderName...) -> CacheKeyPolicy {
+        var rule = self
+        rule.headers += headers.filter { !rule.headers.contains($0) }
+        return rule
+    }
+
+    /// Returns a rule that ignores the body.
+    public func ignoringBody() -> CacheKeyPolicy {
+        var rule = self
+        rule.ignoresBody = true
+        return rule
+    }
+
+    /// Returns a rule that also includes a text, for a difference outside the URL and headers.
+    public func adding(_ text: String) -> CacheKeyPolicy {
+        var rule = self
+        rule.additions.append(text)
+        return rule
+    }
+}
+
+/// Builds the canonical text of a cache key. Each line contains a word and a value. Line breaks and `%` in values are
+/// escaped, so a value can't imitate another line.
+enum CacheKeyBuilder {
+    /// Returns the key of a timed entry, or nil if the body isn't in memory. Without a partition, the key includes the
+    /// request's users.
+    static func timed(
+        _ request: HTTPRequest, url: String, rule: CacheKeyPolicy, hasPartition: Bool, users: Set<UserMark>,
+        _ hasher: KeyedHasher
+    ) -> CacheKey? {
+        var text = "timed"
+        if let name = rule.name {
+            add("name", name, to: &text)
+            if !hasPartition { text += lines(users, hasher) }
+            for addition in rule.additions { add("and", addition, to: &text) }
+            return CacheKey(text)
+        }
+        let resource = rule.dropped.isEmpty ? url : dropping(rule.dropped, from: url)
+        add(request.method.rawValue, resource, to: &text)
+        for name in rule.headers {
+            guard let value = request.headers[name] else { continue }
+            let isSensitive = request.headers.contains { $0.name == name && $0.isSensitive }
+            add(name.rawName.lowercased(), isSensitive ? hasher.hash(value) : value, to: &text)
+        }
+        if !hasPartition { text += lines(users, hasher) }
+        if !rule.ignoresBody, !request.body.isNone {
+            guard let data = request.body.data else { return nil }
+            let type = request.headers[.contentType] ?? request.body.contentType ?? ""
+            let isForm = MediaType.essence(of: type) == "application/x-www-form-urlencoded"
+            let body = isForm && !rule.dropped.isEmpty ? dropping(rule.dropped, form: data) : data
+            add("type", type, to: &text)
+            add("body", Hexadecimal.text(SHA256Digest.digest(of: body)), to: &text)
+        }
+        for addition in rule.additions { add("and", addition, to: &text) }
+        return CacheKey(text)
+    }
+
+    /// Returns the key of the HTTP entry for a URL without its fragment.
+    static func http(_ url: String, users: Set<UserMark>, partition: String?, _ hasher: KeyedHasher) -> CacheKey {
+        let owners = partition.map { String("\npartition ", hasher.hash($0)) } ?? lines(users, hasher)
+        return CacheKey(String("http\nGET ", escaped(url), owners))
+    }
+
+    /// Returns a line for each mark, in a fixed order.
+    private static func lines(_ users: Set<UserMark>, _ hasher: KeyedHasher) -> String {
+        if users.isEmpty { return "" }
+        return hasher.lines(of: users) { users.map { line($0, hasher) }.sorted().joined() }
+    }
+
+    private static func line(_ mark: UserMark, _ hasher: KeyedHasher) -> String {
+        let isStandard = mark.source == "authorization"
+        return String(isStandard ? "\nauthorization " : "\nuser \(escaped(mark.source)) ", hasher.hash(mark.identity))
+    }
+
+    /// Returns the key of a URL's record, which leads to the responses of users.
+    static func record(of url: String) -> CacheKey { CacheKey(String("record\nGET ", url)) }
+
+    /// Returns the key of a URL's variant, given the header names in `Vary` and the request's values.
+    static func variant(of key: CacheKey, names: [String], headers: HTTPHeaders, _ hasher: KeyedHasher) -> CacheKey {
+        var text = key.text
+        for name in names {
+            guard let value = VaryRule.value(of: name, in: headers) else {
+                add("without", name, to: &text)
+                continue
+            }
+            let isSensitive = headers.contains { $0.isSensitive && ASCII.equalsIgnoringCase($0.name.rawName, name) }
+            add("vary \(name)", isSensitive ? hasher.hash(value) : value, to: &text)
+        }
+        return CacheKey(text)
+    }
+
+    /// Removes the fragment, which is never sent.
+    static func url(_ url: URL) -> String { withoutFragment(url.absoluteString) }
+
+    /// Returns the text of the resource URL, or else of the request's URL, without its fragment.
+    static func url(_ resource: URL?, of request: HTTPRequest) -> String {
+        withoutFragment(resource?.absoluteString ?? request.urlText)
+    }
+
+    private static func withoutFragment(_ text: String) -> String {
+        guard let mark = text.withSpan({ $0.firstIndex(of: UInt8(ascii: "#")) }) else { return text }
+        return String(Substring(text.utf8.prefix(mark)))
+    }
+
+    private static func add(_ word: String, _ value: String, to text: inout String) {
+        text += "\n"
+        text += word
+        text += " "
+        text += escaped(value)
+    }
+
+    private static func escaped(_ value: String) -> String {
+        let isPlain = value.withSpan { bytes in
+            // Checks all bytes without branching, so the compiler can vectorize the loop.
+            var special: UInt8 = 0
+            for index in bytes.indices {
+                special |= (bytes[index] < 0x20 ? 1 : 0) | (bytes[index] == UInt8(ascii: "%") ? 1 : 0)
+            }
+            return special == 0
+        }
+        if isPlain { return value }
+        return PercentEncoding.encode(value) { $0 >= 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "%") }
+    }
+
+    private static func dropping(_ names: Set<String>, from url: String) -> String {
+        guard let mark = url.utf8.firstIndex(of: UInt8(ascii: "?")) else { return url }
+        let query = dropping(names, fromQuery: url[url.utf8.index(after: mark)...])
+        return query.isEmpty ? String(url[..<mark]) : url[...mark] + query
+    }
+
+    private static func dropping(_ names: Set<String>, form: Data) -> Data {
+        Data(dropping(names, fromQuery: String(decoding: form, as: UTF8.self)[...]).utf8)
+    }
+
+    /// Removes the items with these names. `a[]=1` and `a[b]=1` are items of `a`.
+    private static func dropping(_ names: Set<String>, fromQuery query: Substring) -> String {
+        // Keep empty items: apart from dropped items, the key contains the query as sent.
+        QueryItem.split(query, keepingEmpty: true).filter { item in
+            let name = item.name
+            return !names.contains(name) && !names.contains(String(name.prefix { $0 != "[" }))
+        }.map(\.description).joined(separator: "&")
+    }
+}
+
+/// Computes keyed hashes (HMAC-SHA-256) of values that must not be stored as plain text.
+final class KeyedHasher: Sendable {
+    private let code: HMAC<SHA256Digest>
+    /// Recent hashes, because each request of a user needs the same hashes.
+    private let known = Mutex<[CacheKey: String]>([:])
+    private let lines = Mutex<[Set<UserMark>: String]>([:])
+    private static let maximumKnown = 64
+
+    init(secret: [UInt8]) { code = HMAC(key: secret) }
+
+    func hash(_ text: String) -> String {
+        // `CacheKey` compares bytes: canonically equivalent texts have different hashes.
+        let key = CacheKey(text)
+        if let hash = known.withLock({ $0[key] }) { return hash }
+        var code = code
+        code.update(text.utf8)
+        let hash = Hexadecimal.text(code.finalized())
+        known.withLock { known in
+            if known.count >= Self.maximumKnown { known.removeAll() }
+            known[key] = hash
+        }
+        return hash
+    }
+
+    /// Returns the lines of marks in a key, which are made of their hashes and kept for the next request of these users.
+    func lines(of users: Set<UserMark>, _ make: () -> String) -> String {
+        if let known = lines.withLock({ $0[users] }) { return known }
+        let new = make()
+        lines.withLock { lines in
+            if lines.count >= Self.maximumKnown { lines.removeAll() }
+            lines[users] = new
+        }
+        return new
+    }
+}
+
+extension String {
+    /// Concatenates texts with a single allocation.
+    init(_ first: String, _ second: String, _ third: String = "") {
+        self.init()
+        reserveCapacity(first.utf8.count + second.utf8.count + third.utf8.count)
+        append(first)
+        append(second)
+        append(third)
+    }
+}
+
+extension Set<UserMark> {
+    /// Returns whether a response sent for these users can be stored for the users of the lookup. With a partition,
+    /// which names the owner, filters may have added marks since.
+    func isStorable(for expected: Set<UserMark>, hasPartition: Bool) -> Bool {
+        if self == expected { return true }
+        guard hasPartition else { return false }
+        let sources = Set<String>(expected.map(\.source))
+        return Set(filter { sources.contains($0.source) }).isSubset(of: expected)
+    }
 }

@@ -1,3 +1,4 @@
+public import Errand
 import ErrandMessageSyntax
 
 /// How the cache handled a request, in terms of RFC 9211: `hit; ttl=30` or `fwd=stale; fwd-status=304`.
@@ -72,4 +73,12 @@ public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
         if let detail { text = String(text, "; detail=", QuotedString.quoted(detail)) }
         return text
     }
+}
+
+extension ResponseSource {
+    /// A cached response, with its age and the reason why the cache served it.
+    public static func cache(age: Duration, reason: String) -> ResponseSource { .stored(age: age, reason: reason) }
+
+    /// Whether the response came from a cache.
+    public var isCache: Bool { isStored && name == "cache" }
 }

@@ -1,7 +1,9 @@
 #if os(Linux) || os(Android)
+import Dispatch
 import ErrandEssentials
 import ErrandMessageSyntax
 import ErrandSupport
+import Synchronization
 
 /// A file with HTTP/3 offers. Each line contains the origin, the host, the port and the expiration in seconds since
 /// 1970. Invalid lines are ignored.
@@ -42,6 +44,43 @@ struct AlternativeFile: Sendable {
         let age = Nanoseconds.of(.seconds(min(end - start, Int64(AlternativeTable.longestAge))))
         return AlternativeTable.Offer(
             origin: fields[0], host: host, port: Int(port), expires: Nanoseconds.sum(now, age))
+    }
+}
+
+/// Writes HTTP/3 offers on a queue, one write at a time. Skips snapshots that were replaced while they waited.
+final class AlternativeWriter: Sendable {
+    struct Snapshot: Sendable {
+        var offers: [AlternativeTable.Offer]
+        /// On the loop's clock.
+        var now: UInt64
+    }
+
+    private static let queue = DispatchQueue(label: "errand.curl.alternatives", qos: .utility)
+
+    private let write: @Sendable (Snapshot) -> Void
+    private let waiting = Mutex<Snapshot?>(nil)
+
+    init(write: @escaping @Sendable (Snapshot) -> Void) { self.write = write }
+
+    convenience init(_ file: AlternativeFile) {
+        self.init { file.write($0.offers, at: $0.now, date: Date()) }
+    }
+
+    /// Never blocks.
+    func save(_ snapshot: Snapshot) {
+        let former = waiting.withLock { waiting in
+            defer { waiting = snapshot }
+            return waiting
+        }
+        if former == nil { Self.queue.async { [self] in writeLatest() } }
+    }
+
+    private func writeLatest() {
+        let latest = waiting.withLock { waiting in
+            defer { waiting = nil }
+            return waiting
+        }
+        if let latest { write(latest) }
     }
 }
 #endif

@@ -1,7 +1,8 @@
 #if os(Linux) || os(Android)
 import CErrandCurl
-import Errand
+public import Errand
 import ErrandEssentials
+import ErrandSupport
 import Synchronization
 
 /// A connection without a request. libcurl establishes it and transfers its bytes.
@@ -266,5 +267,67 @@ final class CurlConnection: @unchecked Sendable {
             return items
         }
     }
+}
+
+// Sends and receives through libcurl, or over a socket it has handed over. Runs under the driver lock.
+extension CurlConnection {
+    var isTaken: Bool { handle == nil && descriptor >= 0 }
+
+    /// Doesn't wait. Returns 0 and sets `count`, or returns a libcurl code.
+    func send(_ bytes: Data, from offset: Int, _ count: inout Int) -> Int32 {
+        if let handle { return handle.easy.send(bytes, from: offset, &count) }
+        return coded(SystemCalls.send(bytes, from: offset, on: descriptor, &count), CurlCode.sendError)
+    }
+
+    /// Doesn't wait. Returns 0 and sets `count`, or returns a libcurl code.
+    func receive(into room: inout [UInt8], _ count: inout Int) -> Int32 {
+        if let handle { return handle.easy.receive(into: &room, &count) }
+        return coded(SystemCalls.receive(into: &room, from: descriptor, &count), CurlCode.receiveError)
+    }
+
+    /// Keeps the system error for its text.
+    private func coded(_ number: Int32, _ code: Int32) -> Int32 {
+        if number == 0 { return 0 }
+        if number == EAGAIN { return ERRAND_CURL_AGAIN }
+        systemError = number
+        return code
+    }
+
+    func lost(_ code: Int32) -> ErrandError {
+        let text: String
+        if let handle {
+            let failure = handle.failure(code, loop.proxy)
+            text = failure.detail.isEmpty ? failure.summary : failure.detail
+        } else {
+            text = systemErrorText(systemError)
+        }
+        return ErrandError(.connectionLost, text, underlying: CurlError(code: code, message: text))
+    }
+}
+
+extension CurlTransport: ConnectingTransport {
+    /// Opens a dedicated connection, on this transport's libcurl thread; see ``Errand/ConnectingTransport``. It doesn't
+    /// count toward the connection limits of ``CurlConfiguration``.
+    public func connect(for request: HTTPRequest, options: TransportOptions) async throws -> any ByteConnection {
+        let connection = try CurlConnection(request, options, try await loop(options))
+        try await connection.open()
+        return OpenConnection(connection)
+    }
+}
+
+/// The user's end of a connection. Releasing it closes the connection.
+final class OpenConnection: ByteConnection {
+    private let connection: CurlConnection
+
+    init(_ connection: CurlConnection) { self.connection = connection }
+
+    deinit { connection.close() }
+
+    var pendingBytes: Int { connection.pendingBytes }
+    func receive() async throws -> Data? { try await connection.receive() }
+    func enqueue(_ data: Data) { connection.enqueue(data) }
+    func push() { connection.push() }
+    func flush() async throws { try await connection.flush() }
+    func close() { connection.close() }
 }
 #endif

@@ -219,4 +219,68 @@ final class EasyHandle {
 
     func forgetTransfer() { current = nil }
 }
+
+// libcurl's information after a transfer.
+extension EasyHandle {
+    func failure(_ code: Int32, _ proxy: ProxyChoice) -> CurlFailure {
+        let detail = easy.errorDescription
+        return CurlFailure(
+            code: code, summary: CurlLibrary.description(of: code), detail: detail,
+            systemError: Int32(truncatingIfNeeded: easy.long(ERRAND_CURLINFO_OS_ERRNO)),
+            verification: easy.long(ERRAND_CURLINFO_SSL_VERIFYRESULT),
+            proxyStatus: easy.long(ERRAND_CURLINFO_HTTP_CONNECTCODE),
+            isProxyUnreached: code == CurlCode.couldNotConnect && proxy.isNamed(in: detail))
+    }
+
+    var hasErrorText: Bool { easy.hasErrorDescription }
+
+    /// Over all connections.
+    var sentBytes: Int64 {
+        Int64(easy.long(ERRAND_CURLINFO_REQUEST_SIZE))
+            + max(0, easy.offset(ERRAND_CURLINFO_SIZE_UPLOAD_T))
+    }
+
+    /// The connection had carried another request.
+    var isReused: Bool { easy.long(ERRAND_CURLINFO_NUM_CONNECTS) == 0 }
+
+    /// The response's `Content-Length`.
+    var announcedLength: Int64? {
+        let length = easy.offset(ERRAND_CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
+        return length < 0 ? nil : length
+    }
+}
+
+/// The method and small body set on an easy handle. Allows setting only differences, and reusing a handle that sent a
+/// small body.
+struct RequestForm {
+    /// Replaces libcurl's choice, if set.
+    private var method: HTTPMethod?
+    /// libcurl has copied a body, and sends a POST.
+    private var hasBody = false
+
+    mutating func set(_ method: HTTPMethod?, on handle: EasyHandle) throws(ErrandError) {
+        if self.method == method { return }
+        if let method {
+            try handle.set(text: ERRAND_CURLOPT_CUSTOMREQUEST, method.rawValue, .invalidRequest)
+        } else {
+            handle.easy.clear(ERRAND_CURLOPT_CUSTOMREQUEST)
+        }
+        self.method = method
+    }
+
+    /// libcurl copies the body and sends it with the head.
+    mutating func setBody(_ data: Data, on handle: EasyHandle) {
+        handle.easy.setBody(data)
+        hasBody = true
+    }
+
+    /// Frees the copy, and makes the next request a GET.
+    mutating func removeBody(from handle: EasyHandle) {
+        if !hasBody { return }
+        handle.easy.clear(ERRAND_CURLOPT_COPYPOSTFIELDS)
+        handle.set(offset: ERRAND_CURLOPT_POSTFIELDSIZE_LARGE, -1)
+        handle.set(ERRAND_CURLOPT_HTTPGET, 1)
+        hasBody = false
+    }
+}
 #endif

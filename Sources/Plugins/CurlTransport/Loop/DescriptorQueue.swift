@@ -1,4 +1,7 @@
 #if os(Linux) || os(Android)
+import ErrandSupport
+import Synchronization
+
 /// Transfers that wait for a descriptor, in order of arrival.
 struct DescriptorQueue {
     private var waiting: [Transfer] = []
@@ -40,6 +43,40 @@ extension Transfer {
     fileprivate func hasWaitedTooLong(at now: UInt64) -> Bool {
         guard usesLoopClock, let since = attempts.waitsSince else { return false }
         return now - min(now, since) >= inactivityLimit
+    }
+}
+
+/// A short wait that doesn't need descriptors. `Task.sleep` does: without them, libdispatch ends the process or never
+/// wakes the task.
+enum DescriptorPause {
+    private static let waiting = Mutex<[CheckedContinuation<Void, Never>]>([])
+    private static let microseconds: UInt32 = 20_000
+
+    /// Waits about 20 milliseconds, even if the task is cancelled.
+    static func wait() async {
+        await withCheckedContinuation { continuation in
+            let isFirst = waiting.withLock { waiting in
+                waiting.append(continuation)
+                return waiting.count == 1
+            }
+            if isFirst { startThread() }
+        }
+    }
+
+    private static func startThread() {
+        let code = SystemCalls.startThread {
+            usleep(microseconds)
+            resumeAll()
+        }
+        if code != 0 { resumeAll() }
+    }
+
+    private static func resumeAll() {
+        let all = waiting.withLock { waiting in
+            defer { waiting = [] }
+            return waiting
+        }
+        for continuation in all { continuation.resume() }
     }
 }
 #endif

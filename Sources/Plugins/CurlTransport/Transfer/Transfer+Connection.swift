@@ -1,4 +1,5 @@
 #if os(Linux) || os(Android)
+import CErrandCurl
 import Errand
 import ErrandEssentials
 import ErrandMessageSyntax
@@ -64,6 +65,152 @@ extension Transfer {
     func noteActivity() {
         lastActivity = loop.now
         if !usesLoopClock { report(.activity) }
+    }
+}
+
+// A transfer's socket, as libcurl reports it, under the loop's driver lock.
+extension Transfer {
+    struct SocketUse {
+        var isWatched = false
+        /// Whether the socket of its kept connection may be unknown.
+        var isUnknown = false
+        /// The last socket libcurl stopped watching.
+        var left: Int32?
+    }
+
+    /// Returns -1 on failure, or if the transfer must not connect.
+    func openSocket(_ address: errand_curl_sockaddr) -> Int32 {
+        isResolving = false
+        if isParked { return -1 }
+        let mayDial = mayDialAgain()
+        if mayDial { noteStart(isNew: true) }
+        let descriptor = mayDial ? loop.sockets.open(address, for: origin) : -1
+        if mayDial, descriptor < 0, DescriptorShortage.isReported { attempts.lacksDescriptor = true }
+        loop.noteDialing(self, descriptor)
+        return descriptor
+    }
+
+    /// Returns `false` to prevent the request. libcurl has a connection for it, from this local port.
+    func mayBeginRequest(fromPort port: Int32) -> Bool {
+        if isParked { return false }
+        isResolving = false
+        noteConnection()
+        let connection = loop.sockets.hold(port: UInt16(clamping: port), by: self)
+        guard beginAttempt(on: connection) else { return false }
+        noteRequest(on: connection)
+        return true
+    }
+
+    func noteSocket(_ descriptor: Int32, _ events: Int32) {
+        socketUse.isWatched = events != ERRAND_CURL_POLL_REMOVE
+        if socketUse.isWatched {
+            hasUnwatchedSocket = false
+            // A socket to be read is connected, unless it is a name lookup's.
+            if !isRequested, events & ERRAND_CURL_POLL_IN != 0 { limitConnecting(rounds.establish()) }
+            return setSocketUnknown(false)
+        }
+        if !isRequested { limitConnecting(rounds.endLookup(at: loop.now)) }
+        if isDialing {
+            hasUnwatchedSocket = true
+            // Must happen before the descriptor is reused.
+            loop.sockets.forgetClosed(dialed)
+        }
+        socketUse.left = descriptor
+        // libcurl still waits for the body's source, which may never deliver a byte.
+        if head.status >= 300 { abandonUpload() }
+    }
+
+    /// libcurl uses a new, watched connection, a kept one or, for a second attempt, silently another one.
+    func noteConnection() {
+        if !socketUse.isWatched || attempts.sentBefore >= 0 { setSocketUnknown(true) }
+    }
+
+    func leaveSocket(isQuiet: Bool) {
+        setSocketUnknown(false)
+        if let left = socketUse.left { loop.sockets.leave(left, by: self, isQuiet: isQuiet, at: loop.now) }
+        socketUse = SocketUse()
+    }
+
+    func setSocketUnknown(_ isUnknown: Bool) {
+        if isUnknown == socketUse.isUnknown { return }
+        socketUse.isUnknown = isUnknown
+        if isUnknown { loop.sockets.addUnknownSocket() } else { loop.sockets.removeUnknownSocket() }
+    }
+}
+
+// A request's HTTP/2 stream, and whether the server hasn't processed it, which libcurl only reports in its log. Runs
+// under the loop's driver lock.
+extension Transfer {
+    struct Stream {
+        var connection: SocketTable.Hold?
+        /// 0 until it is assigned.
+        var number: UInt32 = 0
+        var isEnding = false
+        /// Whether the server hasn't processed the request (RFC 9113, section 8.7).
+        var isRefused = false
+    }
+
+    func noteRequest(on connection: SocketTable.Hold?) {
+        stream = Stream(connection: connection)
+        if mayHaveStream { handle?.watchStreams() }
+    }
+
+    /// Whether the connection may turn out to use HTTP/2.
+    private var mayHaveStream: Bool { sharesConnection && !keepsToHTTP1 && origin?.speaksHTTP1 != true }
+
+    func noteStream(_ event: Int32, _ number: UInt32) {
+        switch event {
+        case ERRAND_STREAM_OPENED: stream.number = number
+        case ERRAND_STREAM_GOAWAY:
+            if stream.number > 0, let connection = stream.connection { loop.refuse(beyond: number, on: connection) }
+        case ERRAND_STREAM_REFUSED: stream.isRefused = true
+        // libcurl also logs this for later attempts on the handle, regardless of the earlier result.
+        case ERRAND_STREAM_REPEATED: if attempts.onHandle == 1 { stream.isRefused = true }
+        case ERRAND_STREAM_LEFT: (stream.connection, stream.number) = (nil, 0)
+        default: break
+        }
+    }
+}
+
+extension CurlLoop {
+    /// Marks the streams beyond `last` as refused, because the server won't process them.
+    fileprivate func refuse(beyond last: UInt32, on connection: SocketTable.Hold) {
+        for transfer in active where transfer.stream.connection == connection {
+            transfer.stream.isEnding = true
+            if transfer.stream.number > last { transfer.stream.isRefused = true }
+        }
+    }
+}
+
+// Bytes after the end of a response on a kept HTTP/1 connection, which would be taken for the next response. Runs under
+// the loop's driver lock.
+extension Transfer {
+    /// Returns `false` if bytes arrived since the last response, so the request must move to another connection.
+    func mayUse(_ connection: SocketTable.Hold) -> Bool {
+        attempts.takenBefore = nil
+        guard loop.sockets.isQuiet(connection.descriptor) else { return true }
+        if loop.sockets.isSpoiled(connection.descriptor) {
+            guard head.received == 0 else { return fail(.connectionLost, CurlFailure.excess) }
+            attempts.isToRestart = true
+            return false
+        }
+        if target.isSecure, loop.library.avoids(.unseenExcess) {
+            attempts.takenBefore = loop.sockets.takenBytes(of: connection.descriptor)
+        }
+        return true
+    }
+
+    /// Checks that the connection was read since the request was sent. Otherwise, the line belongs to no response:
+    /// returns `false`, and the request is sent again if possible.
+    func checkFirstLine() -> Bool {
+        guard let before = attempts.takenBefore, let connection = stream.connection else { return true }
+        attempts.takenBefore = nil
+        if loop.sockets.takenBytes(of: connection.descriptor) != before { return true }
+        guard attempts.count < maximumAttempts, !upload.isBegunStream else {
+            return fail(.connectionLost, CurlFailure.excess)
+        }
+        attempts.isToRestart = true
+        return false
     }
 }
 #endif

@@ -115,3 +115,170 @@ extension SchemaValidator {
         }
     }
 }
+
+extension SchemaValidator {
+    mutating func numberFits(
+        _ text: Span<UInt8>, _ lane: Int, _ kind: UInt8, _ range: Range<Int>, _ depth: Int
+    ) -> Bool {
+        let number = machine.arena.lanes[lane].number
+        let isFractional = machine.arena.lanes[lane].isIntegral && kind == ValueKind.fraction
+        if number < 0, !isFractional { return true }
+        if !isFractional, kind == ValueKind.integer, range.count <= 18 {
+            let rule = machine.numbers[Int(number)]
+            if rule.isFast {
+                let value = Self.integer(text, range)
+                if value >= rule.least, value <= rule.most { return true }
+                if !machine.arena.lanes[lane].isHard { return false }
+            }
+        }
+        return exactFits(text, lane, range, depth)
+    }
+
+    /// Returns the value of at most 18 characters: digits, and possibly a sign.
+    @inline(__always) private static func integer(_ text: Span<UInt8>, _ range: Range<Int>) -> Int64 {
+        var q = range.lowerBound
+        let isNegative = text[q] == 0x2D
+        if isNegative { q &+= 1 }
+        var value: Int64 = 0
+        while q < range.upperBound {
+            value = value &* 10 &+ Int64(text[q] &- 0x30)
+            q &+= 1
+        }
+        return isNegative ? -value : value
+    }
+
+    @inline(never) private mutating func exactFits(
+        _ text: Span<UInt8>, _ lane: Int, _ range: Range<Int>, _ depth: Int
+    ) -> Bool {
+        let value = ExactDecimal(text, range)
+        let start = range.lowerBound
+        let (isHard, node) = (machine.arena.lanes[lane].isHard, machine.arena.lanes[lane].node)
+        steps -= range.count / 8
+        if machine.arena.lanes[lane].isIntegral, !value.isIntegral {
+            if isHard { report(text, .type, node, "/type", depth, start, "an integer", "a number with a fraction") }
+            return false
+        }
+        let number = machine.arena.lanes[lane].number
+        if number < 0 { return true }
+        let rule = program.numbers[Int(number)]
+        var failed: [(String, String)] = []
+        if let bound = rule.minimum, value < bound { failed.append(("/minimum", "a number of at least \(bound)")) }
+        if let bound = rule.maximum, bound < value { failed.append(("/maximum", "a number of at most \(bound)")) }
+        if let bound = rule.exclusiveMinimum, !(bound < value) {
+            failed.append(("/exclusiveMinimum", "a number above \(bound)"))
+        }
+        if let bound = rule.exclusiveMaximum, !(value < bound) {
+            failed.append(("/exclusiveMaximum", "a number below \(bound)"))
+        }
+        if let divisor = rule.multipleOf {
+            let cost = value.isShort && divisor.isShort ? 1 : value.digitCount * (divisor.digitCount / 9 + 2)
+            if cost > limits.maximumPatternSteps || cost > steps {
+                let words =
+                    cost > limits.maximumPatternSteps
+                    ? "a number that can be divided within \(limits.maximumPatternSteps) steps" : tooManySteps.expected
+                report(text, .limit, node, "/multipleOf", depth, start, words, "one that takes more")
+                if cost <= limits.maximumPatternSteps { steps = -1 }
+                return false
+            }
+            steps -= cost
+            if !value.isMultiple(of: divisor) { failed.append(("/multipleOf", "a multiple of \(divisor)")) }
+        }
+        if isHard {
+            for (keyword, words) in failed {
+                report(text, .value, node, keyword, depth, start, words, "another number")
+            }
+        }
+        return failed.isEmpty
+    }
+}
+
+extension SchemaValidator {
+    mutating func stringFits(
+        _ text: Span<UInt8>, _ lane: Int, _ range: Range<Int>, _ depth: Int
+    ) -> Bool {
+        let rule = machine.strings[Int(machine.arena.lanes[lane].string)]
+        let (start, content) = (range.lowerBound, JSONContent(range.lowerBound + 1, range.upperBound - 1))
+        let (isHard, node) = (machine.arena.lanes[lane].isHard, machine.arena.lanes[lane].node)
+        var holds = true
+        if rule.minimum > 0 || rule.maximum < .max {
+            // A character takes 1 to 4 bytes, or 6 or 12 with an escape.
+            let bytes = content.count
+            if bytes < rule.minimum || bytes > rule.maximum
+                || rule.minimum > 1 && bytes / 12 < rule.minimum
+            {
+                let length = content.length(in: text)
+                steps -= bytes / 4
+                if length < rule.minimum {
+                    guard isHard else { return false }
+                    let words = "a string of \(MessageText.counted("at least \(rule.minimum)", "character"))"
+                    report(text, .value, node, "/minLength", depth, start, words, "\(length)")
+                    holds = false
+                } else if length > rule.maximum {
+                    guard isHard else { return false }
+                    let words = "a string of \(MessageText.counted("at most \(rule.maximum)", "character"))"
+                    report(text, .value, node, "/maxLength", depth, start, words, "\(length)")
+                    holds = false
+                }
+            }
+        }
+        if rule.pattern >= 0 {
+            switch match(text, rule.pattern, content, content.hasEscapes(in: text)) {
+            case .matches: break
+            case .differs:
+                guard isHard else { return false }
+                let source = MessageText.shown(program.patterns[Int(rule.pattern)].source, limit: 100)
+                report(
+                    text, .value, node, "/pattern", depth, start, "a string that matches \(source)",
+                    "a string that does not")
+                holds = false
+            case .exceeded:
+                holds = false
+                let (expected, found) = patternLimit(content)
+                report(text, .limit, node, "/pattern", depth, start, expected, found)
+            }
+        }
+        if let format = rule.format {
+            steps -= content.count &* 2
+            // Content that wasn't read isn't judged, because running out of steps is a separate problem.
+            guard steps >= 0 else { return holds }
+            switch format.fits(content.string(in: text)) {
+            case true?: break
+            case false?:
+                guard isHard else { return false }
+                report(text, .value, node, "/format", depth, start, "the format \(format.rawValue)", "another string")
+                holds = false
+            case nil:
+                holds = false
+                report(
+                    text, .limit, node, "/format", depth, start,
+                    "a string short enough to check for the format \(format.rawValue)", "a longer one")
+            }
+        }
+        return holds
+    }
+
+    /// Returns whether a pattern matches any part of a text.
+    mutating func match(
+        _ text: Span<UInt8>, _ pattern: Int32, _ content: JSONContent, _ hasEscapes: Bool
+    ) -> PatternOutcome {
+        let count = content.count
+        if !hasEscapes, count <= limits.maximumPatternBytes, count <= limits.maximumPatternSteps,
+            let outcome = machine.patternTables[Int(pattern)]?.run(text, content.start..<content.end)
+        {
+            steps &-= 1 &+ count >> 3
+            return outcome
+        }
+        if count > limits.maximumPatternBytes { return .exceeded }
+        if hasEscapes { return matchSlowly(pattern, content.decoded(in: text).span) }
+        return matchSlowly(pattern, text.extracting(content.start..<content.end))
+    }
+
+    @inline(never) private mutating func matchSlowly(_ pattern: Int32, _ text: Span<UInt8>) -> PatternOutcome {
+        let compiled = program.patterns[Int(pattern)].program
+        let budget = min(limits.maximumPatternSteps, max(0, steps))
+        let outcome = machine.patterns.run(compiled, on: text, .anywhere, budget: budget)
+        steps -= machine.patterns.taken + (outcome == .exceeded ? 1 : 0)
+        if let table = compiled.table(.anywhere) { machine.patternTables[Int(pattern)] = table }
+        return outcome
+    }
+}

@@ -1,4 +1,5 @@
 package import ErrandJSONSyntax
+import ErrandMessageSyntax
 
 /// The common part of the validators for shapes and schemas: reading the start of a text, and reporting problems in the
 /// text itself.
@@ -158,5 +159,79 @@ package struct ProblemList {
     package var error: JSONValidationError? {
         if count == 0 { return nil }
         return JSONValidationError(problems: problems, count: count, verdict: isCertain ? .doesNotFit : .notJudged)
+    }
+}
+
+/// A stack of the frames around the innermost one. A popped frame stays in memory until it's replaced, because it
+/// doesn't need to be destroyed.
+@usableFromInline package struct FrameStack<Frame: BitwiseCopyable & Sendable>: Sendable {
+    @usableFromInline var frames: [Frame]
+    @usableFromInline package var count = 0
+
+    /// Creates a stack with room for a few frames, filled with copies of one.
+    package init(repeating frame: Frame) { frames = Array(repeating: frame, count: 16) }
+
+    package var capacity: Int { frames.count }
+
+    @inlinable @inline(__always) package var last: Frame { frames[count &- 1] }
+
+    @inlinable package subscript(level: Int) -> Frame { frames[level] }
+
+    @inlinable @inline(__always) package mutating func push(_ frame: Frame) {
+        if count == frames.count { grow() }
+        frames[count] = frame
+        count &+= 1
+    }
+
+    @inlinable @inline(__always) package mutating func pop() -> Frame {
+        count &-= 1
+        return frames[count]
+    }
+
+    /// Drops the frames after the first `count`.
+    package mutating func truncate(to count: Int) { self.count = min(count, self.count) }
+
+    @usableFromInline @inline(never) mutating func grow() { frames += frames }
+}
+
+// Here and in the other files of this folder: other modules of the package inline an `@inlinable` member only if its
+// type is `@usableFromInline`.
+
+/// The kinds of values, one bit each. The first byte tells them apart, except for the two kinds of numbers.
+@usableFromInline package enum ValueKind {
+    @inlinable package static var null: UInt8 { 1 }
+    @inlinable package static var `false`: UInt8 { 2 }
+    @inlinable package static var `true`: UInt8 { 4 }
+    /// A number without a fraction and an exponent.
+    @inlinable package static var integer: UInt8 { 8 }
+    @inlinable package static var fraction: UInt8 { 16 }
+    @inlinable package static var string: UInt8 { 32 }
+    @inlinable package static var array: UInt8 { 64 }
+    @inlinable package static var object: UInt8 { 128 }
+    @inlinable package static var boolean: UInt8 { `true` | `false` }
+    @inlinable package static var number: UInt8 { integer | fraction }
+    @inlinable package static var all: UInt8 { 255 }
+}
+
+/// Prepares external text for a single line of a message.
+package enum MessageText {
+    /// Returns an amount with a noun in the singular or plural, such as "at least 1 element" or "2 to 4 elements".
+    package static func counted(_ amount: String, _ noun: String) -> String {
+        amount == "1" || amount.hasSuffix(" 1") ? "\(amount) \(noun)" : "\(amount) \(noun)s"
+    }
+
+    /// Escapes control characters, line separators, and bidirectional formatting, and truncates the text to a number of
+    /// scalars.
+    package static func shown(_ text: String, limit: Int) -> String {
+        let scalars = text.unicodeScalars
+        guard let end = scalars.index(scalars.startIndex, offsetBy: limit, limitedBy: scalars.endIndex),
+            end < scalars.endIndex
+        else { return ControlCharacters.escaped(text) }
+        return ControlCharacters.escaped(String(scalars[..<end])) + "…"
+    }
+
+    package static func list(_ words: [String]) -> String {
+        guard let last = words.last else { return "nothing" }
+        return words.count == 1 ? last : words.dropLast().joined(separator: ", ") + " or " + last
     }
 }

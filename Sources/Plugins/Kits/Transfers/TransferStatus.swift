@@ -1,4 +1,6 @@
+import Errand
 public import ErrandEssentials
+import ErrandHTTPFields
 
 /// The progress and the state of a transfer.
 public struct TransferStatus: Sendable, Hashable {
@@ -65,4 +67,71 @@ public enum TransferState: Sendable, Hashable {
     case interrupted
 
     var showsRate: Bool { [.connecting, .receiving, .sending, .verifying, .finished].contains(self) }
+}
+
+/// An incident of a transfer: a wait, a retry, or a restart.
+///
+/// A ``TransferHandle`` delivers it as ``TransferEvent/notice(_:)``. Accessories receive it as the `details` of a note
+/// named "download" or "upload":
+///
+/// ```swift
+/// if case .note(let note) = event, let notice = note.details as? TransferNotice { print(notice) }
+/// ```
+///
+/// Each `reason` is a sentence for users, without a full stop. More cases may be added, so write a `default`.
+public enum TransferNotice: Sendable, Hashable {
+    /// The transfer waits because the process has too many open files.
+    case queued(reason: String)
+    /// An attempt failed, and the next one begins after `wait`, at `until`. `attempt` counts failed attempts of this
+    /// run, or of one upload segment, from 1.
+    case retrying(attempt: Int, wait: Duration, until: Date, reason: String)
+    /// The bytes on disk, or on the server, can't be used, so the transfer or one of its segments starts over.
+    /// `discarded` is the number of lost bytes.
+    case restarting(reason: String, discarded: Int64)
+    /// The server sends the whole file instead of the rest. This many bytes are already on disk and are skipped.
+    case skipping(Int64)
+    /// The server only sends the file in a content coding. The transport decodes it, and the download can't be resumed.
+    case decoding(coding: String)
+    /// The upload continues. The server has this many bytes, counting all segments.
+    case continuing(at: Int64)
+    /// The server took the upload as an ordinary request, which could not have been resumed.
+    case ordinary
+    /// The server already had the whole body, for example because its last response was lost.
+    case completedEarlier
+}
+
+extension TransferNotice: CustomStringConvertible {
+    /// The text shown in logs, on one line.
+    public var description: String {
+        switch self {
+        case .queued(let reason): "waits for its turn: \(reason)"
+        case .retrying(let attempt, let wait, _, let reason):
+            "attempt \(attempt) failed, retrying in \(duration: wait): \(reason)"
+        case .restarting(let reason, _): "starts over: \(reason)"
+        case .skipping(let count): "the server sends the whole file; \(count) bytes are skipped"
+        case .decoding(let coding): "the server sends the file only as \(coding); requesting it again to decode it"
+        case .continuing(let offset): "the server has \(offset) bytes; continuing from there"
+        case .ordinary: "the server doesn't support resumable uploads; it accepted the body as an ordinary request"
+        case .completedEarlier: "the server already had the whole body"
+        }
+    }
+}
+
+extension TransferNotice {
+    /// Returns the reason why an attempt failed: a sentence for users, without a full stop, an error code, or the URL.
+    public static func reason(for error: any Error) -> String {
+        guard let error = error as? ErrandError else {
+            return (error as? TransferError)?.message ?? error.briefDescription
+        }
+        switch error.code {
+        case .truncated: return "the connection ended early (\(error.message))"
+        case .connectionLost: return "the connection was lost (\(error.message))"
+        case .cannotConnect: return "couldn't connect (\(error.message))"
+        case .timedOut: return "the server is silent"
+        case .unacceptableStatus:
+            return error.response.map { "the server responded with \(ReasonPhrase.describing($0.status))" }
+                ?? error.message
+        default: return error.message
+        }
+    }
 }

@@ -184,3 +184,55 @@ final class LoadingObservers: Sendable {
         for presenter in presenters { presenter.finish() }
     }
 }
+
+/// The state that a loading indicator shows.
+public struct LoadingState: Sendable, Hashable {
+    /// Whether the indicator is visible.
+    public var isShown = false
+    /// The text to show: the ``LoadingLabel`` of the newest activity that has one, otherwise the indicator's label.
+    public var label: String?
+    /// The number of running activities. A batch or chain and its parts count as one.
+    public var running = 0
+    /// The progress from 0 to 1, averaged over all running activities, or `nil` if any of them has an unknown total.
+    public var fraction: Double?
+
+    /// The state of a hidden indicator.
+    public static let hidden = LoadingState()
+
+    /// Creates a state, for testing a presenter.
+    public init(isShown: Bool = false, label: String? = nil, running: Int = 0, fraction: Double? = nil) {
+        (self.isShown, self.label, self.running, self.fraction) = (isShown, label, running, fraction)
+    }
+}
+
+/// Displays the loading indicator, for example on a screen.
+///
+/// ```swift
+/// struct Bell: LoadingPresenter {
+///     func present(_ state: LoadingState) { if !state.isShown { print("\u{7}done") } }
+/// }
+/// ```
+///
+/// A presenter receives the states in order, one at a time, on the thread that changed them, and must return quickly.
+/// On the main actor, read ``LoadingIndicator/states`` instead.
+public protocol LoadingPresenter: Sendable {
+    /// Shows a state.
+    func present(_ state: LoadingState)
+    /// Removes the display. Optional. ``LoadingIndicator/finish()`` calls it after the last state.
+    func finish()
+}
+
+extension LoadingPresenter {
+    /// Empty by default, because the presenter has already received `.hidden`.
+    public func finish() {}
+}
+
+/// A tag for the text that the indicator shows for a request, batch or chain.
+///
+/// ```swift
+/// var tags: Tags { Tags().with(LoadingLabel.self, "Looking for flights…") }
+/// ```
+public enum LoadingLabel: TagKey {
+    /// Defaults to `nil`: the indicator's own label.
+    public static let defaultValue: String? = nil
+}

@@ -1,3 +1,8 @@
+public import ErrandEssentials
+import ErrandMessageSyntax
+import ErrandSupport
+import Synchronization
+
 /// Writes log records, for example to a file, a screen or a logging system.
 ///
 /// ```swift
@@ -22,4 +27,117 @@ public struct ClosureSink: LogSink {
 
     /// Calls the closure.
     public func write(_ record: LogRecord) { body(record) }
+}
+
+/// Writes records as text to standard error. On a terminal, a color shows the outcome, unless `NO_COLOR` is set and not
+/// empty.
+public struct StandardErrorSink: LogSink {
+    private let isColored: Bool
+
+    /// Creates a sink. Checks for a terminal and `NO_COLOR` once.
+    public init() {
+        let isPlain = !(environmentVariable("NO_COLOR") ?? "").isEmpty
+        isColored = !isPlain && isatty(2) == 1
+    }
+
+    /// Writes the record's text and a line break.
+    public func write(_ record: LogRecord) { DescriptorText.put(Self.text(record, isColored: isColored) + "\n", 2) }
+
+    static func text(_ record: LogRecord, isColored: Bool) -> String {
+        let text = ControlCharacters.escaped(record.description, allowsLines: true)
+        guard isColored else { return text }
+        let color =
+            switch record.outcome {
+            case .success: "32"
+            case .failure: "31"
+            case .cancelled: "33"
+            }
+        return "\u{1B}[\(color)m●\u{1B}[0m " + text
+    }
+}
+
+enum DescriptorText {
+    /// Returns `false` if the text can't be written.
+    @discardableResult
+    static func put(_ text: String, _ descriptor: Int32) -> Bool {
+        SystemFile.write(Array(text.utf8), to: descriptor, waits: false) == nil
+    }
+}
+
+/// Appends records as text to a file and rotates it: `errand.log` becomes `errand.log.1` and so on. The oldest file is
+/// removed.
+///
+/// ```swift
+/// let log = RequestLog(.headers, to: FileSink(at: directory.appending(path: "errand.log"), maximumBytes: 1_000_000, maximumOldFiles: 3))
+/// ```
+///
+/// Only the owner can read the files. The sink rejects a symbolic link in place of the file. If it can't write a
+/// record, the record is lost and ``failure`` has the reason; the sink tries again with the next record. Only one
+/// process may write to a file.
+public final class FileSink: LogSink {
+    private struct State: ~Copyable {
+        var file: SystemFile?
+        var size = 0
+        var failure: String?
+    }
+
+    private let path: String
+    private let limit: Int
+    private let kept: Int
+    private let state = Mutex(State())
+
+    /// Creates a sink.
+    ///
+    /// - Parameters:
+    ///   - file: a file URL in an existing directory.
+    ///   - maximumBytes: the approximate maximum size of one file in bytes. Defaults to 10 MB.
+    ///   - maximumOldFiles: the number of old files to keep, at most 100. Defaults to 3.
+    public init(at file: URL, maximumBytes: Int = 10_000_000, maximumOldFiles: Int = 3) {
+        path = file.path
+        self.limit = max(1, maximumBytes)
+        self.kept = min(max(0, maximumOldFiles), 100)
+    }
+
+    /// Why the last record couldn't be written, or `nil` if it was written.
+    public var failure: String? { state.withLock { $0.failure } }
+
+    /// Appends the record's text and a line break.
+    public func write(_ record: LogRecord) {
+        let text = ControlCharacters.escaped(record.description, allowsLines: true) + "\n"
+        state.withLock { state in
+            if state.size > 0, state.size + text.utf8.count > limit { rotate(&state) }
+            if state.file == nil { open(&state) }
+            if state.size > 0, state.size + text.utf8.count > limit {
+                rotate(&state)
+                open(&state)
+            }
+            if state.file == nil { return }
+            do throws(SystemFile.Failure) {
+                try state.file?.write(Array(text.utf8))
+                state.failure = nil
+                state.size += text.utf8.count
+            } catch {
+                state.failure = "writing: \(error.reason)"
+            }
+        }
+    }
+
+    private func open(_ state: inout State) {
+        do throws(SystemFile.Failure) {
+            let file = try SystemFile(path, [.write, .append, .create, .refusesLinks], permissions: 0o600)
+            state.size = Int(file.status?.size ?? 0)
+            state.file = consume file
+        } catch {
+            state.failure = "opening: \(error.reason)"
+        }
+    }
+
+    private func rotate(_ state: inout State) {
+        state.file = nil
+        state.size = 0
+        if kept == 0 { SystemFile.remove(path) }
+        for number in stride(from: kept, to: 0, by: -1) {
+            try? SystemFile.rename(number == 1 ? path : "\(path).\(number - 1)", to: "\(path).\(number)")
+        }
+    }
 }

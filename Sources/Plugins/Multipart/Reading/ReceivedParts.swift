@@ -1,5 +1,7 @@
 public import Errand
-import ErrandMessageSyntax
+public import ErrandEssentials
+public import ErrandHTTPFields
+public import ErrandMessageSyntax
 
 /// The parts of a multipart response, as they arrive.
 ///
@@ -55,5 +57,118 @@ public struct ReceivedParts: AsyncSequence, Sendable {
             guard isFirst else { throw ErrandError(.bodyAlreadyRead, "a response's parts can have only one reader") }
             return try await feed.nextPart().map { ReceivedPart($0.0, feed: feed, number: $0.1) }
         }
+    }
+}
+
+/// One part of a multipart response.
+///
+/// Read its body before you request the next part, which skips any unread bytes.
+public struct ReceivedPart: Sendable {
+    /// The part's own headers.
+    public let headers: HTTPHeaders
+    /// The part's bytes, as they arrive. Once you've requested the next part, reading throws
+    /// ``MultipartError/Code/partPassed``.
+    public let body: HTTPBody
+
+    init(_ headers: HTTPHeaders, feed: PartFeed, number: Int) {
+        self.headers = headers
+        var length: Int64?
+        if case .part(let first, let last, _)? = headers[.contentRange].flatMap({ ContentRange(parsing: $0) }) {
+            length = last - first + 1
+        }
+        body = HTTPBody(length: length, source: PartBody(feed, number))
+    }
+
+    /// The name of the form field, if any.
+    public var name: String? { disposition?.parameters["name"].map(Self.unescaped) }
+
+    /// The suggested file name, if any, as it was sent. It may contain slashes, `..` and control characters: make it
+    /// safe before you use it as a path.
+    public var fileName: String? {
+        guard let disposition else { return nil }
+        let isForm = disposition.type == "form-data"
+        return disposition.fileName.map { isForm ? Self.unescaped($0) : $0 }
+    }
+
+    /// The part's media type, or `nil` if it isn't specified, which means `text/plain`.
+    public var contentType: MediaType? { headers[.contentType].flatMap { MediaType(parsing: $0) } }
+
+    /// The range of the whole that this part contains, in `multipart/byteranges`. The body's length is checked against
+    /// it.
+    public var range: ContentRange? { headers[.contentRange].flatMap { ContentRange(parsing: $0) } }
+
+    /// Returns all bytes of the part. Throws ``Errand/ErrandError/Code/bodyTooLarge`` if there are more than `limit`.
+    public func data(upTo limit: Int) async throws -> Data { try await body.collect(upTo: limit) }
+
+    private var disposition: ContentDisposition? {
+        headers[.contentDisposition].map { ContentDisposition(parsing: $0) }
+    }
+
+    /// Decodes the HTML standard's escapes in the names of a form.
+    private static func unescaped(_ text: String) -> String {
+        text.replacing("%22", with: "\"").replacing("%0D", with: "\r").replacing("%0A", with: "\n")
+    }
+}
+
+extension HTTPResponse {
+    /// Returns the parts of a multipart response, such as several ranges of a file.
+    ///
+    /// ```swift
+    /// let call = Call<HTTPResponse>(.get, "film.mp4") {
+    ///     $0.headers["Range"] = "bytes=0-99,1000-1099"
+    ///     $0.delivery = .stream
+    /// }
+    /// for try await part in try await agent.send(call).value.parts() { print(part.range ?? "", part.headers) }
+    /// ```
+    ///
+    /// Throws ``MultipartError/Code/notMultipart`` if the response has another type. A server may answer with a single
+    /// range or the whole file.
+    public func parts(limits: MultipartLimits = MultipartLimits()) throws -> ReceivedParts {
+        try ReceivedParts(body, contentType: headers[.contentType], limits: limits)
+    }
+}
+
+extension Request where Output == ReceivedParts {
+    /// Streams the body.
+    public var delivery: BodyDelivery { .stream }
+    /// Accepts `multipart/*`.
+    public var acceptableContentTypes: ContentTypes { ["multipart/*"] }
+    /// Returns the parts, within the default ``MultipartLimits``.
+    public func decode(_ response: HTTPResponse) async throws -> Output { try response.parts() }
+}
+
+extension Call where Output == ReceivedParts {
+    /// Creates a call that returns the parts of a multipart response.
+    public init(
+        _ method: HTTPMethod, _ path: String, query: Parameters = [:], body: RequestBody = .none,
+        limits: MultipartLimits = MultipartLimits(), configure: (inout Call) -> Void = { _ in }
+    ) {
+        self.init(method, path, query: query, body: body, decode: { try $0.parts(limits: limits) }) { call in
+            call.delivery = .stream
+            call.acceptableContentTypes = ["multipart/*"]
+            configure(&call)
+        }
+    }
+}
+
+/// Limits for reading a multipart body. A body that exceeds them throws ``MultipartError/Code/limitExceeded``. They
+/// don't limit a part's content: its reader decides how many bytes to accept.
+///
+/// ```swift
+/// let parts = try response.parts(limits: MultipartLimits(maximumParts: 100))
+/// ```
+public struct MultipartLimits: Sendable, Hashable {
+    /// The maximum number of parts. Defaults to 10,000.
+    public var maximumParts: Int
+    /// The maximum size of a part's headers in bytes. Defaults to 16 KiB.
+    public var maximumHeaderBytes: Int
+    /// The maximum number of bytes before the first part. Defaults to 64 KiB.
+    public var maximumPreambleBytes: Int
+
+    /// Creates limits.
+    public init(maximumParts: Int = 10_000, maximumHeaderBytes: Int = 16 << 10, maximumPreambleBytes: Int = 64 << 10) {
+        (self.maximumParts, self.maximumHeaderBytes, self.maximumPreambleBytes) = (
+            maximumParts, maximumHeaderBytes, maximumPreambleBytes
+        )
     }
 }

@@ -35,3 +35,99 @@ public struct NetworkMetrics: Sendable, Hashable {
         hosts[host, default: HostMetrics()].add(activity)
     }
 }
+
+/// The counters and response times of one host.
+public struct HostMetrics: Sendable, Hashable {
+    /// The number of requests that have ended: succeeded, failed or cancelled.
+    public private(set) var requests = 0
+    /// The number of requests that succeeded.
+    public private(set) var succeeded = 0
+    /// The number of requests that were cancelled.
+    public private(set) var cancelled = 0
+    /// The number of requests that failed, by the code of an ``Errand/ErrandError`` or the type of another error. After
+    /// 50 kinds, further kinds count as "other".
+    public private(set) var failures: [String: Int] = [:]
+    /// The number of stored responses, for example from a cache.
+    public private(set) var cacheHits = 0
+    /// The number of body bytes sent, as reported by the transport.
+    public private(set) var bytesSent: Int64 = 0
+    /// The number of body bytes received, as reported by the transport.
+    public private(set) var bytesReceived: Int64 = 0
+    private var times = Histogram()
+
+    /// The number of requests that failed, of all kinds.
+    public var failed: Int { failures.values.reduce(0, +) }
+
+    /// Returns the time within which this percentage of requests succeeded or failed, or `nil` without such requests.
+    /// The result is at most an eighth too long.
+    ///
+    /// ```swift
+    /// recorder.metrics.hosts["api.example.com"]?.percentile(99)
+    /// ```
+    ///
+    /// - Parameter percent: from 0 to 100. Cancelled requests and cached responses don't count.
+    public func percentile(_ percent: Double) -> Duration? {
+        times.percentile(percent).map { .microseconds($0) }
+    }
+
+    init() {}
+
+    mutating func add(_ activity: RecordedActivity) {
+        requests += 1
+        bytesSent &+= activity.bytesSent
+        bytesReceived &+= activity.bytesReceived
+        switch activity.outcome {
+        case .success:
+            succeeded += 1
+            if activity.source?.isStored == true { cacheHits += 1 } else { count(time: activity.duration) }
+        case .failure(let name):
+            count(failure: name)
+            count(time: activity.duration)
+        case .cancelled: cancelled += 1
+        }
+    }
+
+    mutating func count(failure: String) {
+        let name = failures.count < 50 || failures[failure] != nil ? failure : "other"
+        failures[name, default: 0] += 1
+    }
+
+    private mutating func count(time: Duration) { times.add(UInt64(min(max(0, time / .microseconds(1)), 1e15))) }
+}
+
+/// Counts numbers in buckets that are an eighth wide. Needs at most two kilobytes, however many numbers there are.
+struct Histogram: Sendable, Hashable {
+    private var buckets: [UInt32] = []
+    private var count = 0
+
+    mutating func add(_ value: UInt64) {
+        let bucket = Self.bucket(min(value, 1 << 40))
+        if bucket >= buckets.count { buckets += Array(repeating: 0, count: bucket + 1 - buckets.count) }
+        buckets[bucket] &+= 1
+        count += 1
+    }
+
+    func percentile(_ percent: Double) -> UInt64? {
+        guard count > 0, !percent.isNaN else { return nil }
+        let rank = max(1, Int((Double(count) * min(max(percent, 0), 100) / 100).rounded(.up)))
+        var seen = 0
+        for (bucket, number) in buckets.enumerated() {
+            seen += Int(number)
+            if seen >= rank { return Self.end(of: bucket) }
+        }
+        return nil
+    }
+
+    /// Eight buckets per doubling.
+    static func bucket(_ value: UInt64) -> Int {
+        if value < 8 { return Int(value) }
+        let exponent = 63 - value.leadingZeroBitCount
+        return (exponent - 2) * 8 + Int((value >> UInt64(exponent - 3)) & 7)
+    }
+
+    static func end(of bucket: Int) -> UInt64 {
+        if bucket < 8 { return UInt64(bucket) }
+        let exponent = bucket / 8 + 2
+        return ((UInt64(bucket % 8) + 9) << UInt64(exponent - 3)) - 1
+    }
+}

@@ -1,5 +1,6 @@
 public import Errand
 public import ErrandEssentials
+import ErrandRedaction
 
 /// The messages of a WebSocket that an exchange opened: the newest, within the recorder's limits, with secrets
 /// masked.
@@ -41,4 +42,104 @@ public struct RecordedWebSocket: Sendable, Hashable {
 extension HTTPHeaders {
     /// Whether these are the headers of a WebSocket's opening handshake (RFC 6455, section 4.1).
     var requestsWebSocket: Bool { self[.upgrade]?.lowercased() == "websocket" }
+}
+
+/// The newest messages of a socket, with unmasked secrets.
+struct SocketMessages: Sendable {
+    private struct Message: Sendable {
+        let message: StreamMessage
+        let date: Date
+    }
+
+    /// The memory use of a message in bytes, in addition to its copy.
+    static let overhead = 200
+
+    private var kept: BoundedHistory<Message>
+    private let maximumBytes: Int
+
+    init(limit: Int, maximumBytes: Int) {
+        kept = BoundedHistory(limit: limit, costLimit: maximumBytes)
+        self.maximumBytes = maximumBytes
+    }
+
+    mutating func add(_ message: StreamMessage, at date: Date, limit: Int) {
+        var message = message
+        // Another accessory may want more bytes. A single message must not exceed the limit.
+        message.data = message.data.prefix(max(0, min(limit, maximumBytes - Self.overhead)))
+        kept.append(Message(message: message, date: date), cost: Self.overhead + message.data.count)
+    }
+
+    var approximateByteCount: Int { kept.cost }
+
+    func masked(_ redactor: inout Redactor) -> RecordedWebSocket {
+        RecordedWebSocket(
+            messages: kept.all.map { kept in
+                let (message, length) = (kept.message, Int64(kept.message.length))
+                let body = RecordedBody(redacting: message, length: length, &redactor)
+                return RecordedWebSocket.Message(
+                    message.direction, isText: message.isText, date: kept.date, body: body)
+            }, droppedMessages: kept.dropped)
+    }
+}
+
+extension RecordedBody {
+    /// Masks a message. It has no media type, so secrets are found by name in JSON, including JSON after Socket.IO's
+    /// prefix, and in header lines as in STOMP.
+    fileprivate init(redacting message: StreamMessage, length: Int64, _ redactor: inout Redactor) {
+        let data = message.data
+        self.init(Data(), length: length, copiedBytes: data.count)
+        let start = message.isText ? Self.jsonStart(in: data) : nil
+        let head = data[..<(start ?? data.startIndex)]
+        switch redactor.body(Data(data[head.endIndex...]), contentType: nil) {
+        case .shown(let bytes): self.data = head + bytes
+        case .omitted(let reason): omission = "left out: \(reason)"
+        }
+        if message.isText, start == nil { self.data = redactor.headMasked(self.data) }
+    }
+
+    /// The first brace or bracket, if only one short word precedes it.
+    private static func jsonStart(in data: Data) -> Data.Index? {
+        let word = data.prefix(256).prefix { $0 > 0x20 && $0 != UInt8(ascii: "{") && $0 != UInt8(ascii: "[") }
+        let isBegun = word.endIndex < data.endIndex && data[word.endIndex] > 0x20 && word.count < 256
+        return isBegun ? word.endIndex : nil
+    }
+}
+
+extension Redactor {
+    /// Masks secret fields in a message's head: after a first line without a colon, lines of name, colon and value, up
+    /// to an empty line.
+    fileprivate mutating func headMasked(_ data: Data) -> Data {
+        let lineFeed = UInt8(ascii: "\n")
+        guard let end = data.firstIndex(of: lineFeed), !data[..<end].contains(UInt8(ascii: ":")) else { return data }
+        var result = Data(data[...end])
+        var rest = data[data.index(after: end)...]
+        while let first = rest.first, first != lineFeed, first != UInt8(ascii: "\r") {
+            let line = rest.prefix { $0 != lineFeed && $0 != UInt8(ascii: "\r") }
+            rest = rest[line.endIndex...]
+            if let colon = line.firstIndex(of: UInt8(ascii: ":")),
+                redaction.isSecret(String(decoding: line[..<colon], as: UTF8.self))
+            {
+                let value = line[line.index(after: colon)...].drop { $0 == UInt8(ascii: " ") }
+                remember(String(decoding: value, as: UTF8.self))
+                result += line[...colon] + Data(Redaction.mask.utf8)
+            } else {
+                result += line
+            }
+            let ending = rest.prefix { $0 == UInt8(ascii: "\r") }.count + 1
+            result += rest.prefix(ending)
+            rest = rest.dropFirst(ending)
+        }
+        return result + rest
+    }
+}
+
+/// The opening handshake of an open socket, which continues with messages. A class, because most activities have no
+/// socket and then need only room for a reference.
+final class SocketDraft: Sendable {
+    let handshake: ExchangeDraft
+    let ending: EndedExchange.Ending
+
+    init(handshake: ExchangeDraft, ending: EndedExchange.Ending) {
+        (self.handshake, self.ending) = (handshake, ending)
+    }
 }

@@ -22,3 +22,58 @@ public struct HostLimits: Sendable, Hashable {
         (self.maximumConcurrent, self.rate, self.maximumPause) = (maximumConcurrent, rate, maximumPause)
     }
 }
+
+/// A maximum number of requests in any period of a given length: `RequestRate(100, per: .seconds(60))`.
+public struct RequestRate: Sendable, Hashable {
+    /// The number of requests, at least 1.
+    public let count: Int
+    /// The length of the period. Zero means no limit.
+    public let period: Duration
+
+    /// Creates a rate. The count is limited to 1 through 100,000. A negative period counts as zero.
+    public init(_ count: Int, per period: Duration) {
+        self.count = min(max(1, count), 100_000)
+        self.period = period.bounded
+    }
+}
+
+/// The times of the last requests, as many as the rate counts.
+struct RateWindow {
+    private var sent: [Duration] = []
+    /// The index of the oldest time in a full buffer.
+    private var oldest = 0
+
+    /// Returns when a request can be sent that has `position` others before it.
+    func opening(at now: Duration, position: Int, _ rate: RequestRate?) -> Duration {
+        guard let rate, rate.period > .zero else { return now }
+        let ahead = position - (rate.count - sent.count)
+        guard ahead >= 0 else { return now }
+        let index = ahead % rate.count
+        let base = index < sent.count ? sent[(oldest + index) % sent.count] : nil
+        return (base ?? now - rate.period) + rate.period * (1 + ahead / rate.count)
+    }
+
+    mutating func add(_ now: Duration, _ rate: RequestRate?) {
+        guard let rate, rate.period > .zero else { return }
+        if sent.count < rate.count {
+            sent.append(now)
+        } else {
+            sent[oldest] = now
+            oldest = (oldest + 1) % rate.count
+        }
+    }
+
+    /// Removes the time of a request that wasn't sent.
+    mutating func remove(_ time: Duration) {
+        // Restore chronological order, because a buffer that isn't full must start with its oldest time.
+        sent = Array(sent[oldest...] + sent[..<oldest])
+        oldest = 0
+        if let index = sent.firstIndex(of: time) { sent.remove(at: index) }
+    }
+
+    /// Returns whether all times have expired.
+    func isOver(at now: Duration, _ rate: RequestRate?) -> Bool {
+        guard let rate, !sent.isEmpty else { return true }
+        return sent[(oldest + sent.count - 1) % sent.count] + rate.period <= now
+    }
+}

@@ -1,3 +1,6 @@
+import Errand
+import Synchronization
+
 /// Limits the retries of all calls to a host, so a failing server isn't flooded.
 ///
 /// At most `share` of all calls to a host are followed by a retry. The first `reserve` retries don't depend on earlier
@@ -18,4 +21,76 @@ public struct RetryBudget: Sendable, Hashable {
     public init(share: Double = 0.1, reserve: Int = 5, period: Duration = .seconds(60)) {
         (self.share, self.reserve, self.period) = (share, reserve, period)
     }
+}
+
+/// Counts the calls and retries to a host against a budget. A call counts when its first attempt ends.
+final class RetryLedger: HostRecord {
+    private struct State {
+        var begin: ContinuousClock.Instant?
+        var calls = 0.0
+        var retries = 0.0
+        var hasSucceeded = false
+        /// The time of the last count, and the period during which it counts.
+        var lastUse: (at: ContinuousClock.Instant, period: Duration)?
+        var isRetired = false
+    }
+
+    private let state = Mutex(State())
+
+    /// A record with failures only isn't retired by age, because the host must not get a new reserve.
+    func retire(at now: ContinuousClock.Instant, isForced: Bool) -> Bool {
+        state.withLock { state in
+            let isOld = state.lastUse.map { $0.at.duration(to: now) >= $0.period } ?? true
+            state.isRetired = isForced || isOld && (state.hasSucceeded || state.calls == 0 && state.retries == 0)
+            return state.isRetired
+        }
+    }
+
+    // These functions return nil if the record is retired.
+
+    /// Records that a call succeeded. `isFirst`: with its first attempt.
+    func succeeded(_ budget: RetryBudget, isFirst: Bool, at now: ContinuousClock.Instant) -> Void? {
+        state.withLock { state in
+            if state.isRetired { return nil }
+            if isFirst { count(&state, budget) }
+            state.hasSucceeded = true
+            state.lastUse = (now, budget.period)
+        }
+    }
+
+    /// Records that the first attempt of a call failed. Resets expired counts if the host has responded since.
+    func failed(_ budget: RetryBudget, at now: ContinuousClock.Instant) -> Void? {
+        state.withLock { state in
+            if state.isRetired { return nil }
+            let begin = state.begin ?? now
+            let isOver = state.hasSucceeded && begin.duration(to: now) >= budget.period
+            if isOver { state = State() }
+            state.begin = isOver ? now : begin
+            state.lastUse = (now, budget.period)
+            count(&state, budget)
+        }
+    }
+
+    /// Unused retries are limited, so a server that fails after a good week isn't flooded.
+    private func count(_ state: inout State, _ budget: RetryBudget) {
+        if state.calls * Self.share(of: budget) < state.retries + 100 { state.calls += 1 }
+    }
+
+    private static func share(of budget: RetryBudget) -> Double { budget.share > 0 ? min(budget.share, 1e6) : 0 }
+
+    func spend(_ budget: RetryBudget, maximumAttempts: Int, at now: ContinuousClock.Instant) -> Bool? {
+        let share = Self.share(of: budget)
+        let reserve = Double(max(budget.reserve, maximumAttempts - 1, 0))
+        return state.withLock { state in
+            if state.isRetired { return nil }
+            // Add a little, because the product isn't exact: a tenth of 70 calls is 7.
+            guard state.retries + 1 <= max(reserve, state.calls * share + 1e-6) else { return false }
+            state.retries += 1
+            state.lastUse = (now, budget.period)
+            return true
+        }
+    }
+
+    /// Returns a retry that wasn't made.
+    func refund() { state.withLock { $0.retries = max(0, $0.retries - 1) } }
 }

@@ -1,4 +1,5 @@
 public import Errand
+public import ErrandEssentials
 import Synchronization
 
 /// The events that a server sends, over as many connections as needed.
@@ -92,5 +93,136 @@ extension EventStreamState: CustomStringConvertible {
         case .waiting(_, let error): "waiting to reconnect" + (error.map { " after \($0)" } ?? "")
         case .closed(let error): error.map { "closed: \($0)" } ?? "closed"
         }
+    }
+}
+
+/// An event that a server sent (HTML standard, section 9.2).
+///
+/// ```swift
+/// for try await event in agent.events(GetNews()) {
+///     print(event.name, event.data)
+/// }
+/// ```
+public struct ServerSentEvent: Sendable, Hashable {
+    /// The event's name, called `type` in the DOM. Defaults to "message".
+    public var name: String
+    /// The lines of data, joined by LF.
+    public var data: String
+    /// The ID of this event, or of the last preceding event that had one. Empty if no event had an ID.
+    public var id: String
+
+    /// Creates an event.
+    public init(name: String = "message", data: String, id: String = "") {
+        (self.name, self.data, self.id) = (name, data, id)
+    }
+
+    /// Decodes the data, by default as JSON. Throws the decoder's error.
+    public func decoded<Value: Decodable>(
+        as type: Value.Type = Value.self, by decoder: any BodyDecoder = JSONDecoder()
+    ) throws -> Value {
+        try decoder.decode(type, from: Data(data.utf8))
+    }
+}
+
+/// Options for an event stream.
+///
+/// ```swift
+/// var eventOptions: EventOptions { .reconnecting }
+/// ```
+public struct EventOptions: Sendable {
+    /// Whether and when to reconnect. Defaults to `.off`.
+    public var reconnection: ReconnectionPolicy
+    /// The `Last-Event-ID` of the first connection, to continue after an earlier stream. Defaults to an empty string.
+    public var lastEventID: String
+    /// The maximum time without received bytes before a connection counts as lost. A comment is enough as a heartbeat.
+    /// Overrides the request's `timeout`. Defaults to `nil`: uses that timeout.
+    public var timeout: Duration?
+    /// The maximum size in bytes of one event's data, and of one line. Defaults to 16 MiB. Larger events throw
+    /// ``StreamingError/Code/elementTooLong``.
+    public var maximumEventBytes: Int
+    /// Called with each comment, on the reader's thread. Defaults to `nil`: ignores comments, like the standard.
+    public var onComment: (@Sendable (String) -> Void)?
+
+    /// Creates options with the defaults of the properties.
+    public init(
+        reconnection: ReconnectionPolicy = .off, lastEventID: String = "", timeout: Duration? = nil,
+        maximumEventBytes: Int = ElementLimit.standard, onComment: (@Sendable (String) -> Void)? = nil
+    ) {
+        (self.reconnection, self.lastEventID, self.timeout) = (reconnection, lastEventID, timeout)
+        (self.maximumEventBytes, self.onComment) = (maximumEventBytes, onComment)
+    }
+
+    /// Reconnects like a browser.
+    public static let reconnecting = EventOptions(reconnection: .standard)
+}
+
+/// A request for an event stream, with options.
+///
+/// ```swift
+/// struct GetFeed: EventRequest {
+///     var path: String { "feed" }
+///     var eventOptions: EventOptions { .reconnecting }
+/// }
+///
+/// for try await event in agent.events(GetFeed()) { print(event.name, event.data) }
+/// ```
+///
+/// The request can use any method and have a body. With the default options, it's sent only once.
+public protocol EventRequest: Request where Output == HTTPBody {
+    /// The stream's options. By default, the request is sent once.
+    var eventOptions: EventOptions { get }
+}
+
+extension EventRequest {
+    /// Options that send the request once.
+    public var eventOptions: EventOptions { EventOptions() }
+}
+
+extension Agent {
+    /// Returns the events that a server sends. The request's options determine whether the stream reconnects.
+    ///
+    /// ```swift
+    /// for try await event in agent.events(GetNews()) { print(event.name, event.data) }
+    /// ```
+    public func events(_ request: some EventRequest, options: CallOptions = CallOptions()) -> EventStream {
+        events(request, request.eventOptions, options: options)
+    }
+
+    /// Returns the events that a server sends, with options for this call. By default, the stream doesn't reconnect.
+    /// Accepts any request whose output is an ``Errand/HTTPBody``.
+    ///
+    /// ```swift
+    /// for try await event in agent.events(Call(.get, "feed"), .reconnecting) { print(event.data) }
+    /// ```
+    public func events<R: Request>(
+        _ request: R, _ eventOptions: EventOptions = EventOptions(), options: CallOptions = CallOptions()
+    ) -> EventStream where R.Output == HTTPBody {
+        EventStream(eventOptions) { StreamSession(request, on: self, options, unit: "events", isLive: true) }
+    }
+}
+
+extension Agent {
+    /// Returns the events that a server sends, decoded as values. See ``EventTypes``.
+    ///
+    /// ```swift
+    /// for try await user in agent.events(GetNews(), as: EventTypes<User>.any) { print(user.name) }
+    /// ```
+    public func events<Value: Sendable>(
+        _ request: some EventRequest, as types: EventTypes<Value>, options: CallOptions = CallOptions()
+    ) -> TypedEvents<Value> {
+        TypedEvents(events(request, options: options), types)
+    }
+
+    /// Returns the events that a server sends, decoded as values, with options for this call. Accepts any request whose
+    /// output is an ``Errand/HTTPBody``.
+    ///
+    /// ```swift
+    /// let users = agent.events(Call(.get, "feed"), .reconnecting, as: EventTypes<User>.any.ending(at: "[DONE]"))
+    /// ```
+    public func events<R: Request, Value: Sendable>(
+        _ request: R, _ eventOptions: EventOptions = EventOptions(), as types: EventTypes<Value>,
+        options: CallOptions = CallOptions()
+    ) -> TypedEvents<Value> where R.Output == HTTPBody {
+        TypedEvents(events(request, eventOptions, options: options), types)
     }
 }

@@ -1,4 +1,5 @@
 import Errand
+import ErrandEssentials
 
 /// A stream's events, decoded as values.
 ///
@@ -58,5 +59,95 @@ public struct TypedEvents<Value: Sendable>: AsyncSequence, Sendable {
             }
             return nil
         }
+    }
+}
+
+/// Rules for decoding events, with a `Decodable` type for each event name.
+///
+/// ```swift
+/// nonisolated struct Delta: Decodable, Sendable { let text: String }
+/// nonisolated struct Usage: Decodable, Sendable { let tokens: Int }
+///
+/// enum ChatEvent: Sendable {
+///     case delta(Delta)
+///     case done(Usage)
+///
+///     static let types = EventTypes<ChatEvent>()
+///         .on("delta") { .delta($0) }
+///         .on("done") { .done($0) }
+/// }
+///
+/// for try await event in agent.events(GetNews(), as: ChatEvent.types) {
+///     if case .delta(let delta) = event { print(delta.text) }
+/// }
+/// ```
+///
+/// The request's or the agent's decoder decodes the data. Events without a rule are ignored, like events without a
+/// listener in a browser.
+public struct EventTypes<Value: Sendable>: Sendable {
+    struct Decoding: Sendable {
+        let response: HTTPResponse
+
+        func value<Payload: Decodable>(_ event: ServerSentEvent) throws -> Payload {
+            var http = response
+            http.body = HTTPBody(Data(event.data.utf8))
+            do { return try http.decoded(as: Payload.self) } catch let error as ErrandError {
+                throw error.underlying ?? error
+            }
+        }
+    }
+
+    typealias Rule = @Sendable (ServerSentEvent, Decoding) throws -> Value?
+    private var rules: [String: Rule] = [:]
+    private var fallback: Rule?
+    private var isEnd: (@Sendable (ServerSentEvent) -> Bool)?
+
+    /// Creates an empty set of rules.
+    public init() {}
+
+    /// Decodes the data of events with this name.
+    public func on<Payload: Decodable & Sendable>(
+        _ name: String, _ make: @escaping @Sendable (Payload) -> Value
+    ) -> EventTypes {
+        with { $0.rules[name] = { event, decoding in make(try decoding.value(event)) } }
+    }
+
+    /// Returns a fixed value for events with this name, and ignores their data.
+    public func on(_ name: String, _ value: Value) -> EventTypes {
+        with { $0.rules[name] = { _, _ in value } }
+    }
+
+    /// Converts all other events. Return `nil` to ignore an event.
+    public func otherwise(_ make: @escaping @Sendable (ServerSentEvent) throws -> Value?) -> EventTypes {
+        with { $0.fallback = { event, _ in try make(event) } }
+    }
+
+    /// Ends the stream normally at an event with this data, as in `.ending(at: "[DONE]")`. If the server ends the stream
+    /// without it, throws ``StreamingError/Code/truncated`` after the last value.
+    public func ending(at data: String) -> EventTypes { ending { $0.data == data } }
+
+    /// Ends the stream normally at the first event that satisfies a condition, like ``ending(at:)``.
+    public func ending(where isEnd: @escaping @Sendable (ServerSentEvent) -> Bool) -> EventTypes {
+        with { $0.isEnd = isEnd }
+    }
+
+    private func with(_ change: (inout EventTypes) -> Void) -> EventTypes {
+        var copy = self
+        change(&copy)
+        return copy
+    }
+
+    var hasEnd: Bool { isEnd != nil }
+    func ends(at event: ServerSentEvent) -> Bool { isEnd?(event) ?? false }
+
+    func value(of event: ServerSentEvent, _ response: HTTPResponse) throws -> Value? {
+        try (rules[event.name] ?? fallback)?(event, Decoding(response: response))
+    }
+}
+
+extension EventTypes where Value: Decodable {
+    /// Decodes all events as one type, whatever their name.
+    public static var any: EventTypes {
+        EventTypes().with { $0.fallback = { event, decoding in try decoding.value(event) } }
     }
 }

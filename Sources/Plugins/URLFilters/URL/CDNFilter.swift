@@ -46,3 +46,16 @@ extension URLFilter where Self == CDNFilter {
         where chooses: @escaping @Sendable (Exchange) -> Bool = { $0.http.method == .get || $0.http.method == .head }
     ) -> CDNFilter { CDNFilter(base, inCacheKey: inCacheKey, name: name, where: chooses) }
 }
+
+extension RequestBaseURL {
+    /// Uses the agent's `cdnURL`. If it isn't set, the request fails and doesn't fall back to the base URL.
+    public static let cdn = RequestBaseURL.named("cdn")
+}
+
+extension AgentConfiguration {
+    /// The base URL for requests with `base: .cdn`. Defaults to `nil`.
+    public var cdnURL: String? {
+        get { namedBaseURLs["cdn"] }
+        set { namedBaseURLs["cdn"] = newValue }
+    }
+}

@@ -84,3 +84,36 @@ final class SocketAlarm: Sendable {
         for limit in due.values { limit.action() }
     }
 }
+
+enum TimeLimit {
+    /// Runs an operation. If it takes longer than the limit, cancels it and throws `timedOut` of ``ErrandError``.
+    static func run<Value: Sendable>(
+        _ limit: Duration, _ time: any TimeSource, _ operation: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        try await withThrowingTaskGroup(of: Value?.self) { group in
+            group.addTask { try await operation() }
+            group.addTask {
+                try await time.sleep(until: time.instant(after: limit))
+                return nil
+            }
+            defer { group.cancelAll() }
+            if let value = try await group.next() ?? nil { return value }
+            throw ErrandError(.timedOut, "the server was inactive for \(duration: limit)")
+        }
+    }
+}
+
+/// The agent's clock, once known from an exchange.
+final class SocketClock: Sendable {
+    private let known = Mutex<(any TimeSource)?>(nil)
+
+    var time: any TimeSource { known.withLock { $0 } ?? SystemTimeSource() }
+
+    func keep(_ time: any TimeSource) {
+        let old = known.withLock { known in
+            defer { known = time }
+            return known
+        }
+        withExtendedLifetime(old) {}
+    }
+}

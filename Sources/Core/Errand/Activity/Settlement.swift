@@ -1,4 +1,0 @@
-struct Settlement: Sendable {
-    var failure: (any Error)?
-    var outcome: ActivityOutcome
-}

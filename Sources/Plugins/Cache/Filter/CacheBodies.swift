@@ -1,0 +1,169 @@
+import Errand
+import ErrandEssentials
+import Synchronization
+
+/// A body that is delivered to its reader and copied to a store. At most a few chunks are buffered for the store; then
+/// the reader waits. The copy ends only when the body is complete and accepted.
+final class TeeBody: HTTPBodySource {
+    private struct State {
+        var chunks: [Data] = []
+        var isComplete = false
+        var isAccepted: Bool
+        var isBroken = false
+        var isAbandoned = false
+        var copyReader: CheckedContinuation<Void, Never>?
+        var reader: CheckedContinuation<Void, Never>?
+        var onEnd: (@Sendable () -> Void)?
+    }
+
+    private let original: BodyChunks
+    private let state: Mutex<State>
+    private static let capacity = 4
+
+    /// - Parameter isAccepted: Whether the copy can end without ``accept()``.
+    init(_ body: HTTPBody, isAccepted: Bool = false) {
+        original = BodyChunks(body)
+        state = Mutex(State(isAccepted: isAccepted))
+    }
+
+    func accept() { change { $0.isAccepted = true } }
+    func refuse() { change { $0.isBroken = true } }
+
+    /// Stops the copy. Returns whether the store failed, rather than the body.
+    @discardableResult
+    func abandon() -> Bool {
+        var isStoreFailure = false
+        change { state in
+            isStoreFailure = !state.isBroken
+            state.isAbandoned = true
+            state.chunks = []
+        }
+        return isStoreFailure
+    }
+
+    /// Sets a closure to call once when the copy is complete.
+    func onEnd(_ body: @escaping @Sendable () -> Void) { change { $0.onEnd = body } }
+
+    /// Changes the state and resumes waiting tasks.
+    private func change(_ body: (inout State) -> Void) {
+        let (copyReader, reader, onEnd) = state.withLock { state in
+            body(&state)
+            defer { (state.copyReader, state.reader) = (nil, nil) }
+            let isEnd = state.isComplete && state.isAccepted && !state.isBroken
+            defer { if isEnd { state.onEnd = nil } }
+            return (state.copyReader, state.reader, isEnd ? state.onEnd : nil)
+        }
+        onEnd?()
+        copyReader?.resume()
+        reader?.resume()
+    }
+
+    func nextChunk() async throws -> Data? {
+        do {
+            guard let chunk = try await original.next() else {
+                change { $0.isComplete = true }
+                return nil
+            }
+            change { if !$0.isAbandoned && !$0.isBroken { $0.chunks.append(chunk) } }
+            while isFull { await wait(.reader) { $0.chunks.count >= Self.capacity && !$0.isAbandoned && !$0.isBroken } }
+            return chunk
+        } catch {
+            change { $0.isBroken = true }
+            throw error
+        }
+    }
+
+    private var isFull: Bool {
+        state.withLock { $0.chunks.count >= Self.capacity && !$0.isAbandoned && !$0.isBroken }
+    }
+
+    func cancel() {
+        change { $0.isBroken = true }
+        original.cancel()
+    }
+
+    private enum Waiter { case copyReader, reader }
+
+    private func wait(_ waiter: Waiter, while isWaiting: (borrowing State) -> Bool) async {
+        await withCheckedContinuation { continuation in
+            let waits = state.withLock { state in
+                guard isWaiting(state) else { return false }
+                switch waiter {
+                case .copyReader: state.copyReader = continuation
+                case .reader: state.reader = continuation
+                }
+                return true
+            }
+            if !waits { continuation.resume() }
+        }
+    }
+
+    var copy: Copy { Copy(self) }
+
+    final class Copy: HTTPBodySource {
+        private let tee: TeeBody
+        init(_ tee: TeeBody) { self.tee = tee }
+
+        func nextChunk() async throws -> Data? {
+            while true {
+                var (chunk, isEnd, isBroken): (Data?, Bool, Bool) = (nil, false, false)
+                tee.change { state in
+                    isBroken = state.isBroken
+                    if !state.chunks.isEmpty { chunk = state.chunks.removeFirst() }
+                    isEnd = chunk == nil && state.isComplete && state.isAccepted
+                }
+                if isBroken { throw CacheStoreError("the body is incomplete") }
+                if let chunk { return chunk }
+                if isEnd { return nil }
+                await tee.wait(.copyReader) { state in
+                    !state.isBroken && state.chunks.isEmpty && !(state.isComplete && state.isAccepted)
+                }
+            }
+        }
+
+        func cancel() { tee.abandon() }
+    }
+}
+
+final class SliceBody: HTTPBodySource {
+    private struct Remaining {
+        var toSkip: Int64
+        var left: Int64
+
+        /// Returns the part of a chunk that is in the range, or no bytes if the chunk is before it.
+        mutating func take(of chunk: Data) -> Data {
+            let skipped = min(toSkip, Int64(chunk.count))
+            toSkip -= skipped
+            let part = Data(chunk.dropFirst(Int(skipped)).prefix(Int(min(left, .init(Int.max)))))
+            left -= Int64(part.count)
+            return part
+        }
+    }
+
+    private let chunks: BodyChunks
+    private let remaining: Mutex<Remaining>
+
+    init(_ body: HTTPBody, _ range: Range<Int64>) {
+        chunks = BodyChunks(body)
+        remaining = Mutex(Remaining(toSkip: range.lowerBound, left: Int64(range.count)))
+    }
+
+    func nextChunk() async throws -> Data? {
+        while remaining.withLock({ $0.left > 0 }), let chunk = try await chunks.next() {
+            let part = remaining.withLock { $0.take(of: chunk) }
+            if !part.isEmpty { return part }
+        }
+        chunks.cancel()
+        return nil
+    }
+
+    func cancel() { chunks.cancel() }
+}
+
+extension HTTPBody {
+    /// Returns the body limited to a range, which must be within its length.
+    func slice(_ range: Range<Int64>) -> HTTPBody {
+        guard let data else { return HTTPBody(length: Int64(range.count), source: SliceBody(self, range)) }
+        return HTTPBody(Data(data.dropFirst(Int(range.lowerBound)).prefix(range.count)))
+    }
+}

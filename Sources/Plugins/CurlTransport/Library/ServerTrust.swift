@@ -1,0 +1,58 @@
+#if os(Linux) || os(Android)
+import Errand
+import ErrandEssentials
+import ErrandSupport
+
+/// Where libcurl finds the authorities the system trusts.
+enum SystemAuthorities: Equatable {
+    case builtIn
+    case file(String)
+    /// Each certificate is named by the hash of its subject.
+    case directory(String)
+
+    /// Android's, where the first one is updated with system modules since Android 14.
+    static let directories = ["/apex/com.android.conscrypt/cacerts", "/system/etc/security/cacerts"]
+    /// Of Debian, Fedora, openSUSE and Alpine.
+    static let files = [
+        "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
+        "/etc/ssl/cert.pem",
+    ]
+
+    /// Prefers Android's directory, then libcurl's built-in location. Without its built-in file, libcurl rejects all
+    /// servers regardless of its directory. So distributions' files come next, for a libcurl built for another
+    /// distribution or without a location, and the built-in directory last.
+    static func choose(file: String?, directory: String?, exists: (String) -> Bool) -> Self {
+        if let android = directories.first(where: exists) { return .directory(android) }
+        let place = directory.flatMap { exists($0) ? $0 : nil }
+        if file.map(exists) ?? (place != nil) { return .builtIn }
+        if let known = files.first(where: exists) { return .file(known) }
+        return place.map(Self.directory) ?? .builtIn
+    }
+
+    static func ofSystem() -> Self {
+        choose(
+            file: CurlLibrary.authoritiesFile,
+            directory: CurlLibrary.authoritiesDirectory
+        ) { SystemCalls.isReadable($0) }
+    }
+}
+
+/// A transport's pinned keys. Invalid pins throw `insecureConnection`.
+struct PinTable {
+    private let pins: HostPins
+
+    init(_ pins: [String: [String]]) throws(ErrandError) {
+        do { self.pins = try HostPins(pins) } catch {
+            throw ErrandError(.insecureConnection, error.description)
+        }
+    }
+
+    var isEmpty: Bool { pins.isEmpty }
+
+    func keys(for url: URL) throws(ErrandError) -> [String]? {
+        do { return try pins.keys(for: url.host ?? "") } catch {
+            throw ErrandError(.insecureConnection, error.description)
+        }
+    }
+}
+#endif

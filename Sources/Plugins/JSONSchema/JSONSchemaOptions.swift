@@ -1,0 +1,42 @@
+/// The versions of JSON Schema.
+///
+/// If a schema has `$schema`, that version applies instead.
+public enum JSONSchemaDialect: Sendable, Hashable, CaseIterable {
+    /// Draft 7: `definitions`, `items` as a list, and a `$ref` that overrides all keywords next to it. Also used for
+    /// draft 6.
+    case draft7
+    /// Draft 2019-09: `$defs`, `$anchor`, `$recursiveRef`, `unevaluatedProperties`.
+    case draft2019_09
+    /// Draft 2020-12, which OpenAPI 3.1 uses: `prefixItems`, `$dynamicRef`.
+    case draft2020_12
+}
+
+/// How the keyword `format` is treated.
+public enum JSONSchemaFormats: Sendable, Hashable {
+    /// As an annotation that never rejects a string, which is the specification's default.
+    case annotation
+    /// As an assertion: a string that doesn't have the format is a problem. Unknown formats are ignored.
+    case assertion
+}
+
+/// The limits for compiling a schema and all documents that it refers to. Negative numbers count as zero.
+///
+/// ```swift
+/// var limits = JSONSchemaLimits()
+/// limits.maximumSteps = 200_000_000
+/// let schema = try JSONSchema(data, limits: limits)
+/// ```
+public struct JSONSchemaLimits: Sendable, Hashable {
+    /// The maximum number of steps. Defaults to 25,000,000, less than a second.
+    ///
+    /// Each value that is read takes a step, as does each keyword, byte of a URI, and part of a pattern.
+    public var maximumSteps = 25_000_000
+    /// The maximum size in bytes of the documents and the compiled schema, as an estimate. Defaults to 80 MiB.
+    public var maximumBytes = 80 << 20
+
+    /// The default limits.
+    public static let standard = JSONSchemaLimits()
+
+    /// Creates the default limits.
+    public init() {}
+}

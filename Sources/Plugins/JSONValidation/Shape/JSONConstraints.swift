@@ -1,0 +1,95 @@
+/// A range expression whose bounds can be shown in messages.
+struct JSONBounds<Value: Comparable & Sendable>: Sendable {
+    fileprivate var lower: Value?
+    fileprivate var upper: Value?
+    fileprivate var excludesUpper = false
+    /// Tests a range expression that isn't a standard library type.
+    fileprivate var other: (@Sendable (Value) -> Bool)?
+
+    init(_ range: some RangeExpression<Value> & Sendable) {
+        switch range {
+        case let range as ClosedRange<Value>: (lower, upper) = (range.lowerBound, range.upperBound)
+        case let range as Range<Value>: (lower, upper, excludesUpper) = (range.lowerBound, range.upperBound, true)
+        case let range as PartialRangeFrom<Value>: lower = range.lowerBound
+        case let range as PartialRangeThrough<Value>: upper = range.upperBound
+        case let range as PartialRangeUpTo<Value>: (upper, excludesUpper) = (range.upperBound, true)
+        default: other = { range.contains($0) }
+        }
+    }
+
+    init(atLeast lower: Value) { self.lower = lower }
+
+    func contains(_ value: Value) -> Bool {
+        if let other { return other(value) }
+        if let lower, !(value >= lower) { return false }
+        guard let upper else { return true }
+        return excludesUpper ? value < upper : value <= upper
+    }
+
+    /// The range in Swift's notation, or `nil` for a custom range expression.
+    var text: String? {
+        if other != nil { return nil }
+        if let lower, let upper, lower == upper, !excludesUpper { return "\(lower)" }
+        return "\(lower.map { "\($0)" } ?? "")\(excludesUpper ? "..<" : "...")\(upper.map { "\($0)" } ?? "")"
+    }
+}
+
+extension JSONBounds where Value == Int {
+    /// The range as an amount, such as "at least 1" or "2 to 4"; `nil` for a custom range expression or an empty range.
+    var amount: String? {
+        if excludesUpper, upper == lower ?? .min { return nil }
+        let last = upper.map { excludesUpper ? $0 - 1 : $0 }
+        return switch (lower, last) {
+        case _ where other != nil: nil
+        case (let lower?, let last?): lower == last ? "\(lower)" : "\(lower) to \(last)"
+        case (let lower?, nil): "at least \(lower)"
+        case (nil, let last?): "at most \(last)"
+        case (nil, nil): nil
+        }
+    }
+
+    /// Whether the range is `1...`.
+    var isAtLeastOne: Bool { lower == 1 && upper == nil && other == nil }
+}
+
+/// A scalar that a value must equal: `"draft"`, `3`, `0.5`, `true`, `nil`.
+public enum JSONConstant: Sendable, Hashable {
+    /// `null`
+    case null
+    /// `true` or `false`.
+    case boolean(Bool)
+    /// A number without a fraction.
+    case integer(Int)
+    /// Any number.
+    case number(Double)
+    /// A string.
+    case string(String)
+}
+
+extension JSONConstant: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
+    ExpressibleByBooleanLiteral, ExpressibleByNilLiteral
+{
+    /// Creates a string.
+    public init(stringLiteral value: String) { self = .string(value) }
+    /// Creates an integer.
+    public init(integerLiteral value: Int) { self = .integer(value) }
+    /// Creates a number.
+    public init(floatLiteral value: Double) { self = .number(value) }
+    /// Creates a Boolean.
+    public init(booleanLiteral value: Bool) { self = .boolean(value) }
+    /// Creates null.
+    public init(nilLiteral: ()) { self = .null }
+}
+
+extension JSONConstant: CustomStringConvertible {
+    /// The constant as JSON, for messages. Long strings are shortened.
+    public var description: String {
+        switch self {
+        case .null: "null"
+        case .boolean(let value): "\(value)"
+        case .integer(let value): "\(value)"
+        case .number(let value): "\(value)"
+        case .string(let value): "\"\(MessageText.shown(value, limit: 60))\""
+        }
+    }
+}

@@ -1,0 +1,230 @@
+import ErrandMessageSyntax
+
+/// The content of a valid string, between its quotes, as indices into the text.
+@frozen public struct JSONContent: BitwiseCopyable, Sendable, Hashable {
+    /// The index after the opening quote.
+    public let start: Int
+    /// The index of the closing quote.
+    public let end: Int
+
+    /// Creates a range from the index after the opening quote and the index of the closing quote.
+    @inlinable @inline(__always) public init(_ start: Int, _ end: Int) {
+        self.start = start
+        self.end = end
+    }
+
+    /// The length in bytes of the content as written, with escapes.
+    @inlinable public var count: Int { end - start }
+
+    /// Returns whether the content has escapes.
+    public func hasEscapes(in text: Span<UInt8>) -> Bool { JSONGrammar.hasEscapes(text.extracting(start..<end)) }
+
+    /// Returns the content in UTF-8 with escapes resolved. Stops at an invalid escape.
+    public func decoded(in text: Span<UInt8>) -> [UInt8] { JSONGrammar.unescaped(text.extracting(start..<end)) }
+
+    /// Returns the content as a string. If it's longer than `limit` bytes, it's truncated with an ellipsis.
+    public func string(in text: Span<UInt8>, limit: Int = .max) -> String {
+        let bytes = decoded(in: text)
+        guard bytes.count > limit else { return String(decoding: bytes, as: UTF8.self) }
+        // Extends the limit to the next character boundary.
+        var end = limit
+        while end < bytes.count, bytes[end] & 0xC0 == 0x80 { end += 1 }
+        let shown = String(decoding: bytes[..<end], as: UTF8.self)
+        return end < bytes.count ? shown + "…" : shown
+    }
+
+    /// Returns the number of Unicode scalars, with escapes resolved.
+    public func length(in text: Span<UInt8>) -> Int {
+        var p = start
+        var count = 0
+        while p < end {
+            let byte = text[p]
+            if byte == JSONGrammar.backslash, end - p >= 2 {
+                let isUnicode = text[p + 1] == 0x75
+                // The second half of a surrogate pair doesn't count.
+                if isUnicode, end - p >= 6, let unit = JSONGrammar.hexUnit(in: text, from: p + 2),
+                    unit & 0xFC00 == 0xDC00
+                {
+                    count -= 1
+                }
+                p += isUnicode ? 6 : 2
+                count += 1
+            } else {
+                if byte & 0xC0 != 0x80 { count += 1 }
+                p += 1
+            }
+        }
+        return count
+    }
+}
+
+/// Finds the end of a string (RFC 8259, section 7) that arrives in pieces, however its bytes are split.
+///
+/// ```swift
+/// var scan = JSONStringScan()                                 // after the opening quote
+/// let none = scan.end(in: [0x61, 0x5C])                       // nil: the piece ends within an escape
+/// let end = scan.end(in: [0x22, 0x22])                        // 2: after the closing quote
+/// ```
+///
+/// The scan reads each piece once, eight bytes at a time, and doesn't keep any of it. By default, it only finds the
+/// end. With checks, it also records the first fault in an escape or control character, and continues. It never checks
+/// UTF-8 or surrogate pairs, which pieces may split; whatever decodes the string has to.
+public struct JSONStringScan: Sendable {
+    /// The first fault, and its index in the piece that contains it. `nil` without a fault, or without checks.
+    public private(set) var fault: (fault: JSONFault, index: Int)?
+
+    @usableFromInline let checks: Bool
+    /// 0 outside escapes, 1 after a backslash, and 2 + the number of missing digits in a hexadecimal escape.
+    @usableFromInline var pending: UInt8 = 0
+
+    /// Starts a scan after the opening quote.
+    ///
+    /// - Parameter checks: Whether to check escapes and control characters. Defaults to false.
+    @inlinable public init(checks: Bool = false) { self.checks = checks }
+
+    /// Returns the index after the closing quote, or `nil` if the string continues beyond the piece.
+    ///
+    /// - Parameters:
+    ///   - bytes: The next piece.
+    ///   - start: The index in the piece at which the string begins or continues.
+    @inlinable @inline(__always)
+    public mutating func end(in bytes: Span<UInt8>, from start: Int = 0) -> Int? {
+        var index = start
+        let count = bytes.count
+        if pending != 0 { index = finishEscape(in: bytes, from: index) }
+        while index < count {
+            // Skips eight bytes at a time as long as they're all plain.
+            while count &- index >= 8 {
+                let found = JSONWord.delimiters(JSONWord.load(bytes, at: index), controls: checks)
+                if found != 0 {
+                    index &+= found.trailingZeroBitCount >> 3
+                    break
+                }
+                index &+= 8
+            }
+            guard index < count else { break }
+            let byte = bytes[index]
+            if byte == JSONGrammar.quote { return index &+ 1 }
+            if byte == JSONGrammar.backslash {
+                if !checks, index &+ 1 < count {
+                    index &+= 2
+                    continue
+                }
+                pending = 1
+                index = finishEscape(in: bytes, from: index &+ 1)
+                continue
+            }
+            if checks, byte < 0x20 { note(.controlCharacter, index) }
+            index &+= 1
+        }
+        return nil
+    }
+
+    /// Scans an array; see the overload for a span.
+    public mutating func end(in bytes: [UInt8], from start: Int = 0) -> Int? {
+        end(in: bytes.span, from: start)
+    }
+
+    /// Skips the rest of an escape, up to the end of the piece.
+    @usableFromInline mutating func finishEscape(in bytes: Span<UInt8>, from start: Int) -> Int {
+        var index = start
+        while pending != 0, index < bytes.count {
+            let byte = bytes[index]
+            if pending > 1 {
+                guard ASCII.isHexDigit(byte) else {
+                    note(.badEscape, index)
+                    pending = 0
+                    return index
+                }
+                pending = pending == 3 ? 0 : pending - 1
+            } else if byte == 0x75, checks {
+                pending = 6
+            } else {
+                if checks, JSONGrammar.character(escapedAs: byte) == nil { note(.badEscape, index) }
+                pending = 0
+            }
+            index += 1
+        }
+        return index
+    }
+
+    @usableFromInline mutating func note(_ fault: JSONFault, _ index: Int) {
+        if self.fault == nil { self.fault = (fault, index) }
+    }
+}
+
+/// Searches eight bytes of text at a time, with the first byte lowest. In a result, each matching byte has its high bit
+/// set. Only the lowest of these bits is reliable, because a borrow propagates upward.
+@usableFromInline enum JSONWord {
+    /// Loads eight bytes, which must exist. Compiles to a single load: the part has eight bytes, so accessing it needs
+    /// no checks.
+    @inlinable @inline(__always) static func load(_ bytes: Span<UInt8>, at index: Int) -> UInt64 {
+        let part = bytes.extracting(index..<index &+ 8)
+        let low = UInt64(part[0]) | UInt64(part[1]) &<< 8 | UInt64(part[2]) &<< 16 | UInt64(part[3]) &<< 24
+        let high = UInt64(part[4]) | UInt64(part[5]) &<< 8 | UInt64(part[6]) &<< 16 | UInt64(part[7]) &<< 24
+        return low | high &<< 32
+    }
+
+    /// Finds quotes, backslashes, control characters, and bytes beyond ASCII.
+    @inlinable @inline(__always) static func unusual(_ word: UInt64) -> UInt64 {
+        let quotes = word ^ 0x2222_2222_2222_2222
+        let slashes = word ^ 0x5C5C_5C5C_5C5C_5C5C
+        let controls = (word &- 0x2020_2020_2020_2020) & ~word
+        let found =
+            controls | ((quotes &- 0x0101_0101_0101_0101) & ~quotes) | ((slashes &- 0x0101_0101_0101_0101) & ~slashes)
+        return (found | word) & 0x8080_8080_8080_8080
+    }
+
+    /// Finds quotes, backslashes and, if `controls`, control characters.
+    @inlinable @inline(__always) static func delimiters(_ word: UInt64, controls: Bool) -> UInt64 {
+        let quotes = word ^ 0x2222_2222_2222_2222
+        var found = (quotes &- 0x0101_0101_0101_0101) & ~quotes
+        if controls { found |= (word &- 0x2020_2020_2020_2020) & ~word }
+        return (found & 0x8080_8080_8080_8080) | backslashes(word)
+    }
+
+    @inlinable @inline(__always) static func backslashes(_ word: UInt64) -> UInt64 {
+        let slashes = word ^ 0x5C5C_5C5C_5C5C_5C5C
+        return (slashes &- 0x0101_0101_0101_0101) & ~slashes & 0x8080_8080_8080_8080
+    }
+}
+
+/// Well-formed UTF-8 beyond ASCII (Unicode, table 3-7; RFC 3629, section 4).
+enum UTF8Sequence {
+    /// Returns the length in bytes of the sequence at an index, or 0 if it's ill-formed or incomplete.
+    @inline(__always) static func length(in bytes: Span<UInt8>, at index: Int) -> Int {
+        let left = bytes.count - index
+        let first = bytes[index]
+        switch first {
+        case 0xC2...0xDF: return left >= 2 && isTail(bytes[index + 1]) ? 2 : 0
+        case 0xE0...0xEF:
+            guard left >= 3, isTail(bytes[index + 1]), isTail(bytes[index + 2]) else { return 0 }
+            // Excludes overlong forms and surrogates.
+            let second = bytes[index + 1]
+            return first == 0xE0 && second < 0xA0 || first == 0xED && second > 0x9F ? 0 : 3
+        case 0xF0...0xF4:
+            guard left >= 4, isTail(bytes[index + 1]), isTail(bytes[index + 2]), isTail(bytes[index + 3]) else {
+                return 0
+            }
+            // Excludes overlong forms and values beyond U+10FFFF.
+            let second = bytes[index + 1]
+            return first == 0xF0 && second < 0x90 || first == 0xF4 && second > 0x8F ? 0 : 4
+        default: return 0
+        }
+    }
+
+    /// Returns whether the bytes from an index to the end are the beginning of an incomplete sequence.
+    static func isBeginning(in bytes: Span<UInt8>, at index: Int) -> Bool {
+        let left = bytes.count - index
+        guard left > 0, left < 4 else { return false }
+        // If any tail completes the sequence, so does one of these two.
+        for tail: UInt8 in [0x80, 0xBF] {
+            var completed = [UInt8](repeating: tail, count: 4)
+            for offset in 0..<left { completed[offset] = bytes[index + offset] }
+            if length(in: completed.span, at: 0) > left { return true }
+        }
+        return false
+    }
+
+    @inline(__always) private static func isTail(_ byte: UInt8) -> Bool { byte & 0xC0 == 0x80 }
+}

@@ -1,0 +1,149 @@
+public import Errand
+import ErrandDigests
+public import ErrandEssentials
+
+extension TestResponse {
+    /// Opens a WebSocket and passes the server's end to a closure. The connection closes once it returns or throws.
+    ///
+    /// ```swift
+    /// server.on("/echo", .webSocket { socket in
+    ///     while let frame = try socket.receive(), frame.opcode != 8 { try socket.send(frame) }
+    ///     try socket.send(.close())
+    /// })
+    /// ```
+    ///
+    /// Frames aren't checked, so the server can break the protocol at any byte. Modifiers change the handshake
+    /// response.
+    public static func webSocket(
+        headers: HTTPHeaders = [:], _ body: @escaping @Sendable (TestWebSocket) throws -> Void
+    ) -> TestResponse {
+        .computed { request in
+            let key = request.headers[.secWebSocketKey] ?? ""
+            var fields: HTTPHeaders = [.upgrade: "websocket", .connection: "Upgrade"]
+            fields.add(.secWebSocketAccept, TestWebSocket.accept(key))
+            fields.merge(headers)
+            return TestResponse(status: 101, headers: fields).continuing { try body(TestWebSocket($0)) }
+        }
+    }
+}
+
+/// The server's end of a WebSocket. Its methods block the connection's thread.
+public final class TestWebSocket {
+    /// The underlying connection, for bytes that aren't frames.
+    public let connection: TestConversation
+    private var input = Data()
+
+    init(_ connection: TestConversation) { self.connection = connection }
+
+    /// Returns the client's next frame, unmasked, or `nil` once the client has sent its last byte.
+    public func receive() throws -> TestFrame? {
+        while true {
+            if let frame = TestFrame.take(from: &input) { return frame }
+            guard let bytes = try connection.receive() else { return nil }
+            input.append(bytes)
+        }
+    }
+
+    /// Sends a frame, without its mask, so you can return a received one. Uses pieces of `size` bytes if you pass it.
+    public func send(_ frame: TestFrame, inPiecesOf size: Int? = nil) throws {
+        var frame = frame
+        frame.mask = nil
+        try connection.send(frame.wireBytes(), inPiecesOf: size)
+    }
+
+    /// Sends a close frame, waits for the client's close frame, and returns it.
+    @discardableResult public func close(_ code: UInt16? = 1000, _ reason: String = "") throws -> TestFrame? {
+        try send(.close(code, reason))
+        while let frame = try receive() { if frame.opcode == 8 { return frame } }
+        return nil
+    }
+
+    /// Echoes messages and answers pings until the client closes the socket.
+    public func echo() throws {
+        while let frame = try receive() {
+            if frame.opcode == 9 { try send(.pong(frame.content)) } else { try send(frame) }
+            if frame.opcode == 8 { return }
+        }
+    }
+
+    /// Returns the `Sec-WebSocket-Accept` value for a key (RFC 6455, section 4.2.2).
+    public static func accept(_ key: String) -> String {
+        Data(SHA1Digest.digest(of: Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8))).base64EncodedString()
+    }
+}
+
+/// A WebSocket frame as it appears on the wire, valid or not (RFC 6455, section 5.2).
+public struct TestFrame: Sendable, Hashable {
+    /// Whether the message ends with this frame.
+    public var isFinal = true
+    /// The reserved bits. RSV1 is 4.
+    public var reserved: UInt8 = 0
+    /// The opcode, 0 to 15: 0 continues a message, 1 is text, 2 data, 8 close, 9 ping, 10 pong.
+    public var opcode: UInt8
+    /// The four-byte masking key, or `nil` for an unmasked frame, as servers send. Missing bytes count as zero.
+    public var mask: [UInt8]?
+    /// The unmasked content.
+    public var content: Data
+
+    /// Creates a frame.
+    public init(
+        opcode: UInt8, _ content: Data = Data(), isFinal: Bool = true, reserved: UInt8 = 0, mask: [UInt8]? = nil
+    ) {
+        (self.opcode, self.content, self.isFinal) = (opcode, content, isFinal)
+        (self.reserved, self.mask) = (reserved, mask)
+    }
+
+    /// Returns a text message.
+    public static func text(_ text: String) -> TestFrame { TestFrame(opcode: 1, Data(text.utf8)) }
+    /// Returns a binary message.
+    public static func data(_ data: Data) -> TestFrame { TestFrame(opcode: 2, data) }
+    /// Returns a ping.
+    public static func ping(_ content: String = "") -> TestFrame { TestFrame(opcode: 9, Data(content.utf8)) }
+    /// Returns a pong.
+    public static func pong(_ content: Data = Data()) -> TestFrame { TestFrame(opcode: 10, content) }
+    /// Returns a close frame. Pass `nil` to leave out the code.
+    public static func close(_ code: UInt16? = 1000, _ reason: String = "") -> TestFrame {
+        TestFrame(opcode: 8, (code.map { Data([UInt8($0 >> 8), UInt8($0 & 0xFF)]) } ?? Data()) + Data(reason.utf8))
+    }
+
+    /// The content as text.
+    public var text: String { String(decoding: content, as: UTF8.self) }
+    /// The code of a close frame.
+    public var closeCode: UInt16? {
+        content.count < 2 ? nil : UInt16(content[content.startIndex]) << 8 | UInt16(content[content.startIndex + 1])
+    }
+
+    /// Returns the bytes on the wire, with the length in its shortest form or in `lengthBytes` of 0, 2 or 8.
+    public func wireBytes(lengthBytes: Int? = nil) -> Data {
+        let count = content.count
+        let size = lengthBytes ?? (count < 126 ? 0 : count <= 0xFFFF ? 2 : 8)
+        var bytes = Data([(isFinal ? 0x80 : 0) | (reserved & 7) << 4 | opcode & 15])
+        bytes.append((mask == nil ? 0 : 0x80) | (size == 0 ? UInt8(count & 0x7F) : size == 2 ? 126 : 127))
+        for index in (0..<max(0, size)).reversed() {
+            bytes.append(UInt8(truncatingIfNeeded: UInt64(count) >> (8 * index)))
+        }
+        guard let mask else { return bytes + content }
+        bytes.append(contentsOf: mask)
+        let key = Array((mask + [0, 0, 0, 0]).prefix(4))
+        bytes.append(contentsOf: content.enumerated().map { $0.element ^ key[$0.offset & 3] })
+        return bytes
+    }
+
+    /// Removes a frame from the start of `bytes`. Returns `nil` if it is incomplete.
+    public static func take(from bytes: inout Data) -> TestFrame? {
+        let all = [UInt8](bytes.prefix(14))
+        guard all.count >= 2 else { return nil }
+        let (short, isMasked) = (Int(all[1] & 0x7F), all[1] & 0x80 != 0)
+        let size = short < 126 ? 0 : short == 126 ? 2 : 8
+        let start = 2 + size + (isMasked ? 4 : 0)
+        guard all.count >= start else { return nil }
+        let count = size == 0 ? short : Int(clamping: all[2..<(2 + size)].reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
+        guard bytes.count - start >= count else { return nil }
+        let mask = isMasked ? Array(all[(start - 4)..<start]) : nil
+        var content = Data(bytes.dropFirst(start).prefix(count))
+        if let mask { content = Data(content.enumerated().map { $0.element ^ mask[$0.offset & 3] }) }
+        bytes = Data(bytes.dropFirst(start + count))
+        return TestFrame(
+            opcode: all[0] & 15, content, isFinal: all[0] & 0x80 != 0, reserved: all[0] >> 4 & 7, mask: mask)
+    }
+}

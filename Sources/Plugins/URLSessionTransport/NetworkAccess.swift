@@ -1,0 +1,46 @@
+public import Errand
+
+/// Controls whether a request may use a cellular network. Defaults to `true`. Ignored on Linux.
+///
+/// ```swift
+/// var tags: Tags { Tags().with(AllowsCellularAccess.self, false) }
+/// ```
+public enum AllowsCellularAccess: TagKey {
+    /// The value for requests without this tag.
+    public static let defaultValue = true
+    /// Returns `true`.
+    public static var affectsResponse: Bool { true }
+}
+
+/// Controls whether a request may use a network the system considers expensive, such as a cellular network or a
+/// personal hotspot. Defaults to `true`. Ignored on Linux.
+///
+/// ```swift
+/// var tags: Tags { Tags().with(AllowsExpensiveNetworkAccess.self, false) }
+/// ```
+///
+/// If no other network is available, the request fails with `cannotConnect`, and the underlying `URLError` gives the
+/// reason (`networkUnavailableReason`). If the session's configuration forbids such networks, that applies to all
+/// requests.
+public enum AllowsExpensiveNetworkAccess: TagKey {
+    /// The value for requests without this tag.
+    public static let defaultValue = true
+    /// Returns `true`.
+    public static var affectsResponse: Bool { true }
+}
+
+/// Controls whether a request may use a network in Low Data Mode. Defaults to `true`. Ignored on Linux.
+///
+/// ```swift
+/// var tags: Tags { Tags().with(AllowsConstrainedNetworkAccess.self, false) }
+/// ```
+///
+/// If no other network is available, the request fails with `cannotConnect`, and the underlying `URLError` gives the
+/// reason (`networkUnavailableReason`). If the session's configuration forbids such networks, that applies to all
+/// requests.
+public enum AllowsConstrainedNetworkAccess: TagKey {
+    /// The value for requests without this tag.
+    public static let defaultValue = true
+    /// Returns `true`.
+    public static var affectsResponse: Bool { true }
+}
