@@ -363,7 +363,8 @@ let suites: [Suite] = [
     suite(
         "EnvelopesTests",
         needs: [
-            "ErrandAuthentication", "ErrandBatch", "ErrandCache", "ErrandChain", "ErrandEnvelopes", "ErrandJSONDecoding",
+            "ErrandAuthentication", "ErrandBatch", "ErrandCache", "ErrandChain", "ErrandEnvelopes",
+            "ErrandJSONDecoding",
             "ErrandJSONValidation", "ErrandPaging", "ErrandRecording", "ErrandRetry", "ErrandSystemTransport",
         ]),
     suite("HTTPTests", needs: ["ErrandHTTP"]),

@@ -228,6 +228,24 @@ import Testing
         }
     }
 
+    private struct Careless: RequestSigner {
+        var explanation: String { "a signer that masks nothing" }
+        var plainFields: Set<HTTPHeaderName> { ["X-Date"] }
+        func sign(_ request: inout HTTPRequest, at date: Date) {
+            request.headers["X-Signature"] = "canary"
+            request.headers["X-Date"] = "today"
+        }
+    }
+
+    @Test("what a signer adds is masked, even if it doesn't say so") func careless() async throws {
+        let stub = StubTransport(.status(200))
+        try await NetworkAgent(stub, .signing(Careless())).send(
+            Call<Void>(.get, "a") { $0.headers["X-Own"] = "own" })
+        let headers = try #require(stub.received.first?.headers)
+        #expect(headers.filter(\.isSensitive).map(\.name) == ["X-Signature"])
+        #expect(headers.contains("X-Date") && headers.contains("X-Own"))
+    }
+
     @Test("users with other keys share no cached response, and the same key finds its own") func caches() async throws {
         let stub = StubTransport { request in .text(request.headers[.signatureInput] ?? "") }
         let (keyID, store) = (Box("app"), MemoryStore())
