@@ -75,18 +75,8 @@ extension FilterLaw {
             let (run, permissions) = try bench.subject()
             let (expected, came) = (await bench.control().play(exchange), LawCall(exchange))
             let trail = try await FilterDraft.followed { _ = await run.begin(came) }
-            let outcome = came.trace.outcome
-            if let cancellation = exchange.cancellation, came.trace.isReached, expected.isReached {
-                let isExcused = permissions.mayRespond || permissions.kinds.contains(.error)
-                if outcome.kind != expected.outcome.kind, !isExcused {
-                    return LawViolation(
-                        expected: "\(expected.outcome), after a cancellation \(cancellation.rawValue)",
-                        came: "\(outcome)")
-                }
-            }
-            if exchange.cancellation != nil, came.trace.elapsed > expected.elapsed + .seconds(1) {
-                return LawViolation(
-                    expected: "an end as soon as the caller cancels", came: "an end after \(came.trace.elapsed)")
+            if let violation = cancellationViolation(of: exchange, expected, came.trace, permissions) {
+                return violation
             }
             came.note { $0 = LawTrace() }
             // A response may be kept for others, the call itself never.
@@ -94,7 +84,9 @@ extension FilterLaw {
             let isGone: @Sendable () -> Bool = {
                 came.remains.allSatisfy { mayKeepBodies && $0 == "a body" } && run.running == 0 && trail.mark == nil
             }
-            var looks = max(50, Int(bench.patience / .milliseconds(1)) * 10)
+            // The last confirmation gives a busy machine time.
+            let isLast = bench.patience >= .milliseconds(100)
+            var looks = isLast ? max(1_000, Int(bench.filters.gracePeriod / .milliseconds(2))) : 50
             while !isGone(), looks > 0 {
                 looks -= 1
                 try await Task.sleep(for: .milliseconds(2))
@@ -104,6 +96,24 @@ extension FilterLaw {
             return LawViolation(
                 expected: "nothing left of \(exchange.cancellation == nil ? "the call" : "the cancelled call")",
                 came: remains.joined(separator: ", "))
+        }
+        return nil
+    }
+
+    /// Apart, so nothing of the traces lives on while the objects of the call are counted.
+    @inline(never) private static func cancellationViolation(
+        of exchange: LawExchange, _ expected: LawTrace, _ came: LawTrace, _ permissions: Permissions
+    ) -> LawViolation? {
+        guard let cancellation = exchange.cancellation else { return nil }
+        let isExcused = permissions.mayRespond || permissions.kinds.contains(.error)
+        let isReached = came.isReached && expected.isReached
+        if isReached, !isExcused, came.outcome.kind != expected.outcome.kind {
+            return LawViolation(
+                expected: "\(expected.outcome), after a cancellation \(cancellation.rawValue)", came: "\(came.outcome)")
+        }
+        if came.elapsed > expected.elapsed + .seconds(1) {
+            return LawViolation(
+                expected: "an end as soon as the caller cancels", came: "an end after \(came.elapsed)")
         }
         return nil
     }
