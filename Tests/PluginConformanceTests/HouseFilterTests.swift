@@ -20,12 +20,13 @@ struct HouseFilter: Sendable, CustomTestStringConvertible {
 
     init(
         _ name: String, effects: [FilterEffect] = [], secrets: [String] = [],
+        knownLimitations limitations: [KnownLimitation] = [],
         _ make: @escaping @Sendable () throws -> any Filter
     ) {
         testDescription = name
         cases = FilterConformance.cases(
             for: make, effects: effects, secrets: secrets, laws: LawOptions(rounds: 40, budget: .seconds(600)),
-            within: .seconds(600), gracePeriod: .seconds(300))
+            knownLimitations: limitations, within: .seconds(600), gracePeriod: .seconds(300))
     }
 }
 
