@@ -79,6 +79,12 @@ extension HouseFilter {
                 .named(
                     "a response for one user, or to one body, is not served to another",
                     because: "the case sends Authorization, which the signature needs"),
+                .named(
+                    "law: a request is sent as often as without the filter, except for what it declares",
+                    because: "a request with its own Authorization is refused"),
+                .named(
+                    "law: a response or an error reaches the caller as it was, except for what the filter declares",
+                    because: "a request with its own Authorization is refused"),
             ]
         ) {
             let credentials = AWSCredentials(accessKeyID: "AKIDEXAMPLE", secretAccessKey: key, sessionToken: key)

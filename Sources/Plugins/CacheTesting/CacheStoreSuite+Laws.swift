@@ -119,6 +119,8 @@ private struct StoreLaw: Sendable {
 
     private func problem(of plan: [[Operation]], _ make: CacheStoreSuite.Case.Maker) async throws -> String? {
         let store = try await make()
+        // It can have the entries of an earlier round, if it keeps them in a file.
+        try await store.removeAll { _ in true }
         let history = History()
         let records = try await withThrowingTaskGroup(of: [Record].self) { group in
             for operations in plan {
@@ -220,17 +222,19 @@ private struct StoreLaw: Sendable {
 
     /// Whether some order of the operations, each between its begin and its end, has their results.
     private static func isExplained(_ records: [Record], key: Int) -> Bool {
+        let steps = records.flatMap { Self.steps(of: $0) }
         var visited: Set<[Int?]> = []
 
         func search(_ done: UInt64, _ value: Int?) -> Bool {
-            if done == (UInt64(1) << UInt64(records.count)) - 1 { return true }
+            if done == (UInt64(1) << UInt64(steps.count)) - 1 { return true }
             if !visited.insert([Int(done), value]).inserted { return false }
-            let pending = records.indices.filter { done & (1 << UInt64($0)) == 0 }
-            let firstEnd = pending.map { records[$0].end }.min() ?? 0
-            for index in pending where records[index].begin <= firstEnd {
-                for next in outcomes(of: records[index], value) where search(done | 1 << UInt64(index), next) {
-                    return true
-                }
+            let pending = steps.indices.filter { done & (1 << UInt64($0)) == 0 }
+            let firstEnd = pending.map { steps[$0].end }.min() ?? 0
+            for index in pending where steps[index].begin <= firstEnd {
+                // The write of an update follows its comparison.
+                if steps[index].isSecond, done & (1 << UInt64(index - 1)) == 0 { continue }
+                let (isPossible, next) = steps[index].apply(value)
+                if isPossible, search(done | 1 << UInt64(index), next) { return true }
             }
             return false
         }
@@ -238,21 +242,29 @@ private struct StoreLaw: Sendable {
         return search(0, nil)
     }
 
-    /// The values of the key after the operation, or none if its result is impossible.
-    private static func outcomes(of record: Record, _ value: Int?) -> [Int?] {
+    private struct Step {
+        let begin: Int
+        let end: Int
+        var isSecond = false
+        /// Returns whether the step's result is possible, and the value of the key after it.
+        let apply: (Int?) -> (Bool, Int?)
+    }
+
+    private static func steps(of record: Record) -> [Step] {
+        func step(isSecond: Bool = false, _ apply: @escaping (Int?) -> (Bool, Int?)) -> Step {
+            Step(begin: record.begin, end: record.end, isSecond: isSecond, apply: apply)
+        }
+        let version = record.operation.version
         switch record.operation.kind {
-        case .store, .storeSlowly: [record.operation.version]
-        case .storeTorn: [value]
-        case .read: record.found == value ? [value] : []
+        case .store, .storeSlowly: return [step { _ in (true, version) }]
+        case .storeTorn: return []
+        case .read: return [step { ($0 == record.found, $0) }]
         case .update:
-            if record.old == nil {
-                [value]
-            } else if record.isUpdated {
-                record.old == value ? [record.operation.version] : []
-            } else {
-                record.old == value ? [] : [value]
-            }
-        case .remove, .removeTagged: [nil]
+            guard let old = record.old else { return [] }
+            if !record.isUpdated { return [step { ($0 != old, $0) }] }
+            // Like the default implementation, which reads and then stores, so others can come between.
+            return [step { ($0 == old, $0) }, step(isSecond: true) { _ in (true, version) }]
+        case .remove, .removeTagged: return [step { _ in (true, nil) }]
         }
     }
 

@@ -3,7 +3,7 @@ public import Errand
 /// Something that a filter changes on purpose, so its conformance suite doesn't expect it unchanged.
 ///
 /// ```swift
-/// FilterConformance.cases(for: { VersionedPath() }, effects: [.url])
+/// FilterConformance.cases(for: { MyFilter() }, effects: [.url])
 /// ```
 ///
 /// Without effects, the suite derives them from the filter's ``Errand/FilterTraits``: a filter that changes, signs or

@@ -9,9 +9,7 @@ import ErrandTesting
 /// it, which you can paste:
 ///
 /// ```swift
-/// @Test func keepsTags() async throws {
-///     try await FilterLaw.request.check({ MyFilter() }, LawExchange(isTagged: true))
-/// }
+/// try await FilterLaw.request.check({ MyFilter() }, LawExchange(isTagged: true))
 /// ```
 public struct FilterLaw: Sendable, CustomStringConvertible {
     /// The law in a sentence, which is also the name of its case.

@@ -113,16 +113,12 @@ final class LawRun: Sendable {
         let end = OneShot()
         let task = Task { [agent, clock] in
             let outcome = await Self.outcome(of: call, on: agent)
-            call.state.withLock { state in
-                state.trace.outcome = outcome
-                state.trace.elapsed = start.duration(to: clock.now)
-            }
+            let elapsed = start.duration(to: clock.now)
+            call.note { ($0.outcome, $0.elapsed) = (outcome, elapsed) }
             clock.noteActivity()
             end.fire()
         }
-        let cancel: @Sendable () -> Void = { task.cancel() }
-        call.state.withLock { $0.cancel = cancel }
-        if call.state.withLock({ $0.isCancelling }) { task.cancel() }
+        call.canBeCancelled { task.cancel() }
         let driver = Task { [clock, server, patience] in
             try? await clock.drive(patience: patience) { server.delayed.load(ordering: .relaxed) > 0 }
             end.fire()
@@ -196,6 +192,14 @@ final class LawCall: Sendable {
     init(_ exchange: LawExchange, isShared: Bool = false) { (self.exchange, self.isShared) = (exchange, isShared) }
 
     var trace: LawTrace { state.withLock { $0.trace } }
+
+    func canBeCancelled(by cancel: @escaping @Sendable () -> Void) {
+        let isCancelling = state.withLock { state in
+            state.cancel = cancel
+            return state.isCancelling
+        }
+        if isCancelling { cancel() }
+    }
 
     func cancel() {
         let cancel = state.withLock { state in
