@@ -97,7 +97,7 @@ struct PromiseTests {
         struct Other: BodyDecoder {
             let contentTypes: ContentTypes = ["application/cbor"]
             func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
-                throw CocoaError(.coderInvalidValue)
+                throw ErrandError(.decodingFailed, "not CBOR")
             }
         }
         let agent = NetworkAgent(baseURL: "https://api.example.com", transport: .stub(.json(#"["Ada"]"#)))

@@ -87,6 +87,7 @@ open class JSONSerialization: NSObject {
         public init(rawValue: UInt) { self.rawValue = rawValue }
         public static let prettyPrinted = Self(rawValue: 1)
         public static let sortedKeys = Self(rawValue: 2)
+        public static let fragmentsAllowed = Self(rawValue: 4)
     }
     open class func jsonObject(with data: Data, options: ReadingOptions = []) throws -> Any { fatalError() }
     open class func data(withJSONObject object: Any, options: WritingOptions = []) throws -> Data { fatalError() }

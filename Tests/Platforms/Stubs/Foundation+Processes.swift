@@ -63,6 +63,7 @@ open class Thread: NSObject {
         set { fatalError() }
     }
     open func start() { fatalError() }
+    open class func sleep(forTimeInterval interval: TimeInterval) { fatalError() }
     open class func detachNewThread(_ block: @escaping @Sendable () -> Void) { fatalError() }
 }
 
