@@ -184,26 +184,21 @@ struct CookieTable {
         _ domain: String, at path: String, into found: inout [Entry], where isIncluded: (Cookie) -> Bool
     ) {
         guard let index = domains.index(forKey: domain) else { return }
-        var used: [(slot: Int, entry: Entry)] = []
+        var used: [Candidate] = []
         Self.forEachPath(of: domains.values[index].paths, above: path) { keys in
             for slot in keys.values {
                 // Compare bytes, because canonically equivalent paths share an entry.
                 if let entry = slots[slot], CookieRules.matches(path: path, cookiePath: entry.cookie.path),
                     isIncluded(entry.cookie)
                 {
-                    used.append((slot, entry))
+                    used.append(Candidate(slot: slot, entry: entry, domain: index))
                 }
             }
         }
         used.sort { $0.entry.created < $1.entry.created }
-        for (slot, entry) in used {
-            order.use(slot, in: &all)
-            if entry.cookie.isSecure {
-                domainOrder.use(slot, in: &domains.values[index].secure)
-            } else {
-                domainOrder.use(slot, in: &domains.values[index].plain)
-            }
-            found.append(entry)
+        for candidate in used {
+            use(candidate)
+            found.append(candidate.entry)
         }
     }
 
