@@ -3,88 +3,6 @@ import ErrandEssentials
 import ErrandTesting
 import Synchronization
 
-/// What one call looked like from outside the filter.
-struct LawTrace: Sendable {
-    /// A request that reached the transport.
-    struct Send: Sendable {
-        var http: HTTPRequest
-        var body: Data?
-        var timeout: Duration
-        var isStreamed: Bool
-        var priority: RequestPriority
-        var hasTag: Bool
-        var isTrusted: Bool
-        var failure: String?
-
-        var origin: String {
-            "\(http.url.scheme ?? "")://\(http.host ?? "")\(http.url.port.map { ":\($0)" } ?? "")"
-        }
-        /// What a server can tell apart.
-        var image: String {
-            let fields = http.headers.map { "\($0.name.rawName.lowercased()): \($0.value)" }
-            let text = body.map { String(decoding: $0, as: UTF8.self) } ?? ""
-            return "\(http.method) \(http.urlText)\n\(fields.joined(separator: "\n"))\n\n\(text)"
-        }
-    }
-
-    struct Response: Sendable {
-        var status: Int
-        var url: String
-        var version: String?
-        var source: String
-        var headers: HTTPHeaders
-        var body: Data?
-        var length: Int64?
-    }
-
-    enum Outcome: Sendable {
-        case response(Response)
-        case failure(any Error)
-        /// The call didn't end.
-        case endless
-    }
-
-    var sends: [Send] = []
-    var outcome = Outcome.endless
-    /// Progress, 1xx responses and trailers.
-    var events: [String] = []
-    /// What other filters staged and checked.
-    var work: [String] = []
-    var elapsed = Duration.zero
-    var isReached = false
-}
-
-extension LawTrace.Outcome: CustomStringConvertible {
-    var description: String {
-        switch self {
-        case .response(let response): "a response with status \(response.status)"
-        case .failure(let error): error.isCancellation ? "a cancellation" : LawTrace.name(of: error)
-        case .endless: "a call that doesn't end"
-        }
-    }
-
-    var response: LawTrace.Response? {
-        if case .response(let response) = self { response } else { nil }
-    }
-    var error: (any Error)? {
-        if case .failure(let error) = self { error } else { nil }
-    }
-    /// In a word.
-    var kind: String {
-        switch self {
-        case .response(let response): "status \(response.status)"
-        case .failure(let error): error.isCancellation ? "cancelled" : LawTrace.name(of: error)
-        case .endless: "endless"
-        }
-    }
-}
-
-extension LawTrace {
-    static func name(of error: any Error) -> String {
-        (error as? ErrandError).map { "\($0.code)" } ?? "\(type(of: error))"
-    }
-}
-
 /// An agent with a filter, or without one, over a server that plays exchanges.
 final class LawRun: Sendable {
     let clock = LawClock()
@@ -216,7 +134,7 @@ final class LawCall: Sendable {
         return source
     }
 
-    /// What is still in memory.
+    /// The objects that are still in memory.
     var remains: [String] {
         references.withLock { references in
             (references.mark == nil ? [] : ["the request, with its tags"])
