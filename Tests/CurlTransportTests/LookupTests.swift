@@ -61,7 +61,7 @@ struct LookupTests {
         let built = try await compiler.run(["-shared", "-fPIC", "-o", library, folder.path("slow.c"), "-ldl"])
         try #require(built.status == 0, "\(built)")
         let program = try Program(built: "errand-curl-process")
-        // Beside what is preloaded already, such as the library for the thread sanitizer.
+        // In addition to libraries that are preloaded already, such as the library for the thread sanitizer.
         let preloaded = [library, ProcessInfo.processInfo.environment["LD_PRELOAD"]].compactMap(\.self)
         return try await program.run(arguments, environment: ["LD_PRELOAD": preloaded.joined(separator: ":")])
     }

@@ -28,7 +28,7 @@ private struct Operation: Sendable {
     let version: Int
 }
 
-/// What an operation returned, and when it ran.
+/// The result of an operation, and the time at which it ran.
 private struct Record: Sendable {
     let operation: Operation
     /// For an update: the version that it replaced.
@@ -41,7 +41,7 @@ private struct Record: Sendable {
     var end = 0
 }
 
-/// What the tasks of a round share.
+/// The state that the tasks of a round share.
 private final class History: Sendable {
     let clock = Atomic(0)
     /// The version that was written last, by key.
@@ -148,7 +148,7 @@ private struct StoreLaw: Sendable {
     ) async throws -> [Record] {
         var records: [Record] = []
         for operation in operations {
-            // What an update replaces is a guess, which can be outdated.
+            // The entry that an update replaces is a guess, which can be outdated.
             var record = Record(operation: operation, old: history.current.withLock { $0[operation.key] })
             record.begin = history.clock.add(1, ordering: .sequentiallyConsistent).newValue
             try await perform(&record, on: store)

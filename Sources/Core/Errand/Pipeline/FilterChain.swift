@@ -91,7 +91,6 @@ extension [any Filter] {
         hasFilters = !isCore || next.step?.hasFilters == true
         following = isCore ? [] : filter.traits.union(next.following)
     }
-
 }
 
 extension Exchange {

@@ -48,7 +48,7 @@ package struct UserMarks: Sendable, Equatable {
         carriers += fields.filter { !carriers.contains($0) }
     }
 
-    /// Returns whether an insertion would change nothing.
+    /// Returns whether an insertion wouldn't change the marks.
     package func include(_ mark: UserMark, carriedBy fields: [HTTPHeaders.Field]) -> Bool {
         marks.contains(mark) && fields.allSatisfy { carriers.contains($0) }
     }

@@ -65,7 +65,7 @@ public struct FilterEffect: Sendable, Hashable {
     }()
 }
 
-/// What a filter may do to one call, from its effects and its traits.
+/// The changes that a filter may make to one call, from its effects and its traits.
 struct Permissions: Sendable {
     /// Whether the author listed a part of the request.
     let isListed: Bool

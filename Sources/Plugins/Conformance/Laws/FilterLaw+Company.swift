@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// Laws about what a call leaves behind, and what others notice of it.
+/// Laws about the traces of a call after its end, and its effects on others.
 extension FilterLaw {
     /// Calls at the same time don't affect each other.
     public static let concurrency = FilterLaw(

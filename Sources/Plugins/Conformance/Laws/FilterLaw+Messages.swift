@@ -3,7 +3,7 @@ import ErrandEssentials
 
 /// Laws about a single call.
 extension FilterLaw {
-    /// What the filter doesn't declare reaches the transport unchanged.
+    /// All parts of a request that the filter doesn't declare reach the transport unchanged.
     public static let request = FilterLaw(
         "request", "law: a request reaches the transport as it was, except for what the filter declares",
         advice: """

@@ -47,7 +47,7 @@ public struct FilterLaw: Sendable, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - make: Creates a filter that doesn't share state with another one.
-    ///   - effects: What the filter changes on purpose. Derived from its traits by default.
+    ///   - effects: The changes that the filter makes on purpose. Derived from its traits by default.
     ///   - exchanges: The calls, one after the other. A law that compares calls with each other needs two.
     public func check(
         _ make: @escaping @Sendable () throws -> any Filter, effects: [FilterEffect] = [], _ exchanges: LawExchange...
@@ -81,7 +81,7 @@ public struct LawOptions: Sendable {
     public static let off = LawOptions(rounds: 0)
 }
 
-/// What a filter did against a law.
+/// A violation of a law by a filter.
 struct LawViolation: Sendable {
     let expected: String
     let came: String

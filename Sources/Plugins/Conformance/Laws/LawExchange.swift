@@ -37,7 +37,7 @@ public struct LawExchange: Sendable, Hashable {
     public var isDropped: Bool
     /// When the caller cancels.
     public var cancellation: Cancellation?
-    /// What the server does with each request of the call; the last one repeats.
+    /// The replies to the requests of the call; the last one repeats.
     public var replies: [LawReply]
 
     /// Creates an exchange. Every argument has the plainest value by default.
@@ -76,7 +76,7 @@ public enum LawBody: Sendable, Hashable {
     }
 }
 
-/// What a server does with a request.
+/// A server's reaction to a request.
 public struct LawReply: Sendable, Hashable {
     /// The status.
     public var status: Int

@@ -21,8 +21,8 @@ public enum FilterConformance {
     ///
     /// - Parameters:
     ///   - make: Creates a filter, or a group of filters, that doesn't share state with another one.
-    ///   - effects: What the filter changes on purpose. Cases that don't allow it are left out. Empty by default: the
-    ///     laws then derive it from the filter's traits.
+    ///   - effects: The changes that the filter makes on purpose. Cases that don't allow them are left out. Empty by
+    ///     default: the laws then derive them from the filter's traits.
     ///   - secrets: The filter's own secrets, such as keys and tokens. They must not appear in notes, errors or
     ///     descriptions, or reach another origin. Defaults to an empty list; the cases always check the secrets in
     ///     their requests.

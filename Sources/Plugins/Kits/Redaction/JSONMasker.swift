@@ -13,7 +13,7 @@ package struct JSONMasker {
     private var secrets: [String] = []
     /// The closing brace or bracket of each open container.
     private var closers: [JSONToken.Kind] = []
-    /// For each open container, what is known of a pair of a name and a value.
+    /// For each open container, the known parts of a pair of a name and a value.
     private var pairs: [Pair] = []
 
     private struct Pair {

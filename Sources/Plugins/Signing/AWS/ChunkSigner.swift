@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandKeys
 import Synchronization
 
-/// What the signature of each chunk depends on.
+/// The inputs of the signature of each chunk.
 struct ChunkChain: Sendable {
     let key: AWSSigningKey
     let time: AWSTimestamp

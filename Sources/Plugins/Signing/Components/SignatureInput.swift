@@ -2,7 +2,7 @@ public import ErrandEssentials
 import ErrandHTTP
 public import ErrandHTTPFields
 
-/// What a signature covers, and its parameters: a member of `Signature-Input` (RFC 9421, section 2.3).
+/// The components that a signature covers, and its parameters: a member of `Signature-Input` (RFC 9421, section 2.3).
 public struct SignatureInput: Sendable, Hashable {
     /// The components in their order. Each occurs once.
     public let components: [SignatureComponent]

@@ -21,7 +21,7 @@ public struct SignatureVerificationFilter: Filter {
 
     /// `.call`, to ask for signatures, and `.wire`, to verify them.
     public var stages: FilterStages { [.call, .wire] }
-    /// What it does.
+    /// The description for `explain`.
     public var explanation: String { "verifies the signatures of responses" }
 
     /// Verifies the response. Throws ``SigningError``.

@@ -174,7 +174,7 @@ private struct Signatures: Sendable {
         return exchange
     }
 
-    /// Marks what a signer has added or changed as sensitive.
+    /// Marks the fields that a signer has added or changed as sensitive.
     private static func masking(
         _ headers: HTTPHeaders, added before: HTTPHeaders, _ plain: Set<HTTPHeaderName>
     ) -> HTTPHeaders {

@@ -13,7 +13,7 @@ public struct AcceptSignature: Sendable, Hashable {
     public struct Entry: Sendable, Hashable {
         /// The label of the signature.
         public let label: String
-        /// What the signature has to cover.
+        /// The components that the signature has to cover.
         public let components: [SignatureComponent]
         let parameters: StructuredField.Parameters
 

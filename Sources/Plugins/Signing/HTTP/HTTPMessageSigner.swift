@@ -33,7 +33,8 @@ public struct HTTPMessageSigner: RequestSigner {
     public var algorithm: KeyAlgorithm
     /// The name of the signature in its fields. Defaults to `sig`.
     public var label = "sig"
-    /// What the signature covers. A request that lacks one of them isn't sent. Defaults to the method and the URL.
+    /// The components that the signature covers. A request that lacks one of them isn't sent. Defaults to the method
+    /// and the URL.
     public var components: [SignatureComponent] = [.method, .targetURI]
     /// Fields that the signature covers if the request has them. Defaults to `Content-Type` and `Content-Digest`.
     public var optionalComponents: [SignatureComponent] = ["content-type", "content-digest"]

@@ -7,7 +7,7 @@ import ErrandKeys
 public struct VerifiedSignature: Sendable, Hashable {
     /// The label of the signature.
     public let label: String
-    /// What the signature covers. Trust nothing else of the message.
+    /// The components that the signature covers. Don't trust other parts of the message.
     public let input: SignatureInput
 }
 

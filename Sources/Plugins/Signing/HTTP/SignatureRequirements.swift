@@ -24,7 +24,7 @@ public struct SignatureRequirements: Sendable {
 
     /// Creates requirements.
     ///
-    /// - Parameter components: What the signature has to cover, at least.
+    /// - Parameter components: The components that the signature has to cover, at least.
     public init(covering components: [SignatureComponent]) { self.components = components }
 }
 
