@@ -158,7 +158,7 @@ let plugins: [Target] = [
         ]),
     plugin("URLSessionTransport", needs: ["ErrandMessageSyntax"]),
     plugin("WebSocket", needs: ["CErrandCodings", "ErrandDigests", "ErrandMessageSyntax", "ErrandSupport"]),
-    plugin("XML", needs: ["ErrandMessageSyntax"]),
+    plugin("XML", needs: ["ErrandMessageSyntax", "ErrandSupport"]),
 ]
 
 /// All plugins but the test kit, which every program gets anyway.
@@ -394,7 +394,9 @@ let suites: [Suite] = [
         needs: [
             "ErrandCache", "ErrandCacheTesting", "ErrandLoadingIndicatorLog", "ErrandSystemTransport",
         ], runs: ["errand-new"]),
-    suite("OutboxTests", needs: ["ErrandOutbox", "ErrandSystemTransport"], runs: ["errand-outbox-process"]),
+    suite(
+        "OutboxTests", needs: ["ErrandOutbox", "ErrandSupport", "ErrandSystemTransport"],
+        runs: ["errand-outbox-process"]),
     suite("PagingTests", needs: ["ErrandPaging"], runs: ["errand-feed"]),
     suite(
         "PluginConformanceTests",

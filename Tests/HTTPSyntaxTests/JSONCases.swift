@@ -54,11 +54,11 @@ enum JSONCases {
     }
 
     static func text(_ content: String, limit: Int = .max) -> String {
-        let bytes = Array(content.utf8)
+        let bytes = ContiguousArray(content.utf8)
         return JSONContent(0, bytes.count).string(in: bytes.span, limit: limit)
     }
 
     static func number<Value>(_ text: String, _ read: (JSONNumber) -> Value?) -> Value? {
-        read(JSONNumber(Array(text.utf8).span))
+        read(JSONNumber(ContiguousArray(text.utf8).span))
     }
 }

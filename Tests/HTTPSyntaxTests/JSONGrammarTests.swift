@@ -141,14 +141,14 @@ import Testing
 
     @Test("a token in a text ends at its index, and a fault has the index of its byte")
     func indices() {
-        let text = Array(#"{"key\n": -12.5e3, "x": tru}"#.utf8)
+        let text = ContiguousArray(#"{"key\n": -12.5e3, "x": tru}"#.utf8)
         #expect(JSONGrammar.string(in: text.span, from: 2) == JSONTokenEnd(8))
         #expect(JSONGrammar.skipSpace(in: text.span, from: 9) == 10)
         let number = JSONGrammar.number(in: text.span, from: 10)
         #expect(number.end == JSONTokenEnd(17) && !number.isPlain)
         #expect(JSONNumber(text[10..<17].span).integer == -12_500)
         #expect(JSONGrammar.literal(in: text.span, from: 24) == JSONTokenEnd(24, .badLiteral))
-        #expect(JSONGrammar.literal(in: Array("true".utf8).span, from: 0) == JSONTokenEnd(4))
+        #expect(JSONGrammar.literal(in: ContiguousArray("true".utf8).span, from: 0) == JSONTokenEnd(4))
         #expect(JSONFault.badLiteral.found(in: text.span, at: 24) == "'t'")
         #expect(JSONFault.end.found(in: text.span, at: text.count) == "the end of the text")
     }
@@ -225,7 +225,7 @@ import Testing
 
     @Test("arrays have strings, numbers and the ends of plain text")
     func arrays() {
-        let bytes = Array(#"xx"a\u0061é","#.utf8)
+        let bytes = ContiguousArray(#"xx"a\u0061é","#.utf8)
         #expect(JSONGrammar.plainEnd(in: bytes.span, from: 0) == 2)
         #expect(JSONGrammar.plainEnd(in: bytes.span, from: 3) == 4)
         #expect(JSONGrammar.plainEnd(in: bytes.span, from: bytes.count) == bytes.count)

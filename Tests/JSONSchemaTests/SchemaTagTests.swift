@@ -9,12 +9,12 @@ struct SchemaTagTests {
     private func error(
         _ schema: JSONSchema, _ text: String, _ limits: JSONLimits = .standard, usesTags: Bool = true
     ) -> JSONValidationError? {
-        schema.program.validate(Array(text.utf8).span, limits, usesTags: usesTags)
+        schema.program.validate(ContiguousArray(text.utf8).span, limits, usesTags: usesTags)
     }
 
     /// Returns the number of lanes of the root state, and the number that remains for each tag value in a text.
     private func parts(_ schema: JSONSchema, _ text: String) -> (all: Int, left: [Int]) {
-        let bytes = Array(text.utf8)
+        let bytes = ContiguousArray(text.utf8)
         var validator = SchemaValidator(
             SchemaMachine(schema.program), schema.program, textCount: bytes.count, .standard)
         validator.run(bytes.span)

@@ -7,12 +7,12 @@ import Testing
 @Suite("JSON Schema: elements to compare for uniqueness", .timeLimit(.minutes(30)), .leakChecked)
 struct UniqueItemsTests {
     private func digest(_ text: String) -> ValueDigest {
-        let bytes = Array(text.utf8)
+        let bytes = ContiguousArray(text.utf8)
         return ValueHash.shared.digest(bytes.span, 0..<bytes.count)
     }
 
     private func isEqual(_ a: String, _ b: String) -> Bool {
-        let (first, second) = (Array(a.utf8), Array(b.utf8))
+        let (first, second) = (ContiguousArray(a.utf8), ContiguousArray(b.utf8))
         return JSONEquality.areEqual(first.span, 0..<first.count, second.span, 0..<second.count)
     }
 

@@ -65,7 +65,7 @@ struct PatternOracleTests {
             return error.kind == .invalid ? "e" : "u"
         }
         var machine = PatternMachine()
-        let text = Array(pair.text.utf8)
+        let text = ContiguousArray(pair.text.utf8)
         let outcome = machine.run(program, on: text.span, .anywhere, budget: 4_000_000, usesTable: false)
         if let table = PatternTable.make(program, .anywhere, work: 4_000).table,
             let other = table.run(text.span, 0..<text.count), other != outcome

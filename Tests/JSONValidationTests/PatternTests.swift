@@ -8,7 +8,7 @@ struct PatternTests {
     private func matches(_ source: String, _ text: String, _ scope: PatternMachine.Scope = .whole) throws -> Bool {
         let program = try PatternProgram(source)
         var machine = PatternMachine()
-        let outcome = machine.run(program, on: Array(text.utf8).span, scope, budget: 10_000_000)
+        let outcome = machine.run(program, on: ContiguousArray(text.utf8).span, scope, budget: 10_000_000)
         #expect(outcome != .exceeded)
         return outcome == .matches
     }
@@ -115,7 +115,8 @@ struct PatternTests {
         for source in ["(?=.*b)a", "(a(?=.*b))*c", "(?<=b.*)a", "(?=(?=.*b)a*c)a", "(?!.*b$)b"] {
             let program = try PatternProgram(source)
             var machine = PatternMachine()
-            let outcome = machine.run(program, on: Array(text.utf8).span, .anywhere, budget: 40 * (length + 10))
+            let bytes = ContiguousArray(text.utf8)
+            let outcome = machine.run(program, on: bytes.span, .anywhere, budget: 40 * (length + 10))
             #expect(outcome == .differs, "\(source)")
         }
     }
@@ -184,7 +185,7 @@ struct PatternTests {
                 for _ in 0..<6 {
                     let text = String((0..<random.below(6)).map { _ in Character(random.pick(["a", "b", "c"])) })
                     var machine = PatternMachine()
-                    let bytes = Array(text.utf8)
+                    let bytes = ContiguousArray(text.utf8)
                     let expected = machine.run(program, on: bytes.span, scope, budget: 1_000_000, usesTable: false)
                     let found = table.run(bytes.span, 0..<bytes.count)
                     #expect(found == expected, "\(text)")

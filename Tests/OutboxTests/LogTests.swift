@@ -1,5 +1,6 @@
 import Errand
 import ErrandEssentials
+import ErrandSupport
 import ErrandTesting
 import Foundation
 import Testing
@@ -178,7 +179,7 @@ import Testing
         for (number, isRead) in [(OutboxFormat.maximumNext - 1, true), (OutboxFormat.maximumNext, false)] {
             var bytes: [UInt8] = []
             OutboxFormat.add(.put, number, [0], to: &bytes)
-            let head = OutboxFormat.head(bytes.span, at: 0, next: number)
+            let head = bytes.withSpan { OutboxFormat.head($0, at: 0, next: number) }
             #expect((head != nil) == isRead)
         }
     }

@@ -68,10 +68,14 @@ def findings(work, sources):
     for source in sources:
         by_name[source.name].append(source)
     symbols = [(identifier.encode(), name.split("(")[0]) for identifier, name in names.items()]
-    for record in sorted(INDEX.rglob("*")) if INDEX.exists() else []:
-        files = by_name.get(record.name.rsplit("-", 1)[0], [])
-        if not files or not record.is_file():
-            continue
+    records = collections.defaultdict(list)
+    for record in INDEX.rglob("*.swift-*") if INDEX.exists() else []:
+        records[record.name.rsplit("-", 1)[0]].append(record)
+    # The index keeps the records of earlier builds: the newest ones are those of the sources as they are.
+    for name, kept in sorted(records.items()):
+        kept.sort(key=lambda record: -record.stat().st_mtime)
+        records[name] = kept[:len(by_name[name])]
+    for files, record in ((by_name[name], record) for name, kept in records.items() for record in kept):
         data = record.read_bytes()
         for name in sorted({name for identifier, name in symbols if name.isidentifier() and identifier in data}):
             seen = True

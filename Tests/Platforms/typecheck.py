@@ -410,6 +410,8 @@ def main():
     every = ["iOS", "macOS", "watchOS", "Musl", "Android"]
     names = [arguments.pop(0)] if arguments[:1] and arguments[0] in evaluate.PLATFORMS else every
     package = Package()
+    if arguments == ["availability"]:
+        sys.exit(0 if are_available(package) else 1)
     unknown = [name for name in arguments if name not in package.targets]
     if unknown:
         sys.exit(f"platforms: no such module: {', '.join(unknown)}")

@@ -6,7 +6,7 @@ import Testing
 struct ByteSpanTests {
     @Test("a byte is found within the range only, by its index in the whole")
     func bytes() {
-        let text = Array("a-b-c".utf8)
+        let text = ContiguousArray("a-b-c".utf8)
         #expect(text.span.firstIndex(of: UInt8(ascii: "-")) == 1)
         #expect(text.span.firstIndex(of: UInt8(ascii: "-"), from: 2) == 3)
         #expect(text.span.firstIndex(of: UInt8(ascii: "-"), in: 2..<3) == nil)
@@ -20,7 +20,7 @@ struct ByteSpanTests {
 
     @Test("bytes are found where all of them are there, also behind an incomplete beginning of them")
     func patterns() {
-        let text = Array("aab aabb".utf8)
+        let text = ContiguousArray("aab aabb".utf8)
         #expect(text.span.firstIndex(of: Array("aabb".utf8)) == 4)
         #expect(text.span.firstIndex(of: Array("aab".utf8), from: 1) == 4)
         #expect(text.span.firstIndex(of: Array("bb".utf8)) == 6)
@@ -33,13 +33,13 @@ struct ByteSpanTests {
             }
             let part = (0..<Int.random(in: 1...3, using: &random)).map { _ in UInt8.random(in: 0...1, using: &random) }
             let expected = bytes.indices.first { bytes[$0...].starts(with: part) }
-            #expect(bytes.span.firstIndex(of: part) == expected, "\(part) in \(bytes)")
+            #expect(bytes.withSpan { $0.firstIndex(of: part) } == expected, "\(part) in \(bytes)")
         }
     }
 
     @Test("bytes are compared as a whole, and not beyond the end")
     func comparing() {
-        let text = Array("abc".utf8)
+        let text = ContiguousArray("abc".utf8)
         #expect((text.span.contains(Array("bc".utf8), at: 1)) == true)
         #expect((text.span.contains(Array("bcd".utf8), at: 1)) == false)
         #expect((text.span.contains(Array("c".utf8), at: 3)) == false)
@@ -56,16 +56,16 @@ struct ByteSpanTests {
         bytes.append(bigEndian: 0x0102_0304_0506_0708 as UInt64)
         bytes.append(littleEndian: -2 as Int64)
         #expect(bytes[..<13] == [0xFF, 4, 3, 2, 1, 1, 2, 3, 4, 5, 6, 7, 8])
-        #expect(bytes.span.littleEndian(at: 1, as: UInt32.self) == 0x0102_0304)
-        #expect(bytes.span.bigEndian(at: 5, as: UInt64.self) == 0x0102_0304_0506_0708)
-        #expect(bytes.span.littleEndian(at: 13, as: Int64.self) == -2)
-        #expect(bytes.span.littleEndian(at: 0, as: UInt8.self) == 0xFF)
+        #expect(bytes.withSpan { $0.littleEndian(at: 1, as: UInt32.self) } == 0x0102_0304)
+        #expect(bytes.withSpan { $0.bigEndian(at: 5, as: UInt64.self) } == 0x0102_0304_0506_0708)
+        #expect(bytes.withSpan { $0.littleEndian(at: 13, as: Int64.self) } == -2)
+        #expect(bytes.withSpan { $0.littleEndian(at: 0, as: UInt8.self) } == 0xFF)
     }
 
     @Test("containers take the bytes of a span, and text only if it is valid")
     func containers() {
-        let bytes = Array("grün".utf8)
-        #expect([UInt8](copying: bytes.span) == bytes)
+        let bytes = ContiguousArray("grün".utf8)
+        #expect(ContiguousArray([UInt8](copying: bytes.span)) == bytes)
         var data = Data(copying: bytes.span.extracting(..<2))
         data.append(contentsOf: bytes.span.extracting(2...))
         #expect(data == Data(bytes) && data.startIndex == 0)

@@ -83,7 +83,7 @@ import Testing
                 parts[Int.random(in: 0..<parts.count, using: &random)]
             }
             var check = UTF8Check()
-            let accepted = bytes.allSatisfy { byte in check.accept([byte].span) }
+            let accepted = bytes.allSatisfy { byte in check.accept(CollectionOfOne(byte).span) }
             #expect((accepted && check.isComplete) == (String(validating: bytes, as: UTF8.self) != nil), "\(bytes)")
         }
     }

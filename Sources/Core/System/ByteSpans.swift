@@ -31,6 +31,17 @@ extension String {
     }
 }
 
+extension Array {
+    /// Calls the body with the elements. `Array.span` needs macOS 26 or iOS 26; the span of a slice doesn't.
+    @inlinable @inline(__always)
+    package func withSpan<Result, Failure>(
+        _ body: (Span<Element>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let elements = self[...]
+        return try body(elements.span)
+    }
+}
+
 extension [UInt8] {
     package init(copying bytes: Span<UInt8>) { self = unsafe bytes.withUnsafeBufferPointer { unsafe Array($0) } }
 
@@ -96,7 +107,7 @@ extension Span where Element == UInt8 {
     }
 
     package func contains(_ bytes: [UInt8], at start: Int = 0) -> Bool {
-        bytes.count <= count - start && extracting(start..<start + bytes.count).hasSameBytes(as: bytes.span)
+        bytes.count <= count - start && bytes.withSpan { extracting(start..<start + $0.count).hasSameBytes(as: $0) }
     }
 
     /// Returns the first index of the bytes at or after `start`, or `nil` if they are empty.

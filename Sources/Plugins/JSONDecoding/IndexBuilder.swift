@@ -7,11 +7,13 @@ struct IndexBuilder {
     /// Marks a container that isn't in another one.
     private static let none = IndexEntry.limit
 
-    static func entries(of text: [UInt8]) throws(JSONDecodingError) -> [IndexEntry] {
+    static func entries(
+        of text: ContiguousArray<UInt8>
+    ) throws(JSONDecodingError) -> ContiguousArray<IndexEntry> {
         try checkLength(text.count)
         // Most texts have at least eight bytes per entry.
         let empty = IndexEntry(.null, start: 0, length: 0)
-        var entries = [IndexEntry](repeating: empty, count: text.count / 8 + 32)
+        var entries = ContiguousArray(repeating: empty, count: text.count / 8 + 32)
         var progress = Progress()
         var stop = index(text.span, &progress, into: entries.mutableSpan)
         while stop.problem == .noRoom {

@@ -8,10 +8,11 @@ final class JSONDocument {
     let userInfo: [CodingUserInfoKey: Any]
     let convertsKeys: Bool
     /// The text in UTF-8.
-    private let text: [UInt8]
-    private let entries: [IndexEntry]
+    private let text: ContiguousArray<UInt8>
+    private let entries: ContiguousArray<IndexEntry>
 
     init(_ text: [UInt8], options: FastJSONDecoder) throws(JSONDecodingError) {
+        let text = ContiguousArray(text)
         entries = try IndexBuilder.entries(of: text)
         (self.text, self.options, userInfo) = (text, options, options.userInfo)
         if case .useDefaultKeys = options.keyDecodingStrategy { convertsKeys = false } else { convertsKeys = true }
@@ -140,7 +141,7 @@ final class JSONDocument {
 
     /// Returns whether the text contains the bytes of a name at an index, written without escapes.
     @inline(__always)
-    private static func hasName(_ name: Span<UInt8>, in text: [UInt8], at start: Int) -> Bool {
+    private static func hasName(_ name: Span<UInt8>, in text: ContiguousArray<UInt8>, at start: Int) -> Bool {
         let text = text.span
         guard text.count &- start >= name.count else { return false }
         var index = 0

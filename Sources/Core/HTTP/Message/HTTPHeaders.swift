@@ -96,13 +96,13 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
         }
     }
 
-    private var fields: [Field] = []
+    private var fields: ContiguousArray<Field> = []
 
     /// Creates an empty collection.
     public init() {}
     /// Creates a collection from fields, in their order.
     public init(_ fields: [Field]) {
-        self.fields = fields
+        self.fields = ContiguousArray(fields)
         spreadMarks()
     }
     /// Creates a collection from a sequence of fields, in their order.
@@ -114,7 +114,7 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
     /// Creates a collection from a literal, in its order.
     public init(dictionaryLiteral elements: (HTTPHeaderName, String)...) {
         // Literals can mark fields only by name, so spreading marks isn't necessary.
-        fields = elements.map { Field($0.0, $0.1) }
+        fields = ContiguousArray(elements.map { Field($0.0, $0.1) })
     }
 
     /// Always 0.

@@ -170,13 +170,13 @@ struct SecretFinder: Sendable {
 private struct PrefixFilter: Sendable {
     private static let length = 4
     /// One of 1,024 bits for each beginning. Empty without secrets.
-    private var bits: [UInt64] = []
+    private var bits: ContiguousArray<UInt64> = []
 
     /// - Parameter secret: has at least four bytes.
     mutating func insert(_ secret: [UInt8]) {
         let beginning = secret.prefix(Self.length).reduce(0) { $0 << 8 | UInt32($1) }
         let (word, bit) = Self.position(beginning)
-        if bits.isEmpty { bits = [UInt64](repeating: 0, count: 16) }
+        if bits.isEmpty { bits = ContiguousArray(repeating: 0, count: 16) }
         bits[word] |= bit
     }
 

@@ -48,7 +48,7 @@ struct ByteReader {
     private mutating func number<Number: FixedWidthInteger & BitwiseCopyable>() throws(Fault) -> Number {
         guard bytes.count - offset >= MemoryLayout<Number>.size else { throw Fault() }
         defer { offset += MemoryLayout<Number>.size }
-        return bytes.span.littleEndian(at: offset)
+        return bytes.withSpan { $0.littleEndian(at: offset) }
     }
 
     /// Returns the number of elements that follow. Each has at least four bytes.
@@ -62,7 +62,8 @@ struct ByteReader {
         let count = Int(try uint32())
         guard count <= bytes.count - offset else { throw Fault() }
         defer { offset += count }
-        guard let text = String(validating: bytes.span.extracting(offset..<(offset + count))) else { throw Fault() }
+        let text = bytes.withSpan { String(validating: $0.extracting(offset..<(offset + count))) }
+        guard let text else { throw Fault() }
         return text
     }
 

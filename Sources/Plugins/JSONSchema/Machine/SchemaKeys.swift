@@ -12,7 +12,7 @@ struct SchemaKeys {
 struct SchemaKeyTables {
     private var rules: [KeyRule] = []
     private var slots: [Int32] = []
-    private var pool: [UInt8] = []
+    private var pool: ContiguousArray<UInt8> = []
 
     /// Adds a set. Also returns its size in bytes.
     mutating func add(_ keys: [[UInt8]]) -> (SchemaKeys, bytes: Int) {

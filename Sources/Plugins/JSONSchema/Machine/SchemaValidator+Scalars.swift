@@ -269,7 +269,10 @@ extension SchemaValidator {
             return outcome
         }
         if count > limits.maximumPatternBytes { return .exceeded }
-        if hasEscapes { return matchSlowly(pattern, content.decoded(in: text).span) }
+        if hasEscapes {
+            let decoded = content.decoded(in: text)[...]
+            return matchSlowly(pattern, decoded.span)
+        }
         return matchSlowly(pattern, text.extracting(content.start..<content.end))
     }
 

@@ -343,6 +343,7 @@ extension SchemaValidator {
             let known = constants.composites[frame.digest] ?? []
             var isOne = false
             for constant in known where !isOne {
+                let constant = constant[...]
                 steps -= (constant.count + value.count) / Self.bytesOfStep
                 isOne = JSONEquality.areEqual(constant.span, 0..<constant.count, text, value)
             }

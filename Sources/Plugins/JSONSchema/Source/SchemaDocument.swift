@@ -18,7 +18,7 @@ final class SchemaDocument: Sendable {
 
     /// The absolute URI without a fragment, or an empty string.
     let uri: String
-    let bytes: [UInt8]
+    let bytes: ContiguousArray<UInt8>
     let values: [Value]
     let children: [Int]
     /// The keys of `children`; empty for elements of arrays.
@@ -40,7 +40,7 @@ final class SchemaDocument: Sendable {
         limits.maximumProblems = 1
         try JSONShape.any.validate(data, limits: limits)
         self.uri = uri
-        let bytes = Array(data)
+        let bytes = ContiguousArray(data)
         self.bytes = bytes
         guard let parsed = Self.parse(bytes.span, &budget) else { return nil }
         (values, children, keys) = parsed

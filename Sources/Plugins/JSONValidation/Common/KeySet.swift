@@ -18,7 +18,7 @@ package import ErrandJSONSyntax
         func isKey(_ key: Span<UInt8>, in text: Span<UInt8>, _ object: Int) -> Bool {
             guard self.object == object else { return false }
             if hasEscapes {
-                let decoded = content.decoded(in: text)
+                let decoded = content.decoded(in: text)[...]
                 return decoded.count == key.count && Bytes.equal(decoded.span, 0, key, 0, count: key.count)
             }
             return content.count == key.count && Bytes.equal(text, content.start, key, 0, count: key.count)
@@ -87,7 +87,10 @@ package import ErrandJSONSyntax
         return mix(mix(h ^ tail, 0xD6E8_FEB8_6659_FD93) ^ UInt64(count), seed | 1)
     }
 
-    package static func hash(_ bytes: [UInt8]) -> UInt64 { hash(bytes.span, 0, bytes.count) }
+    package static func hash(_ bytes: [UInt8]) -> UInt64 {
+        let bytes = bytes[...]
+        return hash(bytes.span, 0, bytes.count)
+    }
 
     @inlinable @inline(__always) package static func mix(_ a: UInt64, _ b: UInt64) -> UInt64 {
         let product = a.multipliedFullWidth(by: b)

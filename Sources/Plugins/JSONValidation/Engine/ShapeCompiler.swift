@@ -8,7 +8,7 @@ struct ShapeCompiler {
     var numbers: [NumberRule] = []
     var members: [KeyRule] = []
     var slots: [Int32] = []
-    var pool: [UInt8] = []
+    var pool: ContiguousArray<UInt8> = []
     var alternatives: [Int32] = []
     var bounds: [JSONBounds<Int>] = []
     var ranges: [JSONBounds<Double>] = []

@@ -10,7 +10,7 @@ final class ShapeProgram: Sendable {
     let numbers: [NumberRule]
     let members: [KeyRule]
     let slots: [Int32]
-    let pool: [UInt8]
+    let pool: ContiguousArray<UInt8>
     let alternatives: [Int32]
     let bounds: [JSONBounds<Int>]
     let ranges: [JSONBounds<Double>]

@@ -72,7 +72,8 @@ extension Validator {
             guard member.isRequired else { continue }
             let isThere: Bool
             if rule.isWide {
-                isThere = keys.contains(Array(key(member)).span, in: text, object: frame.object)
+                let key = key(member)
+                isThere = keys.contains(key.span, in: text, object: frame.object)
             } else {
                 isThere = frame.seen & (1 << UInt64(bit)) != 0
             }

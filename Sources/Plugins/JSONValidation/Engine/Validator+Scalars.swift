@@ -104,12 +104,13 @@ extension Validator {
         if content.count > limits.maximumPatternBytes { return unjudged(.patternBytes(content.count)) }
         guard case .success(let program) = program.patterns[Int(pattern)].program else { return .pattern }
         let budget = min(limits.maximumPatternSteps, max(0, steps))
-        let outcome =
-            if content.hasEscapes(in: text) {
-                machine.run(program, on: content.decoded(in: text).span, .whole, budget: budget)
-            } else {
-                machine.run(program, on: text.extracting(content.start..<content.end), .whole, budget: budget)
-            }
+        let outcome: PatternOutcome
+        if content.hasEscapes(in: text) {
+            let decoded = content.decoded(in: text)[...]
+            outcome = machine.run(program, on: decoded.span, .whole, budget: budget)
+        } else {
+            outcome = machine.run(program, on: text.extracting(content.start..<content.end), .whole, budget: budget)
+        }
         let isWhole = budget == limits.maximumPatternSteps
         steps -= machine.taken
         return switch outcome {

@@ -13,7 +13,7 @@ struct Validator: ~Copyable, TextValidator {
     let objectRules: [ObjectRule]
     let arrayRules: [ArrayRule]
     let members: [KeyRule]
-    let pool: [UInt8]
+    let pool: ContiguousArray<UInt8>
     let limits: JSONLimits
     /// The innermost open array or object, or the document's frame.
     var frame = Frame()

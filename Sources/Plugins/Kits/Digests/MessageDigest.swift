@@ -12,13 +12,13 @@ package protocol MessageDigest: Sendable {
 }
 
 extension MessageDigest {
-    package mutating func update(_ bytes: [UInt8]) { update(bytes.span) }
+    package mutating func update(_ bytes: [UInt8]) { bytes.withSpan { update($0) } }
     package mutating func update(_ bytes: ArraySlice<UInt8>) { update(bytes.span) }
     package mutating func update(_ data: Data) { update(data.span) }
     package mutating func update(_ text: String.UTF8View) { String(text).withSpan { update($0) } }
 
     /// Copies the bytes of any other sequence first.
-    package mutating func update(_ bytes: some Sequence<UInt8>) { update(Array(bytes).span) }
+    package mutating func update(_ bytes: some Sequence<UInt8>) { update(Array(bytes)) }
 
     package static func digest(of bytes: Span<UInt8>) -> [UInt8] {
         var digest = Self()
@@ -26,7 +26,7 @@ extension MessageDigest {
         return digest.finalized()
     }
 
-    package static func digest(of bytes: [UInt8]) -> [UInt8] { digest(of: bytes.span) }
+    package static func digest(of bytes: [UInt8]) -> [UInt8] { bytes.withSpan { digest(of: $0) } }
     package static func digest(of data: Data) -> [UInt8] { digest(of: data.span) }
     package static func digest(of text: String.UTF8View) -> [UInt8] { String(text).withSpan { digest(of: $0) } }
 
@@ -67,7 +67,7 @@ struct BlockBuffer: Sendable {
             start = min(Self.blockByteCount - partial.count, bytes.count)
             partial.append(contentsOf: bytes.extracting(..<start))
             guard partial.count == Self.blockByteCount else { return }
-            process(partial.span, &words)
+            partial.withSpan { process($0, &words) }
             partial.removeAll(keepingCapacity: true)
         }
         let end = start + (bytes.count - start) / Self.blockByteCount * Self.blockByteCount
@@ -82,7 +82,7 @@ struct BlockBuffer: Sendable {
     ) -> Words {
         var words = words
         let end = padded(bigEndianLength: bigEndianLength)
-        process(end.span, &words)
+        end.withSpan { process($0, &words) }
         return words
     }
 

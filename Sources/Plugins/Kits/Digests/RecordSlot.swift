@@ -41,7 +41,7 @@ package enum RecordSlot {
 
     /// Returns the content of a slot, or `nil` if the slot is damaged or has the last possible sequence number.
     private static func content(_ slot: ArraySlice<UInt8>, _ magic: [UInt8]) -> (ArraySlice<UInt8>, UInt64)? {
-        let bytes = Array(slot)
+        let bytes = ContiguousArray(slot)
         guard bytes.count >= headSize, bytes.starts(with: magic) else { return nil }
         let count = Int(clamping: bytes.span.littleEndian(at: 16, as: UInt32.self))
         guard count <= bytes.count - headSize else { return nil }

@@ -49,7 +49,7 @@ package struct SHA256Digest: MessageDigest {
 
     /// Restores a saved state, or returns `nil` if it's malformed. The caller must ensure that it wasn't modified.
     package init?(state: some Collection<UInt8>) {
-        let state = Array(state)
+        let state = ContiguousArray(state)
         guard state.count >= 8 + Self.byteCount else { return nil }
         let count = state.prefix(8).reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
         guard let buffer = BlockBuffer(byteCount: count, partial: state[(8 + Self.byteCount)...]) else { return nil }

@@ -182,6 +182,7 @@ extension JSONNumber {
     /// Returns the value of a text that consists of one number, or `nil` for any other text.
     public static func double(_ text: [UInt8]) -> Double? {
         guard let first = text.first, first == 0x2D || JSONGrammar.isDigit(first) else { return nil }
+        let text = text[...]
         let end = JSONGrammar.number(in: text.span, from: 0).end
         guard end.fault == .none, end.index == text.count else { return nil }
         return JSONNumber(text.span).double

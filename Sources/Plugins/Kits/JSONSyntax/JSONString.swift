@@ -122,7 +122,8 @@ public struct JSONStringScan: Sendable {
 
     /// Scans an array; see the overload for a span.
     public mutating func end(in bytes: [UInt8], from start: Int = 0) -> Int? {
-        end(in: bytes.span, from: start)
+        let bytes = bytes[...]
+        return end(in: bytes.span, from: start)
     }
 
     /// Skips the rest of an escape, up to the end of the piece.
@@ -219,7 +220,7 @@ enum UTF8Sequence {
         guard left > 0, left < 4 else { return false }
         // If any tail completes the sequence, so does one of these two.
         for tail: UInt8 in [0x80, 0xBF] {
-            var completed = [UInt8](repeating: tail, count: 4)
+            var completed = ContiguousArray(repeating: tail, count: 4)
             for offset in 0..<left { completed[offset] = bytes[index + offset] }
             if length(in: completed.span, at: 0) > left { return true }
         }

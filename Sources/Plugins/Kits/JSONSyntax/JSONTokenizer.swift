@@ -20,7 +20,7 @@ public struct JSONTokenizer: Sendable {
     /// The index after the last token.
     public private(set) var position = 0
 
-    private let text: [UInt8]
+    private let text: ContiguousArray<UInt8>
     private let isComplete: Bool
 
     /// Creates a tokenizer that starts at the first byte.
@@ -30,7 +30,7 @@ public struct JSONTokenizer: Sendable {
     ///   - isComplete: Whether the bytes are the whole text. If false, a token that the end of the input breaks is cut
     ///     instead of malformed. Defaults to true.
     public init(_ bytes: [UInt8], isComplete: Bool = true) {
-        text = bytes
+        text = ContiguousArray(bytes)
         self.isComplete = isComplete
     }
 

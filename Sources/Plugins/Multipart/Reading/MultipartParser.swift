@@ -180,7 +180,7 @@ struct BoundaryScanner {
         if isAtLineStart {
             if bytes.contains(delimiter) {
                 if let result = judge(bytes, contentEnd: 0, behind: delimiter.count, isWhole) { return result }
-            } else if bytes.count < delimiter.count, !isWhole, delimiter.span.starts(with: bytes) {
+            } else if bytes.count < delimiter.count, !isWhole, delimiter.withSpan({ $0.starts(with: bytes) }) {
                 return (.none(safe: 0), nil)
             }
         }

@@ -85,12 +85,12 @@ enum OutboxFormat {
             bytes.append(littleEndian: kind.rawValue)
             bytes.append(littleEndian: id)
             bytes.append(littleEndian: UInt64(payload.count))
-            bytes.append(littleEndian: checksum(bytes.span.extracting(start...)))
+            bytes.append(littleEndian: bytes.withSpan { checksum($0.extracting(start...)) })
         }
         let start = bytes.count
         if kind == .put {
             bytes += payload
-            bytes.append(littleEndian: checksum(payload.span))
+            bytes.append(littleEndian: payload.withSpan { checksum($0) })
         }
         return start
     }

@@ -32,7 +32,7 @@ enum RequestCoding {
         var (content, piece, offset, isEnded) = ([UInt8](), [UInt8](repeating: 0, count: step), 0, false)
         while true {
             var (taken, made) = (0, 0)
-            let code = unsafe bytes.span.extracting(offset...).withUnsafeBufferPointer { input in
+            let code = unsafe bytes[offset...].withUnsafeBufferPointer { input in
                 unsafe errand_decoder_run(
                     decoder, input.baseAddress, input.count, &taken, &piece, piece.count, &made)
             }

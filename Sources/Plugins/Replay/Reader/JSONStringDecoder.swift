@@ -1,5 +1,6 @@
 import ErrandJSONSyntax
 import ErrandMessageSyntax
+import ErrandSupport
 
 /// Undoes the escapes of a JSON string (RFC 8259, section 7), piece by piece.
 ///
@@ -16,7 +17,7 @@ struct JSONStringDecoder {
         var index = 0
         while index < bytes.count {
             if pending.isEmpty {
-                let plain = JSONGrammar.plainEnd(in: bytes.span, from: index)
+                let plain = bytes.withSpan { JSONGrammar.plainEnd(in: $0, from: index) }
                 if plain > index {
                     flush(into: &result)
                     result += bytes[index..<plain]

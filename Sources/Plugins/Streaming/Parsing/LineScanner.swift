@@ -165,7 +165,7 @@ final class JSONLineSplitter: ElementSplitter {
 /// bytes, however small the chunks are. The window's size is bounded by the longest element and chunk.
 struct ByteWindow {
     /// Bytes before `start` are consumed.
-    private(set) var storage: [UInt8] = []
+    private(set) var storage: ContiguousArray<UInt8> = []
     private(set) var start = 0
     /// The window's position in the stream.
     private(set) var offset: Int64 = 0
@@ -181,7 +181,7 @@ struct ByteWindow {
     mutating func append(_ chunk: Data) {
         if chunk.isEmpty { return }
         makeRoom(for: chunk.count)
-        storage.append(contentsOf: chunk.span)
+        storage.append(contentsOf: chunk)
     }
 
     mutating func consume(_ size: Int) {

@@ -37,7 +37,7 @@ final class Connection {
             case .reset: throw Ending.reset
             case .silence: try stall()
             case .send(let bytes):
-                try send(bytes.span)
+                try bytes.withSpan { try send($0) }
                 throw Ending.close
             }
         } catch Ending.close {
@@ -89,7 +89,7 @@ final class Connection {
             }
             let head = try input.takeHead(limit: core.configuration.maximumHeadBytes) { bytes in
                 // Clients often repeat the same bytes.
-                if let lastHead, lastHead.bytes.span.hasSameBytes(as: bytes.span) { return lastHead.head }
+                if let lastHead, lastHead.bytes[...] == bytes { return lastHead.head }
                 let head = try RequestHead(parsing: bytes)
                 lastHead = (Array(bytes), head)
                 return head
@@ -223,7 +223,7 @@ extension Connection {
                 ResponseEncoder(response: .status(200).informational(status, headers), isHead: false, closes: false)
                     .informational(into: &bytes, 0)
                 budget = .max
-                try send(bytes.span)
+                try bytes.withSpan { try send($0) }
             case .respond: throw EnoughRead()
             case .close: throw Ending.close
             case .reset: throw Ending.reset
@@ -242,7 +242,7 @@ extension Connection {
         guard core.configuration.sendsContinue, input.isEmpty, head.version == "1.1" else { return }
         budget = .max
         let interim = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
-        try send(interim.span)
+        try interim.withSpan { try send($0) }
     }
 
     private func readBytes(
@@ -365,7 +365,7 @@ extension Connection {
 
     private func flush(_ pace: TestResponse.Pace?) throws {
         let bytes = output
-        try paced(bytes.span, pace)
+        try bytes.withSpan { try paced($0, pace) }
     }
 
     private func paced(_ bytes: Span<UInt8>, _ pace: TestResponse.Pace?) throws {

@@ -53,7 +53,7 @@ struct InputBuffer {
     /// forever.
     private func emptyLine() -> Int? {
         var position = max(start, searched)
-        while position < end, let index = bytes.span.firstIndex(of: 0x0A, in: position..<end) {
+        while position < end, let index = bytes.withSpan({ $0.firstIndex(of: 0x0A, in: position..<end) }) {
             if index + 2 < end, bytes[index + 1] == 0x0D, bytes[index + 2] == 0x0A { return index + 1 }
             if index + 1 < end, bytes[index + 1] == 0x0A { return index + 1 }
             position = index + 1
@@ -77,6 +77,6 @@ struct InputBuffer {
     mutating func take(upTo limit: Int, _ body: (Span<UInt8>) -> Int) -> Int {
         let stop = start + min(limit, end - start)
         defer { start = stop }
-        return body(bytes.span.extracting(start..<stop))
+        return bytes.withSpan { body($0.extracting(start..<stop)) }
     }
 }

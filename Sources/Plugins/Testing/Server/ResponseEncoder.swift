@@ -45,7 +45,7 @@ struct ResponseEncoder {
         if case .raw(let data) = response.content { return try emit(data.span) }
         guard hasBody else { return }
         guard case .chunked(let sizes) = response.framing else { return try content(0..<response.content.count, emit) }
-        let lineEnd = Array("\r\n".utf8)
+        let lineEnd = ContiguousArray("\r\n".utf8)
         var position = 0
         let count = response.content.count
         for size in sizes + [count] where size > 0 && position < count {
@@ -53,7 +53,7 @@ struct ResponseEncoder {
             var frame: [UInt8] = []
             frame.append(number: end - position, radix: 16)
             frame.append("\r\n")
-            try emit(frame.span)
+            try frame.withSpan(emit)
             try content(position..<end, emit)
             try emit(lineEnd.span)
             position = end
@@ -62,7 +62,7 @@ struct ResponseEncoder {
         last.append("0\r\n")
         Self.fields(response.trailers, into: &last)
         last.append("\r\n")
-        try emit(last.span)
+        try last.withSpan(emit)
     }
 
     private func content(_ range: Range<Int>, _ emit: (Span<UInt8>) throws -> Void) rethrows {

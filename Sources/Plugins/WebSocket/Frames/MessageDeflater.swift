@@ -29,7 +29,7 @@ struct MessageDeflater: ~Copyable {
                 unsafe errand_deflater_run(
                     deflater, rest.baseAddress, rest.count, &taken, &buffer, buffer.count, &made)
             }
-            result.append(contentsOf: buffer.span.extracting(..<made))
+            result.append(contentsOf: buffer[..<made])
             if code == Int32(ERRAND_MESSAGE_CORRUPT) { return nil }
             offset += taken
             if code == Int32(ERRAND_MESSAGE_DONE) { break }
@@ -75,7 +75,7 @@ struct MessageInflater: ~Copyable {
             if code == Int32(ERRAND_MESSAGE_CORRUPT) || code != Int32(ERRAND_MESSAGE_DONE) && taken + made == 0 {
                 throw .violation("a message has invalid deflate data", .invalidPayload)
             }
-            if made > 0 { try body(buffer.span.extracting(..<made)) }
+            if made > 0 { try buffer.withSpan { bytes throws(WebSocketError) in try body(bytes.extracting(..<made)) } }
             offset += taken
             if code == Int32(ERRAND_MESSAGE_DONE) { return }
         }

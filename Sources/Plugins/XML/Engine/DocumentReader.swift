@@ -1,3 +1,5 @@
+import ErrandSupport
+
 /// Reads a UTF-8 document, however it's split into chunks. Checks that it's well-formed (XML 1.0, with namespaces) and
 /// produces its events.
 ///
@@ -28,7 +30,7 @@ struct DocumentReader: Sendable {
 
     init(_ limits: XMLLimits) { self.limits = limits }
 
-    var end: XMLLocation { location.behind(buffer.span) }
+    var end: XMLLocation { buffer.withSpan { location.behind($0) } }
 
     /// Removes and returns the events since the last call.
     mutating func takeEvents() -> [XMLEvent] {

@@ -1,3 +1,5 @@
+import ErrandSupport
+
 /// A start tag or an empty-element tag (XML 1.0, section 3.1).
 struct StartTag {
     let name: Range<Int>
@@ -135,16 +137,13 @@ struct XMLPart {
     subscript(_ index: Int) -> UInt8 { bytes[index] }
     /// Returns the eight bytes from an index on, in one load.
     func word(_ index: Int) -> UInt64 {
-        let bytes = bytes.span.extracting(index..<(index + 8))
-        var word: UInt64 = 0
-        for index in 0..<8 { word |= UInt64(bytes[index]) &<< UInt64(8 &* index) }
-        return word
+        bytes.withSpan { $0.littleEndian(at: index) }
     }
 
     subscript(_ range: Range<Int>) -> ArraySlice<UInt8> { bytes[range] }
 
     /// Returns the position before the byte at an index.
-    func location(of index: Int) -> XMLLocation { location.behind(bytes.span.extracting(0..<index)) }
+    func location(of index: Int) -> XMLLocation { bytes.withSpan { location.behind($0.extracting(0..<index)) } }
 
     func failure(_ code: XMLError.Code, _ message: String, _ index: Int) -> XMLError {
         XMLError(code, message, at: location(of: min(index, count)))

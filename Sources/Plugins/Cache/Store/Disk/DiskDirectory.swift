@@ -68,7 +68,7 @@ final class DiskDirectory: Sendable {
     func use(_ digest: [UInt8], _ file: borrowing DiskFile, _ status: DiskFile.Status) {
         let now = nextUse()
         let isRecent = status.used <= now && status.used > now - Self.useInterval
-        let word = digest.span.littleEndian(at: 0, as: UInt64.self)
+        let word = digest.withSpan { $0.littleEndian(at: 0, as: UInt64.self) }
         let isRemembered =
             isRecent
             && recentUses.withLock { uses in

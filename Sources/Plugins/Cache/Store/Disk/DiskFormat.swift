@@ -45,7 +45,7 @@ struct DiskFormat: Sendable, Hashable {
         writer.add(UInt64(clamping: fileLength))
         writer.add(seed)
         digest.forEach { writer.add($0) }
-        writer.add(Checksum.of(writer.bytes.span, seed: seed))
+        writer.add(Checksum.of(writer.bytes, seed: seed))
         return Data(writer.bytes)
     }
 
@@ -109,7 +109,7 @@ struct DiskFormat: Sendable, Hashable {
             checked.reserveCapacity(12 + length)
             checked.append(contentsOf: bytes.extracting(start..<(start + 12)))
             checked.append(contentsOf: bytes.extracting(range))
-            let sum = Checksum.of(checked.span, seed: seed &- 1)
+            let sum = Checksum.of(checked, seed: seed &- 1)
             guard sum == bytes.littleEndian(at: start + 12), number > best?.number ?? 0 else { continue }
             best = Head(range: range, slot: slot, number: number)
         }
@@ -142,6 +142,7 @@ struct DiskFormat: Sendable, Hashable {
 /// but only the owner has access to the files.
 enum Checksum {
     static func of(_ data: Data, seed: UInt64 = 0) -> UInt64 { of(data.span, seed: seed) }
+    static func of(_ bytes: [UInt8], seed: UInt64 = 0) -> UInt64 { bytes.withSpan { of($0, seed: seed) } }
 
     static func of(_ bytes: Span<UInt8>, seed: UInt64 = 0) -> UInt64 {
         var offset = 0

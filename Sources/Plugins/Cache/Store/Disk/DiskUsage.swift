@@ -25,7 +25,7 @@ struct DiskUsage: Sendable {
         writer.add(UInt64(clamping: bytes))
         writer.add(UInt64(clamping: files))
         writer.add(UInt64(isOpen ? 1 : 0))
-        writer.add(Checksum.of(writer.bytes.span))
+        writer.add(Checksum.of(writer.bytes))
         try file?.write(Data(writer.bytes), at: 0)
     }
 }
