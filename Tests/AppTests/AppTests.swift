@@ -12,7 +12,7 @@ import Foundation
 import Observation
 import Testing
 
-@MainActor @Suite("The demo app", .timeLimit(.minutes(30)), .leakChecked) struct AppTests {
+@MainActor @Suite("The demo app", .endsInTime, .leakChecked) struct AppTests {
     private let folder = TemporaryDirectory()
     private let time = ManualTimeSource()
     private let backend: Backend

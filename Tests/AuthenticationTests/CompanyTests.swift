@@ -6,7 +6,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite("Refusals that concern many, or another one", .timeLimit(.minutes(30)), .leakChecked) struct CompanyTests {
+@Suite("Refusals that concern many, or another one", .endsInTime, .leakChecked) struct CompanyTests {
     @Test(
         "where each token is refused, 100 calls are sent twice at most, and there is one refresh",
         arguments: [true, false])

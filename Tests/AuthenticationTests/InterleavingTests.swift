@@ -5,7 +5,7 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-@Suite("Orders of events", .timeLimit(.minutes(30)), .leakChecked) struct InterleavingTests {
+@Suite("Orders of events", .endsInTime, .leakChecked) struct InterleavingTests {
     @Test(
         "every request ends rightly, one refresh runs at a time, and none is made twice for one token",
         arguments: 0..<10)

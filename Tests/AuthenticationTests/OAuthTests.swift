@@ -4,7 +4,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite("Replies of an OAuth server", .timeLimit(.minutes(30)), .leakChecked) struct OAuthTests {
+@Suite("Replies of an OAuth server", .endsInTime, .leakChecked) struct OAuthTests {
     private func token(_ text: String, _ decoder: JSONDecoder = JSONDecoder()) throws -> BearerToken {
         try decoder.decode(BearerToken.self, from: Data(text.utf8))
     }

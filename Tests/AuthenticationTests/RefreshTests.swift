@@ -5,7 +5,7 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-@Suite("Refreshing a credential", .timeLimit(.minutes(30)), .leakChecked) struct RefreshTests {
+@Suite("Refreshing a credential", .endsInTime, .leakChecked) struct RefreshTests {
     @Test("100 requests that meet an expired token at once cause one refresh, and each gets its own response")
     func singleFlight() async throws {
         let gate = Gate()

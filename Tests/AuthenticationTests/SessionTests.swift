@@ -6,7 +6,7 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-@Suite("Sessions", .timeLimit(.minutes(30)), .leakChecked) struct SessionTests {
+@Suite("Sessions", .endsInTime, .leakChecked) struct SessionTests {
     private static let epoch = Date(timeIntervalSince1970: 1_000_000_000)
 
     @Test("the first request signs in before it is sent, once for all requests that wait")

@@ -5,7 +5,7 @@ import ErrandEssentials
 import ErrandTesting
 import Testing
 
-@Suite("Users who change, and users who stay", .timeLimit(.minutes(30)), .leakChecked) struct UserChangeTests {
+@Suite("Users who change, and users who stay", .endsInTime, .leakChecked) struct UserChangeTests {
     /// Changes the session, then refuses the first request.
     private func refusing(
         _ service: Service, _ change: @escaping @Sendable () -> Void

@@ -4,7 +4,7 @@ import ErrandBatch
 import ErrandTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(30)), .leakChecked)
+@Suite(.endsInTime, .leakChecked)
 struct BatchEndTests {
     @MainActor private final class Delegate: BatchDelegate {
         let log: Log<String>

@@ -5,7 +5,7 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-@Suite("A batch on an agent that passes requests on", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("A batch on an agent that passes requests on", .endsInTime, .leakChecked)
 struct BatchForwardingTests {
     private static func forwarding(_ shop: Shop) -> [any Agent] {
         [shop.agent, ForwardingAgent(base: shop.agent), ForwardingAgent(base: ForwardingAgent(base: shop.agent))]

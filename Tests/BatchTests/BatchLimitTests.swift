@@ -5,7 +5,7 @@ import Testing
 
 @testable import ErrandBatch
 
-@Suite(.timeLimit(.minutes(30)), .leakChecked)
+@Suite(.endsInTime, .leakChecked)
 struct BatchLimitTests {
     @Test("at most the limit runs at a time, and the limit is reached", arguments: [1, 3, 6, 17])
     func limit(_ limit: Int) async throws {

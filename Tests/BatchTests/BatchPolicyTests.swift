@@ -3,7 +3,7 @@ import ErrandBatch
 import ErrandTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(30)), .leakChecked)
+@Suite(.endsInTime, .leakChecked)
 struct BatchPolicyTests {
     private static func failing(_ ids: Set<Int>) -> Shop {
         Shop { id in if ids.contains(id) { throw ErrandError(.cannotConnect, "no \(id)") } }

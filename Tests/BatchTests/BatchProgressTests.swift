@@ -6,7 +6,7 @@ import Testing
 
 @testable import ErrandBatch
 
-@Suite(.timeLimit(.minutes(30)), .leakChecked)
+@Suite(.endsInTime, .leakChecked)
 struct BatchProgressTests {
     private final class Watch: Accessory {
         private let reported = Mutex<[TransferProgress]>([])

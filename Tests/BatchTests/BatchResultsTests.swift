@@ -3,7 +3,7 @@ import ErrandBatch
 import ErrandTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(30)), .leakChecked)
+@Suite(.endsInTime, .leakChecked)
 struct BatchResultsTests {
     @Test("results come as they finish, each with its place")
     func order() async throws {

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Batches of fifty parts with failures and cancellations at every point, from fixed seeds.
-@Suite(.timeLimit(.minutes(30)), .leakChecked)
+@Suite(.endsInTime, .leakChecked)
 struct BatchScheduleTests {
     private struct GetName: Request {
         typealias Output = String

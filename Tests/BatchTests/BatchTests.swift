@@ -3,7 +3,7 @@ import ErrandBatch
 import ErrandTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(30)), .leakChecked)
+@Suite(.endsInTime, .leakChecked)
 struct BatchTests {
     @Test("three requests of different types return a tuple in their order, whichever ends first")
     func tuple() async throws {

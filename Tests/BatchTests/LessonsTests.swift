@@ -5,7 +5,7 @@ import ErrandTesting
 import Testing
 
 /// Faults that users of other libraries for promises have reported. Tests/Lessons.md has the reports.
-@Suite("Faults of others that combine requests", .timeLimit(.minutes(30)), .leakChecked) struct BatchLessonsTests {
+@Suite("Faults of others that combine requests", .endsInTime, .leakChecked) struct BatchLessonsTests {
     private struct GetAny: Request {
         typealias Output = User
         var path: String

@@ -6,7 +6,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite("Without a cache on the way", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("Without a cache on the way", .endsInTime, .leakChecked)
 struct AbsentCacheTests {
     private let stub = StubTransport(.text("live"))
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ErrandCache
 
-@Suite("The disk store", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("The disk store", .endsInTime, .leakChecked)
 struct DiskStoreTests {
     private let directory = TemporaryDirectory()
 

@@ -5,7 +5,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite("The HTTP cache on the way of a request (RFC 9111)", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("The HTTP cache on the way of a request (RFC 9111)", .endsInTime, .leakChecked)
 struct HTTPCacheTests {
     private let f = Fixture()
 
@@ -356,7 +356,7 @@ struct HTTPCacheTests {
     }
 }
 
-@Suite("Where the app and the server disagree", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("Where the app and the server disagree", .endsInTime, .leakChecked)
 struct PrecedenceTests {
     private static let policies: [CachePolicy] = [.timed(.seconds(60)), .http, .timed(.seconds(60)).and(.http)]
     /// Whether each policy serves a second request from the cache after 10 seconds.

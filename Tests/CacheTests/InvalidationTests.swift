@@ -6,7 +6,7 @@ import Testing
 
 @testable import ErrandCache
 
-@Suite("What was discarded does not come back", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("What was discarded does not come back", .endsInTime, .leakChecked)
 struct InvalidationTests {
     private func get(_ path: String = "a", _ headers: HTTPHeaders = [:], method: HTTPMethod = .get) -> Get {
         var get = Get(path, .http)

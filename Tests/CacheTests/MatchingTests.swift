@@ -5,7 +5,7 @@ import Testing
 
 @testable import ErrandCache
 
-@Suite("Which requests a stored response answers", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("Which requests a stored response answers", .endsInTime, .leakChecked)
 struct MatchingTests {
     private func get(_ path: String = "feed") -> Get { Get(path, .http) }
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ErrandCache
 
-@Suite("Reloading and validating", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("Reloading and validating", .endsInTime, .leakChecked)
 struct RevalidationTests {
     private let f = Fixture()
 

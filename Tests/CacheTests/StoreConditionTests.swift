@@ -3,7 +3,7 @@ import ErrandCache
 import Foundation
 import Testing
 
-@Suite("The condition of a removal", .timeLimit(.minutes(30)), .leakChecked) struct StoreConditionTests {
+@Suite("The condition of a removal", .endsInTime, .leakChecked) struct StoreConditionTests {
     @Test("may look at the store that asks it: it runs under no lock")
     func reentrant() async throws {
         let store = MemoryStore()

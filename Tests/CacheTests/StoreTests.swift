@@ -4,7 +4,7 @@ import ErrandCacheTesting
 import Foundation
 import Testing
 
-@Suite("Stores", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("Stores", .endsInTime, .leakChecked)
 struct StoreTests {
     @Test("the memory store conforms", arguments: CacheStoreSuite.cases)
     func memory(_ test: CacheStoreSuite.Case) async throws { try await test.run { MemoryStore() } }

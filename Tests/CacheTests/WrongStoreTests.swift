@@ -5,7 +5,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite("The suite for stores", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("The suite for stores", .endsInTime, .leakChecked)
 struct WrongStoreTests {
     enum Fault: CaseIterable {
         case removeAllLosesSecret, removeLosesSecret, constantSecret, newSecret, shortSecret

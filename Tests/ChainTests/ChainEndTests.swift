@@ -5,7 +5,7 @@ import ErrandChain
 import ErrandTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(30)), .leakChecked)
+@Suite(.endsInTime, .leakChecked)
 struct ChainEndTests {
     @MainActor private final class Delegate: ChainDelegate {
         let log: Log<String>

@@ -12,7 +12,7 @@ private final class Paths: Sendable {
     var all: [String] { paths.withLock { $0 } }
 }
 
-@Suite("A chain and agents that pass requests on", .timeLimit(.minutes(30)), .leakChecked) struct ChainForwardingTests {
+@Suite("A chain and agents that pass requests on", .endsInTime, .leakChecked) struct ChainForwardingTests {
     @Test("a chain on such an agent has one lifecycle, with its outcome and its steps below it")
     func lifecycle() async throws {
         let (shop, whole) = (Shop(), RecordingAccessory())

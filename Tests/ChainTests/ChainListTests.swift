@@ -4,7 +4,7 @@ import ErrandTesting
 import Testing
 
 /// The list form, whose callbacks change the steps to come.
-@Suite(.timeLimit(.minutes(30)), .leakChecked)
+@Suite(.endsInTime, .leakChecked)
 struct ChainListTests {
     @Test("a callback runs on the main actor before the next step, and may add steps")
     func add() async throws {

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// Chains of ten steps and nested composites, with failures and cancellations at every point, from fixed seeds.
-@Suite(.timeLimit(.minutes(30)), .leakChecked)
+@Suite(.endsInTime, .leakChecked)
 struct ChainScheduleTests {
     private enum Form: CaseIterable { case body, list, links, deep }
 

@@ -5,7 +5,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(30)), .leakChecked)
+@Suite(.endsInTime, .leakChecked)
 struct ChainTests {
     @Test("B and C are made from the response of A, and D from both of theirs")
     func checkout() async throws {

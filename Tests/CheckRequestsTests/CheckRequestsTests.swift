@@ -6,7 +6,7 @@ import Testing
 
 @testable import errand_check_requests
 
-@Suite("check-requests finds members that look like requirements and aren't", .timeLimit(.minutes(5)))
+@Suite("check-requests finds members that look like requirements and aren't", .endsInTime)
 struct CheckRequestsTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
 

@@ -4,7 +4,7 @@ import ErrandEssentials
 import ErrandTesting
 import Testing
 
-@Suite("What is equal", .leakChecked, .timeLimit(.minutes(30))) struct EqualityTests {
+@Suite("What is equal", .leakChecked, .endsInTime) struct EqualityTests {
     private enum Screen: TagKey { static let defaultValue = "" }
     private enum Region: TagKey {
         static let defaultValue = ""

@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 
 /// A second request within one activity, such as a hedge, never waits for the first.
-@Suite("Hedges and what they share", .leakChecked, .timeLimit(.minutes(30))) struct HedgedTests {
+@Suite("Hedges and what they share", .leakChecked, .endsInTime) struct HedgedTests {
     private struct Get: CacheableRequest {
         typealias Output = String
         var path: String

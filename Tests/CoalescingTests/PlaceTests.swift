@@ -8,7 +8,7 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-@Suite("Its place among the filters", .leakChecked, .timeLimit(.minutes(30))) struct PlaceTests {
+@Suite("Its place among the filters", .leakChecked, .endsInTime) struct PlaceTests {
     private struct GetNews: CacheableRequest {
         typealias Output = String
         var path: String { "news" }

@@ -8,7 +8,7 @@ import Testing
 
 /// Compares requests that join, are cancelled, fail or exceed their deadlines with a model, in seeded orders.
 /// `ERRAND_SCHEDULES` sets how many.
-@Suite("Orders of events", .leakChecked, .timeLimit(.minutes(30))) struct ScheduleTests {
+@Suite("Orders of events", .leakChecked, .endsInTime) struct ScheduleTests {
     private static let count = ProcessInfo.processInfo.environment["ERRAND_SCHEDULES"].flatMap { Int($0) } ?? 600
 
     @Test("Every request gets the bytes of its own user, one exchange for equal ones runs at a time, nothing is left")

@@ -6,7 +6,7 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-@Suite("Sharing an exchange", .leakChecked, .timeLimit(.minutes(30))) struct SharingTests {
+@Suite("Sharing an exchange", .leakChecked, .endsInTime) struct SharingTests {
     @Test("1,000 equal requests under way make one on the wire, and all get its bytes")
     func thousand() async throws {
         let server = try TestServer()

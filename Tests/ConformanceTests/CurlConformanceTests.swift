@@ -5,7 +5,7 @@ import Testing
 #if os(Linux)
 import ErrandCurlTransport
 
-@Suite("What a transport promises, kept by libcurl", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("What a transport promises, kept by libcurl", .endsInTime, .leakChecked)
 struct CurlConformanceTests {
     @Test("libcurl", arguments: TransportConformance.cases(for: { CurlTransport() }, within: .seconds(500)))
     func kept(each: ConformanceCase) async throws { try await each.run() }

@@ -7,7 +7,7 @@ import Testing
 
 /// The cases of Apple's proposed HTTP client API (swift-http-api-proposal), each on a local server, through an agent
 /// with cookies and a cache. Each group of its cases is one test.
-@Suite("What Apple's proposal for HTTP clients asks for", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("What Apple's proposal for HTTP clients asks for", .endsInTime, .leakChecked)
 struct ProposalTests {
     private static func agent(_ wire: Wire, _ server: TestServer) -> NetworkAgent {
         NetworkAgent(

@@ -3,7 +3,7 @@ import ErrandTesting
 import ErrandURLSessionTransport
 import Testing
 
-@Suite("What a transport promises, kept by URLSession", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("What a transport promises, kept by URLSession", .endsInTime, .leakChecked)
 struct URLSessionConformanceTests {
     #if canImport(FoundationNetworking)
     static let limitations: [KnownLimitation] = [

@@ -4,7 +4,7 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-@Suite("The progress of uploads", .timeLimit(.minutes(30)), .leakChecked) struct UploadProgressTests {
+@Suite("The progress of uploads", .endsInTime, .leakChecked) struct UploadProgressTests {
     private static let size = 900_000
 
     enum Body: CaseIterable, Sendable {

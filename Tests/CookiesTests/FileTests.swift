@@ -4,7 +4,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite("Files of cookies", .timeLimit(.minutes(30)), .leakChecked) struct FileTests {
+@Suite("Files of cookies", .endsInTime, .leakChecked) struct FileTests {
     private let folder = FileManager.default.temporaryDirectory.appending(path: "cookies-\(UUID().uuidString)")
     private var file: URL { folder.appending(path: "cookies.txt") }
 

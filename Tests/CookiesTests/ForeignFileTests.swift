@@ -3,7 +3,7 @@ import ErrandCookies
 import Foundation
 import Testing
 
-@Suite("Cookie files of other programs", .timeLimit(.minutes(30)), .leakChecked) struct ForeignFileTests {
+@Suite("Cookie files of other programs", .endsInTime, .leakChecked) struct ForeignFileTests {
     private let folder = FileManager.default.temporaryDirectory.appending(path: "cookies-\(UUID().uuidString)")
     private var file: URL { folder.appending(path: "cookies.txt") }
 

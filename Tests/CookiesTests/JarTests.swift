@@ -7,7 +7,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite("Cookie jars", .timeLimit(.minutes(30)), .leakChecked) struct JarTests {
+@Suite("Cookie jars", .endsInTime, .leakChecked) struct JarTests {
     @Test("180 cookies a domain and 3,000 in all: the longest unused go, those that are not secure first (5.7)")
     func limits() {
         let jar = CookieJar()

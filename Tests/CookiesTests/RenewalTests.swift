@@ -4,7 +4,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite("Renewing and removing cookies", .timeLimit(.minutes(30)), .leakChecked) struct RenewalTests {
+@Suite("Renewing and removing cookies", .endsInTime, .leakChecked) struct RenewalTests {
     private let page = "https://shop.example/a/b"
 
     @Test("a cookie that is set again lives as long as the new one says, counted from then")
@@ -73,7 +73,7 @@ import Testing
     }
 }
 
-@Suite("Names and values that servers write", .timeLimit(.minutes(30)), .leakChecked) struct UnusualCookieTests {
+@Suite("Names and values that servers write", .endsInTime, .leakChecked) struct UnusualCookieTests {
     private let page = "https://shop.example/"
 
     @Test(
@@ -101,7 +101,7 @@ import Testing
     }
 }
 
-@Suite("Secure cookies", .timeLimit(.minutes(30)), .leakChecked) struct SecureCookieTests {
+@Suite("Secure cookies", .endsInTime, .leakChecked) struct SecureCookieTests {
     @Test(
         "this machine is as secure as https: its servers set and get Secure cookies and those with a prefix",
         arguments: ["http://localhost:8080/", "http://LOCALHOST/", "http://127.0.0.1:1/", "http://[::1]/"])

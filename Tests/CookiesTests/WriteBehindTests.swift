@@ -4,7 +4,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite("Files of cookies behind responses", .timeLimit(.minutes(30)), .leakChecked) struct WriteBehindTests {
+@Suite("Files of cookies behind responses", .endsInTime, .leakChecked) struct WriteBehindTests {
     private let folder = FileManager.default.temporaryDirectory.appending(path: "cookies-\(UUID().uuidString)")
     private var file: URL { folder.appending(path: "cookies.txt") }
 

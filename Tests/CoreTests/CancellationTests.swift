@@ -138,7 +138,7 @@ import Testing
 
     @Test(
         "of a thousand concurrent starts and cancels, each ends once with its own tag",
-        .timeLimit(.minutes(30)))
+        .endsInTime)
     func thousand() async throws {
         enum Number: TagKey { static let defaultValue = -1 }
         let recorder = RecordingAccessory()
@@ -167,7 +167,7 @@ import Testing
 
     @Test(
         "a stream that was handed over ends when its reader lets go, though its transport still reports",
-        .timeLimit(.minutes(30)))
+        .endsInTime)
     func lettingGo() async throws {
         final class Endless: HTTPBodySource {
             let options: TransportOptions
@@ -198,7 +198,7 @@ import Testing
 
     @Test(
         "of a thousand starts under random cancels, each has one terminal event and paired events",
-        .timeLimit(.minutes(30)), arguments: 0..<4)
+        .endsInTime, arguments: 0..<4)
     func random(seed: UInt64) async throws {
         let recorder = RecordingAccessory()
         let agent = NetworkAgent(baseURL: base, transport: Yielding(), accessories: [recorder])

@@ -5,7 +5,7 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-@Suite("The end of the events", .timeLimit(.minutes(30)), .leakChecked) struct ClosingTests {
+@Suite("The end of the events", .endsInTime, .leakChecked) struct ClosingTests {
     /// Runs the test's closure, returns an empty response, and records the options it received.
     private struct Handing: Transport {
         let options = Log<TransportOptions>()

@@ -5,7 +5,7 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-@Suite("A composite of one's own", .timeLimit(.minutes(30)), .leakChecked) struct CompositeTests {
+@Suite("A composite of one's own", .endsInTime, .leakChecked) struct CompositeTests {
     /// Responds with users by ID. Requests for IDs in `held` wait until they're cancelled, and for IDs in `refused`
     /// fail.
     private struct Track {

@@ -2,7 +2,7 @@ import Errand
 import ErrandTesting
 import Testing
 
-@Suite("Values as they are printed", .timeLimit(.minutes(2)), .leakChecked) struct DescriptionTests {
+@Suite("Values as they are printed", .endsInTime, .leakChecked) struct DescriptionTests {
     private struct Get: Request {
         typealias Output = String
         var path: String { "a" }

@@ -4,7 +4,7 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-@Suite("What ends a call, and what does not", .timeLimit(.minutes(30)), .leakChecked) struct EndingTests {
+@Suite("What ends a call, and what does not", .endsInTime, .leakChecked) struct EndingTests {
     private static func hour(_ change: (inout Plain<Data>) -> Void = { _ in }) -> Plain<Data> {
         Plain {
             $0.deadline = .seconds(3600)

@@ -31,7 +31,7 @@ private struct Fake: Agent {
     }
 }
 
-@Suite("An agent that passes requests on", .timeLimit(.minutes(30)), .leakChecked) struct ForwardingTests {
+@Suite("An agent that passes requests on", .endsInTime, .leakChecked) struct ForwardingTests {
     private let json = StubResponse.json(#"{"id":7,"name":"Ada"}"#)
 
     private static func wrapped(_ agent: any Agent) -> [any Agent] {

@@ -7,7 +7,7 @@ import Testing
 
 /// Objects that only a call holds are released along with it. Releasing them may use the agent, so it must not hold a
 /// lock.
-@Suite("Last references", .timeLimit(.minutes(30)), .leakChecked) struct LastReferenceTests {
+@Suite("Last references", .endsInTime, .leakChecked) struct LastReferenceTests {
     private final class Ending: Sendable {
         let body: @Sendable () -> Void
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }

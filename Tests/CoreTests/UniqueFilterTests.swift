@@ -2,7 +2,7 @@ import Errand
 import ErrandTesting
 import Testing
 
-@Suite("Filters of which one is enough", .timeLimit(.minutes(30)), .leakChecked) struct UniqueFilterTests {
+@Suite("Filters of which one is enough", .endsInTime, .leakChecked) struct UniqueFilterTests {
     private struct Limit: Filter {
         let name: String
         let log: Log<String>

@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandTesting
 import Testing
 
-@Suite("Wire filters and groups", .timeLimit(.minutes(30)), .leakChecked) struct WireStageTests {
+@Suite("Wire filters and groups", .endsInTime, .leakChecked) struct WireStageTests {
     private struct Group: FilterGroup {
         var filters: [any Filter]
     }

@@ -7,7 +7,7 @@ import Testing
 @testable import ErrandCurlTransport
 
 /// Hosts with some unreachable addresses. `TransportConformance.addressCases` has the cases for requests.
-@Suite("Several addresses of a host over libcurl", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("Several addresses of a host over libcurl", .endsInTime, .leakChecked)
 struct AddressTests {
     private static func echo() throws -> RawServer {
         try RawServer { peer in

@@ -4,7 +4,7 @@ import ErrandCurlTransport
 import ErrandEssentials
 import Testing
 
-@Suite("Content codings over libcurl", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("Content codings over libcurl", .endsInTime, .leakChecked)
 struct DecodingTests {
     /// "Errand sends. ", 200 times, in every coding.
     private static let text = Data(String(repeating: "Errand sends. ", count: 200).utf8)

@@ -14,7 +14,7 @@ import Android
 
 /// Each test runs in a separate process with its own descriptor limit. The servers are in the process that runs the
 /// tests.
-@Suite("A process without descriptors, over libcurl", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("A process without descriptors, over libcurl", .endsInTime, .leakChecked)
 struct DescriptorTests {
     private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 

@@ -13,7 +13,7 @@ import Musl
 import Android
 #endif
 
-@Suite("What a transport over libcurl leaves behind", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("What a transport over libcurl leaves behind", .endsInTime, .leakChecked)
 struct EndedTransportTests {
     /// A body that ends only when the test ends it, even if it was cancelled.
     private final class Stubborn: HTTPBodySource {

@@ -13,7 +13,7 @@ import Android
 #endif
 
 @Suite(
-    "The end of a program over libcurl", .timeLimit(.minutes(30)), .serialized,
+    "The end of a program over libcurl", .endsInTime, .serialized,
     .enabled(if: Nginx.isInstalled, "nginx or openssl is not installed"), .leakChecked)
 struct ExitTests {
     /// Set `ERRAND_EXITS` in the environment to change it.

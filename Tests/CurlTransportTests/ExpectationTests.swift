@@ -6,7 +6,7 @@ import ErrandTesting
 import Testing
 
 /// `Expect: 100-continue` (RFC 9110, section 10.1.1), with servers that respond without 100 and keep the connection.
-@Suite("Expectations over libcurl", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("Expectations over libcurl", .endsInTime, .leakChecked)
 struct ExpectationTests {
     /// Responds to the head of a request that expects 100 without reading its body, and then reads the body as the next
     /// request. RFC 9112 forbids that to servers and tells clients not to risk it.

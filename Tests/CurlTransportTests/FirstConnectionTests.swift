@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// Requests over TLS wait for the first connection to their host, because it may turn out to carry all of them.
-@Suite("The wait for a first connection", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("The wait for a first connection", .endsInTime, .leakChecked)
 struct FirstConnectionTests {
     private func silentServer() throws -> RawServer { try RawServer { peer in _ = peer.drain() } }
 

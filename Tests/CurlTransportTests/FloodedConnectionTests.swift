@@ -7,7 +7,7 @@ import Testing
 /// A server that considers many requests a flood closes their connection while they run; nginx does so if it doesn't
 /// read their bodies. Every request must end, and a request that the server may have processed must not be sent twice.
 @Suite(
-    "HTTP/2 connections that end under many requests, over libcurl", .timeLimit(.minutes(30)),
+    "HTTP/2 connections that end under many requests, over libcurl", .endsInTime,
     .needsHTTP2)
 struct FloodedConnectionTests {
     /// How the connection ends while 40 streams wait on it.

@@ -8,7 +8,7 @@ import Testing
 
 @testable import ErrandCurlTransport
 
-@Suite("HTTP/3, where this libcurl has none", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("HTTP/3, where this libcurl has none", .endsInTime, .leakChecked)
 struct WithoutHTTP3Tests {
     private static var isMissing: Bool { (try? CurlLibrary.load())?.speaksHTTP3 == false }
 
@@ -35,7 +35,7 @@ struct WithoutHTTP3Tests {
 }
 
 @Suite(
-    "HTTP/3 with a server that others wrote", .timeLimit(.minutes(30)),
+    "HTTP/3 with a server that others wrote", .endsInTime,
     .enabled(HTTP3Server.skipReason) { await HTTP3Server.isUsable() }, .leakChecked)
 struct HTTP3Tests {
     private static let limitations: [KnownLimitation] =
@@ -115,7 +115,7 @@ struct HTTP3Tests {
 }
 
 @Suite(
-    "Servers that offer HTTP/3", .timeLimit(.minutes(30)),
+    "Servers that offer HTTP/3", .endsInTime,
     .enabled(HTTP3Server.skipReason) { await HTTP3Server.isUsable() }, .leakChecked)
 struct OfferedHTTP3Tests {
     private struct Site {

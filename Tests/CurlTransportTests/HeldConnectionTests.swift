@@ -5,7 +5,7 @@ import ErrandEssentials
 import Synchronization
 import Testing
 
-@Suite("Connections that are idle, and those that are not", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("Connections that are idle, and those that are not", .endsInTime, .leakChecked)
 struct HeldConnectionTests {
     private func configuration() -> CurlConfiguration {
         var configuration = CurlConfiguration()

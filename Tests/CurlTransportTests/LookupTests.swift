@@ -23,7 +23,7 @@ private enum Compiler {
 /// Each test runs in a separate process. Lookups of names that end in ".slow.invalid" block until the program ends
 /// them.
 @Suite(
-    "Name lookups over libcurl", .timeLimit(.minutes(30)),
+    "Name lookups over libcurl", .endsInTime,
     .enabled(
         if: Compiler.path != nil && Offer.leavesLookups && getenv("ERRAND_LIBCURL") == nil,
         "no C compiler, a libcurl that waits for lookups, or one that is kept apart from what is loaded before it"),

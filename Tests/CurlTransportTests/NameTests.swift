@@ -6,7 +6,7 @@ import ErrandTesting
 import Testing
 
 /// Hosts whose addresses come from the app, or from a DNS-over-HTTPS server.
-@Suite("Names and addresses over libcurl", .timeLimit(.minutes(30)), .leakChecked) struct NameTests {
+@Suite("Names and addresses over libcurl", .endsInTime, .leakChecked) struct NameTests {
     private let hosts = Log<String>()
 
     private func makeServer() throws -> RawServer {

@@ -5,7 +5,7 @@ import ErrandEssentials
 import Synchronization
 import Testing
 
-@Suite("Pins and the names of hosts over libcurl", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("Pins and the names of hosts over libcurl", .endsInTime, .leakChecked)
 struct PinTests {
     @Test(
         "a pin holds however the host is written, in the pin and in the URL",

@@ -8,7 +8,7 @@ import Testing
 /// RFC 9113, sections 6.8 and 8.7: if a server refuses a stream, it hasn't acted on the request, so the request is sent
 /// again whatever its method. If the server may have acted on it, the rule for every other connection decides.
 @Suite(
-    "HTTP/2 streams that a server refuses, over libcurl", .timeLimit(.minutes(30)),
+    "HTTP/2 streams that a server refuses, over libcurl", .endsInTime,
     .needsHTTP2)
 struct RefusedStreamTests {
     enum Refusal: CaseIterable, CustomTestStringConvertible {

@@ -15,7 +15,7 @@ import Musl
 import Android
 #endif
 
-@Suite("What is sent again over libcurl", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("What is sent again over libcurl", .endsInTime, .leakChecked)
 struct ResendTests {
     static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 

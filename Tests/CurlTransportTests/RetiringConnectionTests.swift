@@ -8,7 +8,7 @@ import Testing
 /// A server that closes each connection after some requests refuses the streams that arrive too late (RFC 9113, section
 /// 8.7). It hasn't acted on them, so they're sent again on another connection.
 @Suite(
-    "Connections that a server retires", .timeLimit(.minutes(30)),
+    "Connections that a server retires", .endsInTime,
     .enabled(if: Nginx.isInstalled, "nginx or openssl is not installed"), .leakChecked)
 struct RetiringConnectionTests {
     @Test(

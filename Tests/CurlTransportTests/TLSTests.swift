@@ -7,7 +7,7 @@ import Testing
 
 /// Uses a real nginx, with certificates made for the test.
 @Suite(
-    "TLS and HTTP/2 over libcurl", .timeLimit(.minutes(30)),
+    "TLS and HTTP/2 over libcurl", .endsInTime,
     .enabled(if: Nginx.isInstalled, "nginx or openssl is not installed"), .leakChecked)
 struct TLSTests {
     /// One server for all tests of this suite. It's detached because it outlives the first test that needs it, and

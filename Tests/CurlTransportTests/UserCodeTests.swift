@@ -15,7 +15,7 @@ import Android
 #endif
 
 /// Slow user code must delay only its own request.
-@Suite("Code of the user's within the transport over libcurl", .timeLimit(.minutes(30)), .serialized, .leakChecked)
+@Suite("Code of the user's within the transport over libcurl", .endsInTime, .serialized, .leakChecked)
 struct UserCodeTests {
     /// Blocks the first thread that arrives, like an accessory that writes to a slow disk.
     private final class Barrier: Sendable {

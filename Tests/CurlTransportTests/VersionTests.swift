@@ -13,7 +13,7 @@ import Musl
 import Android
 #endif
 
-@Suite("Versions of libcurl", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("Versions of libcurl", .endsInTime, .leakChecked)
 struct VersionTests {
     typealias Avoided = CurlVersionRule.Avoided
 

@@ -92,7 +92,7 @@ private nonisolated func leave(to agent: NetworkAgent, show: @escaping @Sendable
     dispatchMain()
 }
 
-@Suite("What the recipes for apps show", .timeLimit(.minutes(30)), .leakChecked) struct AppRecipesTests {
+@Suite("What the recipes for apps show", .endsInTime, .leakChecked) struct AppRecipesTests {
     private func toasts(_ agent: NetworkAgent, _ screen: ToastScreen) async throws {
         let hud = LoadingIndicator(label: "Loading…", watching: { $0.tags[ShowsHUD.self] })
         agent.configure { $0.accessories = [hud, Toasts { text in screen.toast(text) }] }

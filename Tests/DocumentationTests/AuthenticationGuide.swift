@@ -94,8 +94,7 @@ struct DeviceKey: Credential {
     }
 }
 
-@Suite("What the page on authentication shows", .timeLimit(.minutes(30)), .leakChecked) struct AuthenticationGuideTests
-{
+@Suite("What the page on authentication shows", .endsInTime, .leakChecked) struct AuthenticationGuideTests {
     @Test("a type of request that goes without a credential while there is none")
     func optional() async throws {
         let stub = StubTransport(.text("ok"))

@@ -68,7 +68,7 @@ enum ChatTutorial {
     }
 }
 
-@Suite("The tutorial of a chat", .timeLimit(.minutes(30)), .leakChecked) struct ChatTutorialTests {
+@Suite("The tutorial of a chat", .endsInTime, .leakChecked) struct ChatTutorialTests {
     typealias ChatScreen = ChatTutorial.ChatScreen
 
     @Test("the pieces of a reply are shown as they come, and the total at the end")

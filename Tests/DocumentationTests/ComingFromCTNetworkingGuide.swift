@@ -49,7 +49,7 @@ private nonisolated protocol FeedRequest: EnvelopedRequest where Envelope == Fee
 
 nonisolated extension FeedRequest { var tags: Tags { Tags().with(ShowsHUD.self, true) } }
 
-@Suite("The base manager of CTNetworking", .timeLimit(.minutes(30)), .leakChecked) struct CTNetworkingGuideTests {
+@Suite("The base manager of CTNetworking", .endsInTime, .leakChecked) struct CTNetworkingGuideTests {
     @Test("a list in an envelope goes on to its total, and every page shows the HUD")
     func pages() async throws {
         let stub = StubTransport { request in

@@ -91,7 +91,7 @@ private func common(_ version: String) -> NetworkAgent {
     return agent
 }
 
-@Suite("Accounts of apps that come from YTKNetwork", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("Accounts of apps that come from YTKNetwork", .endsInTime, .leakChecked)
 struct YTKNetworkAccountTests {
     private nonisolated final class Lines: Sendable {
         private let lines = Mutex<[String]>([])

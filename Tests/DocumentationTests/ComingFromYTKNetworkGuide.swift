@@ -61,7 +61,7 @@ private nonisolated protocol AppRequest: EnvelopedRequest where Envelope == Shop
 
 nonisolated extension AppRequest { var timeout: Duration? { .seconds(15) } }
 
-@Suite("The base classes of YTKNetwork", .timeLimit(.minutes(30)), .leakChecked) struct YTKNetworkGuideTests {
+@Suite("The base classes of YTKNetwork", .endsInTime, .leakChecked) struct YTKNetworkGuideTests {
     private func agent(_ body: String) -> NetworkAgent {
         NetworkAgent(baseURL: "https://api.example.com", transport: .stub(.json(body)))
     }

@@ -92,7 +92,7 @@ private struct GetChanges: MergedRequest {
     func merging(_ new: [Int], into old: [Int]) -> [Int] { old + new }
 }
 
-@Suite("Other base classes of YTKNetwork", .timeLimit(.minutes(30)), .leakChecked) struct YTKNetworkOthersTests {
+@Suite("Other base classes of YTKNetwork", .endsInTime, .leakChecked) struct YTKNetworkOthersTests {
     @Test("parameters are sealed into one field of a body, or of a query")
     func sealed() async throws {
         let stub = StubTransport(.status(204))

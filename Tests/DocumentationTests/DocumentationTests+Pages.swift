@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Compares pages that repeat parts of the code with the code.
-@Suite("Pages that repeat the code", .timeLimit(.minutes(30))) struct RepeatingPagesTests {
+@Suite("Pages that repeat the code", .endsInTime) struct RepeatingPagesTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 

@@ -4,7 +4,7 @@ import Testing
 /// Compiles the code in README and docs/. Every paragraph of code must appear in a source file next to this one, or in
 /// a package that the page is about; those packages are built if their dependencies are available. Code in doc comments
 /// is passed to the compiler directly.
-@Suite("Documentation", .timeLimit(.minutes(30)), .leakChecked) struct DocumentationTests {
+@Suite("Documentation", .endsInTime, .leakChecked) struct DocumentationTests {
     private static let here = URL(filePath: #filePath).deletingLastPathComponent()
     private static let root = here.deletingLastPathComponent().deletingLastPathComponent()
 

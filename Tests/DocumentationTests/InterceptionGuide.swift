@@ -162,7 +162,7 @@ private func suppressing(_ agent: NetworkAgent, _ settings: Settings) -> Respons
     return stillShown
 }
 
-@Suite("Interception at service level", .timeLimit(.minutes(30)), .leakChecked) struct InterceptionTests {
+@Suite("Interception at service level", .endsInTime, .leakChecked) struct InterceptionTests {
     private let settings = Settings()
     private let stub = StubTransport(.text("found"))
     private let lines = Lines()

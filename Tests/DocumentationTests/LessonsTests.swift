@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// `Tests/Lessons.md` lists bug reports of other libraries, with the tests that try them on Errand.
-@Suite("Lessons of others", .timeLimit(.minutes(30)), .leakChecked) struct LessonsTests {
+@Suite("Lessons of others", .endsInTime, .leakChecked) struct LessonsTests {
     private static let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     private static let root = tests.deletingLastPathComponent()
 

@@ -88,7 +88,7 @@ private func screen(_ outbox: Outbox, show: ([String]) -> Void) async throws {
     }
 }
 
-@Suite("The guide of the outbox", .timeLimit(.minutes(30)), .leakChecked) struct OutboxGuideTests {
+@Suite("The guide of the outbox", .endsInTime, .leakChecked) struct OutboxGuideTests {
     @Test("a request that fails without a network is sent again with its key")
     func offline() async throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "outbox-\(UUID().uuidString)")

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// `Tests/rows.txt` maps the rows of the comparison with YTKNetwork and CTNetworking to the tests that check them.
-@Suite("Rows of the comparison", .timeLimit(.minutes(30)), .leakChecked) struct RowsTests {
+@Suite("Rows of the comparison", .endsInTime, .leakChecked) struct RowsTests {
     private static let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     private static let root = tests.deletingLastPathComponent()
 

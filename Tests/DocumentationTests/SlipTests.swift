@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Checks the compiler's first message for mistakes at call sites. It must name the real mistake.
-@Suite("The compiler's words for slips", .timeLimit(.minutes(30))) struct SlipTests {
+@Suite("The compiler's words for slips", .endsInTime) struct SlipTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 

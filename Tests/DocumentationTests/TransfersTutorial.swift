@@ -50,7 +50,7 @@ enum TransfersTutorial {
     }
 }
 
-@Suite("The tutorial of transfers", .timeLimit(.minutes(30)), .leakChecked) struct TransfersTutorialTests {
+@Suite("The tutorial of transfers", .endsInTime, .leakChecked) struct TransfersTutorialTests {
     typealias PostReview = TransfersTutorial.PostReview
 
     private func folder() throws -> URL {

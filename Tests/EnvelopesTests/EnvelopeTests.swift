@@ -4,7 +4,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite("Models in envelopes", .timeLimit(.minutes(30)), .leakChecked) struct EnvelopeTests {
+@Suite("Models in envelopes", .endsInTime, .leakChecked) struct EnvelopeTests {
     @Test("the output is the model, of a request and of a call")
     func model() async throws {
         let agent = NetworkAgent(stub: ada)

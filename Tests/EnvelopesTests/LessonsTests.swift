@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// Behavior that users of other libraries missed; the reports are in Tests/Lessons.md.
-@Suite("Envelopes of services that aren't consistent", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("Envelopes of services that aren't consistent", .endsInTime, .leakChecked)
 struct EnvelopeLessonsTests {
     private struct Account: Decodable, Sendable {
         let id: Int64

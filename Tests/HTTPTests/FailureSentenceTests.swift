@@ -2,7 +2,7 @@ import ErrandHTTP
 import Foundation
 import Testing
 
-@Suite("Sentences for people", .timeLimit(.minutes(30))) struct FailureSentenceTests {
+@Suite("Sentences for people", .endsInTime) struct FailureSentenceTests {
     @Test(
         "each code of an error of a request has a sentence in both languages",
         arguments: [

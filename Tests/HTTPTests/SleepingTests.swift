@@ -4,7 +4,7 @@ import Testing
 
 @testable import ErrandHTTP
 
-@Suite("Sleeping until an instant", .timeLimit(.minutes(5))) struct SleepingTests {
+@Suite("Sleeping until an instant", .endsInTime) struct SleepingTests {
     @Test("sleeps end, whichever began first, and none too early")
     func instants() async throws {
         let (tasks, log, start) = (SleepingTasks(), Log<Int>(), ContinuousClock.now)

@@ -17,7 +17,7 @@ enum FormReaders {
 /// Parses Errand's forms with Werkzeug's form parser and with Python's `email`.
 @Suite(
     "Forms, read by others", .enabled("python3 with werkzeug is needed") { await FormReaders.areInstalled() },
-    .timeLimit(.minutes(30)), .leakChecked)
+    .endsInTime, .leakChecked)
 struct FormReaderTests {
     private struct Seen: Codable, Equatable {
         var name: String

@@ -7,7 +7,7 @@ import Testing
 
 @Suite(
     "Downloads from nginx", .serialized, .enabled(if: Nginx.isInstalled, "\(Nginx.skipReason)"),
-    .timeLimit(.minutes(30)), .leakChecked)
+    .endsInTime, .leakChecked)
 struct NginxDownloadTests {
     struct Film: DownloadRequest {
         var path = "/film.bin"

@@ -9,7 +9,7 @@ import Testing
 
 @Suite(
     "WebSockets through nginx", .serialized, .enabled(if: Nginx.isInstalled, "\(Nginx.skipReason)"),
-    .timeLimit(.minutes(30)), .leakChecked)
+    .endsInTime, .leakChecked)
 struct NginxSocketTests {
     private struct Lines: WebSocketRequest {
         typealias Incoming = String

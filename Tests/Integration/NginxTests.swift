@@ -10,7 +10,7 @@ import ErrandCurlTransport
 #endif
 
 @Suite(
-    "Against nginx", .serialized, .enabled(if: Nginx.isInstalled, "\(Nginx.skipReason)"), .timeLimit(.minutes(30)),
+    "Against nginx", .serialized, .enabled(if: Nginx.isInstalled, "\(Nginx.skipReason)"), .endsInTime,
     .leakChecked)
 struct NginxTests {
     enum Kind: CaseIterable {

@@ -69,7 +69,7 @@ private final class PythonPeer: Sendable {
 @Suite(
     "WebSockets of a server in Python", .serialized,
     .enabled("python3 with websockets, nginx and openssl are needed") { await PythonPeer.isInstalled() },
-    .timeLimit(.minutes(30)), .leakChecked)
+    .endsInTime, .leakChecked)
 struct PeerSocketTests {
     private struct Lines: WebSocketRequest {
         typealias Incoming = String

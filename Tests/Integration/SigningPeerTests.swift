@@ -95,7 +95,7 @@ private struct Requests {
 @Suite(
     "HTTP message signatures of a library in Python",
     .enabled("python3 with http_message_signatures is needed") { await Python.has("http_message_signatures") },
-    .timeLimit(.minutes(10)))
+    .endsInTime)
 struct MessageSignaturePeerTests {
     private struct Key: Sendable {
         let name: String
@@ -247,7 +247,7 @@ struct MessageSignaturePeerTests {
 @Suite(
     "Signature Version 4 of botocore",
     .enabled("python3 with botocore is needed") { await Python.has("botocore.auth") },
-    .timeLimit(.minutes(10)))
+    .endsInTime)
 struct AWSPeerTests {
     private static let date = Date(timeIntervalSince1970: 1_440_938_160)
 

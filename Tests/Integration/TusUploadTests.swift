@@ -8,7 +8,7 @@ import Testing
 
 @Suite(
     "Uploads to tuspyserver", .enabled("python3 with tuspyserver is needed") { await TusServer.isInstalled() },
-    .timeLimit(.minutes(30)), .leakChecked)
+    .endsInTime, .leakChecked)
 struct TusUploadTests {
     private struct Film: UploadRequest {
         typealias Output = HTTPResponse

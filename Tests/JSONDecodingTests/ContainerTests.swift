@@ -2,7 +2,7 @@ import ErrandJSONDecoding
 import Foundation
 import Testing
 
-@Suite("Containers and strategies of the fast decoder", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("Containers and strategies of the fast decoder", .endsInTime, .leakChecked)
 struct ContainerTests {
     /// Decodes with a closure and keeps the resulting text.
     private struct Probe: Decodable {

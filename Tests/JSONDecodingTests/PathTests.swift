@@ -2,7 +2,7 @@ import ErrandJSONDecoding
 import Foundation
 import Testing
 
-@Suite("Coding paths beside JSONDecoder's", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("Coding paths beside JSONDecoder's", .endsInTime, .leakChecked)
 struct PathTests {
     private struct Item: Decodable { let id: Int }
 

@@ -6,7 +6,7 @@ import Testing
 @testable import ErrandJSONDecoding
 
 /// Statements of the decoder's documentation that no other test covers.
-@Suite("What differs from JSONDecoder", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("What differs from JSONDecoder", .endsInTime, .leakChecked)
 struct PromiseTests {
     private func error(_ body: () throws -> Void) -> DecodingError.Context? {
         do { try body() } catch DecodingError.dataCorrupted(let context) { return context } catch {}

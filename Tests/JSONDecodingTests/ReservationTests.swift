@@ -3,7 +3,7 @@ import Testing
 
 @testable import ErrandJSONDecoding
 
-@Suite("Memory that a text makes the decoder reserve", .timeLimit(.minutes(30)))
+@Suite("Memory that a text makes the decoder reserve", .endsInTime)
 struct ReservationTests {
     private struct Pair<Half: Decodable>: Decodable {
         let first: Half

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// The decoder reuses decoders, containers and memory from one value to the next, unless a type keeps them.
-@Suite("What the fast decoder uses again", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("What the fast decoder uses again", .endsInTime, .leakChecked)
 struct ReuseTests {
     private enum OtherKey: String, CodingKey { case id, inner }
     private struct Identified: Decodable { let id: Int }

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Behavior that users of other libraries missed; the reports are in Tests/Lessons.md.
-@Suite("Schemas that other validators got wrong", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("Schemas that other validators got wrong", .endsInTime, .leakChecked)
 struct SchemaLessonsTests {
     private func quoted(_ text: String) throws -> String {
         String(decoding: try JSONEncoder().encode(text), as: UTF8.self)

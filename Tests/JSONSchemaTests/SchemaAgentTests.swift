@@ -5,7 +5,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite("JSON Schema on an agent", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("JSON Schema on an agent", .endsInTime, .leakChecked)
 struct SchemaAgentTests {
     private func agent(_ response: StubResponse, _ filters: [any Filter] = []) -> NetworkAgent {
         NetworkAgent(baseURL: "https://api.example.com", transport: .stub(response), filters: filters)

@@ -3,7 +3,7 @@ import ErrandJSONValidation
 import Foundation
 import Testing
 
-@Suite("JSON Schema: annotations", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("JSON Schema: annotations", .endsInTime, .leakChecked)
 struct SchemaAnnotationTests {
     private func annotations(_ schema: String, _ text: String) throws -> [String] {
         try JSONSchema(Data(schema.utf8)).annotations(of: Data(text.utf8)).map(\.description)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import errand_validate
 
-@Suite("errand-validate", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("errand-validate", .endsInTime, .leakChecked)
 struct ValidateCommandTests {
     private func folder() throws -> Folder {
         try Folder([

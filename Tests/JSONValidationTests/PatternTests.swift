@@ -3,7 +3,7 @@ import Testing
 
 @testable import ErrandJSONValidation
 
-@Suite("Patterns", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("Patterns", .endsInTime, .leakChecked)
 struct PatternTests {
     private func matches(_ source: String, _ text: String, _ scope: PatternMachine.Scope = .whole) throws -> Bool {
         let program = try PatternProgram(source)

@@ -2,7 +2,7 @@ import ErrandJSONValidation
 import Foundation
 import Testing
 
-@Suite("Shapes: limits", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("Shapes: limits", .endsInTime, .leakChecked)
 struct ShapeLimitTests {
     @Test("patterns of a shape count together, over all strings of a text")
     func patterns() throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ErrandKeys
 
-@Suite("Keys", .timeLimit(.minutes(10))) struct KeyTests {
+@Suite("Keys", .endsInTime) struct KeyTests {
     private static let message = Data("a message".utf8)
 
     private static let keys: [(pem: String, algorithms: [KeyAlgorithm])] = [

@@ -17,7 +17,7 @@ private struct Send: Request {
 /// Runs the printed commands in a shell.
 @Suite(
     .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/curl"), "curl is not installed"),
-    .timeLimit(.minutes(30)), .leakChecked)
+    .endsInTime, .leakChecked)
 struct CurlCommandTests {
     private func run(_ command: String) async throws -> Int32 {
         let folder = try Folder(["script": command])

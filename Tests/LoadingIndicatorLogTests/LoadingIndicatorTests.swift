@@ -6,7 +6,7 @@ import ErrandLoadingIndicatorLog
 import ErrandTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(30)), .leakChecked)
+@Suite(.endsInTime, .leakChecked)
 struct LoadingIndicatorTests {
     private let time = ManualTimeSource()
     private let shown = Log<LoadingState>()

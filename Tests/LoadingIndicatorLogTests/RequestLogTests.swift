@@ -17,7 +17,7 @@ private struct Post: Request {
     var acceptableContentTypes: ContentTypes { .any }
 }
 
-@Suite(.timeLimit(.minutes(30)), .leakChecked)
+@Suite(.endsInTime, .leakChecked)
 struct RequestLogTests {
     private let records = Log<LogRecord>()
 

@@ -13,7 +13,7 @@ import Android
 /// The spinner as a person sees it, in a terminal of 40 columns.
 @Suite(
     "The spinner in tmux", .serialized, .enabled(if: Program("tmux") != nil, "tmux is needed"),
-    .timeLimit(.minutes(30)), .leakChecked
+    .endsInTime, .leakChecked
 )
 struct TmuxTests {
     /// A private tmux that runs the program.

@@ -2,7 +2,7 @@
 import Foundation
 import Testing
 
-@Suite("errand-watch", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("errand-watch", .endsInTime, .leakChecked)
 struct WatchCommandTests {
     @Test("help, unknown options and missing directories get a sentence each")
     func arguments() async throws {

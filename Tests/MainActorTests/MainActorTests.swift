@@ -9,7 +9,7 @@ import Foundation
 import Testing
 
 /// New Xcode apps isolate declarations to the main actor by default; so does this target.
-@Suite("MainActor by default", .timeLimit(.minutes(30)), .leakChecked) struct MainActorTests {
+@Suite("MainActor by default", .endsInTime, .leakChecked) struct MainActorTests {
     nonisolated private static let here = URL(filePath: #filePath).deletingLastPathComponent()
     nonisolated private static let root = here.deletingLastPathComponent().deletingLastPathComponent()
     nonisolated private static let isolated = ["-default-isolation", "MainActor"]

@@ -5,7 +5,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite("Files in multipart bodies", .timeLimit(.minutes(30)), .leakChecked) struct FileTests {
+@Suite("Files in multipart bodies", .endsInTime, .leakChecked) struct FileTests {
     enum Change: CaseIterable, Sendable {
         case grows, shrinks, isReplaced, vanishes, isRewritten
 

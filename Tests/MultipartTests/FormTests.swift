@@ -7,7 +7,7 @@ import Testing
 
 @testable import ErrandMultipart
 
-@Suite("Multipart bodies", .timeLimit(.minutes(30)), .leakChecked) struct FormTests {
+@Suite("Multipart bodies", .endsInTime, .leakChecked) struct FormTests {
     private struct Position: Codable, Sendable { var x = 1 }
 
     @Test("a form is written as RFC 7578 says, byte by byte, with its length")

@@ -5,7 +5,7 @@ import ErrandTesting
 import Testing
 
 /// Behavior that users of other libraries missed; the reports are in Tests/Lessons.md.
-@Suite("Multipart bodies that other parsers got wrong", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("Multipart bodies that other parsers got wrong", .endsInTime, .leakChecked)
 struct ReadingLessonsTests {
     /// Returns a form with these parts: a name and its bytes.
     private func form(_ boundary: String, _ parts: [(String, Data)]) -> Data {

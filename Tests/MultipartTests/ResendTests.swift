@@ -5,7 +5,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite("Forms that are sent again", .timeLimit(.minutes(30)), .leakChecked) struct ResendTests {
+@Suite("Forms that are sent again", .endsInTime, .leakChecked) struct ResendTests {
     @Test("after a 401 the same form goes out with the same bytes, its files and its boundary included")
     func afterRefusal() async throws {
         let folder = try Folder(["a.txt": String(repeating: "file\n", count: 50_000)])

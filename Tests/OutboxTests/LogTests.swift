@@ -7,7 +7,7 @@ import Testing
 
 @testable import ErrandOutbox
 
-@Suite("The file of an outbox", .timeLimit(.minutes(30)), .leakChecked) struct LogTests {
+@Suite("The file of an outbox", .endsInTime, .leakChecked) struct LogTests {
     private let desk = Desk()
 
     /// Opens a log with these bytes. Returns the note numbers by entry, and the reported damage.

@@ -5,7 +5,7 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-@Suite("The outbox", .timeLimit(.minutes(30)), .leakChecked) struct OutboxTests {
+@Suite("The outbox", .endsInTime, .leakChecked) struct OutboxTests {
     private let desk = Desk()
 
     @Test("requests are sent in their order, with a key of their own, and each response is delivered")

@@ -14,7 +14,7 @@ import Musl
 import Android
 #endif
 
-@Suite("Outboxes of processes", .timeLimit(.minutes(30))) struct ProcessTests {
+@Suite("Outboxes of processes", .endsInTime) struct ProcessTests {
 
     @Test("a full disk refuses an entry with a reason, wherever a write ends, and loses none")
     func fullDisk() async throws {

@@ -6,7 +6,7 @@ import Testing
 @testable import ErrandOutbox
 
 /// Compares the pure decisions with a slow, obvious model, over random operations and restarts.
-@Suite("The queue of an outbox", .timeLimit(.minutes(30))) struct QueueTests {
+@Suite("The queue of an outbox", .endsInTime) struct QueueTests {
     private static let operations = ProcessInfo.processInfo.environment["ERRAND_LONG_TESTS"] == nil ? 3_000 : 100_000
 
     /// The expected list of entries.

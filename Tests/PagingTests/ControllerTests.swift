@@ -5,7 +5,7 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-@Suite("Pages on a screen", .timeLimit(.minutes(30)), .leakChecked) struct ControllerTests {
+@Suite("Pages on a screen", .endsInTime, .leakChecked) struct ControllerTests {
     private func controller(
         _ position: PagePosition, _ count: Int
     ) -> (PageController<Int, Numbers>, NumberServer) {

@@ -1,7 +1,7 @@
 #if os(Linux) || os(macOS)
 import Testing
 
-@Suite("The example of a feed", .timeLimit(.minutes(30)), .leakChecked) struct FeedTests {
+@Suite("The example of a feed", .endsInTime, .leakChecked) struct FeedTests {
     @Test("sign-in, expiry, pages, retries and a cache work together against a server that misbehaves")
     func feed() async throws {
         let output = try await Program(built: "errand-feed").run([])

@@ -6,7 +6,7 @@ import Observation
 import Synchronization
 import Testing
 
-@Suite("Pages that a view observes", .timeLimit(.minutes(30)), .leakChecked) @MainActor struct PageModelTests {
+@Suite("Pages that a view observes", .endsInTime, .leakChecked) @MainActor struct PageModelTests {
     private func model(_ count: Int) -> (PageModel<Int, Numbers>, NumberServer) {
         let server = NumberServer(.number(first: 1), count)
         return (PageModel(GetNumbers(page: .number()), on: server.agent), server)

@@ -5,7 +5,7 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-@Suite("Pages as sequences", .timeLimit(.minutes(30)), .leakChecked) struct PagesTests {
+@Suite("Pages as sequences", .endsInTime, .leakChecked) struct PagesTests {
     @Test(
         "each style over lists of every length, with a total and without: all items once, in order, and no page too many",
         arguments: PagePosition.all, [0, 1, 9, 10, 11, 1_000])

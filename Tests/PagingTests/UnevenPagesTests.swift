@@ -5,7 +5,7 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-@Suite("Pages that are not as they were asked for", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("Pages that are not as they were asked for", .endsInTime, .leakChecked)
 struct UnevenPagesTests {
     /// Returns a server's response for a page number or offset and a requested size.
     private typealias Answer = @Sendable (_ at: Int, _ size: Int) -> String

@@ -6,7 +6,7 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-@Suite("The accessories of the house keep what an accessory promises", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("The accessories of the house keep what an accessory promises", .endsInTime, .leakChecked)
 struct HouseAccessoryTests {
     @Test("the log passes every case", arguments: HouseAccessory.log)
     func log(each: PluginConformanceCase) async throws { try await each.run() }

@@ -11,7 +11,7 @@ import Testing
 
 @Suite(
     "The waterfall in Chromium", .serialized, .enabled(if: Program("chromium") != nil, "chromium is needed"),
-    .timeLimit(.minutes(30)), .leakChecked)
+    .endsInTime, .leakChecked)
 struct BrowserTests {
     private struct Measured: Decodable {
         let width: Double

@@ -5,7 +5,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(30)), .leakChecked)
+@Suite(.endsInTime, .leakChecked)
 struct HARFileTests {
     @Test("a real exchange with its phases, a redirect as two entries, all fields that the format requires")
     func wire() async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ErrandRecording
 
-@Suite(.timeLimit(.minutes(30)), .leakChecked)
+@Suite(.endsInTime, .leakChecked)
 struct NetworkMetricsTests {
     private let time = ManualTimeSource()
 

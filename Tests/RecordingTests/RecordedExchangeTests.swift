@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Exchanges created directly from a request and its response.
-@Suite(.timeLimit(.minutes(30)), .leakChecked)
+@Suite(.endsInTime, .leakChecked)
 struct RecordedExchangeTests {
     private let secret = "abcdefgh12345678"
 

@@ -12,7 +12,7 @@ private struct Echo: WebSocketRequest {
 }
 
 /// WebSocket messages in the form of Chromium's archives.
-@Suite(.timeLimit(.minutes(30)), .leakChecked)
+@Suite(.endsInTime, .leakChecked)
 struct SocketRecordingTests {
     private let time = ManualTimeSource()
     private let events = RecordingAccessory()

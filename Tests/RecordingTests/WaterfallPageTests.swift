@@ -13,7 +13,7 @@ import Testing
 import FoundationXML
 #endif
 
-@Suite(.timeLimit(.minutes(30)), .leakChecked)
+@Suite(.endsInTime, .leakChecked)
 struct WaterfallPageTests {
     /// Collects the page's text without tags, and checks that every element that needs closing is closed.
     private final class Text: NSObject, XMLParserDelegate {

@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// Browsers' own spellings against an app's requests.
-@Suite(.timeLimit(.minutes(30)), .leakChecked)
+@Suite(.endsInTime, .leakChecked)
 struct BrowserArchiveTests {
     private func matches(_ recorded: String, _ request: some Request) async throws -> Bool {
         let replay = try ReplayTransport(har: archive(entry(recorded.replacing("\\", with: "\\\\"))))

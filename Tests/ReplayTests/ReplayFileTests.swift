@@ -4,7 +4,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(30)), .leakChecked)
+@Suite(.endsInTime, .leakChecked)
 struct ReplayFileTests {
     private func fault(_ text: String) -> HARError? {
         #expect(throws: HARError.self) { try ReplayTransport(har: Data(text.utf8)) }

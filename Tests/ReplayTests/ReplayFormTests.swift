@@ -9,7 +9,7 @@ import Foundation
 import Testing
 
 /// Request bodies whose bytes never repeat: multipart and coded bodies.
-@Suite(.timeLimit(.minutes(30)), .leakChecked)
+@Suite(.endsInTime, .leakChecked)
 struct ReplayFormTests {
     private let rule = ReplayMatching(body: true, headers: [.contentType])
 

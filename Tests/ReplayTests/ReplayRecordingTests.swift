@@ -6,7 +6,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(30)), .leakChecked)
+@Suite(.endsInTime, .leakChecked)
 struct ReplayRecordingTests {
     private let canary = "c4n4ry-s3cr3t"
 

@@ -7,7 +7,7 @@ import ErrandWebSocket
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(30)), .leakChecked)
+@Suite(.endsInTime, .leakChecked)
 struct ReplayTests {
     @Test("requests that repeat get their responses in the order of the file, each once, whatever is between them")
     func order() async throws {

@@ -7,7 +7,7 @@ import Testing
 
 /// Compares archives of Chromium, Firefox and mitmproxy with the data the server sent. Tests/Traffic/make creates
 /// them.
-@Suite(.timeLimit(.minutes(30)), .leakChecked)
+@Suite(.endsInTime, .leakChecked)
 struct ReplayTrafficTests {
     private struct Sent: Decodable {
         let method: String

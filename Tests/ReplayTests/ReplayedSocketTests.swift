@@ -11,7 +11,7 @@ private struct Echo: WebSocketRequest {
     var path: String { "socket?token=c4n4ry-s3cr3t" }
 }
 
-@Suite(.timeLimit(.minutes(30)), .leakChecked)
+@Suite(.endsInTime, .leakChecked)
 struct ReplayedSocketTests {
     private func echoes(over replay: ReplayTransport, at url: String = site) async throws {
         let socket = NetworkAgent(baseURL: url, transport: replay).webSocket(Echo())

@@ -9,7 +9,7 @@ import Testing
 
 @testable import ErrandResumableDownload
 
-@Suite("What a download reports", .timeLimit(.minutes(30)), .leakChecked) struct EventTests {
+@Suite("What a download reports", .endsInTime, .leakChecked) struct EventTests {
     private let folder: Folder
     private let film = bytes(800_000)
     private let origin: Origin

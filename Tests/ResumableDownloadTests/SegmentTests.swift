@@ -6,7 +6,7 @@ import Testing
 
 @testable import ErrandResumableDownload
 
-@Suite("Segments that help one another", .timeLimit(.minutes(30)), .leakChecked) struct SegmentTests {
+@Suite("Segments that help one another", .endsInTime, .leakChecked) struct SegmentTests {
     private let folder: Folder
     private let film = bytes(4 << 20)
     private let origin: Origin

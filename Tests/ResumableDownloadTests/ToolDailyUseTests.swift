@@ -7,7 +7,7 @@ import Testing
 
 @testable import errand_download
 
-@Suite("errand-download from day to day", .timeLimit(.minutes(30)), .leakChecked) struct ToolDailyUseTests {
+@Suite("errand-download from day to day", .endsInTime, .leakChecked) struct ToolDailyUseTests {
     private let folder: Folder
     private let film = bytes(300_000)
     private let server: TestServer

@@ -5,7 +5,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite("errand-download when things go wrong", .timeLimit(.minutes(30)), .leakChecked) struct ToolFailureTests {
+@Suite("errand-download when things go wrong", .endsInTime, .leakChecked) struct ToolFailureTests {
     private let folder: Folder
     private let film = bytes(6 << 20)
     private let origin: Origin

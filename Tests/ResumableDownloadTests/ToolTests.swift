@@ -7,7 +7,7 @@ import Testing
 
 @testable import ErrandResumableDownload
 
-@Suite("errand-download", .timeLimit(.minutes(30)), .leakChecked) struct ToolTests {
+@Suite("errand-download", .endsInTime, .leakChecked) struct ToolTests {
     private let folder: Folder
     private let film = bytes(6 << 20)
     private let origin: Origin

@@ -4,7 +4,7 @@ import ErrandRetry
 import ErrandTesting
 import Testing
 
-@Suite("The breaker", .timeLimit(.minutes(30)), .leakChecked) struct BreakerTests {
+@Suite("The breaker", .endsInTime, .leakChecked) struct BreakerTests {
     private func agent(
         _ wire: Wire, _ time: ManualTimeSource, _ policy: BreakerPolicy = BreakerPolicy(), before: [any Filter] = []
     ) -> NetworkAgent { NetworkAgent(wire, before + [.breaker(policy)], time) }
@@ -168,7 +168,7 @@ import Testing
     }
 }
 
-@Suite("The timeout of an attempt", .timeLimit(.minutes(30)), .leakChecked) struct AttemptTimeoutTests {
+@Suite("The timeout of an attempt", .endsInTime, .leakChecked) struct AttemptTimeoutTests {
     @Test(
         "an attempt that takes too long is ended, repeated, and counts for the breaker, though bytes arrive all the time"
     )

@@ -4,7 +4,7 @@ import ErrandRetry
 import ErrandTesting
 import Testing
 
-@Suite("The budget of retries", .timeLimit(.minutes(30)), .leakChecked) struct BudgetTests {
+@Suite("The budget of retries", .endsInTime, .leakChecked) struct BudgetTests {
     private func standard(_ change: (inout RetryPolicy) -> Void = { _ in }) -> RetryPolicy {
         var policy = RetryPolicy(backoff: .none)
         change(&policy)

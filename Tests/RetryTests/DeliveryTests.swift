@@ -5,7 +5,7 @@ import ErrandRetry
 import ErrandTesting
 import Testing
 
-@Suite("What reached a server is not sent again", .timeLimit(.minutes(30)), .leakChecked) struct DeliveryTests {
+@Suite("What reached a server is not sent again", .endsInTime, .leakChecked) struct DeliveryTests {
     private static let unreachable: [ErrandError.Code] = [.cannotConnect, .nameLookupFailed]
 
     private func eager(_ attempts: Int) -> RetryPolicy { policy(attempts) { $0.backoff = .none } }

@@ -6,7 +6,7 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-@Suite("What waits in the transport", .timeLimit(.minutes(30)), .leakChecked) struct DepartureTests {
+@Suite("What waits in the transport", .endsInTime, .leakChecked) struct DepartureTests {
     /// A transport with this many connections. Requests without a connection wait in it, and ask before they go out.
     private final class Queueing: Transport {
         let (turns, wire): (Gate, Wire)

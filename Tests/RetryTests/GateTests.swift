@@ -6,7 +6,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite("The gate of a host", .timeLimit(.minutes(30)), .leakChecked) struct GateTests {
+@Suite("The gate of a host", .endsInTime, .leakChecked) struct GateTests {
     @Test("no more requests than allowed are on their way at once, in the order of their coming")
     func concurrency() async throws {
         let running = Atomic(0)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ErrandRetry
 
-@Suite("Hedging", .timeLimit(.minutes(30)), .leakChecked) struct HedgeTests {
+@Suite("Hedging", .endsInTime, .leakChecked) struct HedgeTests {
     /// Sends one call after the other, and advances the clock to each next event.
     private final class Lane: Sendable {
         let time = ManualTimeSource()

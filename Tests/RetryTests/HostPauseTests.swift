@@ -4,7 +4,7 @@ import ErrandRetry
 import ErrandTesting
 import Testing
 
-@Suite("A host that asks for rest", .timeLimit(.minutes(30)), .leakChecked) struct HostPauseTests {
+@Suite("A host that asks for rest", .endsInTime, .leakChecked) struct HostPauseTests {
     private func wire(_ value: String, _ status: Int = 503) -> Wire {
         Wire { number, request, _ in
             number == 1 ? response(request, status, ["Retry-After": value]) : response(request)

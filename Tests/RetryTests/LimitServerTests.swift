@@ -4,7 +4,7 @@ import ErrandRetry
 import ErrandTesting
 import Testing
 
-@Suite("Servers with limits of every kind", .timeLimit(.minutes(30)), .leakChecked) struct LimitServerTests {
+@Suite("Servers with limits of every kind", .endsInTime, .leakChecked) struct LimitServerTests {
     /// How clients that respect a limit send their requests, in seconds.
     enum Pattern: CaseIterable {
         case steady, bursts, uneven

@@ -9,7 +9,7 @@ import ErrandURLFilters
 import Synchronization
 import Testing
 
-@Suite("Standard resilience", .timeLimit(.minutes(30)), .leakChecked) struct ResilienceTests {
+@Suite("Standard resilience", .endsInTime, .leakChecked) struct ResilienceTests {
     private struct Cancelled: Error {}
 
     @Test("one line installs retry, gate, breaker and attempt timeout, in the order that works")
@@ -185,7 +185,7 @@ import Testing
     }
 }
 
-@Suite("Fault injection", .timeLimit(.minutes(30)), .leakChecked) struct FaultTests {
+@Suite("Fault injection", .endsInTime, .leakChecked) struct FaultTests {
     private func run(_ seed: UInt64, _ calls: Int = 200) async -> [String] {
         let faults = FaultInjectionFilter(seed: seed, failing: 0.25, with: [.status(503), .error(.connectionLost)])
         let agent = NetworkAgent(.stub(.text("ok")), [faults])

@@ -4,7 +4,7 @@ import ErrandRetry
 import ErrandTesting
 import Testing
 
-@Suite("Retry", .timeLimit(.minutes(30)), .leakChecked) struct RetryTests {
+@Suite("Retry", .endsInTime, .leakChecked) struct RetryTests {
     @Test(
         "a call is repeated until it succeeds, its waits double, and accessories see every attempt"
     )

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ErrandRetry
 
-@Suite("Work that an attempt stages which is repeated", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("Work that an attempt stages which is repeated", .endsInTime, .leakChecked)
 struct StagedAttemptTests {
     private static let quick = RetryPolicy(backoff: Backoff(base: .milliseconds(1), maximumDelay: .milliseconds(2)))
 

@@ -13,7 +13,7 @@ import Testing
 
 @testable import ErrandSigning
 
-@Suite("Signing requests on the wire", .timeLimit(.minutes(10)), .leakChecked) struct SigningFilterTests {
+@Suite("Signing requests on the wire", .endsInTime, .leakChecked) struct SigningFilterTests {
     private static let secret = "canary-of-the-shared-secret"
 
     private static func signer(_ keyID: String = "app") throws -> HTTPMessageSigner {

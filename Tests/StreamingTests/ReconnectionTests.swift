@@ -6,7 +6,7 @@ import ErrandTesting
 import Testing
 
 /// The HTML standard, section 9.2.3: connecting, failing, reconnecting.
-@Suite("Connecting to an event stream, and again", .timeLimit(.minutes(30)), .leakChecked) struct ReconnectionTests {
+@Suite("Connecting to an event stream, and again", .endsInTime, .leakChecked) struct ReconnectionTests {
     private let server: TestServer
     private let agent: NetworkAgent
 

@@ -7,7 +7,7 @@ import ErrandSystemTransport
 import ErrandTesting
 import Testing
 
-@Suite("Streams as activities", .timeLimit(.minutes(30)), .leakChecked) struct StreamActivityTests {
+@Suite("Streams as activities", .endsInTime, .leakChecked) struct StreamActivityTests {
     private let server: TestServer
     private let accessory = RecordingAccessory()
 

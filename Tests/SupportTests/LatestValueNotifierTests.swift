@@ -2,7 +2,7 @@ import ErrandSupport
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(30)), .leakChecked) struct LatestValueNotifierTests {
+@Suite(.endsInTime, .leakChecked) struct LatestValueNotifierTests {
     private final class Received: Sendable {
         private let numbers = Mutex<[Int]>([])
         func add(_ number: Int) { numbers.withLock { $0.append(number) } }

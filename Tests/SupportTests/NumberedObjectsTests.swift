@@ -1,7 +1,7 @@
 import ErrandSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(30)), .leakChecked) struct NumberedObjectsTests {
+@Suite(.endsInTime, .leakChecked) struct NumberedObjectsTests {
     private final class Object: Sendable {
         let number: UInt64
         init(_ number: UInt64) { self.number = number }

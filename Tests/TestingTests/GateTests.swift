@@ -1,7 +1,7 @@
 import ErrandTesting
 import Testing
 
-@Suite("A gate", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("A gate", .endsInTime, .leakChecked)
 struct GateTests {
     @Test("it holds back until it is opened, then lets all through for good")
     func opens() async throws {

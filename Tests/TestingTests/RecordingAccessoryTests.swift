@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandTesting
 import Testing
 
-@Suite("The recording accessory", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("The recording accessory", .endsInTime, .leakChecked)
 struct RecordingAccessoryTests {
     private func agent(_ response: StubResponse, _ recording: RecordingAccessory) -> NetworkAgent {
         NetworkAgent(baseURL: "https://example.com", transport: .stub(response), accessories: [recording])

@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandTesting
 import Testing
 
-@Suite("How the test server misbehaves", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("How the test server misbehaves", .endsInTime, .leakChecked)
 struct ServerFaultTests {
     private let response = TestResponse.text("hi").chunked(sizes: [1])
 

@@ -4,7 +4,7 @@ import ErrandSystemTransport
 import ErrandTesting
 import Testing
 
-@Suite("What the test server takes in", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("What the test server takes in", .endsInTime, .leakChecked)
 struct ServerInputTests {
     @Test("it records method, target, query, headers and body, the connection and the place on it")
     func records() async throws {

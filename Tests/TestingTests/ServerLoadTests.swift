@@ -2,7 +2,7 @@ import Errand
 import ErrandTesting
 import Testing
 
-@Suite("The test server under load", .timeLimit(.minutes(30)), .serialized, .leakChecked)
+@Suite("The test server under load", .endsInTime, .serialized, .leakChecked)
 struct ServerLoadTests {
     @Test("500 keep-alive connections are served side by side")
     func manyConnections() async throws {

@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandTesting
 import Testing
 
-@Suite("How the test server responds", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("How the test server responds", .endsInTime, .leakChecked)
 struct ServerResponseTests {
     @Test("a Content-Type of its own replaces that of the response, and other fields are added")
     func contentType() {

@@ -4,7 +4,7 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-@Suite("The stub transport", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("The stub transport", .endsInTime, .leakChecked)
 struct StubTransportTests {
     struct User: Codable, Sendable, Equatable {
         let id: Int

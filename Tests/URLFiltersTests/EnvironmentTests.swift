@@ -6,7 +6,7 @@ import ErrandTesting
 import ErrandURLFilters
 import Testing
 
-@Suite("Environments", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("Environments", .endsInTime, .leakChecked)
 struct EnvironmentTests {
     private func shop() throws -> ServiceEnvironments {
         try ServiceEnvironments(

@@ -5,7 +5,7 @@ import ErrandTesting
 import ErrandURLFilters
 import Testing
 
-@Suite("URL filters", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("URL filters", .endsInTime, .leakChecked)
 struct URLFilterTests {
     @Test("a filter adds a query argument that the server sees")
     func argument() async throws {

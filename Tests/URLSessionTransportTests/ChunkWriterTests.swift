@@ -6,7 +6,7 @@ import Testing
 
 @testable import ErrandURLSessionTransport
 
-@Suite("Chunks for a stream that takes bytes only while it has room", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("Chunks for a stream that takes bytes only while it has room", .endsInTime, .leakChecked)
 struct ChunkWriterTests {
     /// A stream with limited room.
     private final class Outlet: Sendable {

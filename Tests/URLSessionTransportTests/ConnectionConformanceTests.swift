@@ -10,7 +10,7 @@ import Testing
 
 /// The wrapper of Network.framework's connections also keeps the promises of connections on top of a socket. This tests
 /// it on systems without the framework.
-@Suite("What connections promise, kept over a socket", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("What connections promise, kept over a socket", .endsInTime, .leakChecked)
 struct ConnectionConformanceTests {
     @Test(
         "over a socket", arguments: ConnectionConformance.cases(for: { SocketTransport() }, within: .seconds(500)))

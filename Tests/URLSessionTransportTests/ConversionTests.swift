@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Requests and responses of Foundation, and back", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("Requests and responses of Foundation, and back", .endsInTime, .leakChecked)
 struct ConversionTests {
     @Test("a URLRequest becomes a request")
     func requestFromURLRequest() throws {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ErrandURLSessionTransport
 
-@Suite("The watch for inactivity", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("The watch for inactivity", .endsInTime, .leakChecked)
 struct SilenceTests {
     /// An exchange with its own timeout.
     private final class Exchange: SilenceWatched {

@@ -10,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("The transport over URLSession", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("The transport over URLSession", .endsInTime, .leakChecked)
 struct TransportTests {
     struct Get: Request {
         typealias Output = String

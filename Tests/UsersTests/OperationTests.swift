@@ -8,7 +8,7 @@ import ErrandStreaming
 import ErrandTesting
 import Testing
 
-@Suite("Pages and event streams while users change", .timeLimit(.minutes(5)), .leakChecked)
+@Suite("Pages and event streams while users change", .endsInTime, .leakChecked)
 struct OperationTests {
     private let service = Service()
     private let session = AuthenticationSession(BearerToken("ada.1")) { (_: BearerToken?) in nil }
@@ -165,7 +165,7 @@ struct OperationTests {
     }
 }
 
-@Suite("Composites while users change", .timeLimit(.minutes(5)), .leakChecked) struct CompositeUserTests {
+@Suite("Composites while users change", .endsInTime, .leakChecked) struct CompositeUserTests {
     private let service = Service()
     private let session = AuthenticationSession(BearerToken("ada.1")) { (_: BearerToken?) in nil }
 

@@ -6,7 +6,7 @@ import ErrandTesting
 import ErrandURLFilters
 import Testing
 
-@Suite("Entries of an outbox while users change", .timeLimit(.minutes(5)), .leakChecked)
+@Suite("Entries of an outbox while users change", .endsInTime, .leakChecked)
 struct OutboxUsersTests {
     private let folder = TemporaryDirectory()
     private let service = Service()

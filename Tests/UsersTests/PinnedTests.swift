@@ -7,7 +7,7 @@ import ErrandTesting
 import ErrandURLFilters
 import Testing
 
-@Suite("Operations of several calls while users change", .timeLimit(.minutes(5)), .leakChecked)
+@Suite("Operations of several calls while users change", .endsInTime, .leakChecked)
 struct PinnedTests {
     private func code(
         _ agent: NetworkAgent, _ pin: UserPin, _ mode: AuthenticationMode = .required, _ path: String = "data"

@@ -8,7 +8,7 @@ import ErrandURLFilters
 import Synchronization
 import Testing
 
-@Suite("What is stored for one user is not served to another", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("What is stored for one user is not served to another", .endsInTime, .leakChecked)
 struct StoredTests {
     private static let policies: [CachePolicy] = [.timed(.seconds(600)), .http, .timed(.seconds(600)).and(.http)]
 

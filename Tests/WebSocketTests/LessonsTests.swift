@@ -7,7 +7,7 @@ import Testing
 @testable import ErrandWebSocket
 
 /// Faults that users of other WebSocket clients have reported. Tests/Lessons.md has the reports.
-@Suite("Faults of other WebSockets", .timeLimit(.minutes(30)), .leakChecked) struct SocketLessonsTests {
+@Suite("Faults of other WebSockets", .endsInTime, .leakChecked) struct SocketLessonsTests {
     private let server: TestServer
     private let agent: NetworkAgent
 

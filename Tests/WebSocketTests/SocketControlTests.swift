@@ -4,7 +4,7 @@ import ErrandTesting
 import ErrandWebSocket
 import Testing
 
-@Suite("Controls of a WebSocket", .timeLimit(.minutes(30)), .leakChecked) struct SocketControlTests {
+@Suite("Controls of a WebSocket", .endsInTime, .leakChecked) struct SocketControlTests {
     private let stub = StubTransport()
     private let time = ManualTimeSource()
     private let agent: NetworkAgent

@@ -13,7 +13,7 @@ import Musl
 #endif
 
 /// Sockets that end while they aren't reading or sending.
-@Suite("The end of a WebSocket", .timeLimit(.minutes(30)), .leakChecked) struct SocketEndingTests {
+@Suite("The end of a WebSocket", .endsInTime, .leakChecked) struct SocketEndingTests {
     enum Stage: String, CaseIterable {
         /// The server doesn't speak TLS.
         case securing

@@ -8,7 +8,7 @@ import Testing
 @testable import ErrandWebSocket
 
 /// The order of messages, and the memory they leave allocated.
-@Suite("Messages of a WebSocket in their order", .timeLimit(.minutes(5)), .leakChecked) struct SocketOrderTests {
+@Suite("Messages of a WebSocket in their order", .endsInTime, .leakChecked) struct SocketOrderTests {
     private let stub = StubTransport()
     private let agent: NetworkAgent
 

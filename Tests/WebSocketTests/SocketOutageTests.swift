@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// No message is lost without an error, and none counts as cancelled.
-@Suite("Outages of a WebSocket", .timeLimit(.minutes(30)), .leakChecked) struct SocketOutageTests {
+@Suite("Outages of a WebSocket", .endsInTime, .leakChecked) struct SocketOutageTests {
     private let stub = StubTransport()
     private let agent: NetworkAgent
     /// More than a connection holds.

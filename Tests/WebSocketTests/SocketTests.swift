@@ -26,7 +26,7 @@ private struct Lines: WebSocketRequest {
     var webSocketOptions = WebSocketOptions(pingInterval: nil)
 }
 
-@Suite("WebSockets", .timeLimit(.minutes(30)), .leakChecked) struct SocketTests {
+@Suite("WebSockets", .endsInTime, .leakChecked) struct SocketTests {
     private let server: TestServer
     private let agent: NetworkAgent
 

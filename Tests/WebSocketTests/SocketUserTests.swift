@@ -6,7 +6,7 @@ import ErrandWebSocket
 import Testing
 
 /// Messages to and from one user's server, after another user has signed in.
-@Suite("Users of a WebSocket", .timeLimit(.minutes(5)), .leakChecked) struct SocketUserTests {
+@Suite("Users of a WebSocket", .endsInTime, .leakChecked) struct SocketUserTests {
     private let stub = StubTransport()
     private let seen = Log<String>()
 

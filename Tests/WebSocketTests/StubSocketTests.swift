@@ -11,7 +11,7 @@ private struct Lines: WebSocketRequest {
     var webSocketOptions = WebSocketOptions(subprotocols: ["notes"], pingInterval: nil)
 }
 
-@Suite("WebSockets of a stub", .timeLimit(.minutes(30)), .leakChecked) struct StubSocketTests {
+@Suite("WebSockets of a stub", .endsInTime, .leakChecked) struct StubSocketTests {
     private let stub = StubTransport()
     private let agent: NetworkAgent
 

@@ -42,7 +42,7 @@ private enum Trouble: String, CaseIterable {
 }
 
 /// The body doesn't delay decisions that need only the response's head.
-@Suite("The head decides", .timeLimit(.minutes(10)), .leakChecked) struct HeadDecidesTests {
+@Suite("The head decides", .endsInTime, .leakChecked) struct HeadDecidesTests {
     /// Sends such a body to the requests for which the closure returns a head, and "there" to all others.
     private static func server(
         _ trouble: Trouble, _ head: @escaping @Sendable (_ request: String, _ number: Int) -> String?

@@ -5,7 +5,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite("Redirects on the wire", .timeLimit(.minutes(30)), .leakChecked) struct RedirectWireTests {
+@Suite("Redirects on the wire", .endsInTime, .leakChecked) struct RedirectWireTests {
     /// A server whose responses follow from the head of the request. Reads bodies with a length or in chunks.
     private func server(_ heads: Log<String>, _ response: @escaping @Sendable (String) -> [UInt8]) throws -> RawServer {
         try RawServer { peer in

@@ -5,7 +5,7 @@ import ErrandXML
 import Testing
 
 /// Behavior that users of other libraries missed; the reports are in Tests/Lessons.md.
-@Suite("Documents that other parsers of XML got wrong", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("Documents that other parsers of XML got wrong", .endsInTime, .leakChecked)
 struct DocumentLessonsTests {
     private func texts(_ events: [XMLEvent]) -> String {
         events.map { if case .text(let text) = $0 { text } else { "" } }.joined()

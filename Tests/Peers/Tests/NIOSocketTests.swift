@@ -4,7 +4,7 @@ import ErrandWebSocket
 import Foundation
 import Testing
 
-@Suite("WebSockets with NIOWebSocket", .timeLimit(.minutes(30))) struct NIOSocketTests {
+@Suite("WebSockets with NIOWebSocket", .timeLimit(.minutes(10))) struct NIOSocketTests {
     private struct Echo: WebSocketRequest {
         typealias Incoming = WebSocketMessage
         typealias Outgoing = WebSocketMessage

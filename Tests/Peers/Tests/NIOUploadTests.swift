@@ -4,7 +4,7 @@ import ErrandSystemTransport
 import Foundation
 import Testing
 
-@Suite("Uploads to NIOResumableUpload", .timeLimit(.minutes(30))) struct NIOUploadTests {
+@Suite("Uploads to NIOResumableUpload", .timeLimit(.minutes(10))) struct NIOUploadTests {
     struct Film: UploadRequest {
         typealias Output = String
         let file: URL

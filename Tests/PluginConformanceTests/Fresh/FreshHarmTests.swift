@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// Each mistake of a fresh plugin does harm that a user notices.
-@Suite("The mistakes of fresh plugins do harm", .timeLimit(.minutes(10)))
+@Suite("The mistakes of fresh plugins do harm", .endsInTime)
 struct FreshHarmTests {
     private struct Call: Request {
         typealias Output = HTTPResponse

@@ -4,7 +4,7 @@ import ErrandConformance
 import Testing
 
 /// Plugins as developers of apps write them, half of them with one mistake. They were written before the laws.
-@Suite("Fresh plugins are judged by the laws", .timeLimit(.minutes(30)))
+@Suite("Fresh plugins are judged by the laws", .endsInTime)
 struct FreshPluginTests {
     private static let laws = LawOptions(rounds: 60, budget: .seconds(600))
 
