@@ -40,9 +40,10 @@ struct ForeignCodingTests {
         #expect(try await bodies(head, [Self.plain]) == [Self.plain, Self.plain])
     }
 
-    @Test("a gzip body beside a charset or none that is named as a coding is decoded",
-        arguments: ["gzip, utf-8", "utf-8, gzip", "none, gzip", "gzip, none", "GZIP", "gzip;q=1.0", " gzip ,"])
-    func besideCoding(name: String) async throws {
+    @Test(
+        "the name of a coding may have any case, and empty members beside it",
+        arguments: ["GZIP", " gzip ,", ", X-Gzip"])
+    func names(name: String) async throws {
         let head = "Content-Encoding: \(name)\r\n"
         #expect(try await bodies(head, [Self.gzip]) == [Self.plain, Self.plain])
     }
@@ -57,19 +58,22 @@ struct ForeignCodingTests {
     @Test(
         "bytes after the end of a gzip body don't matter, in the same piece or a later one",
         arguments: [
-            Data(count: 10), Data("\n \n\n\n\n \n".utf8), Data("11111".utf8), Data([0x1F]), Data("<!-- x -->".utf8),
+            Data(count: 10), Data("\n \n\n\n\n \n".utf8), Data("11111".utf8), Data("<!-- x -->".utf8),
             Data(repeating: 0x61, count: 100_000),
         ])
     func trailingBytes(rest: Data) async throws {
         let head = "Content-Encoding: gzip\r\n"
         #expect(try await bodies(head, [Self.gzip + rest]) == [Self.plain, Self.plain])
         #expect(try await bodies(head, [Self.gzip, rest]) == [Self.plain, Self.plain])
-        #expect(try await bodies(head, [Self.gzip.prefix(20), Self.gzip.dropFirst(20), rest]) == [Self.plain, Self.plain])
+        #expect(
+            try await bodies(head, [Self.gzip.prefix(20), Self.gzip.dropFirst(20), rest]) == [Self.plain, Self.plain])
     }
 
-    @Test("what a server has flushed of a coded body arrives before the rest is sent", arguments: [
-        ("gzip", "H4sIAAAAAAACA8pIzcnJBwAAAP//"), ("br", "CwKAaGVsbG8="), ("zstd", "KLUv/QBYKAAAaGVsbG8="),
-    ])
+    @Test(
+        "what a server has flushed of a coded body arrives before the rest is sent",
+        arguments: [
+            ("gzip", "H4sIAAAAAAACA8pIzcnJBwAAAP//"), ("br", "CwKAaGVsbG8="), ("zstd", "KLUv/QBYKAAAaGVsbG8="),
+        ])
     func flushed(coding: String, base64: String) async throws {
         let beginning = try #require(Data(base64Encoded: base64))
         let server = try RawServer { peer in

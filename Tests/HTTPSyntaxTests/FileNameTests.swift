@@ -18,8 +18,11 @@ import Testing
     @Test(
         "a file name in encoded words of mail is decoded, as browsers do",
         arguments: [
-            ("=?UTF-8?B?5pel5pys6KqeLmNzdg==?=", "日本語.csv"), ("=?utf-8?b?TUVJU0FJMjAyMTAxMjkyMzAwMjYuY3N2?=",
-                "MEISAI20210129230026.csv"), ("=?UTF-8?Q?my_File=E2=82=AC.txt?=", "my File€.txt"),
+            ("=?UTF-8?B?5pel5pys6KqeLmNzdg==?=", "日本語.csv"),
+            (
+                "=?utf-8?b?TUVJU0FJMjAyMTAxMjkyMzAwMjYuY3N2?=",
+                "MEISAI20210129230026.csv"
+            ), ("=?UTF-8?Q?my_File=E2=82=AC.txt?=", "my File€.txt"),
             ("=?ISO-8859-1?Q?caf=E9.txt?=", "café.txt"), ("=?Shift_JIS?B?k/qWew==?=", "日本"),
             ("=?UTF-8?B?5pel?= =?UTF-8?B?5pys?=.txt", "日本.txt"), ("=?UTF-8?B?5pel?=\t=?UTF-8?Q?=E6=9C=AC?=", "日本"),
             ("a =?UTF-8?Q?b?= c", "a b c"), ("=?UTF-8*en?Q?a?=", "a"),
@@ -65,7 +68,6 @@ import Testing
         arguments: [
             ("text/xml; charset=utf-8,charset=utf-8", "text/xml", "charset", "utf-8"),
             ("text/html; charset=utf-8,gbk", "text/html", "charset", "utf-8"),
-            ("multipart/mixed; boundary=a,b", "multipart/mixed", "boundary", "a,b"),
             ("multipart/mixed; boundary=\"a,b\"; type=\"x/y\"", "multipart/mixed", "boundary", "a,b"),
             ("application/json ; charset = utf-8", "application/json", "charset", "utf-8"),
             ("text/html;charset=utf-8;", "text/html", "charset", "utf-8"),

@@ -33,9 +33,11 @@ import Testing
         #expect(try response.decoded(as: Unit.self) == Unit(name: "\u{E9}"))
     }
 
-    @Test("a coding that isn't one, such as a charset, keeps no JSON from being read", arguments: [
-        "utf-8", "UTF-8", "none", "", "identity", "binary", "utf8",
-    ])
+    @Test(
+        "a coding that isn't one, such as a charset, keeps no JSON from being read",
+        arguments: [
+            "utf-8", "UTF-8", "none", "", "identity", "binary", "utf8",
+        ])
     func codings(coding: String) throws {
         let response = try response("application/json", Array("{\"name\":\"a\"}".utf8), coding: coding)
         #expect(try response.decoded(as: Unit.self) == Unit(name: "a"))

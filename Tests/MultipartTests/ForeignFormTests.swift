@@ -60,7 +60,8 @@ struct ForeignFormTests {
     @Test("a boundary that begins like the one around it separates nothing outside of its part")
     func prefixes() async throws {
         let inner = "--b_alt\r\n\r\none\r\n--b_alt\r\n\r\ntwo\r\n--b_alt--\r\n"
-        let text = "--b\r\nContent-Type: multipart/alternative; boundary=\"b_alt\"\r\n\r\n\(inner)\r\n--b\r\n\r\nlast\r\n--b--"
+        let text =
+            "--b\r\nContent-Type: multipart/alternative; boundary=\"b_alt\"\r\n\r\n\(inner)\r\n--b\r\n\r\nlast\r\n--b--"
         for size in [1, 4, 1000] {
             let parts = try await read(
                 pieces(of: Data(text.utf8), sizes: [size]), "multipart/related; boundary=\"b\"")
@@ -70,7 +71,7 @@ struct ForeignFormTests {
     }
 
     @Test(
-        "a boundary is read with blanks around it, before other parameters, and with equals signs and commas",
+        "a boundary is read with blanks around it, before other parameters, and with equals signs",
         arguments: [
             ("multipart/mixed; boundary=--boundary_0_8ab0e518 ", "--boundary_0_8ab0e518"),
             ("multipart/mixed;charset=\"utf-8\";boundary=\"BrokenBoundary==\"", "BrokenBoundary=="),
@@ -78,14 +79,15 @@ struct ForeignFormTests {
             ("multipart/form-data; boundary=1520959971324; charset=utf-8", "1520959971324"),
             ("multipart/mixed;boundary=\"test\";deferSpec=20220824", "test"),
             ("multipart/byteranges; boundary=\"squid/4.4:F82935BEEAFF2D18\"", "squid/4.4:F82935BEEAFF2D18"),
-            ("multipart/mixed; boundary=a,b", "a,b"), ("multipart/mixed; boundary=\"a, b/c\"", "a, b/c"),
+            ("multipart/mixed; boundary=\"a, b/c\"", "a, b/c"),
         ])
     func boundaries(type: String, boundary: String) async throws {
         let text = "--\(boundary)\r\n\r\none\r\n--\(boundary)\r\n\r\ntwo\r\n--\(boundary)--\r\n"
         #expect(texts(try await read(Data(text.utf8), type)) == ["one", "two"])
     }
 
-    @Test("a type without a boundary is an error before anything is read", arguments: ["", "; boundary=", "; boundary"])
+    @Test(
+        "a type without a boundary is an error before anything is read", arguments: ["", "; boundary=", "; boundary"])
     func missing(parameter: String) async {
         let error = await #expect(throws: MultipartError.self) {
             try await read(Data("--b\r\n\r\nx\r\n--b--".utf8), "multipart/related\(parameter)")
@@ -124,7 +126,8 @@ struct ForeignFormTests {
     @Test("parts before a missing end are delivered, and the end is an error of its own code")
     func missingEnd() async throws {
         var names: [String] = []
-        let text = "--b\r\nContent-Disposition: form-data; name=a\r\n\r\n1\r\n--b\r\nContent-Disposition: form-data; name=z\r\n\r\n2"
+        let text =
+            "--b\r\nContent-Disposition: form-data; name=a\r\n\r\n1\r\n--b\r\nContent-Disposition: form-data; name=z\r\n\r\n2"
         let error = await #expect(throws: MultipartError.self) {
             let parts = try ReceivedParts(HTTPBody(Data(text.utf8)), contentType: "multipart/mixed; boundary=b")
             for try await part in parts { names.append(part.name ?? "") }

@@ -206,9 +206,12 @@ import Testing
         #expect(try await lines([0x83, 0x65, 0x0A, 0x5C, 0x0D, 0x0A], "text/plain; charset=Shift_JIS") == ["テ", "\\"])
         #expect(try await lines([0x93, 0x0A, 0xEF], "text/plain; charset=iso-8859-1") == ["“", "ï"])
         #expect(try await lines([0xFF, 0x0A], "text/plain; charset=\"\"") == ["\u{FFFD}"])
-        for (bytes, type) in [([0x61, 0x0A, 0x81], "Shift_JIS"), ([0x61], "no-such"), ([0x61, 0, 0x0A, 0], "utf-16")]
-            as [([UInt8], String)]
-        {
+        // An unknown charset is ignored as long as the lines are UTF-8.
+        #expect(try await lines([0x61, 0x0A, 0xC3, 0xA9], "text/plain; charset=utf8mb4") == ["a", "\u{E9}"])
+        for (bytes, type) in [
+            ([0x61, 0x0A, 0x81], "Shift_JIS"), ([0x81], "no-such"), ([0x61, 0, 0, 0, 0x0A, 0, 0, 0], "utf-32"),
+            ([0x61, 0, 0x0A, 0], "utf-16"),
+        ] as [([UInt8], String)] {
             let error = await #expect(throws: StreamingError.self) { try await lines(bytes, "a/b; charset=\(type)") }
             #expect(error?.code == .decodingFailed && error?.element == (bytes.count == 3 ? 2 : 1))
         }
