@@ -79,4 +79,19 @@ import Testing
         jar.set(text, from: "https://example.com\(from)")
         #expect(jar.field(for: "https://example.com\(to)") == sent)
     }
+
+    @Test("cookies with longer paths come first, then older ones, and those of one name are all sent")
+    func order() {
+        let jar = CookieJar()
+        for (index, text) in [
+            "a=1; Domain=example.com; Path=/bar", "c=1; Domain=example.com; Path=/", "b=2; Path=/bar", "d=2; Path=/",
+            "c=3; Path=/",
+        ].enumerated() {
+            jar.set(text, from: "https://sub.example.com/bar", at: epoch + Double(index))
+        }
+        #expect(jar.field(for: "https://sub.example.com/bar", at: epoch + 9) == "a=1; b=2; c=1; d=2; c=3")
+        // A cookie that is set again keeps its place.
+        jar.set("a=9; Domain=example.com; Path=/bar", from: "https://sub.example.com/bar", at: epoch + 6)
+        #expect(jar.field(for: "https://sub.example.com/bar", at: epoch + 9) == "a=9; b=2; c=1; d=2; c=3")
+    }
 }

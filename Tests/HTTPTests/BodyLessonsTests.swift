@@ -91,3 +91,19 @@ import Testing
         #expect(String(decoding: json, as: UTF8.self) == #"{"and":[{"id":["1"]},{}]}"#)
     }
 }
+
+/// Behavior that users of other libraries missed; the reports are in Tests/Lessons.md.
+@Suite("Credentials that other libraries got wrong", .leakChecked) struct CredentialLessonsTests {
+    @Test(
+        "Basic credentials are sent as they are, and the first colon is where a server divides them",
+        arguments: [
+            ("Aladdin", "open sesame", "QWxhZGRpbjpvcGVuIHNlc2FtZQ=="), ("test", "123\u{A3}", "dGVzdDoxMjPCow=="),
+            ("ada", "a:b:", "YWRhOmE6Yjo="), ("10:10:5e", "x", "MTA6MTA6NWU6eA=="), ("", "", "Og=="),
+        ])
+    func basic(user: String, password: String, credentials: String) {
+        var headers: HTTPHeaders = ["Authorization": "Basic old"]
+        headers.authorize(.basic(user: user, password: password))
+        #expect(headers.values(of: .authorization) == ["Basic \(credentials)"])
+        #expect("\(Authorization.basic(user: user, password: password))" == "Basic \u{2022}\u{2022}\u{2022}")
+    }
+}

@@ -256,6 +256,26 @@ struct ModelLessonsTests {
         #expect(context.codingPath.map(\.intValue) == [1])
     }
 
+    @Test(
+        "a Boolean isn't a number or a text, nor the reverse, and the error has the key",
+        arguments: [
+            #"{"flag":1}"#, #"{"flag":0}"#, #"{"flag":"1"}"#, #"{"flag":"true"}"#, #"{"flag":""}"#, #"{"count":true}"#,
+            #"{"count":"7"}"#, #"{"text":7}"#, #"{"text":true}"#, #"{"count":[]}"#, #"{"text":{}}"#,
+        ])
+    func mismatches(text: String) {
+        struct Product: Decodable {
+            let flag: Bool?
+            let count: Int?
+            let text: String?
+        }
+        let error = #expect(throws: DecodingError.self) { try read(text, Product.self) }
+        guard case .typeMismatch(_, let context)? = error else {
+            Issue.record("not typeMismatch: \(String(describing: error))")
+            return
+        }
+        #expect(context.codingPath.count == 1 && text.contains("\"\(context.codingPath[0].stringValue)\""))
+    }
+
     @Test("deep optionals of equal shape don't mix their paths, however often they are read")
     func deepOptionals() throws {
         struct Node: Decodable {

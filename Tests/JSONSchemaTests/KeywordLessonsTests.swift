@@ -146,6 +146,22 @@ struct KeywordLessonsTests {
         #expect(try fits(nested, #"{"l":[{"x":1},{"y":2}]}"#) && !fits(nested, #"{"l":[{"x":1,"y":2}]}"#))
     }
 
+    @Test("an item that fails counts as evaluated, and prefixItems isn't a keyword before draft 2020-12")
+    func items() throws {
+        let schema = #"{"prefixItems":[true,false],"unevaluatedItems":{"minLength":2}}"#
+        #expect(try violations(schema, #"["a","a","a"]"#) == ["/1 #/prefixItems/1", "/2 #/unevaluatedItems/minLength"])
+        let prefix = #"{"prefixItems":[{"type":"string"}],"unevaluatedItems":false}"#
+        #expect(try fits(prefix, #"["a"]"#) && !fits(prefix, "[1]"))
+        #expect(try !fits(prefix, #"["a"]"#, .draft2019_09) && fits(#"{"prefixItems":[false]}"#, "[1]", .draft2019_09))
+        let union =
+            #"{"type":["object","null"],"patternProperties":{"^a":true},"properties":{"b":true},"unevaluatedProperties":false}"#
+        #expect(try fits(union, #"{"a1":1,"b":2}"#) && fits(union, "null") && !fits(union, #"{"c":1}"#))
+        // Letters of every script, as the flag u reads them, and an escape that it forbids.
+        let letters = ##"{"pattern":"^[\\p{L}\\p{N}*-]+$"}"##
+        #expect(try fits(letters, "\"Stra\u{DF}e7\"") && !fits(letters, "\"a b\""))
+        #expect(throws: JSONSchemaError.self) { try fits(##"{"pattern":"^https\\:\\/\\/"}"##, "\"\"") }
+    }
+
     @Test(
         "formats follow their RFCs",
         arguments: [

@@ -50,9 +50,25 @@ struct ForeignFormTests {
         let (data, request) = try await sent(.multipart(part, .field(name, "2")))
         let parts = try await read(data, request.headers[.contentType])
         #expect(parts.count == 2 && parts.first?.name == "f")
-        // The standard has no escape for the percent sign.
+        // The standard doesn't escape the percent sign.
         let expected = name == "%22" ? "\"" : name
         #expect(parts.first?.fileName == expected && parts.last?.name == expected)
+    }
+
+    @Test("line ends of a field are sent as they are, and those of a name can't end its line")
+    func lineEnds() async throws {
+        let (data, request) = try await sent(
+            .multipart(
+                .field("fi\u{15D}o", "x\ry\nz\r\n"), .field("a\rb", "1"), .field("a\nb", "2"), .field("a\r\nb", "3")))
+        let parts = try await read(data, request.headers[.contentType])
+        #expect(parts.map(\.name) == ["fi\u{15D}o", "a\rb", "a\nb", "a\r\nb"])
+        #expect(texts(parts) == ["x\ry\nz\r\n", "1", "2", "3"])
+        let text = String(decoding: data, as: UTF8.self)
+        #expect(text.contains("name=\"fi\u{15D}o\"") && text.contains("name=\"a%0Db\""))
+        let error = await #expect(throws: ErrandError.self) {
+            try await sent(.multipart(.data(Data(), name: "f", fileName: "f", contentType: "text/plain\r\nX: 1")))
+        }
+        #expect((error?.underlying as? MultipartError)?.code == .invalidPart)
     }
 
     // MARK: Boundaries

@@ -196,6 +196,25 @@ import Testing
         withExtendedLifetime(body) {}
     }
 
+    @Test(
+        "a byte order mark isn't part of the first line or value, wherever a chunk ends", arguments: [1, 2, 3, 4, 100])
+    func marks(size: Int) async throws {
+        func body(_ text: String) -> HTTPBody {
+            let bytes = Array("\u{FEFF}\(text)".utf8)
+            let chunks = stride(from: 0, to: bytes.count, by: size).map {
+                Data(bytes[$0..<min(bytes.count, $0 + size)])
+            }
+            let turn = Log<Int>()
+            return HTTPBody(next: {
+                turn.add(0)
+                return turn.all.count <= chunks.count ? chunks[turn.all.count - 1] : nil
+            })
+        }
+        #expect(try await body("name,age\nAda,36").lines().all() == ["name,age", "Ada,36"])
+        #expect(try await body("\u{FEFF}").lines().all() == ["\u{FEFF}"])
+        #expect(try await body("1\n2").jsonLines(of: Int.self).all() == [1, 2])
+    }
+
     @Test("lines of a response are read in the charset of its type; one that isn't valid in it throws")
     func charsets() async throws {
         func lines(_ bytes: [UInt8], _ type: String) async throws -> [String] {

@@ -66,6 +66,28 @@ struct FeedLessonsTests {
         #expect(spaced[XMLName("entry", in: "http://www.w3.org/2005/Atom")] != nil)
     }
 
+    @Test("a charset that the app passes wins over the declaration of a text that was converted")
+    func convertedTexts() throws {
+        for label in ["gbk", "iso-8859-1", "shift_jis", "windows-1251"] {
+            let text = "<?xml version=\"1.0\" encoding=\"\(label)\"?><a><![CDATA[\u{56FD}\u{5185}\u{E9}]]></a>"
+            #expect(try XMLTree(Data(text.utf8), charset: "utf-8").text == "\u{56FD}\u{5185}\u{E9}")
+        }
+        let latin = Data("<?xml version='1.0' encoding='ISO-8859-1'?><a>k".utf8) + [0xF8] + Data("b</a>".utf8)
+        #expect(try XMLTree(latin).text == "k\u{F8}b")
+        let chinese = Data("<?xml version='1.0' encoding='gb2312'?><a>".utf8) + [0xC4, 0xE3] + Data("</a>".utf8)
+        #expect(try XMLTree(chinese).text == "\u{4F60}")
+    }
+
+    @Test(
+        "control characters are errors with their place, and the app can remove them",
+        arguments: ["\u{8}", "&#11;", "&#x8;"])
+    func controlCharacters(text: String) throws {
+        let document = "<rss><title>\nx\(text)</title></rss>"
+        let error = failure(of: document)
+        #expect(error?.code == .malformed && error?.line == 2)
+        #expect(try XMLTree(document.replacing(text, with: "")).text == "\nx")
+    }
+
     @Test(
         "what isn't well-formed is an error, and nothing of it is read",
         arguments: [
