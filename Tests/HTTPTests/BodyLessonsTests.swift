@@ -78,6 +78,8 @@ import Testing
         arguments: [
             ("pid.vc+sd-jwt openid", "pid.vc%2Bsd-jwt%20openid"), ("a\nb", "a%0Ab"), ("\r\n", "%0D%0A"),
             ("a*b~c", "a%2Ab~c"), ("-._", "-._"), ("\\n", "%5Cn"), ("\u{FFFD}", "%EF%BF%BD"), ("&=", "%26%3D"),
+            ("test (20%", "test%20%2820%25"),
+            ("a[0]", "a%5B0%5D"), ("`:$,@", "%60%3A%24%2C%40"),
         ])
     func characters(value: String, encoded: String) throws {
         #expect(try text(["q": ParameterValue(value)]) == "q=\(encoded)")

@@ -43,6 +43,8 @@ struct ModelLessonsTests {
         "a control character within a text is malformed, and a word that isn't JSON as well",
         arguments: [
             "{\"body\":\"text\u{B}\"}", "\u{1B}", "\"\u{7}\"", "\"\t\"", "\"\0\"", "\u{C}[]", "[1]\0", "\u{A0}1",
+            "{\"a\":{\"b\":\"c\"}},\"d\":[1]}", "[133]-[sid]", "{,\"a\":\"b\"}", "[1,2,]", "{\"a\":\"b\",}", "[1][2]",
+            "{}{}",
         ])
     func controls(text: String) {
         let error = #expect(throws: DecodingError.self) { try read(text, [String: String].self) }

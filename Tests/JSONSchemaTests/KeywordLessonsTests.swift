@@ -146,6 +146,29 @@ struct KeywordLessonsTests {
         #expect(try fits(nested, #"{"l":[{"x":1},{"y":2}]}"#) && !fits(nested, #"{"l":[{"x":1,"y":2}]}"#))
     }
 
+    @Test("a dynamic reference finds the outermost anchor, also that of a schema without an identifier")
+    func dynamicReferences() throws {
+        let template = """
+            {"$id":"https://example.com/page","$defs":{"i":{"$dynamicAnchor":"i","not":{}}},"type":"object",
+             "required":["items"],"properties":{"items":{"type":"array","items":{"$dynamicRef":"#i"}}}}
+            """
+        let text = """
+            {"$defs":{"i":{"$dynamicAnchor":"i","type":"string"}},"$ref":"https://example.com/page"}
+            """
+        let schema = try JSONSchema(
+            Data(text.utf8), resolver: { $0 == "https://example.com/page" ? Data(template.utf8) : nil })
+        #expect(throws: Never.self) { try schema.validate(Data(#"{"items":["hello"]}"#.utf8)) }
+        #expect(throws: JSONValidationError.self) { try schema.validate(Data(#"{"items":[1]}"#.utf8)) }
+        // An anchor within a schema, and not at its root.
+        let nested = """
+            {"$id":"https://example.com/local","$dynamicAnchor":"c","$ref":"base","required":["name"],
+             "$defs":{"b":{"$id":"base","$ref":"#/$defs/c","$defs":{"c":{"$dynamicAnchor":"c","type":"object",
+             "properties":{"children":{"items":{"$dynamicRef":"#c"}}}}}}}}
+            """
+        #expect(
+            try fits(nested, #"{"name":1,"children":[{"name":2}]}"#) && !fits(nested, #"{"name":1,"children":[{}]}"#))
+    }
+
     @Test("an item that fails counts as evaluated, and prefixItems isn't a keyword before draft 2020-12")
     func items() throws {
         let schema = #"{"prefixItems":[true,false],"unevaluatedItems":{"minLength":2}}"#
@@ -182,7 +205,11 @@ struct KeywordLessonsTests {
             ("date-time", "1997-07-16T19:20:30.45+01:00", true), ("date-time", "2020-02-25T10:43:18.70076105Z", true),
             ("date-time", "1970-01-01T00:00:00.0001Z", true), ("date-time", "1982-07-07T23:12:00.0Z", true),
             ("date-time", "1982-07-07T23:12:00.Z", false), ("date-time", "1982-07-07T23:12:00,5Z", false),
-            ("time", "10:43:18.70076105Z", true),
+            ("time", "10:43:18.70076105Z", true), ("uri", "http://a/%5B1%5D", true), ("uri", "http://a/?", true),
+            ("uri", "http://json-schema.org/draft-07/schema#", true), ("uri", "a", false), ("uri-reference", "a", true),
+            ("uri-reference", "\\\\\\\\this\\\\is", false), ("json-pointer", "/a~0b~1", true),
+            ("json-pointer", "#/a", false),
+            ("json-pointer", "/a~2", false), ("uri-template", "http://a/{b}", true), ("uri", "http://a/{b}", false),
         ])
     func formats(name: String, text: String, expected: Bool) throws {
         #expect(try violations("{\"format\":\"\(name)\"}", "\"\(text)\"", formats: .assertion).isEmpty == expected)

@@ -1,5 +1,6 @@
 import Errand
 import ErrandEssentials
+import ErrandHTTPSyntax
 import ErrandMultipart
 import ErrandTesting
 import Testing
@@ -193,5 +194,61 @@ struct ForeignFormTests {
                 "image/png", "video/mp4", "image/webp", "application/json", "application/octet-stream", nil,
             ])
         #expect(parts.map(\.fileName) == ["photo.PNG", "v.mp4", "x.bin", nil, nil, nil])
+    }
+
+    // MARK: Ranges and batches
+
+    @Test("ranges are read after a blank line, in pieces of any size, and a range in another form is none")
+    func ranges() async throws {
+        func parts(_ field: String, _ content: String) async throws -> [(ContentRange?, Data)] {
+            let text = "\r\n--r\r\nContent-Type: text/plain\r\nContent-Range: \(field)\r\n\r\n\(content)\r\n--r--\r\n"
+            var found: [(ContentRange?, Data)] = []
+            let body = pieces(of: Data(text.utf8), sizes: [3])
+            for try await part in try ReceivedParts(body, contentType: "multipart/byteranges; boundary=r") {
+                found.append((part.range, try await part.data(upTo: 100)))
+            }
+            return found
+        }
+        let whole = try await parts("bytes 0-9/102", "0123456789")
+        #expect(whole.map(\.0) == [.part(first: 0, last: 9, total: 102)] && whole.map(\.1) == [Data("0123456789".utf8)])
+        for field in [
+            "557755-558177/83071720", "bytes 473276580-/473276580", "bytes 9-0/10", "bytes 0-9", "items 0-9/10",
+        ] {
+            let found = try await parts(field, "x")
+            #expect(found.count == 1 && found.first?.0 == nil, "\(field)")
+        }
+        // Bytes of a range that the part doesn't name would end up in the wrong place.
+        for content in ["0123456789abcdefghij", "012345678", ""] {
+            await #expect(throws: (any Error).self) { try await parts("bytes 0-9/102", content) }
+        }
+    }
+
+    @Test("the parts of a batch are matched by their Content-ID, within other parts too, and never by their content")
+    func batches() async throws {
+        let inner =
+            "--change\r\nContent-Type: application/http\r\nContent-ID: 4\r\n\r\nHTTP/1.1 500 Error\r\n\r\n{}\r\n--change--"
+        let text = """
+            --batch\r
+            Content-Type: multipart/mixed; boundary=change\r
+            \r
+            \(inner)\r
+            --batch\r
+            Content-ID: <response-1>\r
+            \r
+            {"text":"Content-ID: response-9\\r\\n"}\r
+            --batch--
+            """
+        var identifiers: [String?] = []
+        for try await part in try ReceivedParts(
+            HTTPBody(Data(text.utf8)), contentType: "multipart/mixed; boundary=batch")
+        {
+            identifiers.append(part.headers["Content-ID"])
+            guard part.contentType?.type == "multipart" else { continue }
+            for try await member in try ReceivedParts(part.body, contentType: part.headers["Content-Type"]) {
+                identifiers.append(member.headers["Content-ID"])
+                #expect(try await member.data(upTo: 100) == Data("HTTP/1.1 500 Error\r\n\r\n{}".utf8))
+            }
+        }
+        #expect(identifiers == [nil, "4", "<response-1>"])
     }
 }
