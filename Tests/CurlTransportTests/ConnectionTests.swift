@@ -247,10 +247,13 @@ struct ConnectionTests {
     func secrets() {
         var configuration = CurlConfiguration()
         configuration.proxy = .url("http://user:geheim@proxy.example:1")
-        configuration.tls.identity = .pkcs12(file: URL(filePath: "/a.p12"), password: "geheim")
+        configuration.tls.identities = [
+            "https://e.com": .pkcs12(file: URL(filePath: "/a.p12"), password: "geheim"),
+            "*": .pkcs12(Data("geheim".utf8), password: "geheim"),
+        ]
         for text in [
             "\(configuration)", String(reflecting: configuration), "\(configuration.tls)",
-            String(reflecting: configuration.proxy),
+            String(reflecting: configuration.proxy), "\(configuration.tls.identities, default: "")",
         ] {
             #expect(!text.contains("geheim"), "\(text)")
         }

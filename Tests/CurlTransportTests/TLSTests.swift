@@ -21,6 +21,11 @@ struct TLSTests {
                 ("foreign", " ssl; ssl_certificate foreign.pem; ssl_certificate_key foreign.key;"),
                 ("selfsigned", " ssl; ssl_certificate selfsigned.pem; ssl_certificate_key selfsigned.key;"),
                 ("client", " ssl; ssl_client_certificate root.pem; ssl_verify_client on;"),
+                (
+                    "greeting",
+                    " ssl; ssl_client_certificate root.pem; ssl_verify_client optional; "
+                        + "add_header X-Client $ssl_client_s_dn; add_header X-Connection $connection;"
+                ),
                 ("old", " ssl; ssl_protocols TLSv1.2;"), ("plain", ";"), ("short", "; keepalive_requests 3;"),
             ], hasLargeFile: false)
     }
@@ -128,21 +133,76 @@ struct TLSTests {
         let nginx = try await nginx()
         let url = nginx.url("client", "/1k")
         #expect(try await trusting(nginx).send(try request(.get, url), options: .of()).status == 400)
-        let files = CurlClientIdentity.pemFiles(
-            certificate: URL(filePath: nginx.file("client.pem")), key: URL(filePath: nginx.file("client.key")))
-        let memory = CurlClientIdentity.pem(
-            certificate: try Data(contentsOf: URL(filePath: nginx.file("client.pem"))),
-            key: try Data(contentsOf: URL(filePath: nginx.file("client.key"))), password: "unused")
-        for identity in Offer.hasBlobs ? [files, memory] : [files] {
-            let transport = trusting(nginx) { $0.tls.identity = identity }
+        func data(_ name: String) throws -> Data { try Data(contentsOf: URL(filePath: nginx.file(name))) }
+        var identities = [
+            CurlClientIdentity.pemFiles(
+                certificate: URL(filePath: nginx.file("client.pem")), key: URL(filePath: nginx.file("client.key")))
+        ]
+        if Offer.hasBlobs, Offer.hasOpenSSL {
+            identities += [
+                .pem(certificate: try data("client.pem"), key: try data("client.key"), password: "unused"),
+                .pkcs12(file: URL(filePath: nginx.file("client.p12")), password: "secret"),
+                .pkcs12(try data("client.p12"), password: "secret"),
+            ]
+        }
+        for identity in identities {
+            let transport = trusting(nginx) { $0.tls.identities = ["*": identity] }
             #expect(try await transport.send(try request(.get, url), options: .of()).status == 200)
         }
         let missing = trusting(nginx) {
-            $0.tls.identity = .pemFiles(
-                certificate: URL(filePath: "/nowhere.pem"), key: URL(filePath: "/nowhere.key"))
+            $0.tls.identities = [
+                "*": .pemFiles(certificate: URL(filePath: "/nowhere.pem"), key: URL(filePath: "/nowhere.key"))
+            ]
         }
         let error = try await failure { try await missing.send(try request(.get, url), options: .of()) }
         #expect(error.code == .insecureConnection)
+    }
+
+    @Test("only the origin of a client certificate receives it, and a renewed one is used at once")
+    func identityByOrigin() async throws {
+        let nginx = try await nginx()
+        func files(_ name: String) -> CurlClientIdentity {
+            .pemFiles(
+                certificate: URL(filePath: nginx.file("\(name).pem")), key: URL(filePath: nginx.file("\(name).key")))
+        }
+        let (named, other) = (nginx.url("greeting", "/1k"), nginx.url("greeting", "/1k", host: "127.0.0.1"))
+        let identities: CurlIdentities = [nginx.url("greeting", "/path", host: "LOCALHOST"): files("client")]
+        let transport = trusting(nginx) { $0.tls.identities = identities }
+        func client(_ url: String) async throws -> String? {
+            try await transport.send(try request(.get, url), options: .of()).headers["X-Client"]
+        }
+        // The requests alternate, so they use the same handles and could use each other's connections.
+        for _ in 0..<3 {
+            #expect(try await client(named) == "CN=client")
+            #expect(try await client(other) == nil)
+        }
+        identities[named] = files("good")
+        #expect(try await client(named) == "CN=good")
+        identities["*"] = files("client")
+        #expect(try await client(other) == "CN=client")
+        #expect(try await client(named) == "CN=good")
+        identities[named] = nil
+        #expect(try await client(named) == "CN=client")
+        identities["*"] = nil
+        #expect(try await client(named) == nil)
+        #expect(try await client(other) == nil)
+    }
+
+    @Test("a client certificate for something that is no https origin lets no request out", arguments: ["localhost", ""])
+    func identityOfNoOrigin(origin: String) async throws {
+        let identities: CurlIdentities = [origin: .pkcs12(Data())]
+        var configuration = CurlConfiguration()
+        configuration.tls.identities = identities
+        let transport = CurlTransport(configuration)
+        let server = try RawServer { _ in }
+        let get = try request(.get, "https://127.0.0.1:\(server.port)/")
+        let error = try await failure { try await transport.send(get, options: .of()) }
+        #expect(error.code == .insecureConnection && error.message.contains("is for \"\(origin)\""), "\(error)")
+        #expect(server.accepted == 0)
+        #expect(identities[origin] == nil && identities.description == "CurlIdentities()")
+        identities[origin] = nil
+        let next = try await failure { try await transport.send(get, options: .of()) }
+        #expect(!next.message.contains("certificate is for") && server.accepted == 1)
     }
 
     @Test("a server that is too old for the minimum version is refused")

@@ -268,6 +268,7 @@ struct VersionTests {
         try library.check(.pemFiles(certificate: URL(filePath: "/a.pem"), key: URL(filePath: "/a.key")))
         for identity in [
             CurlClientIdentity.pem(certificate: Data(), key: Data()), .pkcs12(file: URL(filePath: "/a.p12")),
+            .pkcs12(Data()),
         ] {
             if library.hasOpenSSL {
                 try library.check(identity)
@@ -284,7 +285,7 @@ struct VersionTests {
     func identityOfThisLibrary() async throws {
         let server = try RawServer { peer in _ = peer.drain() }
         var configuration = CurlConfiguration()
-        configuration.tls.identity = .pem(certificate: Data("a".utf8), key: Data("b".utf8))
+        configuration.tls.identities = ["*": .pem(certificate: Data("a".utf8), key: Data("b".utf8))]
         let transport = CurlTransport(configuration)
         let get = try request(.get, "https://127.0.0.1:\(server.port)/")
         let error = try await failure { try await transport.send(get, options: .of()) }

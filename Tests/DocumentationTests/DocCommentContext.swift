@@ -56,7 +56,7 @@ enum DocCommentContext {
         let directory = URL(filePath: "/tmp")
         let (folder, file) = (directory, directory)
         let (data, bytes, first, second) = (Data(), Data(), Data(), Data())
-        let (key, secret, userID, backupPin) = ("", "", "", "")
+        let (key, secret, userID, backupPin, password) = ("", "", "", "", "")
         let ids = [1, 2]
         let wantsFeed = true
         let (text, page) = ("swift", 2)

@@ -19,6 +19,13 @@ private func pinning(pinInUse: String, nextPin: String) {
     _ = pinned
 }
 
+private func identified(file: URL, password: String) {
+    var configuration = CurlConfiguration()
+    let identities: CurlIdentities = ["https://api.example.com": .pkcs12(file: file, password: password)]
+    configuration.tls.identities = identities
+    _ = configuration
+}
+
 private func simple() {
     let agent = NetworkAgent(baseURL: "https://api.example.com/v1", transport: .curl)
     _ = agent

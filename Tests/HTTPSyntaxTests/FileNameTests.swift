@@ -3,7 +3,7 @@ import ErrandHTTPSyntax
 import Testing
 
 /// Behavior that users of other libraries missed; the reports are in Tests/Lessons.md.
-@Suite("The file names of Content-Disposition", .timeLimit(.minutes(30)), .leakChecked) struct FileNameTests {
+@Suite("The file names of Content-Disposition", .endsInTime, .leakChecked) struct FileNameTests {
     @Test(
         "filename* has precedence, and is read with apostrophes and a semicolon at its end",
         arguments: [

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Behavior that users of other libraries missed; the reports are in Tests/Lessons.md.
-@Suite("Models and texts that other decoders got wrong", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("Models and texts that other decoders got wrong", .endsInTime, .leakChecked)
 struct ModelLessonsTests {
     private func read<Value: Decodable>(_ text: String, _ type: Value.Type = Value.self) throws -> Value {
         try FastJSONDecoder().decode(type, from: Data(text.utf8))

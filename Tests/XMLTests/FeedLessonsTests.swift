@@ -4,7 +4,7 @@ import ErrandXML
 import Testing
 
 /// Behavior that users of other libraries missed; the reports are in Tests/Lessons.md.
-@Suite("Feeds and values that other parsers of XML got wrong", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("Feeds and values that other parsers of XML got wrong", .endsInTime, .leakChecked)
 struct FeedLessonsTests {
     @Test(
         "white space of a value is normalized where it stands, and kept where it is a reference",

@@ -1,6 +1,6 @@
 public import ErrandEssentials
 
-/// The servers a ``CurlTransport`` trusts, and the certificate with which it identifies itself.
+/// The servers a ``CurlTransport`` trusts, and the certificates with which it identifies the app.
 ///
 /// ```swift
 /// configuration.tls.publicKeyPins["api.example.com"] = ["47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=", backupPin]
@@ -29,8 +29,8 @@ public struct CurlTLS: Sendable {
 
     /// The trusted authorities. Defaults to the system's authorities.
     public var roots = Roots.system
-    /// The client certificate for servers that request one. Defaults to `nil`.
-    public var identity: CurlClientIdentity?
+    /// The client certificates by origin, for servers that request one. Defaults to `nil`.
+    public var identities: CurlIdentities?
     /// The minimum TLS version. Defaults to TLS 1.2.
     public var minimumVersion = Version.v1_2
     /// The accepted public keys by host, with `"*"` for all other hosts. Each pin is the Base64 of the SHA-256 of a
@@ -46,41 +46,4 @@ public struct CurlTLS: Sendable {
 
     /// Creates the default settings.
     public init() {}
-}
-
-/// A client's certificate and key. Its description doesn't reveal them.
-public struct CurlClientIdentity: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    enum Source: Sendable {
-        case pemFiles(certificate: URL, key: URL)
-        case pem(certificate: Data, key: Data)
-        case pkcs12(URL)
-    }
-
-    let source: Source
-    let password: String?
-
-    var isInFiles: Bool { if case .pemFiles = source { true } else { false } }
-
-    /// Reads the certificate and the key from two PEM files.
-    public static func pemFiles(certificate: URL, key: URL, password: String? = nil) -> CurlClientIdentity {
-        CurlClientIdentity(source: .pemFiles(certificate: certificate, key: key), password: password)
-    }
-
-    /// Uses PEM in memory. Requires a libcurl with OpenSSL; otherwise, requests throw `transportUnavailable`.
-    public static func pem(certificate: Data, key: Data, password: String? = nil) -> CurlClientIdentity {
-        CurlClientIdentity(source: .pem(certificate: certificate, key: key), password: password)
-    }
-
-    /// Reads a PKCS#12 file (.p12 or .pfx). Requires a libcurl with OpenSSL; otherwise, requests throw
-    /// `transportUnavailable`.
-    public static func pkcs12(file: URL, password: String? = nil) -> CurlClientIdentity {
-        CurlClientIdentity(source: .pkcs12(file), password: password)
-    }
-
-    /// A mask.
-    public var description: String { "CurlClientIdentity(•••)" }
-    /// The same as `description`.
-    public var debugDescription: String { description }
-    /// An empty mirror, because children would reveal the certificate and the key.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -7,7 +7,7 @@ import Foundation
 ///
 /// Its folder contains `www`, the root of each server, and certificates with their keys. `root.pem` and `stranger.pem`
 /// are authorities. `root` signs `good` (localhost and 127.0.0.1), `named` (only localhost), `elsewhere`, `expired` and
-/// `client`; `stranger` signs `foreign`. `selfsigned` is signed by neither.
+/// `client`; `stranger` signs `foreign`. `selfsigned` is signed by neither. The password of `client.p12` is "secret".
 package final class Nginx: Sendable {
     package static let isInstalled = Program("nginx") != nil && Program("openssl") != nil
     package static let skipReason = "nginx and openssl are needed"
@@ -101,6 +101,7 @@ extension Nginx {
             openssl req -x509 -key good.key -out selfsigned.pem -days 2 -subj /CN=localhost \
                 -addext subjectAltName=DNS:localhost
             cp good.key selfsigned.key
+            openssl pkcs12 -export -in client.pem -inkey client.key -out client.p12 -passout pass:secret
             """, in: folder)
     }
 

@@ -122,7 +122,13 @@ extension EasyHandle {
             try require(ERRAND_CURLOPT_CAINFO_BLOB, data)
             try leaveOutDirectory(loop)
         }
-        guard let identity = tls.identity else { return }
+    }
+
+    /// Called for every https request if the transport has client certificates. libcurl doesn't use a connection with
+    /// another certificate.
+    func setIdentity(_ identity: CurlClientIdentity?, _ loop: CurlLoop) throws(ErrandError) {
+        for option in Self.identityOptions { easy.clear(option) }
+        guard let identity else { return }
         try loop.library.check(identity)
         switch identity.source {
         case .pemFiles(let certificate, let key):
@@ -131,12 +137,20 @@ extension EasyHandle {
         case .pem(let certificate, let key):
             try require(ERRAND_CURLOPT_SSLCERT_BLOB, certificate)
             try require(ERRAND_CURLOPT_SSLKEY_BLOB, key)
-        case .pkcs12(let file):
+        case .pkcs12File(let file):
             try require(ERRAND_CURLOPT_SSLCERTTYPE, "P12")
             try require(ERRAND_CURLOPT_SSLCERT, file.path)
+        case .pkcs12(let data):
+            try require(ERRAND_CURLOPT_SSLCERTTYPE, "P12")
+            try require(ERRAND_CURLOPT_SSLCERT_BLOB, data)
         }
         if let password = identity.password { try require(ERRAND_CURLOPT_KEYPASSWD, password) }
     }
+
+    private static let identityOptions = [
+        ERRAND_CURLOPT_SSLCERT, ERRAND_CURLOPT_SSLKEY, ERRAND_CURLOPT_SSLCERT_BLOB, ERRAND_CURLOPT_SSLKEY_BLOB,
+        ERRAND_CURLOPT_SSLCERTTYPE, ERRAND_CURLOPT_KEYPASSWD,
+    ]
 
     /// Excludes the system's certificate directory. A handle for DNS over HTTPS inherits a path but not a missing path;
     /// GnuTLS would reject a path that doesn't exist.

@@ -20,6 +20,8 @@ final class EasyHandle {
     /// In milliseconds.
     private var connectLimit = 0
     private var isLogging = false
+    /// The number of its client certificate in ``CurlIdentities``, or 0 without one.
+    private var identity = 0
     private var url = ""
     private var form = RequestForm()
 
@@ -147,7 +149,8 @@ final class EasyHandle {
         // In some versions, a reset handle differs from a new one (see `CurlVersionRule`).
         if !isNew { easy.reset() }
         isNew = false
-        (isSecure, bufferSize, connectLimit, isLogging, url, form) = (nil, 0, 0, false, "", RequestForm())
+        (isSecure, bufferSize, connectLimit, isLogging, identity) = (nil, 0, 0, false, 0)
+        (url, form) = ("", RequestForm())
         easy.setCallbacks(for: self, loop.sockets, logs: loop.speaksHTTP2)
         try setCommon(loop)
         isClean = true
@@ -170,6 +173,14 @@ final class EasyHandle {
         if loop.configuration.addressFamily != .any { try checkFamily(of: request.url, loop) }
         if !loop.addresses.isEmpty { setAddresses(for: request.url, loop) }
         if !loop.pins.isEmpty { try setPins(for: request.url, loop.pins) }
+        if target.isSecure, let identities = loop.configuration.tls.identities {
+            let choice = try identities.choice(for: request.url)
+            guard choice?.number ?? 0 != identity else { return }
+            // Whatever fails below, the next request sets the options again.
+            identity = -1
+            try setIdentity(choice?.identity, loop)
+            identity = choice?.number ?? 0
+        }
     }
 
     /// Also applies while libcurl is connecting.
