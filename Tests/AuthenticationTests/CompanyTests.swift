@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(
-        "a request that waited for a refresh causes no second one where the new token is refused; one after a sign-in does"
+        "a request that waited for a refresh doesn't cause another if the new token is refused"
     )
     func refusedAfterWait() async throws {
         for (first, refreshes, requests) in [(BearerToken("t", expiry: .distantPast), 1, 1), (nil, 2, 2)] {
@@ -100,7 +100,9 @@ import Testing
         #expect(users.value == 1 && devices.value == 0)
     }
 
-    @Test("a refusal that a new token does not mend refreshes the device's key as well", arguments: [true, false])
+    @Test(
+        "if a new token doesn't help against a refusal, the device's key is refreshed as well",
+        arguments: [true, false])
     func device(isUserOuter: Bool) async throws {
         for renewsUser in [true, false] {
             let (users, devices) = (Counter(), Counter())
@@ -131,7 +133,9 @@ import Testing
         }
     }
 
-    @Test("a refusal behind a redirect is the user's again, after one that was the device's", arguments: [true, false])
+    @Test(
+        "a refusal after a redirect concerns the user again, after a refusal that concerned the device",
+        arguments: [true, false])
     func redirected(isUserOuter: Bool) async throws {
         let (users, devices) = (Counter(), Counter())
         let transport = StubTransport(maximumRecordedRequests: 0) { request in

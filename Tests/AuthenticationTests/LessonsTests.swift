@@ -180,7 +180,7 @@ import Testing
         }
     }
 
-    @Test("a refresh that fails for good ends what waits once; nothing that waited is sent again")
+    @Test("a refresh that fails for good ends all waiting requests once, and none of them is sent again")
     func nothingAfterTheEnd() async throws {
         let gate = Gate()
         let service = Service(waitingFor: gate)

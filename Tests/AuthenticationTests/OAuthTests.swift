@@ -27,7 +27,7 @@ import Testing
         #expect(try token(#"{"access_token":"a","scope":["x","y"]}"#, decoder).scope == "x y")
     }
 
-    @Test("a number that is none, another type of token and a reply without one are refused, and no number traps")
+    @Test("an invalid number, another token type and a reply without a token are refused, and no number traps")
     func hostile() throws {
         for text in [
             #"{"access_token":"a","expires_in":"soon"}"#, #"{"access_token":"a","expires_in":"nan"}"#,

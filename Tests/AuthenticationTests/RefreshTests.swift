@@ -107,7 +107,7 @@ import Testing
         #expect(try error.response?.text() == "never" && runs.value == 1 && sent.value == 2)
     }
 
-    @Test("a refresh that meets a 401 of its own on the same agent fails, and does not wait for itself")
+    @Test("a refresh that meets its own 401 on the same agent fails, and doesn't wait for itself")
     func refusedRefresh() async throws {
         let sent = Mutex<[String]>([])
         let transport = StubTransport { request in
@@ -148,7 +148,7 @@ import Testing
         #expect(service.calls.last?.body.data == Data("again".utf8) && service.refreshes == 2)
     }
 
-    @Test("a handler that takes too long fails those that wait, by the agent's clock")
+    @Test("a handler that takes too long fails the waiting requests, by the agent's clock")
     func timeout() async throws {
         let time = ManualTimeSource()
         let reached = Gate()

@@ -35,7 +35,7 @@ import Testing
         #expect(session.description == "signed out")
     }
 
-    @Test("a handler that returns nil ends the session: those that wait fail, and the credential is gone")
+    @Test("a handler that returns nil ends the session: waiting requests fail, and the credential is gone")
     func ends() async throws {
         let service = Service()
         let session = AuthenticationSession(BearerToken("old")) { _ in nil }
@@ -112,7 +112,7 @@ import Testing
         #expect(service.refreshes == 1)
     }
 
-    @Test("a request says that it goes without a credential, or with its own")
+    @Test("a request declares that it is sent without a credential, or with its own")
     func modes() async throws {
         let sent = Mutex<[String]>([])
         let transport = StubTransport { request in

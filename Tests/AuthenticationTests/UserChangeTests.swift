@@ -66,7 +66,7 @@ import Testing
         #expect(try await agent.text() == "/x" && service.tokens.last == "Bearer bob")
     }
 
-    @Test("a call that begins without a user goes on without one who signs in meanwhile")
+    @Test("a call that begins without a user continues without the user who signs in meanwhile")
     func anonymous() async throws {
         let session = AuthenticationSession<BearerToken> { _ in nil }
         let stub = StubTransport(.text("x"))

@@ -153,7 +153,7 @@ struct BatchEndTests {
         #expect(shop.recording.names(.batch) == ["willStart", "willStop", "didStop"])
     }
 
-    @Test("a part that is cancelled by itself cancels a batch that needs it, and says which it was")
+    @Test("a part that is cancelled by itself cancels a batch that needs it, and the error names the part")
     func part() async throws {
         let gate = Gate()
         let shop = Shop { _ in try await gate.wait() }

@@ -23,7 +23,7 @@ struct BatchLimitTests {
         #expect(crowd.most == limit)
     }
 
-    @Test("a limit that makes no sense is one")
+    @Test("a limit that makes no sense counts as one")
     func odd() async throws {
         let crowd = Crowd()
         let shop = Shop { _ in

@@ -117,7 +117,7 @@ struct BatchPolicyTests {
         #expect(shop.recording.problems() == [])
     }
 
-    @Test("a part's agent that is kept sends nothing once the batch has ended")
+    @Test("a part's agent that is kept can't send once the batch has ended")
     func lateMember() async throws {
         let shop = Shop()
         let agents = try await shop.agent.run(Batch(of: [1]) { agent, _ in agent })

@@ -58,7 +58,7 @@ struct BatchTests {
         #expect(shop.recording.problems() == [])
     }
 
-    @Test("a request has no callbacks of its own inside a batch, and a batch is no request")
+    @Test("a request inside a batch has no callbacks, and a batch isn't a request")
     func noRequest() {
         let batch: Any = Batch(GetUser(id: 1), GetFeed())
         #expect(!(batch is any Request))
@@ -76,7 +76,7 @@ struct BatchTests {
                 == Array(repeating: ["willStart", "willStop", "didStop"], count: 3).flatMap(\.self))
     }
 
-    @Test("a request that stands in a batch twice is sent twice")
+    @Test("a request that is in a batch twice is sent twice")
     func twice() async throws {
         let shop = Shop()
         let user = GetUser(id: 5)
@@ -85,7 +85,7 @@ struct BatchTests {
         #expect(shop.recording.outcomes == ["success", "success"])
     }
 
-    @Test("a batch sent again, at the same time and after a failure, is an activity of its own")
+    @Test("a batch sent again, at the same time or after a failure, is a separate activity")
     func again() async throws {
         let fails = Gate()
         let shop = Shop { id in if id == 2, !fails.isOpen { throw ErrandError(.connectionLost, "gone") } }

@@ -38,7 +38,7 @@ struct AbsentCacheTests {
         #expect(stub.received.isEmpty)
     }
 
-    @Test("a batch and a chain in a mode that must not send send nothing either")
+    @Test("a batch and a chain in a mode that must not send don't send a request either")
     func composites() async throws {
         let options = CallOptions.cache(.cacheOnly)
         await #expect(throws: (any Error).self) {
@@ -78,7 +78,7 @@ struct AbsentCacheTests {
         #expect(stub.received.count == modes.count)
     }
 
-    @Test("a cache that does not handle the request is another reason than no cache, and nothing is sent")
+    @Test("a cache that doesn't handle the request has another reason than a missing cache, and no request is sent")
     func offIsAnotherReason() async throws {
         let f = Fixture()
         f.respond()

@@ -226,7 +226,7 @@ struct DiskStoreTests {
                 == 3000)
     }
 
-    @Test("a new head of a long entry is written beside the old one: the body stays where it is")
+    @Test("a new head of a long entry is written next to the old one: the body stays where it is")
     func heads() async throws {
         let store = DiskStore(at: directory.url)
         let key = CacheKey("k")
@@ -349,7 +349,7 @@ struct DiskStoreTests {
         }
     }
 
-    @Test("a pipe, a link or a second name in the place of a file of the store neither blocks nor is written to")
+    @Test("a pipe, a link or a second name in place of a file of the store neither blocks nor is written to")
     func planted() async throws {
         let files = FileManager.default
         try await DiskStore(at: directory.url).store(entry("1"), for: CacheKey("k"))
@@ -508,7 +508,7 @@ struct DiskStoreTests {
         #expect(usage.bytes == Int64(bytes) && usage.entries == names.count)
     }
 
-    @Test("a disk that is full: some writes fail, no read is torn, nothing half-written stays")
+    @Test("a full disk: some writes fail, no read is torn, and no half-written file stays")
     func full() async throws {
         // A file-size limit fails like a full disk, in the middle of a write.
         let arguments = [

@@ -37,7 +37,7 @@ import Testing
         #expect(explanation([.cache(.memory()), Step(traits: traits)]).problems.count == 1)
     }
 
-    @Test("a cache that keeps users apart by their partition may stand before what adds their credentials")
+    @Test("a cache that keeps users apart by their partition may come before the filter that adds their credentials")
     func partitions() {
         for traits in [.signs, .authenticates] as [FilterTraits] {
             for policy in [.http(partition: "7"), .timed(.seconds(1), partition: "7").and(.http(partition: "7"))]

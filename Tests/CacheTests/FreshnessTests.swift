@@ -152,7 +152,7 @@ struct FreshnessTests {
         }
     }
 
-    @Test("a request's max-age takes what is exactly as old, and nothing older")
+    @Test("a request's max-age includes a response that is exactly as old, and none that is older")
     func requestedAge() async throws {
         let f = Fixture()
         f.respond(["Cache-Control": "max-age=100"])
@@ -179,7 +179,7 @@ struct FreshnessTests {
     }
 
     @Test(
-        "a redirect is kept if its server says for how long, and asked for again otherwise",
+        "a redirect is kept if its server sends a lifetime, and requested again otherwise",
         arguments: [301, 302, 303, 307, 308])
     func redirects(status: Int) async throws {
         let f = Fixture()

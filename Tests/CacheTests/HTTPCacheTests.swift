@@ -66,7 +66,7 @@ struct HTTPCacheTests {
         #expect(f.sent == 3)
     }
 
-    @Test("Vary keeps several variants of a URL; * keeps none (section 4.1)")
+    @Test("Vary keeps several variants of a URL; `*` keeps no variant (section 4.1)")
     func vary() async throws {
         f.respond(["Cache-Control": "max-age=100", "Vary": "Foo, Cookie"])
         #expect(try await f.text(get("v", ["Foo": "1"])) == "1")
@@ -316,7 +316,7 @@ struct HTTPCacheTests {
         #expect(try await f.text(get("b")) == "2")
     }
 
-    @Test("a request without a policy of its own takes the agent's")
+    @Test("a request without its own policy uses the agent's")
     func standardPolicy() async throws {
         struct Plain: Request { var path: String { "a" } }
         let f = Fixture(policy: .http)

@@ -100,7 +100,9 @@ struct RevalidationTests {
         #expect(f.sent == 2 && collapsed == 63)
     }
 
-    @Test("a cancelled request that others wait for fails none of them; one that waits is cancelled at once")
+    @Test(
+        "a cancelled request doesn't fail the requests that wait for it; a waiting request that is cancelled ends at once"
+    )
     func cancelled() async throws {
         let gate = Gate()
         try await stale { _ in StubResponse.status(304).waiting(for: gate) }
@@ -220,7 +222,7 @@ struct RevalidationTests {
         #expect(try await silent.value == "old")
     }
 
-    @Test("a HEAD or a 304 of another version, or of one that cannot be determined, renews nothing")
+    @Test("a HEAD or a 304 of another version, or of an unknown version, doesn't renew the entry")
     func otherVersions() async throws {
         let date = "Sun, 06 Nov 1994 08:49:37 GMT"
         let (tag, other): (HTTPHeaders, HTTPHeaders) = (["ETag": "\"a\""], ["ETag": "\"b\""])

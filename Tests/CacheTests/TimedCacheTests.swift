@@ -311,7 +311,7 @@ struct TimedCacheTests {
         await #expect(throws: Refused.self) { try await f.text(Get("feed", policy), .staleIfError) }
     }
 
-    @Test("a request may bring a store of its own, such as another directory, which is made on demand")
+    @Test("a request may bring its own store, such as another directory, which is created on demand")
     func ownStore() async throws {
         let directory = TemporaryDirectory()
         let f = Fixture()
@@ -327,7 +327,7 @@ struct TimedCacheTests {
         #expect(try await f.text(Get()) == "2")
     }
 
-    @Test("a plain file in place of the directory makes way, and is kept beside it")
+    @Test("a plain file in place of the directory is moved aside, and kept next to it")
     func fileInTheWay() async throws {
         let directory = TemporaryDirectory()
         try Data("x".utf8).write(to: directory.url)

@@ -96,7 +96,7 @@ struct ChainListTests {
         #expect(shop.notes.count == place, "nothing is said of a step that does not begin")
     }
 
-    @Test("a chain that was cancelled makes no request of a later step")
+    @Test("a cancelled chain doesn't create the requests of later steps")
     func makesNothing() async throws {
         let made = Log<String>()
         let list = [

@@ -238,7 +238,7 @@ struct ChainTests {
         }
     }
 
-    @Test("a chain sent again, at the same time and after a failure, is an activity of its own")
+    @Test("a chain sent again, at the same time or after a failure, is a separate activity")
     func again() async throws {
         let fails = Gate()
         let shop = Shop { id in if id == 2, !fails.isOpen { throw ErrandError(.connectionLost, "gone") } }
@@ -252,7 +252,7 @@ struct ChainTests {
         #expect(shop.recording.problems() == [])
     }
 
-    @Test("a chain has tags and a label like a request, its steps have its tags, and it is no request")
+    @Test("a chain has tags and a label like a request, its steps have its tags, and it isn't a request")
     func tags() async throws {
         let gate = Gate()
         let shop = Shop { _ in try await gate.wait() }

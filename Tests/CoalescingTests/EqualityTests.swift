@@ -110,7 +110,7 @@ import Testing
         #expect(try await exchanges(stream, stream) == 2)
     }
 
-    @Test("The order of names does not count, that of the values of a name does")
+    @Test("The order of names doesn't matter, the order of a name's values does")
     func order() async throws {
         let one = Self.call { $0.headers = ["X-A": "1", "X-B": "2"] }
         let two = Self.call { $0.headers = ["x-b": "2", "x-a": "1"] }
@@ -138,7 +138,7 @@ import Testing
         #expect(try await exchanges(request, request, options: (rule, rule)) == 1)
     }
 
-    @Test("A request or a call opts out, and nothing joins it")
+    @Test("A request or a call opts out, and no other request joins it")
     func off() async throws {
         let request = Self.call()
         let off = CallOptions.coalescing(.off)

@@ -109,7 +109,7 @@ import Testing
         #expect(transport.received.count == 2)
     }
 
-    @Test("A retry further on goes by the latest deadline of those that share, not by the first one's")
+    @Test("A later retry uses the latest deadline of the requests that share, not the deadline of the first")
     func retries() async throws {
         let (gate, recorder, time) = (Gate(), RecordingAccessory(), ManualTimeSource())
         let count = Counter()

@@ -27,7 +27,7 @@ import Testing
         #expect(recorder.problems().isEmpty)
     }
 
-    @Test("The exchange goes on when the request that began it is cancelled")
+    @Test("The exchange continues when the request that began it is cancelled")
     func leaderCancelled() async throws {
         let (service, recorder) = (Service(), RecordingAccessory())
         let agent = NetworkAgent(service.transport, accessories: [recorder], .coalescing)
@@ -157,7 +157,7 @@ import Testing
         #expect(last.withLock { $0 } == [0: 100_000, 1: 100_000, 2: 100_000])
     }
 
-    @Test("One request is sent by each activity that joins none: the others report no sending of their own")
+    @Test("Each activity that doesn't join sends one request, and the others don't report that they sent one")
     func events() async throws {
         let (service, recorder) = (Service(), RecordingAccessory())
         let agent = NetworkAgent(service.transport, accessories: [recorder], .coalescing)
@@ -175,7 +175,7 @@ import Testing
         #expect(note?.details as? ActivityID == first.activity.id)
     }
 
-    @Test("After a request that writes, none joins an exchange that began before it")
+    @Test("After a request that writes, later requests don't join an exchange that began before it")
     func writes() async throws {
         let gate = Gate()
         let value = Mutex("old")

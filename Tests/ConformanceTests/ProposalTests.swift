@@ -25,13 +25,15 @@ struct ProposalTests {
         return try await agent.send(call).value
     }
 
-    @Test("a head that is no HTTP is an error", arguments: Wire.allCases)
+    @Test("a head that isn't HTTP is an error", arguments: Wire.allCases)
     func noHTTP(wire: Wire) async throws {
         let server = try TestServer { _ in .raw("FOOBAR") }
         await #expect(throws: ErrandError.self) { try await Self.get("not_http", Self.agent(wire, server)) }
     }
 
-    @Test("a head that names HTTP in the wrong case is an error, one without a reason is none", arguments: Wire.strict)
+    @Test(
+        "a head that names HTTP in the wrong case is an error, a head without a reason phrase isn't",
+        arguments: Wire.strict)
     func heads(wire: Wire) async throws {
         let server = try TestServer()
         server.on("/http_case", .raw("Http/1.1 200 OK\r\n\r\n"))
@@ -42,7 +44,8 @@ struct ProposalTests {
         #expect(try await Self.get("no_reason", agent).status == 200)
     }
 
-    @Test("a body has the length that its response says, and none where there cannot be one", arguments: Wire.allCases)
+    @Test(
+        "a body has the length that its response announces, or none if it can't have a body", arguments: Wire.allCases)
     func lengths(wire: Wire) async throws {
         let server = try TestServer()
         server.on("/204", .raw("HTTP/1.1 204 No Content\r\nContent-Length: 1000\r\n\r\n"))
@@ -210,7 +213,7 @@ struct ProposalTests {
     }
 
     @Test(
-        "a request and its response go on side by side, whoever speaks first",
+        "a request and its response are transferred at the same time, whichever side begins",
         arguments: Wire.strict, [true, false])
     func interleaved(wire: Wire, clientBegins: Bool) async throws {
         let (server, rounds) = (try TestServer(), 1000)

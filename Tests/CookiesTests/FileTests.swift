@@ -100,7 +100,7 @@ import Testing
     }
     #endif
 
-    @Test("a path that is no file throws; a folder that takes no file fails no request, and save throws")
+    @Test("a path that isn't a file throws; a folder that can't be written to doesn't fail a request, and save throws")
     func faults() async throws {
         defer { remove() }
         let error = #expect(throws: CookieFileError.self) { try CookieJar(file: folder) }

@@ -77,7 +77,7 @@ import Testing
         #expect(jar.field(for: "http://x.localhost/").isEmpty && jar.field(for: "http://example.com/").isEmpty)
     }
 
-    @Test("a file of zero bytes, or of anything else, holds no cookies and is no error")
+    @Test("a file of zero bytes, or of any other content, has no cookies and isn't an error")
     func damaged() throws {
         defer { remove() }
         for content in [

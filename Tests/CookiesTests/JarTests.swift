@@ -8,7 +8,9 @@ import Synchronization
 import Testing
 
 @Suite("Cookie jars", .endsInTime, .leakChecked) struct JarTests {
-    @Test("180 cookies a domain and 3,000 in all: the longest unused go, those that are not secure first (5.7)")
+    @Test(
+        "180 cookies a domain and 3,000 in all: the least recently used go first, insecure ones before (5.7)"
+    )
     func limits() {
         let jar = CookieJar()
         jar.set("secure=1; Secure", from: "https://a.example/")

@@ -7,7 +7,7 @@ import Testing
 @Suite("Renewing and removing cookies", .endsInTime, .leakChecked) struct RenewalTests {
     private let page = "https://shop.example/a/b"
 
-    @Test("a cookie that is set again lives as long as the new one says, counted from then")
+    @Test("a cookie that is set again lives as long as the new one specifies, counted from then")
     func sliding() {
         let jar = CookieJar()
         jar.set("s=1; Max-Age=60", from: page)

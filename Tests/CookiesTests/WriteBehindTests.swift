@@ -4,7 +4,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite("Files of cookies behind responses", .endsInTime, .leakChecked) struct WriteBehindTests {
+@Suite("Cookie files that responses write to", .endsInTime, .leakChecked) struct WriteBehindTests {
     private let folder = FileManager.default.temporaryDirectory.appending(path: "cookies-\(UUID().uuidString)")
     private var file: URL { folder.appending(path: "cookies.txt") }
 
@@ -115,7 +115,7 @@ import Testing
 
     #if os(Linux) || os(macOS)
     @Test(
-        "a process that ends by exit, with its jar alive and its clock standing still, leaves all cookies in the file")
+        "a process that ends by exit, with its jar alive and its clock stopped, leaves all cookies in the file")
     func ordinaryEnd() async throws {
         defer { remove() }
         await #expect(processExitsWith: .success) { [path = file.path as String] in

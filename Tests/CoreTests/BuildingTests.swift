@@ -70,7 +70,7 @@ import Testing
         #expect(agent.contains("Errand/" + ErrandInfo.version) && agent.utf8.allSatisfy { $0 < 0x7F })
     }
 
-    @Test("a complete request of one's own skips only the building")
+    @Test("your own complete request skips only the building")
     func complete() async throws {
         let stub = StubTransport(.text("no", status: 404))
         let log = Log<String>()
@@ -100,7 +100,7 @@ import Testing
         #expect(request.headers[.contentType] == "text/plain; charset=utf-8")
     }
 
-    @Test("a body of one's own as JSON, a form, data or a file knows its type and length")
+    @Test("a body given as JSON, a form, data or a file knows its type and length")
     func bodies() throws {
         let json = try built(
             Plain {

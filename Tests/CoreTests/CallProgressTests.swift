@@ -15,7 +15,7 @@ import Testing
 
     private let steps = [1, 2, 3].map { TransferProgress(received: $0, totalToReceive: 3) }
 
-    @Test("a closure receives it in order, and so does an accessory beside it", arguments: [false, true])
+    @Test("a closure receives it in order, and so does an accessory at the same time", arguments: [false, true])
     func request(isWatched: Bool) async throws {
         let (reported, recording) = (ReportedProgress(), RecordingAccessory())
         let stub = StubTransport(

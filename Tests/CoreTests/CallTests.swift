@@ -3,10 +3,10 @@ import ErrandEssentials
 import ErrandTesting
 import Testing
 
-@Suite("Calls without a type of their own", .leakChecked) struct CallTests {
+@Suite("Calls without their own type", .leakChecked) struct CallTests {
     private struct Named: Codable, Sendable, Equatable { var userName: String }
 
-    @Test("a call decodes what its output says")
+    @Test("a call decodes to its output type")
     func outputs() async throws {
         let stub = StubTransport()
         stub.on("/v1/user", response: .json(#"{"userName":"Ada"}"#))

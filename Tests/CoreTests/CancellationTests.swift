@@ -71,7 +71,7 @@ import Testing
         #expect(committed.all == ["dropped"])
     }
 
-    @Test("a filter that throws a cancellation of its own ends in one, too")
+    @Test("a filter that throws its own cancellation ends in a cancellation, too")
     func within() async throws {
         let agent = NetworkAgent(
             baseURL: base, transport: .stub(json), filters: [ClosureFilter { _, _ in throw CancellationError() }])

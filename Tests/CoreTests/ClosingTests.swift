@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test("a progress listener that cancels, and takes its time, is followed by nothing")
+    @Test("after a progress listener that cancels, and takes its time, no more progress is reported")
     func cancellingListener() async throws {
         let recorder = RecordingAccessory()
         let transport = Handing { options in

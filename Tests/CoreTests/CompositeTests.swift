@@ -5,7 +5,7 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-@Suite("A composite of one's own", .endsInTime, .leakChecked) struct CompositeTests {
+@Suite("Your own composite", .endsInTime, .leakChecked) struct CompositeTests {
     /// Responds with users by ID. Requests for IDs in `held` wait until they're cancelled, and for IDs in `refused`
     /// fail.
     private struct Track {
@@ -209,7 +209,7 @@ import Testing
         #expect(gone == nil)
     }
 
-    @Test("a delegate of its own kind is notified of more than the end")
+    @Test("a composite's own delegate type is notified of more than the end")
     func ownDelegate() async throws {
         let (track, lines) = (Track(), Lines())
         let screen = Screen(lines)

@@ -181,7 +181,7 @@ import Testing
         #expect(await code { try await second.value } == .deadlineExceeded)
     }
 
-    @Test("a deadline that replaces another one sets one timer, where the time source fails to sleep too")
+    @Test("a deadline that replaces another sets one timer, also if the time source fails to sleep")
     func replacedTimers() async throws {
         final class Sleepless: TimeSource {
             struct Failure: Error {}

@@ -165,7 +165,7 @@ struct Save: Request {
         #expect(folder.names == ["a"])
     }
 
-    @Test("a call that is cancelled while it checks its file leaves the old one and nothing else")
+    @Test("a call that is cancelled while it checks its file leaves only the old file")
     func cancelled() async throws {
         let folder = try Folder(["a": "old"])
         let file = folder.file("a")
@@ -221,7 +221,7 @@ struct Save: Request {
         #expect(log.all == ["new", "new", "new"])
     }
 
-    @Test("a place that cannot be written is an error with its path, and leaves nothing")
+    @Test("a path that can't be written to is an error with the path, and leaves no file")
     func unwritable() async throws {
         let folder = try Folder(["a": "old"])
         try FileManager.default.createDirectory(

@@ -77,7 +77,7 @@ import Testing
         #expect(name(handle.outcome) == "failure" && recorder.problems().isEmpty)
     }
 
-    @Test("a deadline or a cancellation that comes while staged work is committed changes nothing: it was accepted")
+    @Test("a deadline or a cancellation while staged work is committed has no effect: the response was accepted")
     func inCommit() async throws {
         let (time, gate, log) = (ManualTimeSource(), Gate(), Log<String>())
         let staging = ClosureFilter { exchange, next in

@@ -42,7 +42,7 @@ import Testing
                 """)
     }
 
-    @Test("a request that cannot be built is explained all the same, nothing is sent")
+    @Test("a request that can't be built is explained as well, and isn't sent")
     func broken() {
         let stub = StubTransport()
         let explanation = NetworkAgent(baseURL: "", transport: stub).explain(Call<Void>(.get, "users"))

@@ -39,7 +39,7 @@ import Testing
             log.all.filter { $0.hasSuffix(">") } == ["call1>", "call2>", "call3>", "call4>", "hop1>", "hop2>", "hop3>"])
     }
 
-    @Test("a filter for both stages is asked in both and knows where it stands")
+    @Test("a filter for both stages runs in both and knows the current stage")
     func both() async throws {
         let log = Log<String>()
         let filter = ClosureFilter([.call, .hop]) { exchange, next in

@@ -231,7 +231,7 @@ private struct Framing: Accessory {
         #expect(seen.all == [false, false])
     }
 
-    @Test("a request is a value: it can be sent twice at once, and each start is an activity of its own")
+    @Test("a request is a value: it can be sent twice at once, and each start is a separate activity")
     func twice() async throws {
         let recorder = RecordingAccessory()
         let stub = StubTransport()

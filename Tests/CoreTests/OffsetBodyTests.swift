@@ -38,7 +38,7 @@ import Testing
         #expect(try body.open(at: 3).file == nil && body.open(at: 0).file != nil)
     }
 
-    @Test("a body that can be read from its start only says so, and opens there")
+    @Test("a body that can only be read from its start reports that, and opens there")
     func fromTheStart() async throws {
         let bodies: [RequestBody] = [
             .stream { [text] in HTTPBody(text) }, .prepared { [text] _ in .data(text) }, .json("0123456789"),

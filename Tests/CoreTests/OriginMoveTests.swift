@@ -148,7 +148,7 @@ import Testing
         #expect(stub.received.first?.headers.contains("X-One") == false)
     }
 
-    @Test("a placeholder is no origin: what replaces it gets the secrets")
+    @Test("a placeholder isn't an origin: the origin that replaces it gets the secrets")
     func placeholders() async throws {
         let stub = StubTransport(.text("ok"))
         let mover = moving(.call, to: "https://real.example/x")

@@ -4,7 +4,7 @@ import ErrandTesting
 import Testing
 
 @Suite("Parameters in a request", .leakChecked) struct ParameterPlacementTests {
-    @Test("a query of one's own and the path's stand side by side, escaped once")
+    @Test("a request's query and the path's query are combined, escaped once")
     func encodedPath() throws {
         let request = try built(
             Plain {

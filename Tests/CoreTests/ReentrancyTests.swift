@@ -41,7 +41,7 @@ private final class Farewell: Sendable {
         #expect(agent.configuration.timeout == .seconds(5))
     }
 
-    @Test("a change that throws changes nothing")
+    @Test("a change that throws has no effect")
     func throwing() {
         struct Refused: Error {}
         let agent = NetworkAgent(baseURL: base, transport: .stub)

@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test("a number that does not fit its type, or a wrong escape, is not said to be a body that cannot be read")
+    @Test("a number that doesn't fit its type, or a wrong escape, isn't reported as an unreadable body")
     func unfit() async throws {
         for body in [#"{"id":7.5,"name":"x"}"#, #"{"id":99999999999999999999,"name":"x"}"#, #"{"id":7,"name":"\x"}"#] {
             let error = await #expect(throws: ErrandError.self) { _ = try await send(GetUser(), .json(body)) }

@@ -65,7 +65,7 @@ import Testing
         #expect(!headers.contains(.cookie) && !headers.description.contains("own"))
     }
 
-    @Test("a request says that it goes without the agent's authorization")
+    @Test("a request declares that it is sent without the agent's authorization")
     func omitted() throws {
         let agent = agent(StubTransport(.text("ok")))
         let request = try agent.httpRequest(for: Plain { $0.authorization = .omitted })
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test("a filter learns whether the origin may see secrets, anew after a redirect, and may vouch for it")
+    @Test("a filter learns whether the origin may see secrets, again after a redirect, and may vouch for it")
     func filters() async throws {
         let stub = StubTransport(.text("ok"))
         stub.on("/plain", response: .redirect(to: "https://evil.example/there"))

@@ -24,7 +24,7 @@ import Testing
         #endif
     }
 
-    @Test("a request whose properties have the members' types gets no warning")
+    @Test("a request whose properties have the right types gets no warning")
     func right() async throws {
         let notes = Log<String>()
         let agent = NetworkAgent(baseURL: base, transport: .stub(.status(200)), accessories: [Notes(log: notes)])

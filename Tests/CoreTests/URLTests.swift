@@ -5,7 +5,7 @@ import Testing
 
 @Suite("URLs", .leakChecked) struct URLTests {
     @Test(
-        "a path is joined to the base as RFC 3986 says, and an absolute URL stands for itself",
+        "a path is joined to the base as in RFC 3986, and an absolute URL replaces it",
         arguments: [
             ("http://e.com", "get", "http://e.com/get"),
             ("http://e.com/", "get", "http://e.com/get"),
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(
-        "a query goes behind the one in the path, wherever question marks and ampersands stand",
+        "a query is appended to the path's query, wherever question marks and ampersands are",
         arguments: [
             ("a", "a?q=1"), ("a?", "a?q=1"), ("a?b", "a?b&q=1"), ("a?b&", "a?b&q=1"), ("a?b?", "a?b?&q=1"),
             ("a&", "a&?q=1"), ("a??", "a??&q=1"), ("a#f?", "a?q=1#f?"),
@@ -81,7 +81,7 @@ import Testing
         #expect(url.absoluteString == base + "/users/a%2Fb%20%C3%BC%3F%23%25%26%2B%E6%97%A5%E6%9C%AC/posts")
     }
 
-    @Test("a request chooses the standard base, a named one or its own, and a named one never falls back")
+    @Test("a request chooses the standard base, a named base or its own, and a named base never falls back")
     func bases() async throws {
         var configuration = AgentConfiguration(baseURL: base)
         configuration.namedBaseURLs["cdn"] = "https://cdn.example.com/static"

@@ -100,7 +100,7 @@ import Testing
         #expect(stub.received.isEmpty)
     }
 
-    @Test("a body that announced another number of bytes than it has fails, whatever its source, even if that is none")
+    @Test("a body with another number of bytes than announced fails, whatever its source, even if it has no bytes")
     func announced() async throws {
         let file = URL.temporaryDirectory.appending(path: "announced-\(UInt64.random(in: 0 ... .max))")
         try Data([1]).write(to: file)

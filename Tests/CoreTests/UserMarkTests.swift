@@ -33,7 +33,9 @@ import Testing
         #expect(try await marks([], headers: ["X-Plain": "p"]) == [[]])
     }
 
-    @Test("a declared mark goes along to the hops, and stands for the fields that carry it while they have its value")
+    @Test(
+        "a declared mark passes on to the hops, and replaces the marks of the fields that carry it while they have its value"
+    )
     func declared() async throws {
         func signing(_ value: String, then other: String? = nil) -> ClosureFilter {
             ClosureFilter { [ada] exchange, next in
@@ -73,7 +75,7 @@ import Testing
         #expect(!text.contains("canary") && text.contains("key •••"))
     }
 
-    @Test("a record has the marks of what was sent, and of nothing else")
+    @Test("a record has the marks of the sent requests, and no others")
     func recorded() async throws {
         let found = Log<Set<UserMark>?>()
         let recording = ClosureFilter { exchange, next in
@@ -139,7 +141,7 @@ import Testing
         _ = try await agent.send(Plain())
     }
 
-    @Test("a filter knows what follows in its stage, and can put another behind it")
+    @Test("a filter knows which filters follow in its stage, and can insert another after them")
     func following() async throws {
         let log = Log<String>()
         @Sendable func sign(_ name: String, _ traits: FilterTraits, _ stages: FilterStages = .hop) -> Trait {

@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandTesting
 import Testing
 
-@Suite("Operations that outlive a process, and what belongs to nobody yet", .leakChecked) struct UserPinRecordTests {
+@Suite("Operations that outlive a process, and entries without a known user", .leakChecked) struct UserPinRecordTests {
     private struct Other: Error {}
 
     /// Sends its request with a separate pin that admits only some users.

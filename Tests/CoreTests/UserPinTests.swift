@@ -35,7 +35,9 @@ import Testing
         return codes
     }
 
-    @Test("a request with another credential than the first isn't sent, nor one without, and the first user's goes on")
+    @Test(
+        "a request with another credential than the first isn't sent, nor one without, and the first user's requests continue"
+    )
     func credential() async {
         let transport = StubTransport.stub(.text("x"))
         let codes = await codes(

@@ -101,7 +101,7 @@ import Testing
         #expect(log.all == ["only wire"])
     }
 
-    @Test("a filter put behind others keeps to their stage, and the wire filters keep theirs")
+    @Test("a filter inserted after others stays in their stage, and the wire filters stay in theirs")
     func inserted() async throws {
         let log = Log<String>()
         let wire = ClosureFilter(.wire) { exchange, next in
@@ -142,7 +142,7 @@ import Testing
         #expect(log.all == [.hop])
     }
 
-    @Test("a group's members stand in its place, each in its own stage, and groups may stand in groups")
+    @Test("a group's members take its place, each in its own stage, and groups may contain groups")
     func groups() async throws {
         let log = Log<String>()
         func sign(_ name: String, _ stages: FilterStages = .call) -> Signpost {

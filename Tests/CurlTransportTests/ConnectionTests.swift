@@ -39,7 +39,7 @@ struct ConnectionTests {
         #expect(!"\(configuration)".contains("secret"))
     }
 
-    @Test("a proxy that nothing listens at is called one", arguments: ["http", "https"])
+    @Test("if no server listens at a proxy, the error names the proxy", arguments: ["http", "https"])
     func deadProxy(scheme: String) async throws {
         var configuration = CurlConfiguration()
         configuration.proxy = .url("http://127.0.0.1:1")
@@ -144,7 +144,7 @@ struct ConnectionTests {
         #expect(try await transport.send(try request(.get, server.url("/again")), options: .of()).status == 200)
     }
 
-    @Test("a local address is where connections start from")
+    @Test("connections start from the local address")
     func localAddress() async throws {
         let server = try RawServer { peer in
             while peer.readHead() != nil {
@@ -158,7 +158,7 @@ struct ConnectionTests {
         #expect(try response.text() == "127.0.0.9")
     }
 
-    @Test("a Unix socket is where every connection goes, and no proxy")
+    @Test("with a Unix socket, every connection goes there and no proxy is used")
     func unixSocket() async throws {
         let path = "/tmp/errand-\(getpid()).sock"
         let hosts = Log<String>()
@@ -179,7 +179,7 @@ struct ConnectionTests {
         _ = server
     }
 
-    @Test("IPv6 is spoken where the host has it")
+    @Test("IPv6 is used if the host has it")
     func ipv6() async throws {
         guard let server = try? RawServer(ipv6: true, { peer in while peer.readHead() != nil { peer.send(Self.ok) } })
         else { return }

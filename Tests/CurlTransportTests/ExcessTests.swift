@@ -14,7 +14,7 @@ import Musl
 import Android
 #endif
 
-@Suite("Bytes behind the end of a response over libcurl", .endsInTime, .leakChecked)
+@Suite("Bytes after the end of a response, over libcurl", .endsInTime, .leakChecked)
 struct ExcessTests {
     private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 

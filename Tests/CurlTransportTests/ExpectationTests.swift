@@ -59,7 +59,7 @@ struct ExpectationTests {
     }
 
     @Test(
-        "a refused expectation is dropped on another connection, whatever the server says of the first one",
+        "a refused expectation is dropped on another connection, whatever the server does with the first one",
         arguments: ["", "Connection: keep-alive\r\n", "Connection: close\r\n"], [BodyDelivery.data, .stream])
     func refused(field: String, delivery: BodyDelivery) async throws {
         for body in Self.bodies {

@@ -143,7 +143,7 @@ struct HTTP2FaultTests {
     }
 
     @Test(
-        "a long body goes out in HTTP/1 where libcurl loses an early response, and a short one in HTTP/2",
+        "a long body is sent over HTTP/1 if libcurl loses an early response, and a short one over HTTP/2",
         arguments: [1_000, 300_000])
     func earlyResponse(count: Int) async throws {
         let nginx = try await Nginx([("good", " ssl http2; location / { client_max_body_size 9m; return 200 ok; }")])

@@ -8,7 +8,7 @@ import Testing
 
 @testable import ErrandCurlTransport
 
-@Suite("HTTP/3, where this libcurl has none", .endsInTime, .leakChecked)
+@Suite("HTTP/3 with a libcurl that doesn't support it", .endsInTime, .leakChecked)
 struct WithoutHTTP3Tests {
     private static var isMissing: Bool { (try? CurlLibrary.load())?.speaksHTTP3 == false }
 

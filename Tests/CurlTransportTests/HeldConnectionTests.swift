@@ -5,7 +5,7 @@ import ErrandEssentials
 import Synchronization
 import Testing
 
-@Suite("Connections that are idle, and those that are not", .endsInTime, .leakChecked)
+@Suite("Idle connections, and connections in use", .endsInTime, .leakChecked)
 struct HeldConnectionTests {
     private func configuration() -> CurlConfiguration {
         var configuration = CurlConfiguration()

@@ -216,7 +216,7 @@ struct ResendTests {
     }
 
     @Test(
-        "a request that was read whole before its server went away is a lost connection, not one that reached nothing",
+        "a request that was read whole before its server went away is a lost connection, not an unreached server",
         arguments: [HTTPMethod.get, .post])
     func readBeforeGone(method: HTTPMethod) async throws {
         guard try !CurlLibrary.load().avoids(.connectionReuse) else { return }
@@ -246,7 +246,7 @@ struct ResendTests {
         withExtendedLifetime(server) {}
     }
 
-    @Test("a request that goes out again may wait for a free connection: that is no inactivity of the server")
+    @Test("a request that is sent again may wait for a free connection: the server doesn't count as inactive")
     func waitsAgain() async throws {
         guard try !CurlLibrary.load().avoids(.connectionReuse) else { return }
         let (spoil, release) = (Steps(), Steps())

@@ -62,7 +62,7 @@ struct StreamTests {
         #expect(try await iterator.next() == nil)
     }
 
-    @Test("a reader that stops holds back the sender, and another transfer goes on")
+    @Test("a reader that stops holds back the sender, and another transfer continues")
     func backpressure() async throws {
         let sent = Log<Int>()
         let server = try RawServer { peer in
@@ -92,7 +92,7 @@ struct StreamTests {
         #expect(count == 200 << 20)
     }
 
-    @Test("a reader that was faster than the sender holds it back where it stops, again and again")
+    @Test("a reader that was faster than the sender holds it back when it stops, again and again")
     func stops() async throws {
         let sent = Log<Int>()
         let server = try RawServer { peer in
@@ -238,7 +238,7 @@ struct StreamTests {
         #expect(throws: ErrandError.self) { try result.get() }
     }
 
-    @Test("a body that is cut off delivers what came and then says so", arguments: [true, false])
+    @Test("a body that is cut off delivers the bytes that arrived, then an error", arguments: [true, false])
     func truncated(isChunked: Bool) async throws {
         let server = try RawServer { peer in
             _ = peer.readHead()
@@ -254,7 +254,7 @@ struct StreamTests {
         #expect(error.code == .truncated)
     }
 
-    @Test("a large body that is cut off delivers what came before it says so")
+    @Test("a large body that is cut off delivers what came before the error")
     func largeTruncated() async throws {
         let film = pattern(3 << 20)
         for _ in 0..<20 {

@@ -36,7 +36,7 @@ struct TLSTests {
         return CurlTransport(configuration)
     }
 
-    @Test("a CA of one's own is trusted, from a file or from memory, and HTTP/2 is used unless it is switched off")
+    @Test("your own CA is trusted, from a file or from memory, and HTTP/2 is used unless it is switched off")
     func ownCA() async throws {
         let nginx = try await nginx()
         let url = nginx.url("good", "/1k")
@@ -53,7 +53,7 @@ struct TLSTests {
     }
 
     @Test(
-        "a foreign, expired or self-signed certificate and one of another host are refused, and the error says which",
+        "a foreign, expired or self-signed certificate, or one for another host, is refused, and the error names the problem",
         arguments: [
             ("elsewhere", "another host"), ("expired", "expired"), ("selfsigned", "self-signed"),
             ("foreign", "untrusted issuer"),

@@ -13,7 +13,7 @@ import Testing
         return Int(head[range.upperBound...].prefix { $0.isNumber }) ?? 0
     }
 
-    @Test("a body after a response to HEAD is no part of it, nor of the next response")
+    @Test("a body after a response to HEAD belongs neither to it nor to the next response")
     func headWithBody() async throws {
         let server = try RawServer { peer in
             while let head = peer.readHead() {

@@ -166,7 +166,7 @@ struct VersionTests {
         try HostCheck.check(try #require(URL(string: "http://m%C3%BCller.test/")))
     }
 
-    @Test("a header line that begins with a blank, right after the status line, corrupts nothing")
+    @Test("a header line that begins with a blank, right after the status line, doesn't corrupt memory")
     func blankFirstLine() async throws {
         await #expect(processExitsWith: .success) {
             let server = try RawServer { peer in
@@ -188,7 +188,7 @@ struct VersionTests {
     }
 
     @Test(
-        "a header line that begins with a blank corrupts nothing after other responses, nor is it added to a field of theirs"
+        "a header line that begins with a blank doesn't corrupt memory after other responses, and isn't added to their fields"
     )
     func blankLineAfterOthers() async throws {
         await #expect(processExitsWith: .success) {

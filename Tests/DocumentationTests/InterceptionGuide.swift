@@ -185,7 +185,7 @@ private func suppressing(_ agent: NetworkAgent, _ settings: Settings) -> Respons
         #expect(stub.received.map { $0.url.query() } == ["q=swift", "q=swift&region=AT"])
     }
 
-    @Test("a call that the app refuses ends with a typed error, is observed, and sends nothing")
+    @Test("a call that the app refuses ends with a typed error, is observed, and isn't sent")
     func gate() async throws {
         settings.set { $0.isReachable = false }
         await #expect(throws: CallRefused.self) { try await agent().send(Search(text: "a")) }

@@ -219,7 +219,8 @@ private final class BodyLog: CacheStore {
     }
 
     @Test(
-        "a failure is the service's and not the shape's, of a request that is validated and wherever the filter stands")
+        "a failure is reported as the service's, not as a wrong shape, wherever the filter is placed"
+    )
     func validated() async throws {
         struct Valid: ShopRequest, JSONValidatedRequest {
             typealias Output = User
@@ -283,7 +284,7 @@ private final class BodyLog: CacheStore {
         }
     }
 
-    @Test("a request with a format of its own says what refuses a credential, which is refreshed")
+    @Test("a request with its own format declares what refuses a credential, and the credential is refreshed")
     func ownFormat() async throws {
         let shop = try Shop()
         let agent = shop.agent(.authentication(shop.session()))

@@ -13,7 +13,7 @@ import Testing
         #expect(try await agent.send(Get<User?>()).value == User())
     }
 
-    @Test("a code that is no success is a typed error with code, message, envelope and response")
+    @Test("a code that isn't a success is a typed error with code, message, envelope and response")
     func failure() async throws {
         let agent = NetworkAgent(stub: #"{"code":1004,"msg":"sold out","total":3,"data":null}"#)
         let error = try #require(await #expect(throws: EnvelopeError.self) { try await agent.send(Get<User>()) })

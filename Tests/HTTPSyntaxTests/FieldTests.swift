@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(
-        "a backslash within the quotes of a form's part is one, and a quote after it ends the name if nothing follows",
+        "a backslash within the quotes of a form's part is a backslash, and a quote at the end of the field ends the name",
         arguments: [
             (#"form-data; name="f"; filename="C:\dir\new.txt""#, #"C:\dir\new.txt"#),
             (#"form-data; name="f"; filename="C:\dir\""#, #"C:\dir\"#),
@@ -103,7 +103,7 @@ import Testing
         #expect(EntityTagCondition(parsing: " * ") == .any && EntityTagCondition(parsing: "x") == nil)
     }
 
-    @Test("a backslash in an entity tag escapes nothing, in a list neither (RFC 9110, section 8.8.3)")
+    @Test("a backslash in an entity tag isn't an escape, in a list either (RFC 9110, section 8.8.3)")
     func entityTagsWithBackslash() throws {
         let tags = ["a\\", ", b, ", "\\", "c\\d"].compactMap { EntityTag($0) }
         let text = tags.map(\.description).joined(separator: ", ")

@@ -211,7 +211,7 @@ import Testing
         }
     }
 
-    @Test("a copy of a tokenizer reads the same tokens again, and white space alone has none")
+    @Test("a copy of a tokenizer reads the same tokens again, and white space alone has no tokens")
     func copies() {
         let bytes = Array("[1, 2] ".utf8)
         var tokenizer = JSONTokenizer(bytes)

@@ -9,7 +9,7 @@ import Testing
     }
 
     @Test(
-        "a label means what the WHATWG standard says, which is often a superset",
+        "a label means what the WHATWG standard defines, which is often a superset",
         arguments: [
             ("iso-8859-1", "windows-1252"), ("Latin1", "windows-1252"), ("US-ASCII", "windows-1252"),
             ("ascii", "windows-1252"), ("iso-8859-9", "windows-1254"), ("iso-8859-11", "windows-874"),
@@ -26,7 +26,7 @@ import Testing
     func labels(label: String, name: String) { #expect(Charset(label: label)?.name == name) }
 
     @Test(
-        "a label that the standard doesn't list names nothing",
+        "a label that the standard doesn't list names no charset",
         arguments: [
             "", " ", "utf-7", "utf-32", "no-such-charset", "UTF-8//IGNORE", "utf 8", "utf-8\u{0}", "ISO-2022-JP-3",
             "EUC-JISX0213", "TCVN", "char", "wchar_t", "utf\u{2010}8", "ſhift_jis", "ibm037", "'utf-8'", "cp932",

@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test("a failed check has the text of its own error, and any error has one")
+    @Test("a failed check has its error's own text, and any error has a text")
     func others() {
         #expect(ErrandError(.checkFailed, "no", underlying: Refusal()).localizedDescription == "sold out")
         #expect(

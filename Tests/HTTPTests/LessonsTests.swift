@@ -17,7 +17,7 @@ import Testing
         var born = Date(timeIntervalSince1970: 86_400)
     }
 
-    @Test("a missing optional property is left out, and null is sent only where it is asked for")
+    @Test("a missing optional property is left out, and null is sent only if it is asked for")
     func missing() throws {
         #expect(try text(Parameters(encoding: Profile())).contains("middle") == false)
         let none: String? = nil

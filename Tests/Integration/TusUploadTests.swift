@@ -108,7 +108,7 @@ struct TusUploadTests {
         #expect(try server.contents().contains(data))
     }
 
-    @Test("a file that was changed begins anew, and the server forgets the old one")
+    @Test("a file that was changed starts over, and the server forgets the old upload")
     func changed() async throws {
         let server = try await TusServer(cutting: [200_000])
         _ = try write(1_000_000)

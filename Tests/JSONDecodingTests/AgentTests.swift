@@ -28,7 +28,7 @@ struct AgentTests {
         #expect(user == User(id: 7, userName: "Ada"))
     }
 
-    @Test("a failure says where, as with JSONDecoder")
+    @Test("a failure reports its place, as with JSONDecoder")
     func failure() async throws {
         do {
             _ = try await agent(#"[{"id":"x"}]"#).send(Call<[User]>(.get, "users"))

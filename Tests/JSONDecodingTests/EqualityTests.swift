@@ -3,7 +3,7 @@ import ErrandJSONValidation
 import Foundation
 import Testing
 
-@Suite("The fast decoder beside JSONDecoder", .endsInTime, .leakChecked)
+@Suite("The fast decoder, compared with JSONDecoder", .endsInTime, .leakChecked)
 struct EqualityTests {
     private static let parts = 20
     /// 6,000 documents and types; set `ERRAND_DOCUMENTS=1000000` for the long form.

@@ -19,7 +19,7 @@ struct NumberTests {
         return random.chance(3) ? "-" + text : text
     }
 
-    @Test("a Double and a Float are the nearest ones, as the standard library reads them")
+    @Test("a Double and a Float are the nearest values, as the standard library reads them")
     func rounding() {
         var random = SeededGenerator(seed: 7)
         for _ in 0..<20_000 {

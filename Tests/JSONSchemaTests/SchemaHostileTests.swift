@@ -57,7 +57,7 @@ struct SchemaHostileTests {
         #expect(problems(schema, nested(400)).isEmpty && !problems(schema, nested(401)).isEmpty)
     }
 
-    @Test("a document that is nested deeply, also where all of it is hashed")
+    @Test("a deeply nested document, also if all of it is hashed")
     func deepDocument() throws {
         var limits = JSONLimits()
         let nested = { (count: Int) in String(repeating: "[", count: count) + String(repeating: "]", count: count) }

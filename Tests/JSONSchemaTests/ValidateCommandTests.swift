@@ -133,7 +133,7 @@ struct ValidateCommandTests {
         #expect(result.text.isEmpty == (status != 1) && result.complaint.isEmpty == (status != 2))
     }
 
-    @Test("- is standard input: a document, an example, a schema")
+    @Test("`-` is standard input, for a document, an example or a schema")
     func standardInput() async throws {
         let folder = try folder()
         let program = try Program(built: "errand-validate")

@@ -111,7 +111,7 @@ struct AgentTests {
         #expect(stored.withLock { $0 } == ["kept", "discarded"])
     }
 
-    @Test("a filter behind it sees the check when it judges, and the check runs once in the end")
+    @Test("a later filter sees the check when it judges, and the check runs once at the end")
     func judging() async throws {
         let responses = Mutex([#"{"id":1}"#, #"{"id":1,"name":"Ada"}"#])
         let transport = StubTransport { _ in .json(responses.withLock { $0.removeFirst() }) }

@@ -165,7 +165,7 @@ struct ProblemTests {
         }
     }
 
-    @Test("a range that contains nothing has no amount")
+    @Test("an empty range has no amount")
     func emptyAmounts() {
         for shape in [
             JSONShape.array(of: .integer, count: ..<Int.min), .array(of: .integer, count: 5..<5),

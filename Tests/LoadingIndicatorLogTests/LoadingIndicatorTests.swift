@@ -22,7 +22,7 @@ struct LoadingIndicatorTests {
         LoadingIndicator(shown, label: label, delay: .zero, minimumDuration: .zero, interval: .zero, time: time)
     }
 
-    @Test("a fast response shows nothing, and a slow one is shown after the delay, for at least the minimum")
+    @Test("a fast response doesn't show the indicator; a slow one shows it after the delay, for at least the minimum")
     func delays() async throws {
         let gate = Gate()
         let indicator = LoadingIndicator(

@@ -164,7 +164,7 @@ import Testing
         }
     }
 
-    @Test("a boundary of one's own that a part contains makes no request; a random one never stands in a part")
+    @Test("your own boundary fails the request if a part contains it; a random boundary never occurs in a part")
     func boundaries() async throws {
         let hidden = Data("abc\r\n--secret\r\nxyz".utf8)
         let folder = try Folder(["f": String(repeating: "-", count: 300_000) + "\r\n--secret--"])
@@ -249,7 +249,7 @@ import Testing
         #expect(Multipart.Part.file(URL(filePath: "/tmp/a.pdf"), name: "x", fileName: "").fileName == nil)
     }
 
-    @Test("a form that is longer than can be counted has no length")
+    @Test("a form that is longer than a number can count has no length")
     func uncountable() throws {
         let longest = Int64.max - (1 << 20) - 1000
         func length(_ streams: Int64...) throws -> Int64? {

@@ -96,7 +96,7 @@ struct ReadingLessonsTests {
     }
 
     @Test(
-        "a boundary is read without quotes as well, whatever it contains, and wherever it stands in the type",
+        "a boundary is read without quotes as well, whatever it contains, and wherever it is in the type",
         arguments: [
             ("multipart/form-data; boundary====1656457491496===", "===1656457491496==="),
             (
@@ -118,7 +118,7 @@ struct ReadingLessonsTests {
         #expect(parts.map(\.name) == ["a", "b"])
     }
 
-    @Test("a part whose content is missing, also its line end, is empty and takes nothing of the next one")
+    @Test("a part without content, not even a line end, is empty and takes no bytes of the next one")
     func missingContent() async throws {
         let text = """
             --b\r
@@ -143,7 +143,7 @@ struct ReadingLessonsTests {
         }
     }
 
-    @Test("a body with another boundary than its type names, or none, is an error and not an empty form")
+    @Test("a body whose boundary isn't its type's, or that has none, is an error and not an empty form")
     func otherBoundary() async throws {
         for body in [form("right", [("field1", Data("value1".utf8))]), Data("{\"a\":1}".utf8), Data()] {
             let error = await #expect(throws: MultipartError.self) { try await read(body, type("wrong")) }

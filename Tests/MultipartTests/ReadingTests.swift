@@ -192,7 +192,7 @@ import Testing
         #expect(error?.code == .truncated)
     }
 
-    @Test("a part that lies behind its reader throws, and a part within a part can be read")
+    @Test("a part that the reader has passed throws, and a part within a part can be read")
     func passed() async throws {
         let inner = "--i\r\n\r\none\r\n--i\r\n\r\ntwo\r\n--i--"
         let text = "--b\r\nContent-Type: multipart/x; boundary=i\r\n\r\n\(inner)\r\n--b\r\n\r\nlast\r\n--b--"

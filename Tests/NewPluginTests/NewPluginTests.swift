@@ -55,7 +55,7 @@ struct NewPluginTests {
     }
 
     @Test(
-        "a name stands in the package as the language wants it",
+        "a name has the form that the language requires in the package",
         arguments: [
             ("HTTPSigner", "X-HTTP-Signer", "func httpSigner("), ("Default", "X-Default", "func `default`("),
             ("Gate2", "X-Gate2", "func gate2("), ("ErrandGate", "X-Errand-Gate", "func errandGate("),

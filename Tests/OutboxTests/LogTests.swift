@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test(
-        "a great number leaves room for later ones, which are read again, also from a log that was written anew",
+        "a great number leaves room for later ones, which are read again, also from a log that was rewritten",
         arguments: [OutboxFormat.Kind.next, .put])
     func greatNumber(kind: OutboxFormat.Kind) async throws {
         var bytes = OutboxFormat.prefix
@@ -149,7 +149,7 @@ import Testing
     }
 
     @Test(
-        "a log that has no number left takes no entry, and keeps what it has where it is written anew", arguments: 0...2
+        "a log without a number left refuses entries, and keeps its entries when it is rewritten", arguments: 0...2
     )
     func usedUp(room: Int) async throws {
         var outbox = try await desk.enqueueOnly()
@@ -303,7 +303,7 @@ import Testing
         #expect(permissions as? Int == 0o600)
     }
 
-    @Test("a log of entries that are gone is written anew, and other processes follow")
+    @Test("a log whose entries are gone is rewritten, and other processes follow")
     func rewriting() async throws {
         let other = try await desk.enqueueOnly()
         let outbox = try await desk.enqueueOnly()

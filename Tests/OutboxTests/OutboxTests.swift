@@ -143,7 +143,7 @@ import Testing
         await outbox.close()
     }
 
-    @Test("a request that is refused stops its lane, and goes on when the app says so")
+    @Test("a refused request stops its lane, which continues when the app resumes it")
     func stop() async throws {
         let allowed = Gate()
         let desk = Desk { path in path == "notes/1" && !allowed.isOpen ? .status(422) : .text(path) }
@@ -352,7 +352,7 @@ import Testing
         } catch let error as OutboxError { #expect(error.code == .closed) }
     }
 
-    @Test("a removed entry is cancelled where it is being sent, and the lane goes on")
+    @Test("a removed entry is cancelled while it is being sent, and the lane continues")
     func removal() async throws {
         let gate = Gate()
         let desk = Desk { path in
@@ -381,7 +381,7 @@ import Testing
         await again.close()
     }
 
-    @Test("a paused outbox starts nothing, and enqueues all the same")
+    @Test("a paused outbox doesn't send, but still accepts entries")
     func pause() async throws {
         let outbox = try await desk.open()
         outbox.pause()

@@ -16,7 +16,7 @@ import Android
 
 @Suite("Outboxes of processes", .endsInTime) struct ProcessTests {
 
-    @Test("a full disk refuses an entry with a reason, wherever a write ends, and loses none")
+    @Test("a full disk refuses an entry with a reason, wherever a write ends, and doesn't lose any entry")
     func fullDisk() async throws {
         // In a separate process, whose file size limit simulates a full disk.
         await #expect(processExitsWith: .success) {

@@ -51,7 +51,7 @@ import Testing
         #expect(controller.state.items == Array(0..<10) && !controller.state.isLoading)
     }
 
-    @Test("a failure in the middle loses and repeats nothing: the same page is sent again")
+    @Test("a failure in the middle neither loses nor repeats a page: the same page is sent again")
     func failure() async throws {
         let (controller, server) = controller(.offset(), 25)
         server.fail(at: 2)
@@ -277,7 +277,7 @@ import Testing
         #expect(controller.state.items == Array(0..<10) && server.requests.count == 1)
     }
 
-    @Test("a list goes on from a stored position, in every style", arguments: PagePosition.all)
+    @Test("a list continues from a stored position, in every style", arguments: PagePosition.all)
     func storedPosition(first: PagePosition) async throws {
         let (controller, _) = controller(first, 25)
         try await controller.next()

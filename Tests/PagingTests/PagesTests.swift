@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test("a list goes on from a page that is there")
+    @Test("a list continues from a page that is there")
     func resumed() async throws {
         let server = NumberServer(.cursor, 35)
         var first: Page<Int, Numbers>?
@@ -181,7 +181,7 @@ import Testing
         #expect(count == 2 && transport.received.last?.urlText == "https://api.example.com" + expected)
     }
 
-    @Test("a link that is no URL is an error, and not the end of the list")
+    @Test("a link that isn't a URL is an error, and not the end of the list")
     func invalidLinks() async throws {
         for target in ["https://", "//a b/", "https://a.example:99999/", "//[::1"] {
             let agent = linked { _ in target }

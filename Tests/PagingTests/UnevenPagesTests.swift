@@ -103,7 +103,7 @@ struct UnevenPagesTests {
     }
 
     @Test(
-        "a list ends where its server repeats a page, since it knows no pages or has no more",
+        "a list ends where its server repeats a page, because it ignores pages or has no more",
         arguments: [1, 5, 10, 45, 100], [PagePosition.number(size: 10), .offset(size: 10), .number(size: 100)])
     func repeatedPages(count: Int, position: PagePosition) async throws {
         for varying in [false, true] {

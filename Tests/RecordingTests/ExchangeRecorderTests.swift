@@ -148,7 +148,7 @@ struct ExchangeRecorderTests {
         #expect(tiny.recording.exchanges.isEmpty && tiny.recording.droppedExchanges == 1)
     }
 
-    @Test("a recorder that keeps nothing counts, and asks for no bodies")
+    @Test("a recorder that keeps no exchanges counts, and doesn't ask for bodies")
     func counting() async throws {
         let recorder = ExchangeRecorder(maximumBodyBytes: 100, maximumExchanges: 0, time: time)
         _ = try await agent(.text("ok"), recorder).send(Get())

@@ -12,7 +12,7 @@ struct RecordingLessonsTests {
         var path: String { "stream" }
     }
 
-    @Test("a recorder reads no more of a streamed body than the app, and keeps none of it")
+    @Test("a recorder reads no more of a streamed body than the app, and doesn't keep it")
     func partlyRead() async throws {
         let pulled = Counter()
         let stream = StubResponse.stream {

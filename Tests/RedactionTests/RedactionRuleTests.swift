@@ -62,7 +62,7 @@ import Testing
         return redaction
     }
 
-    @Test("a name is secret exactly where a search for each word finds one", arguments: 0..<20)
+    @Test("a name is secret exactly if a search for each word finds one", arguments: 0..<20)
     func names(seed: Int) {
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<100 {

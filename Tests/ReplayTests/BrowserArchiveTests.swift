@@ -82,7 +82,7 @@ struct BrowserArchiveTests {
         try twice.checkAllUsed()
     }
 
-    @Test("a number or a Boolean where the format has a text is that text, and refuses no file")
+    @Test("a number or a Boolean in place of a text is read as that text, and the file isn't refused")
     func numbers() async throws {
         let har = Data(
             """

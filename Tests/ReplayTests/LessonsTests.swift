@@ -17,7 +17,7 @@ struct ReplayLessonsTests {
         return entry("POST", "\(site)/a", post: escaped, content: text(response))
     }
 
-    @Test("a body that wasn't recorded equals none, and the error says so")
+    @Test("a body that wasn't recorded equals a missing body, and the error reports that")
     func missingPostData() async throws {
         let replay = try ReplayTransport(
             har: archive(recorded(nil, "1"), recorded(nil, "2")), matching: ReplayMatching(body: true))

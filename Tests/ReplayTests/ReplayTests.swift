@@ -268,7 +268,7 @@ struct ReplayTests {
         #expect(try await task.value == "ok")
     }
 
-    @Test("a recorded time beyond the timeout is a timeout, also one that is no time at all")
+    @Test("a recorded time beyond the timeout is a timeout, and so is an invalid time")
     func late() async throws {
         for wait in ["90000", "1e300", "1e999"] {
             let time = ManualTimeSource()

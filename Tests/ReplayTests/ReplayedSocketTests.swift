@@ -30,7 +30,7 @@ struct ReplayedSocketTests {
         return stub
     }
 
-    @Test("a mode that passes requests on opens sockets over its transport, and a recording says that it has none")
+    @Test("a mode that passes requests on opens sockets over its transport, and a recording reports that it has none")
     func passing() async throws {
         for mode in [ReplayMode.recordAll(over: echoing()), .recordNew(over: echoing())] {
             let file = try Folder().file("a.har")

@@ -40,7 +40,7 @@ import Testing
         #expect(sent[1].headers["Accept-Encoding"] != "identity" && sent[1].range == nil)
     }
 
-    @Test("a decoded body that breaks begins anew, and the bytes are never joined", arguments: Wire.allCases)
+    @Test("a decoded body that breaks starts over, and the bytes are never joined", arguments: Wire.allCases)
     func broken(wire: Wire) async throws {
         origin.set {
             $0.twist = { number, _, response in
@@ -74,7 +74,7 @@ import Testing
         #expect((error as? TransferError)?.code == .expectedChecksumMismatch && folder.names == ["a"])
     }
 
-    @Test("a coding that is not known is an error that names it, and nothing is left")
+    @Test("an unknown coding is an error that names it, and leaves no files")
     func unknown() async throws {
         origin.set { $0.twist = { _, _, response in response.header("Content-Encoding", "x-lzma9") } }
         let error = await failure { try await agent(origin.server).send(Get(folder.file("a"), path: "a")) }

@@ -47,7 +47,7 @@ import Testing
         #expect(all == all.sorted() && all.last == 800_000)
     }
 
-    @Test("a later start begins its progress where the first one ended")
+    @Test("a later start begins its progress where the first start ended")
     func progressOfTheRest() async throws {
         origin.breakFirst(after: 500_000)
         _ = await failure {
@@ -87,7 +87,7 @@ import Testing
         #expect(Throughput().value(.now) == 0)
     }
 
-    @Test("a paused download lets the connection go and goes on by range", arguments: Wire.allCases, [1, 4])
+    @Test("a paused download closes its connection and continues with a range", arguments: Wire.allCases, [1, 4])
     func pause(wire: Wire, segments: Int) async throws {
         let gate = Gate()
         origin.set {
@@ -140,7 +140,7 @@ import Testing
         _ = try await agent.download(Get(folder.file("a")), control: control).file
     }
 
-    @Test("a hundred pauses at any moment lose nothing", arguments: [1, 4])
+    @Test("a hundred pauses at any moment don't lose bytes", arguments: [1, 4])
     func manyPauses(segments: Int) async throws {
         origin.set { $0.twist = { _, _, response in response.slowly(bytesPerChunk: 8 << 10, every: .zero) } }
         let download = agent(origin.server, .system, quick(segments: segments)).download(Get(folder.file("a")))

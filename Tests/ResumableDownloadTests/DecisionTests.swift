@@ -55,7 +55,7 @@ import Testing
         #expect(!isTemporary(TransferError(.busy, "busy")) && !isTemporary(CancellationError()))
     }
 
-    @Test("a plan splits the longest rest, joins what is done, and forgets nothing", arguments: 0..<200)
+    @Test("a plan splits the longest rest, joins finished ranges, and forgets no range", arguments: 0..<200)
     func plans(seed: Int) throws {
         var random = SeededGenerator(seed: UInt64(seed) &* 77 + 1)
         let total = Int64.random(in: 0...10_000, using: &random)
@@ -96,7 +96,7 @@ import Testing
         #expect(collapsed.received == plan.frontier && collapsed.parts.count == 1)
     }
 
-    @Test("a plan from a disk that cannot be is none")
+    @Test("an impossible plan from the disk is ignored")
     func impossiblePlans() {
         typealias Part = RangePlan.Part
         let wrong: [([Part], Int64?)] = [

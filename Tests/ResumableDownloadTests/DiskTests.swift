@@ -83,7 +83,7 @@ import Testing
         #expect(try folder.data("a") == film && folder.names == ["a"])
     }
 
-    @Test("a pipe or a link in the place of a file of ours neither blocks nor is written to", arguments: 0..<4)
+    @Test("a pipe or a link in place of one of our files neither blocks nor is written to", arguments: 0..<4)
     func planted(way: Int) async throws {
         let names = try await leave()
         let precious = folder.file("precious")
@@ -245,7 +245,7 @@ import Testing
         #expect(try folder.data("a") == film && origin.ranges.last == .some(nil))
     }
 
-    @Test("a destination where no file can be made fails with a typed error")
+    @Test("a destination where a file can't be created fails with a typed error")
     func places() async throws {
         let agent = agent(origin.server)
         func code(_ url: URL) async -> TransferError.Code? {

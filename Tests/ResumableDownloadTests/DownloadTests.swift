@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(
-        "a directory gets the name that the server gives, or that of the final URL", arguments: Wire.allCases
+        "in a directory, the file gets the server's name, or the name of the final URL", arguments: Wire.allCases
     )
     func directory(wire: Wire) async throws {
         server.on("/start", .redirect(to: "/videos/the%20film.mp4?token=1"))

@@ -16,7 +16,7 @@ import Testing
             .explain(request).problems
     }
 
-    @Test("a cache may stand before downloads, which it passes")
+    @Test("a cache may come before downloads, which it passes on")
     func cache() throws {
         #expect(try problems([.cache(.memory(), policy: .http)]).isEmpty)
         #expect(try problems([.cache(.memory()), .downloads]).isEmpty)

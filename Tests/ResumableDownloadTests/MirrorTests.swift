@@ -127,7 +127,7 @@ import Testing
         #expect(try folder.data("a") == film && origin.server.requestCount == 45)
     }
 
-    @Test("a file that changes with each attempt makes no progress, and the download ends")
+    @Test("a file that changes with each attempt counts as no progress, and the download ends")
     func changing() async throws {
         let origin = try Origin(film)
         origin.set { [film] in

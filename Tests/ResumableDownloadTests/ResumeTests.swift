@@ -56,7 +56,7 @@ final class Origin: Sendable {
     var ranges: [String?] { server.received.map(\.range) }
 }
 
-@Suite("Going on where it was", .leakChecked) struct ResumeTests {
+@Suite("Continuing an interrupted download", .leakChecked) struct ResumeTests {
     private let folder: Folder
     private let film = bytes(900_000)
     private let origin: Origin

@@ -31,7 +31,7 @@ import Testing
         #expect(SafeFileName.choose(disposition: field, url: url) == name)
     }
 
-    @Test("a URL that ends with a slash has the server's name, and without one that of its last folder")
+    @Test("a URL that ends with a slash gets the server's name, and without one the name of its last folder")
     func folder() async throws {
         let folder = try Folder()
         let server = try TestServer()
@@ -79,7 +79,8 @@ import Testing
     }
 
     @Test(
-        "a Content-Range in the form of a request's Range is none: ignored with 200, and no part of the file with 206")
+        "a Content-Range in the form of a request's Range is ignored: the file is whole with 200, and no part is used with 206"
+    )
     func requestForm() async throws {
         for segments in [1, 4] {
             _ = try await download(segments: segments) { [self] number, request, response in

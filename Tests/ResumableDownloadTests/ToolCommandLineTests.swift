@@ -32,7 +32,7 @@ import Testing
         #expect(mistake("--output=", url) == "--output needs a value that is not empty")
     }
 
-    @Test("URLs, and a destination behind them")
+    @Test("URLs, followed by a destination")
     func places() throws {
         #expect(try parse(url).place == .here)
         #expect(try parse(url, "a").place == .path("a"))

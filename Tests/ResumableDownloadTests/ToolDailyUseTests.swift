@@ -152,7 +152,7 @@ import Testing
     }
 
     #if os(Linux)
-    @Test("a password that there is no terminal to ask for is a sentence, not a wait")
+    @Test("a password without a terminal to ask on gives a message, and no wait")
     func noTerminal() async throws {
         let ended = try await Tool(shell: "setsid -w \"$@\"", "-u", "me", url).ended()
         #expect(ended.status == 2 && ended.complaint.contains("there is no terminal to ask on"))

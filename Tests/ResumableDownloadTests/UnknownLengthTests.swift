@@ -37,7 +37,7 @@ import Testing
         #expect(origin.server.received.last?.headers["If-Range"] == "\"1\"")
     }
 
-    @Test("a later start resumes, too, and says so before", arguments: Wire.allCases)
+    @Test("a later start resumes, too, and announces that first", arguments: Wire.allCases)
     func resumesLater(wire: Wire) async throws {
         cutChunks(after: 600_000)
         let request = Get(folder.file("a")).with { $0.downloadOptions = quick(tries: 1) }

@@ -52,7 +52,7 @@ import Testing
         #expect(sending.withLock { $0.first?.transferred } ?? 0 >= 500_000)
     }
 
-    @Test("a paused upload lets the connection go, and continues behind what the server has", arguments: kinds)
+    @Test("a paused upload closes its connection, and continues after the bytes that the server has", arguments: kinds)
     func pause(kind: UploadOrigin.Kind) async throws {
         let origin = try UploadOrigin(kind)
         let first = kind.firstRequest

@@ -152,7 +152,7 @@ import Testing
         #expect(origin.snapshot.bodies.map { Data($0) } == [film])
     }
 
-    @Test("a damaged part is sent again where the server checks it")
+    @Test("a damaged part is sent again if the server checks it")
     func damaged() async throws {
         let origin = try UploadOrigin(.tus)
         origin.set {
@@ -211,7 +211,7 @@ import Testing
         }
     }
 
-    @Test("a place at another scheme is refused where that would be insecure")
+    @Test("a location with another scheme is refused if that would be insecure")
     func downgrade() async throws {
         let stub = StubTransport()
         stub.on("*", response: .status(201, headers: [.location: "http://a.example/files/1", "Upload-Complete": "?0"]))

@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test("a later start continues where the first one ended, and then nothing is left", arguments: kinds)
+    @Test("a later start continues where the first one ended, and leaves no files at the end", arguments: kinds)
     func resumed(kind: UploadOrigin.Kind) async throws {
         let origin = try UploadOrigin(kind)
         await leave(origin)

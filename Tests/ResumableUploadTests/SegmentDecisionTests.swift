@@ -53,7 +53,7 @@ import Testing
         #expect(!UploadSegment.areWhole(many, of: 17))
     }
 
-    @Test("Upload-Concat is read as it is written, and is none where it makes no sense")
+    @Test("Upload-Concat is read as written, and ignored if it makes no sense")
     func field() {
         for concat in [UploadConcat.partial, .final(["/a", "https://b.example/c"])] {
             #expect(UploadConcat([UploadConcat.name: concat.text]) == concat)
@@ -103,7 +103,7 @@ import Testing
         #expect(!server.joinsSegments)
     }
 
-    @Test("a place at which something else stands than a segment is lost")
+    @Test("a location that no longer holds a segment is lost")
     func inquiry() throws {
         var plan = UploadPlan(total: 100, server: UploadServer(.tus))
         plan.isSegment = true

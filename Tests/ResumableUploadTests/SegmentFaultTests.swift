@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test("a damaged segment is sent again where the server checks it")
+    @Test("a damaged segment is sent again if the server checks it")
     func damaged() async throws {
         let origin = try joiningOrigin()
         let patches = Counter()

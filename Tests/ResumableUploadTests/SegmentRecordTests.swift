@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test("a later start continues each segment at its place, and then nothing is left", arguments: [1, 2, 4])
+    @Test("a later start continues each segment at its place, and leaves no files at the end", arguments: [1, 2, 4])
     func resumed(segments: Int) async throws {
         let origin = try joiningOrigin()
         try await leave(origin)

@@ -71,7 +71,7 @@ let kinds: [UploadOrigin.Kind] = [.draft(8), .draft(6), .tus]
         #expect(origin.snapshot.log == begin + ["HEAD", "PATCH 300000", "HEAD", "PATCH 400000"])
     }
 
-    @Test("a body that cannot be opened at an offset starts over, and says so")
+    @Test("a body that can't be opened at an offset starts over, and reports that")
     func unseekable() async throws {
         let origin = try UploadOrigin(.draft(8))
         origin.set { $0.fault = { number, _ in number == 2 ? .cut(300_000) : nil } }

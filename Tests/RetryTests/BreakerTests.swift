@@ -9,7 +9,7 @@ import Testing
         _ wire: Wire, _ time: ManualTimeSource, _ policy: BreakerPolicy = BreakerPolicy(), before: [any Filter] = []
     ) -> NetworkAgent { NetworkAgent(wire, before + [.breaker(policy)], time) }
 
-    @Test("a host that is down gets nothing more, then one probe, and everything once that succeeds")
+    @Test("a host that is down gets no requests, then one probe, and all requests once the probe succeeds")
     func probing() async throws {
         let (time, up, door) = (ManualTimeSource(), Log<Bool>(), Gate())
         let wire = Wire { _, request, _ in

@@ -117,7 +117,7 @@ import Testing
         #expect(stub.received.count == 7)
     }
 
-    @Test("a cancelled retry of a call without a budget gives no other call one more")
+    @Test("a cancelled retry of a call without a budget doesn't give another call an extra retry")
     func foreignRefund() async throws {
         let (time, stub) = (ManualTimeSource(), StubTransport(.status(503)))
         let budgeted = policy(2) { $0.budget = RetryBudget(share: 0, reserve: 1) }

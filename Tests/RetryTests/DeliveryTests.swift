@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(
-        "a filter within the retry that sends twice, a request of its own, or two at once has reached a server",
+        "a filter within the retry that sends twice, sends its own request, or sends two at once has reached a server",
         arguments: FilterStages.inner)
     func innerFilters(stage: FilterStages) async throws {
         // The second of two requests is refused.

@@ -74,7 +74,7 @@ import Testing
         #expect(note.host == "api.example.com:443" && note.wait == .seconds(6))
     }
 
-    @Test("a request behind so many others that its deadline passes before its turn is refused at once")
+    @Test("a request that would reach its deadline before its turn is refused at once")
     func rateDeadline() async throws {
         let time = ManualTimeSource()
         let wire = Wire { _, request, _ in response(request) }
@@ -165,7 +165,7 @@ import Testing
         #expect(try await agent.send(Get()).value == "ok")
     }
 
-    @Test("a hit of an HTTP cache passes no gate, though the gate stands before the cache in the array")
+    @Test("a hit of an HTTP cache doesn't pass a gate, although the gate comes before the cache in the array")
     func hits() async throws {
         let store = ClosureFilter(.hop) { exchange, _ in HTTPResponse(url: exchange.http.url, status: 200) }
         let wire = Wire { _, request, _ in response(request) }

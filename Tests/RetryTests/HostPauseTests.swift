@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test(
-        "2 seconds of peace are kept by every request to the host, whichever asked, by retry alone and in the standard order",
+        "each request to a host waits after a Retry-After, with a retry alone and in the standard order",
         arguments: [true, false])
     func peace(standard: Bool) async throws {
         let time = ManualTimeSource()
@@ -132,7 +132,7 @@ import Testing
         #expect(await outcome(task) == "ok")
     }
 
-    @Test("a call whose deadline ends before the rest fails at once, typed, and sends nothing")
+    @Test("a call whose deadline ends before the pause fails at once with a typed error, and isn't sent")
     func deadline() async throws {
         let time = ManualTimeSource()
         let wire = wire("30")
@@ -208,7 +208,7 @@ import Testing
     }
 
     @Test(
-        "a host whose RateLimit fields leave nothing is not asked before they are renewed, in every draft's form",
+        "a host whose RateLimit fields leave no quota gets no request before they are renewed, in every draft's form",
         arguments: [
             ["RateLimit": "\"default\";r=0;t=4"], ["RateLimit": "\"day\";r=500;t=9000, \"burst\";r=0;t=4"],
             ["RateLimit": "limit=10, remaining=0, reset=4"],

@@ -100,7 +100,7 @@ import Testing
         #expect(wire.sent == 10)
     }
 
-    @Test("a failing server behind the standard line gets at most 1.1 times the calls, on a real socket")
+    @Test("a failing server gets at most 1.1 times the calls through the standard filters, on a real socket")
     func server() async throws {
         let server = try TestServer()
         server.on("*", .status(500))

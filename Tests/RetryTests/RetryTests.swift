@@ -68,7 +68,7 @@ import Testing
         #expect(stub.received.count == 1)
     }
 
-    @Test("a body that can be sent once is not sent again, one that can be opened anew is")
+    @Test("a body that can be sent once isn't sent again, a body that can be opened again is")
     func bodies() async throws {
         let stub = StubTransport(.status(503))
         let agent = NetworkAgent(stub, [.retry(policy { $0.backoff = .none })])
@@ -127,7 +127,7 @@ import Testing
         #expect(stub.received.count == 3 && notes.count("retry", "deadline") == 1)
     }
 
-    @Test("a cancellation ends every wait at once, and nothing is sent afterwards", arguments: [1, 2, 3])
+    @Test("a cancellation ends every wait at once, and no request is sent afterwards", arguments: [1, 2, 3])
     func cancellation(attempts: Int) async throws {
         let time = ManualTimeSource()
         let stub = StubTransport(.status(503))
@@ -180,7 +180,8 @@ import Testing
     }
 
     @Test(
-        "a request that says how it is repeated is, whether the agent retries or not, and once only", arguments: [0, 1])
+        "a request with its own retry policy is repeated by it, whether the agent retries or not, and by one filter only",
+        arguments: [0, 1])
     func requests(agents: Int) async {
         let stub = StubTransport(.status(503))
         let agent = NetworkAgent(stub, agents == 0 ? [] : [.retry(policy { $0.backoff = .none })])

@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test(
-        "a response leaves nothing to clear: neither its data nor a failure marks the next start"
+        "a response leaves no state to clear: neither its data nor a failure affects the next start"
     )
     func nothingToClean() async throws {
         let transport = StubTransport()
@@ -127,7 +127,8 @@ import Testing
         init(_ data: Data) { self.data = data }
     }
 
-    @Test("a response has its content, text, activity, request, parameters and status, and says whether it was stored")
+    @Test(
+        "a response has its content, text, activity, request, parameters and status, and reports whether it was stored")
     func response() async throws {
         let recorder = RecordingAccessory()
         let agent = NetworkAgent(

@@ -246,7 +246,8 @@ import Testing
         #expect(!request.body.isReplayable)
     }
 
-    @Test("a body that isn't in memory is refused, read twice, or left out, as the payload says") func payloads()
+    @Test("a body that isn't in memory is refused, read twice, or left out, as the payload option specifies")
+    func payloads()
         async throws
     {
         let url = address("https://example.amazonaws.com/")

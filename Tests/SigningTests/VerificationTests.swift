@@ -179,7 +179,7 @@ import Testing
         #expect(await Self.check(member) == .insufficientCoverage)
     }
 
-    @Test("a nonce is accepted once, and only from whoever has the key") func nonces() async throws {
+    @Test("a nonce is accepted once, and only from a holder of the key") func nonces() async throws {
         let nonces = MemoryNonces(limit: 2)
         func check(_ request: HTTPRequest, at date: Date = Self.now) async -> SigningError.Code? {
             await Self.check(request, at: date) { $0.nonces = nonces }

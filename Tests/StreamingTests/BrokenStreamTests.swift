@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test("10,000 breaks at seeded places lose no event and double none")
+    @Test("10,000 breaks at seeded places neither lose nor duplicate an event")
     func seededBreaks() async throws {
         var breaks = 0
         var seed: UInt64 = 100

@@ -132,7 +132,7 @@ import Testing
     }
 
     @Test(
-        "a malformed text of a sequence fails alone; a number without white space behind it may be cut short (RFC 7464, 2.4)"
+        "malformed text in a sequence fails alone; a number without white space after it may be cut short (RFC 7464, 2.4)"
     )
     func malformedSequences() async throws {
         let text = "\u{1E}1\n\u{1E}2\u{1E}{\"a\":\u{1E}3\n x\n\u{1E}4\n\u{1E}{}{}\n\u{1E}5\n\u{1E}12"
@@ -169,7 +169,9 @@ import Testing
         #expect(values.map(\.at) == [Date(timeIntervalSince1970: 7)])
     }
 
-    @Test("a failure of the wire reaches the reader behind the elements before it, and a status before them")
+    @Test(
+        "a failure on the wire reaches the reader after the elements before it, and a failed status before all elements"
+    )
     func wireFailures() async throws {
         let stub = StubTransport()
         let server = try TestServer()

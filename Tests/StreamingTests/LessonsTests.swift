@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test("a connection that breaks after the end mark is no failure")
+    @Test("a connection that breaks after the end mark isn't a failure")
     func breakAfterMark() async throws {
         // The chunks of the first two events.
         server.on("/feed", TestResponse.events("a", "[DONE]", "b").closing(afterBodyBytes: 14 + 19))

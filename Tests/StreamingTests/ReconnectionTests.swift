@@ -97,7 +97,7 @@ import Testing
         #expect(seen.all == (breaks ? ["a"] : ["a", "b"]) && server.received.count == 1)
     }
 
-    @Test("a POST that says so is sent again with its body")
+    @Test("a POST that is marked as repeatable is sent again with its body")
     func post() async throws {
         struct Ask: EventRequest {
             var method: HTTPMethod { .post }

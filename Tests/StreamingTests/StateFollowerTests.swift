@@ -4,7 +4,7 @@ import Testing
 @testable import ErrandStreaming
 
 @Suite("Followers of an event stream's states", .leakChecked) struct StateFollowerTests {
-    @Test("a follower that has ended is forgotten while the stream goes on")
+    @Test("a follower that has ended is forgotten while the stream continues")
     func ended() async {
         let status = EventStreamStatus("")
         for attempt in 1...100 {

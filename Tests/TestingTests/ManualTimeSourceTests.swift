@@ -91,7 +91,7 @@ struct ManualTimeSourceTests {
         await #expect(throws: CancellationError.self) { try await late.value }
     }
 
-    @Test("a deadline passes when the test says so, and not before")
+    @Test("a deadline passes when the test advances the clock, and not before")
     func deadline() async throws {
         let time = ManualTimeSource()
         let gate = Gate()

@@ -144,7 +144,7 @@ struct ServerInputTests {
         #expect(server.faults.map(\.status) == [413, 413])
     }
 
-    @Test("a client that speaks TLS is refused at once, and the fault says so")
+    @Test("a client that speaks TLS is refused at once, and the fault names TLS")
     func tls() async throws {
         let server = try TestServer { _ in .text("ok") }
         let agent = NetworkAgent(

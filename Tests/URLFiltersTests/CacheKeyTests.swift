@@ -40,7 +40,7 @@ struct CacheKeyTests {
         #expect(result.url == "https://example.com/a?t=1&v=3&t=2&w=4")
     }
 
-    @Test("a filter's function runs once a call; one that returns a URL is asked for both where they differ")
+    @Test("a filter's function runs once a call; a filter that returns a URL runs for both URLs if they differ")
     func once() async throws {
         let (computed, edits, closures) = (Counter(), Counter(), Counter())
         let result = try await keys(

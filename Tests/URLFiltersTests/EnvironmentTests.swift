@@ -46,7 +46,7 @@ struct EnvironmentTests {
         #expect(shop["local"]?.baseURL == "http://[::1]:9" && shop["none"] == nil)
     }
 
-    @Test("a path goes to base/version/path, to base/path, or where one's own rule says")
+    @Test("a path leads to base/version/path, to base/path, or where your own rule puts it")
     func rule() async throws {
         let shop = try shop()
         let standard = bench(shop, .environment(shop))

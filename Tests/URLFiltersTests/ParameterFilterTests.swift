@@ -66,7 +66,7 @@ struct ParameterFilterTests {
         }
     }
 
-    @Test("a POST without a body gets a form, JSON or nothing; a GET gets nothing")
+    @Test("a POST without a body gets a form, JSON or no body; a GET gets no body")
     func empty() async throws {
         let form = try await Bench("https://example.com", .body(["a": "1"])).sent(Call(.post))
         #expect(form.body.data == Data("a=1".utf8))

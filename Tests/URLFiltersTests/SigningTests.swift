@@ -83,7 +83,7 @@ struct SigningTests {
         #expect(try await restBench.url("users?b=3").hasSuffix("&sign=" + md5("v2/usersb=3private")))
     }
 
-    @Test("MD5, SHA-1, Base64, sorted parameters and JSON text serve schemes of one's own")
+    @Test("MD5, SHA-1, Base64, sorted parameters and JSON text are enough for your own schemes")
     func helpers() throws {
         let (message, empty) = (Data("abc".utf8), SecretKey(""))
         func hex(_ algorithm: SigningAlgorithm) throws -> String {
@@ -117,7 +117,7 @@ struct SigningTests {
         #expect(try await bench.url("p%20q?a=1") == "https://example.com/p%20q?a=1&sig=\(expected)")
     }
 
-    @Test("a body that is not in memory is signed by nothing that has to read it")
+    @Test("a body that isn't in memory isn't signed by a signature that has to read it")
     func streams() async throws {
         var call = Call(.post)
         call.body = .stream(HTTPBody(Data("x".utf8)))

@@ -56,7 +56,7 @@ struct ConnectionTests {
         #expect(driver.cancels == 1)
     }
 
-    @Test("a connection that stands has no deadline, and its clock sleeps no longer")
+    @Test("an established connection has no deadline, and its clock stops sleeping")
     func noDeadline() async throws {
         let time = ManualTimeSource()
         let task = try await opening(TransportOptions(timeout: .seconds(7), time: time))
@@ -128,7 +128,7 @@ struct ConnectionTests {
         await #expect(throws: CancellationError.self) { try await cancelled.value }
     }
 
-    @Test("a completion with nothing in it does not end the wait")
+    @Test("an empty completion doesn't end the wait")
     func nothing() async throws {
         try await open()
         let reader = try await reading()

@@ -25,7 +25,7 @@ struct ConversionTests {
         try request.validate()
     }
 
-    @Test("a URLRequest that cannot be sent says why")
+    @Test("a URLRequest that can't be sent throws with the reason")
     func refusedURLRequests() throws {
         var request = URLRequest(url: try #require(URL(string: "https://example.com")))
         request.httpBodyStream = InputStream(data: Data("x".utf8))

@@ -27,7 +27,7 @@ struct SessionTests {
         #endif
     }
 
-    @Test("a background configuration is refused with a typed error, and nothing is sent")
+    @Test("a background configuration is refused with a typed error before anything is sent")
     func background() async throws {
         let server = try TestServer()
         server.on("/", .text("ok"))

@@ -14,7 +14,7 @@ import Testing
 struct FlightTests {
     // MARK: Users
 
-    @Test("a refused POST of one user is not carried out as another who has signed in meanwhile")
+    @Test("a refused POST of one user isn't carried out as another user who has signed in meanwhile")
     func refused() async throws {
         let service = Service()
         let session = AuthenticationSession(BearerToken("ada")) { $0 }
@@ -149,7 +149,7 @@ struct FlightTests {
         #expect(service.requests.map { $0.headers.values(of: "X-Sign") } == (1...5).map { ["ada.\($0)"] })
     }
 
-    @Test("a redirect to a stranger takes no credential along, one in the body included")
+    @Test("a redirect to a stranger carries no credential, not even in the body")
     func stranger() async throws {
         let service = Service()
         let session = AuthenticationSession(FormKey(key: "ada"))

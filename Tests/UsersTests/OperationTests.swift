@@ -213,7 +213,7 @@ struct OperationTests {
     }
 
     @Test(
-        "a request doesn't join the exchange of an equal one of the user before, wherever the filter stands that shares",
+        "a request doesn't join an equal request's exchange of the previous user, wherever the sharing filter is placed",
         arguments: [FilterStages.call, .hop], [false, true])
     func shared(stage: FilterStages, isFirst: Bool) async throws {
         let gate = Gate()

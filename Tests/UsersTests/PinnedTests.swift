@@ -57,7 +57,8 @@ struct PinnedTests {
         await check(Authorization.basic(user: "ada", password: "p"), .basic(user: "bob", password: "p"))
     }
 
-    @Test("a refreshed token of the same user goes on, one that the app has renewed too, beside cookies that rotate")
+    @Test(
+        "a refreshed token of the same user continues, also a token that the app renewed, and with cookies that rotate")
     func refreshed() async throws {
         func check<C: Credential>(_ first: C, _ second: C, _ third: C) async {
             let service = Service()

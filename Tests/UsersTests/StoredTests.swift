@@ -26,7 +26,7 @@ struct StoredTests {
         #expect(service.count == 2)
     }
 
-    @Test("a credential of one's own that sets other fields than Authorization", arguments: policies)
+    @Test("your own credential that sets other fields than Authorization", arguments: policies)
     func ownFields(policy: CachePolicy) async throws {
         let service = Service()
         let session = AuthenticationSession(DeviceKey(key: "none"))
@@ -82,7 +82,7 @@ struct StoredTests {
         try await check(agent, service, policy) { name in user.withLock { $0 = name } }
     }
 
-    @Test("a name in place of the key, which says nothing of the user")
+    @Test("a name in place of the key, which doesn't depend on the user")
     func named() async throws {
         struct Home: CacheableRequest {
             typealias Output = String

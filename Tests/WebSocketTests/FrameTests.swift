@@ -158,7 +158,7 @@ import Testing
         #expect(events == [.message(.text("Hello")), .message(.text("Hello"))])
     }
 
-    @Test("a message may end with a final block that nothing follows, and the next one may refer to what it said")
+    @Test("a message may end with an empty final block, and the next message may refer to its content")
     func finalBlocks() throws {
         let agreement = DeflateAgreement(clientWindow: 15, clientKeepsWindow: true)
         let bare = TestFrame(opcode: 1, Data([0xF3, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00]), reserved: 4)

@@ -88,7 +88,7 @@ import Testing
         #expect(throws: DeflateAgreement.Refusal.self) { try DeflateAgreement.accepted(["permessage-deflate"], .off) }
     }
 
-    @Test("a response is read at any split, with informational ones before it and bytes of the socket behind it")
+    @Test("a response is read at any split, with informational ones before it and bytes of the socket after it")
     func responses() throws {
         let hints = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
         let text = hints + "HTTP/1.1 101 Switching Protocols\r\nX: a \r\nY:\tb\r\n\r\nrest"
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test("a body in chunks whose framing has no end is cut")
+    @Test("a chunked body with endless framing is cut off")
     func endlessChunks() throws {
         for piece in [
             "1;" + String(repeating: "x", count: 1000), "1;" + String(repeating: "x", count: 1000) + "\r\na\r\n",
@@ -140,7 +140,7 @@ import Testing
     }
 
     @Test(
-        "a head that is no response is refused",
+        "a head that isn't a response is refused",
         arguments: [
             "HTTP/2 101 x\r\n\r\n", "HTTP/1.1 10 x\r\n\r\n", "HTTP/1.1 1010\r\n\r\n", "\r\n\r\n", "nonsense\r\n\r\n",
             "HTTP/1.1 101 x\r\nno colon\r\n\r\n", "HTTP/1.1 101 x\r\n a: b\r\n\r\n",

@@ -317,7 +317,7 @@ import Testing
         for frame in seen.all { #expect(frame.reserved == (frame.opcode == 1 ? 4 : 0)) }
     }
 
-    @Test("a pong that nobody asked for is ignored")
+    @Test("an unrequested pong is ignored")
     func unaskedPongs() async throws {
         let gate = Gate()
         serve { socket in

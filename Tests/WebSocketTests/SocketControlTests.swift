@@ -11,7 +11,7 @@ import Testing
 
     init() { agent = NetworkAgent(baseURL: "https://example.com", transport: stub, time: time) }
 
-    @Test("a ping returns the time until its own pong, or that of a later one")
+    @Test("a ping returns the time until its own pong, or until a later pong")
     func ping() async throws {
         let (pinged, gate) = (Log<TestFrame>(), Gate())
         stub.on(

@@ -18,7 +18,7 @@ private struct Lines: WebSocketRequest {
 }
 
 /// The handshake passes through the agent's filters and accessories.
-@Suite("WebSockets behind filters and accessories", .endsInTime, .leakChecked) struct SocketFilterTests {
+@Suite("WebSockets with filters and accessories", .endsInTime, .leakChecked) struct SocketFilterTests {
     private static func echoes(_ socket: WebSocket<String, String>) async throws -> Bool {
         try await socket.send("x")
         var messages = socket.makeAsyncIterator()

@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test("a message that takes long to encode isn't overtaken by those that are sent after it")
+    @Test("a message that takes long to encode isn't overtaken by later messages")
     func order() async throws {
         let (numbers, seen) = (Numbers(encoding: Gate()), Log<String>())
         stub.on(
@@ -148,7 +148,9 @@ import Testing
         socket.cancel()
     }
 
-    @Test("a limit that isn't met throws, with a shorter one beside a longer one, and the next message is read")
+    @Test(
+        "a limit that isn't met throws, with a shorter and a longer limit at the same time, and the next message is read"
+    )
     func limits() async throws {
         let time = ManualTimeSource()
         let agent = NetworkAgent(baseURL: "https://example.com", transport: stub, time: time)

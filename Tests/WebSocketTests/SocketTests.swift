@@ -174,7 +174,7 @@ private struct Lines: WebSocketRequest {
     }
     #endif
 
-    @Test("a close of the client's waits for that of the server, and later messages throw")
+    @Test("a client's close waits for the server's, and later messages throw")
     func closing() async throws {
         let seen = Log<UInt16?>()
         serve { socket in
@@ -194,7 +194,7 @@ private struct Lines: WebSocketRequest {
         try await server.waitUntilNoConnections()
     }
 
-    @Test("a close code of the server's that stands for a failure is thrown with its reason")
+    @Test("a server's close code for a failure is thrown with its reason")
     func closeCodes() async throws {
         serve { try $0.close(4001, "go") }
         let socket = agent.webSocket(Lines())

@@ -159,7 +159,7 @@ private enum Trouble: String, CaseIterable {
         #expect(try await response.value.body.collect(upTo: 10) == Data("there".utf8) && server.accepted == 1)
     }
 
-    @Test("a filter sees the short body of a refused response, and can ask for that of another")
+    @Test("a filter sees the short body of a refused response, and can ask for a longer body")
     func evidence() async throws {
         let server = try RawServer { peer in
             while let request = peer.readHead() {

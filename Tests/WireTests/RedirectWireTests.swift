@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test(
-        "a POST that becomes a GET has nothing left of its body, whoever has written the fields of it",
+        "a POST that becomes a GET loses its body and the fields that describe it, whoever set them",
         arguments: [301, 302, 303])
     func withoutBody(status: Int) async throws {
         let heads = Log<String>()

@@ -21,7 +21,7 @@ import Testing
             }.joined().utf8)
     }
 
-    @Test("a document type is seen in every charset, with any number of marks, whatever says what the charset is")
+    @Test("a document type is seen in every charset, with any number of marks, whatever determines the charset")
     func attacks() async throws {
         let marks: [Data] = [
             Data(), Data([0xEF, 0xBB, 0xBF]), Data([0xEF, 0xBB, 0xBF, 0xEF, 0xBB, 0xBF]), Data([0xFF, 0xFE]),
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test(
-        "a document type that is not well-formed is no document type, skipped or not",
+        "a document type that isn't well-formed isn't one, skipped or not",
         arguments: [
             "<!DOCTYPE 1>", "<!DOCTYPE a'b'>", "<!DOCTYPE a SYSTEM>", "<!DOCTYPE a SYSTEM 'b' 'c'>",
             "<!DOCTYPE a PUBLIC 'b'>",

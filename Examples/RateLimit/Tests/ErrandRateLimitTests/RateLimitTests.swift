@@ -44,7 +44,7 @@ struct RateLimitTests {
         #expect(time.sleeperCount == 0)
     }
 
-    @Test("a request that would wait beyond its deadline is not sent, and takes no token")
+    @Test("a request that would wait beyond its deadline isn't sent, and doesn't take a token")
     func deadline() async throws {
         let time = ManualTimeSource()
         let agent = agent(time, RateLimit(1, per: .seconds(60)), .stub(.text("ok")))
@@ -70,7 +70,7 @@ struct RateLimitTests {
         try await agent.send(Call<Void>(.get, "third"))
     }
 
-    @Test("a host that has nothing left rests until its window begins anew")
+    @Test("a host whose quota is used up gets no request until its window is renewed")
     func rest() async throws {
         let time = ManualTimeSource()
         let agent = agent(

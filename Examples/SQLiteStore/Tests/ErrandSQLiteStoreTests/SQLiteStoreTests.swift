@@ -39,7 +39,7 @@ struct SQLiteStoreTests {
         }
     }
 
-    @Test("a file that is no database is replaced, and a request does not fail")
+    @Test("a file that isn't a database is replaced, and no request fails")
     func damaged() async throws {
         try await Self.place { place in
             try Data("this is no database, but a text of some length".utf8).write(to: place)

@@ -14,7 +14,7 @@ struct TraceContextTests {
     private static let example = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
     @Test(
-        "a field is read as the standard wants it",
+        "a field is read as the standard requires",
         arguments: [
             (example, true), ("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00", true),
             ("cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", true),
@@ -67,7 +67,7 @@ struct TraceContextTests {
         #expect(parents.first?.traceID != parents.last?.traceID)
     }
 
-    @Test("a call continues the trace of its options, and a request that of its own field")
+    @Test("a call continues the trace of its options, and a request the trace of its own field")
     func continued() async throws {
         let incoming = try #require(TraceParent(parsing: Self.example))
         let stub = StubTransport(.text("ok"))
