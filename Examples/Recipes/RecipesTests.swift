@@ -93,7 +93,7 @@ struct RecipesTests {
         #expect(throws: (any Error).self) { try zero.open(Data(count: 27)) }
     }
 
-    @Test("seals stand behind a cache without a problem: they identify no resource")
+    @Test("seals come after a cache without a problem: they don't identify a resource")
     func order() throws {
         struct Stores: Filter {
             var traits: FilterTraits { [.caches, .cachesCalls, .separatesUsers] }

@@ -96,7 +96,7 @@ import Testing
         #expect(search.found.isEmpty && search.failure == nil)
     }
 
-    @Test("a wrong password is said in a sentence, and the right one signs in")
+    @Test("a wrong password shows a sentence, and the right one signs in")
     func signIn() async throws {
         let account = models().account
         account.password = "wrong"
@@ -146,7 +146,7 @@ import Testing
         #expect(backend.files.lastFile == data)
     }
 
-    @Test("an upload that has failed goes on where the server is")
+    @Test("a failed upload continues at the server's offset")
     func uploadAgain() async throws {
         let upload = models(retry: TransferRetryPolicy(maximumFailures: 0, backoff: .none)).upload
         let (url, data) = try file(2_000_000)

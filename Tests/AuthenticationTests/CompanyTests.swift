@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Refusals that concern many, or another one", .endsInTime, .leakChecked) struct CompanyTests {
     @Test(
-        "where each token is refused, 100 calls are sent twice at most, and there is one refresh",
+        "if each token is refused, 100 calls are sent twice at most, and there is one refresh",
         arguments: [true, false])
     func alwaysRefused(isSameToken: Bool) async throws {
         let (early, late, refreshes, count) = (Gate(), Gate(), Counter(), Counter())
@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test(
-        "where nothing mends a refusal, each session is refreshed once for a call, whatever their order",
+        "if no new credential helps against a refusal, each session is refreshed once for a call, whatever their order",
         arguments: [true, false])
     func neither(isUserOuter: Bool) async throws {
         let (users, devices, count) = (Counter(), Counter(), Counter())

@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test("a token that expires on its way is refused once and repeated, and one call later nothing is refreshed")
+    @Test("a token that expires on its way is refused once and repeated, and the next call doesn't refresh")
     func expiryOnTheWay() async throws {
         let time = ManualTimeSource(date: Self.epoch)
         let service = Service()

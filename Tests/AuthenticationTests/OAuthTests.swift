@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test("an empty member is none: the refresh token that works is kept, and an empty access token is refused")
+    @Test("an empty member counts as missing: the working refresh token is kept, and an empty access token is refused")
     func empty() throws {
         let old = BearerToken("a", refreshToken: "r", owner: "ada", scope: "x")
         for blank in ["", " ", "  "] {
@@ -60,7 +60,7 @@ import Testing
         #expect(try token(#"{"access_token":"b","scope":["x","","y"]}"#).scope == "x y")
     }
 
-    @Test("a token that was saved is read again, also by who saved it before there were scopes")
+    @Test("a token that was saved is read again, also from a version before there were scopes")
     func saved() throws {
         let token = BearerToken(
             "a", expiry: Date(timeIntervalSinceReferenceDate: 7), refreshToken: "r", owner: "ada", scope: "x")

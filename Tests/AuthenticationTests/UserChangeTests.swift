@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(
-        "what is stored is found after a refresh, and by a credential that signs, where the credential says whose it is"
+        "a stored response is found after a refresh, and by a credential that signs, if the credential names its owner"
     )
     func owners() async throws {
         struct Signing: Credential {

@@ -109,7 +109,7 @@ struct BatchEndTests {
         #expect(shop.recording.problems() == [])
     }
 
-    @Test("cancelAll ends a batch and its parts, with callbacks, and keeps nothing")
+    @Test("cancelAll ends a batch and its parts, with callbacks, and releases everything")
     func cancelAll() async throws {
         let (gate, log) = (Gate(), Log<String>())
         let shop = Shop { _ in try await gate.wait() }
@@ -137,7 +137,7 @@ struct BatchEndTests {
         #expect(shop.recording.problems() == [])
     }
 
-    @Test("cancelled in will-start, a batch sends nothing")
+    @Test("a batch that is cancelled in will-start doesn't send a request")
     func willStart() async throws {
         struct Canceller: Accessory {
             func activity(_ activity: Activity, did event: ActivityEvent) {

@@ -115,7 +115,7 @@ struct BatchTests {
         #expect(shop.recording.outcomes == ["cancelled", "cancelled"])
     }
 
-    @Test("the results tell whether all, some or none came from a cache")
+    @Test("the results report whether all, some or none came from a cache")
     func cache() async throws {
         let filter = ClosureFilter { exchange, next in
             var response = try await next(exchange)
@@ -138,7 +138,7 @@ struct BatchTests {
         #expect(CacheShare(Result<_, any Error>.success(user), Result<_, any Error>.success(feed)) == .part)
     }
 
-    @Test("it runs on an agent of the user's own that has nothing but send")
+    @Test("it runs on your own agent that only implements send")
     func fake() async throws {
         let agent = FakeAgent { request, options in
             #expect(options.parent?.kind == .batch)

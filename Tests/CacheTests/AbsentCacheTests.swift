@@ -20,7 +20,7 @@ struct AbsentCacheTests {
 
     private func isAbsent(_ error: any Error) -> Bool { (error as? CacheMiss)?.reason == .notInstalled }
 
-    @Test("what speaks to a cache that is not there throws a typed error and sends nothing")
+    @Test("a call that asks a missing cache throws a typed error and isn't sent")
     func typedErrors() async throws {
         let response = HTTPResponse(url: try #require(URL(string: "https://example.com/a")), status: 200)
         for request in [Get(), order(), Get("feed", .http), Get("feed", .off)] {
@@ -97,7 +97,7 @@ struct AbsentCacheTests {
         #expect(f.sent == 0)
     }
 
-    @Test("an agent that maps errors still says whether something was there")
+    @Test("an agent that maps errors still reports whether a response was stored")
     func mappedErrors() async throws {
         struct Mapped: Error {}
         let f = Fixture()

@@ -33,7 +33,7 @@ struct DiskStoreTests {
         #expect(try await second.usage().entries == 1)
     }
 
-    @Test("making a store touches nothing")
+    @Test("creating a store doesn't touch the disk")
     func lazy() async throws {
         let store = DiskStore(at: directory.url)
         #expect(try await store.entry(for: CacheKey("k")) == nil)
@@ -281,7 +281,7 @@ struct DiskStoreTests {
         #expect(try await store.usage().bytes == Int64(try file().1 ?? 0))
     }
 
-    @Test("one damaged byte of an entry that was renewed costs the entry, or changes nothing: no older head comes back")
+    @Test("one damaged byte of a renewed entry costs the entry, or has no effect: no older head comes back")
     func damageAfterRenewal() async throws {
         let store = DiskStore(at: directory.url)
         let key = CacheKey("k")
@@ -601,7 +601,7 @@ struct DiskStoreTests {
         #expect(try await store.usage().entries == 0)
     }
 
-    @Test("removeAll removes entries that cannot be opened, and reports those that cannot be removed")
+    @Test("removeAll removes entries that can't be opened, and reports entries that can't be removed")
     func unreadableRemoval() async throws {
         let (store, files) = (DiskStore(at: directory.url), FileManager.default)
         for name in ["a", "b", "c"] { try await store.store(entry(name), for: CacheKey(name)) }

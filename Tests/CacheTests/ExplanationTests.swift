@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(
-        "the cache says in both stages where it stores, and which policy applies by default",
+        "the cache explains in both stages where it stores, and which policy applies by default",
         arguments: [
             (CachePolicy.off, "default policy off"), (.http(partition: "secret"), "default policy HTTP"),
             (.timed(.seconds(30), partition: "secret"), "default policy timed for 30 s"),

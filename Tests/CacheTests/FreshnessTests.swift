@@ -112,7 +112,7 @@ struct FreshnessTests {
         #expect(f.sent == 2)
     }
 
-    @Test("what has neither a tag nor a Last-Modified is fetched without conditions: a Date is no validator")
+    @Test("a response with neither a tag nor a Last-Modified is fetched without conditions: a Date isn't a validator")
     func noValidator() async throws {
         let f = Fixture()
         f.respond(["Cache-Control": "max-age=10"])
@@ -164,7 +164,7 @@ struct FreshnessTests {
         #expect(try await f.text(request) == "2")
     }
 
-    @Test("s-maxage is for shared caches: alone and beside a max-age it changes nothing")
+    @Test("s-maxage is for shared caches: alone and next to a max-age it has no effect")
     func sharedAge() async throws {
         let f = Fixture()
         f.respond(["Cache-Control": "s-maxage=0, max-age=60"])

@@ -140,14 +140,14 @@ struct HTTPCacheTests {
         #expect(try await f.text(get("c")) == "3")
     }
 
-    @Test("the response to a POST that says so serves a GET")
+    @Test("the response to a POST that allows it serves a GET")
     func post() async throws {
         f.respond(["Cache-Control": "max-age=100", "Content-Location": "/a"])
         #expect(try await f.text(get("a", method: .post)) == "1")
         #expect(try await f.text(get("a")) == "1")
     }
 
-    @Test("only-if-cached and the modes that ask for the cache only send nothing (section 5.2.1.7)")
+    @Test("only-if-cached and the modes that only ask the cache don't send a request (section 5.2.1.7)")
     func onlyIfCached() async throws {
         f.respond(["Cache-Control": "max-age=10"])
         #expect(try await f.response(get("a", ["Cache-Control": "only-if-cached"])).status == 504)
@@ -164,7 +164,7 @@ struct HTTPCacheTests {
         #expect(f.sent == 1)
     }
 
-    @Test("only-if-cached sends nothing if the stored response is damaged either")
+    @Test("only-if-cached doesn't send a request if the stored response is damaged either")
     func onlyIfCachedDamaged() async throws {
         let f = Fixture(BadURLStore())
         f.respond(["Cache-Control": "max-age=10"])
@@ -232,7 +232,7 @@ struct HTTPCacheTests {
         #expect(f.sent == 4)
     }
 
-    @Test("stale-while-revalidate serves at once and validates behind (RFC 5861, section 3)")
+    @Test("stale-while-revalidate serves at once and validates afterwards (RFC 5861, section 3)")
     func staleWhileRevalidate() async throws {
         f.respond(["Cache-Control": "max-age=10, stale-while-revalidate=60"])
         #expect(try await f.text(get("a")) == "1")

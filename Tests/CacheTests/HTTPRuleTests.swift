@@ -170,7 +170,7 @@ struct HTTPRuleTests {
         #expect(urls(.options, 200, both) == [])
     }
 
-    @Test("the response to a POST may serve a GET if it says so (RFC 9110, section 9.3.3)")
+    @Test("the response to a POST may serve a GET if it allows that (RFC 9110, section 9.3.3)")
     func postResponses() {
         func isStored(_ headers: HTTPHeaders, status: Int = 200) -> Bool {
             HTTPCacheRules.isStorableForGet(

@@ -49,7 +49,7 @@ struct ImmediateStoreTests {
         #expect(known(TieredStore(HeldStore(), MemoryStore())) == nil)
     }
 
-    @Test("after an update that failed half way, the first store has no older head than the second")
+    @Test("after an update that failed half way, the first store's head isn't older than the second's")
     func failedUpdate() async throws {
         final class Late: CacheStore {
             let store = MemoryStore()

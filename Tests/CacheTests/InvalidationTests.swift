@@ -47,7 +47,7 @@ struct InvalidationTests {
         }
     }
 
-    @Test("a response whose write is held back is not served after HEAD has said that it is out of date")
+    @Test("a response whose write is held back isn't served after HEAD has found it out of date")
     func head() async throws {
         for isOnItsWay in [false, true] {
             let (store, versions) = (HeldStore(), Versions())
@@ -166,7 +166,7 @@ struct InvalidationTests {
         var cachePolicy: CachePolicy { .http }
     }
 
-    @Test("a response that came during a HEAD request which says that it is out of date is not served")
+    @Test("a response that arrives during a HEAD request that finds it out of date isn't served")
     func storedDuringHead() async throws {
         let f = Fixture()
         let gate = Gate()

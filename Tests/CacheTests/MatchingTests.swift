@@ -43,7 +43,7 @@ struct MatchingTests {
         #expect(f.sent == 2)
     }
 
-    @Test("a stored response that is no success ignores the caller's conditions (RFC 9110, section 13.2.1)")
+    @Test("a stored response that isn't a success ignores the caller's conditions (RFC 9110, section 13.2.1)")
     func conditionsOfFailures() async throws {
         let f = Fixture()
         f.respond(["Cache-Control": "max-age=100", "ETag": "\"gone\""], status: 404)

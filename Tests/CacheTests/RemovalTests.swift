@@ -92,7 +92,7 @@ struct RemovalTests {
     }
 
     @Test(
-        "a response on its way while removeCached finds nothing, or an old one, is not stored",
+        "a response on its way while removeCached finds no entry, or an old one, isn't stored",
         arguments: Way.allCases, [false, true])
     func onItsWay(way: Way, hasOld: Bool) async throws {
         let server = Server()
@@ -192,7 +192,7 @@ struct RemovalTests {
         #expect(server.validations.value == 0)
     }
 
-    @Test("nothing from before a removal that has ended is served, whatever the order of things", arguments: 0..<12)
+    @Test("no response from before a finished removal is served, whatever the order of events", arguments: 0..<12)
     func interleavings(seed: Int) async throws {
         let directory = TemporaryDirectory()
         let noise = SharedGenerator(seed: UInt64(seed + 100))

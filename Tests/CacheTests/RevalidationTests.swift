@@ -30,7 +30,7 @@ struct RevalidationTests {
         #expect(f.stub.received.last?.headers.values(of: "Cache-Control") == ["max-age=5"])
     }
 
-    @Test("fetching anew sends no validators but no-cache, as Fetch's reload does, and keeps the response")
+    @Test("reloadFromOrigin sends no validators but no-cache, as Fetch's reload does, and keeps the response")
     func reloadFromOrigin() async throws {
         f.respond(["Cache-Control": "max-age=100, immutable, stale-if-error=1000", "ETag": "\"a\""])
         #expect(try await f.text(get()) == "1")
@@ -136,7 +136,7 @@ struct RevalidationTests {
         for task in others { #expect(try await task.value == "body") }
     }
 
-    @Test("validations are not shared across credentials, nor with what another variant needs")
+    @Test("validations aren't shared across credentials, or with requests for another variant")
     func separate() async throws {
         let gate = Gate()
         f.stub.on("*") { request in

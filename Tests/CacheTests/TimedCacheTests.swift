@@ -33,7 +33,7 @@ struct TimedCacheTests {
         #expect(f.sent == 2)
     }
 
-    @Test("an entry whose URL is none is a miss, not an error", arguments: [CachePolicy.timed(.seconds(60)), .http])
+    @Test("an entry without a valid URL is a miss, not an error", arguments: [CachePolicy.timed(.seconds(60)), .http])
     func damagedURL(policy: CachePolicy) async throws {
         let store = BadURLStore()
         let f = Fixture(store)
@@ -51,7 +51,7 @@ struct TimedCacheTests {
         for _ in 0..<2 { #expect(try await f.text(Get("feed", .timed(.seconds(Int64.max)))) == "1") }
     }
 
-    @Test("nothing is kept without a policy, nor with a lifetime of zero")
+    @Test("no response is kept without a policy, or with a lifetime of zero")
     func off() async throws {
         let f = Fixture()
         f.respond(["Cache-Control": "max-age=600"])
@@ -294,7 +294,7 @@ struct TimedCacheTests {
     }
 
     @Test(
-        "stale if the request fails with an error of another transport or a filter that says it may succeed later",
+        "stale if the request fails with another transport's or a filter's error that is retryable",
         arguments: [CachePolicy.timed(.seconds(5)), .http(staleIfError: .seconds(60))])
     func foreignErrors(policy: CachePolicy) async throws {
         struct Refused: RequestFailure {

@@ -66,7 +66,7 @@ struct ChainListTests {
         #expect(results.map(\.label) == ["count", "Count", "last"])
     }
 
-    @Test("a step that needs another type than came fails, and says what was expected")
+    @Test("a step that needs another type than it got fails, and the error names the expected type")
     func mismatch() async throws {
         let shop = Shop()
         let wrong = await #expect(throws: ChainInputError.self) {
@@ -120,7 +120,7 @@ struct ChainListTests {
         #expect(shop.recording.outcomes == ["success"])
     }
 
-    @Test("an editor that is kept changes nothing outside of a callback, and a chain's list cannot be reached")
+    @Test("an editor that is kept has no effect outside of a callback, and a chain's list can't be reached")
     func keptEditor() async throws {
         let kept = Kept<ChainEditor>()
         let shop = Shop { id in

@@ -28,7 +28,7 @@ struct ChainTests {
         #expect(shop.recording.problems() == [])
     }
 
-    @Test("three steps run in order, each after the one before, none with callbacks of its own")
+    @Test("three steps run in order, each after the one before, without callbacks of their own")
     func order() async throws {
         let shop = Shop()
         _ = try await shop.agent.run(
@@ -142,7 +142,7 @@ struct ChainTests {
         #expect(own?.code == .connectionLost)
     }
 
-    @Test("a value that is no step's failure differs from one in its content; without that it is taken for the step's")
+    @Test("a body's own error differs from a step's in its content; without content it counts as the step's")
     func values() async throws {
         struct Numbered: Error, Equatable { let number: Int }
         struct Described: Error { let text: String }
@@ -164,7 +164,7 @@ struct ChainTests {
         #expect(await end(Silent(), Silent()) is ChainError)
     }
 
-    @Test("the failed step and the failed part are counted alike, and keep what the server said")
+    @Test("the failed step and the failed part are counted alike, and keep the server's response")
     func counting() async throws {
         struct Refusal: LocalizedError {
             let errorDescription: String?
@@ -212,7 +212,7 @@ struct ChainTests {
         #expect(whole.value?.kind == .batch && tags.value == ["feed", "feed"])
     }
 
-    @Test("an error's description holds no more than an error says of itself")
+    @Test("an error's description contains no more than the error's own description")
     func description() async throws {
         let agent = FakeAgent { _, _ in throw Refused() }
         let error = await #expect(throws: ChainError.self) {
@@ -268,7 +268,7 @@ struct ChainTests {
         #expect(!(chain is any Request))
     }
 
-    @Test("it runs on an agent of the user's own that has nothing but send")
+    @Test("it runs on your own agent that only implements send")
     func fake() async throws {
         let agent = FakeAgent { request, options in
             #expect(options.parent?.kind == .chain || options.parent?.kind == .batch)

@@ -193,7 +193,7 @@ import Testing
         #expect(NetworkAgent(StubTransport(.text("")), signer, .coalescing).explain(Self.call()).problems.isEmpty)
     }
 
-    @Test("explain has nothing against a change behind it that does not identify the resource")
+    @Test("explain accepts a later change that doesn't identify the resource")
     func sealed() {
         for (traits, count) in [([.changesRequest], 1), ([.changesRequest, .outsideCacheKey], 0)]
             as [(FilterTraits, Int)]

@@ -148,7 +148,7 @@ import Testing
         gate.open()
     }
 
-    @Test("behind a shared retry each request has the statuses that it accepts itself")
+    @Test("with a shared retry each request has the statuses that it accepts itself")
     func demands() async throws {
         struct Ask: Request {
             typealias Output = String

@@ -81,7 +81,7 @@ struct CompressedParameterTests {
         for filters in orders([compressing, inHeader]) { #expect(try await signature(filters).header == header) }
     }
 
-    @Test("a signature of the whole request covers the bytes that are sent where it follows the compression")
+    @Test("a signature of the whole request covers the bytes that are sent if it follows the compression")
     func whole() async throws {
         let server = try Self.echo()
         let seen = Mutex<Data?>(nil)

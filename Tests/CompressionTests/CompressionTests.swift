@@ -166,7 +166,7 @@ import Testing
         #expect(inner.cancellations.value == 1)
     }
 
-    @Test("the filter explains itself, and stands before or behind signatures and caches as one likes")
+    @Test("the filter explains itself, and may come before or after signatures and caches")
     func explains() async throws {
         struct Own: Filter {
             let traits: FilterTraits

@@ -83,7 +83,7 @@ struct ProposalTests {
         }
     }
 
-    @Test("gzip, deflate, Brotli and none are read, where they are asked for", arguments: Wire.allCases)
+    @Test("gzip, deflate, Brotli and plain archives are read, if they are requested", arguments: Wire.allCases)
     func codings(wire: Wire) async throws {
         let bodies: [(coding: String, body: [UInt8])] = [
             ("gzip", [31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 11, 113, 13, 14, 225, 2, 0, 190, 215, 131, 247, 5, 0, 0, 0]),

@@ -39,7 +39,7 @@ import Testing
         #expect(try CookieJar(file: file, at: epoch + 60).cookies.map(\.name) == ["s", "u"])
     }
 
-    @Test("what curl writes is read: comments, a missing value, line ends of Windows; lines that are none are not")
+    @Test("curl's files are read: comments, a missing value, line ends of Windows; invalid lines are skipped")
     func curlsFile() async throws {
         defer { remove() }
         let text = """
@@ -70,7 +70,7 @@ import Testing
     }
 
     #if os(Linux) || os(macOS)
-    @Test("curl sends the cookies that a jar writes, and a jar those that curl writes, where curl is installed")
+    @Test("curl sends the cookies that a jar writes, and a jar sends curl's, if curl is installed")
     func curl() async throws {
         defer { remove() }
         guard FileManager.default.isExecutableFile(atPath: "/usr/bin/curl") else { return }

@@ -45,7 +45,7 @@ import Testing
         #expect(jar.field(for: "http://www.example.com/") == "fav=x")
     }
 
-    @Test("flags are read in any case, and the flag says whether subdomains get the cookie, not the dot")
+    @Test("flags are read in any case, and the flag, not the dot, decides whether subdomains get the cookie")
     func flags() throws {
         defer { remove() }
         let jar = try jar(

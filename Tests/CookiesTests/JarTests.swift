@@ -21,7 +21,7 @@ import Testing
         #expect(jar.field(for: "https://h3099.example/") == "a=1" && jar.field(for: "https://h0.example/").isEmpty)
     }
 
-    @Test("the field of a request is at hand for other clients, and nil where no cookie is meant for it")
+    @Test("the field of a request is available for other clients, and nil if no cookie is meant for it")
     func field() throws {
         let jar = CookieJar()
         jar.set("a=1; Secure", from: "https://a.example/")
@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    @Test("the cookies of a 304 behind a cache are kept, and those that the cache has stored are not")
+    @Test("the cookies of a 304 to a cache are kept, and the stored response's cookies aren't")
     func validated() async throws {
         for cache in [.cache(.memory()), Revalidating()] as [any Filter] {
             let count = Counter()
@@ -177,7 +177,7 @@ import Testing
         #expect(jar.cookies.map(\.name) == ["first", "second", "refused", "good"])
     }
 
-    @Test("what a filter in the place of a server responds sets cookies, and a hit of a cache sets none")
+    @Test("a response that a filter gives in place of a server sets cookies, and a cache hit doesn't")
     func ownResponses() async throws {
         let jar = CookieJar()
         let server = ClosureFilter(.hop) { exchange, _ in

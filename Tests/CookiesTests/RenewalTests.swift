@@ -84,7 +84,7 @@ import Testing
         #expect(jar.set(text + "; Path=/", from: page) == nil && jar.field(for: page) == text)
     }
 
-    @Test("an age in quotes is no age, as in browsers: the cookie lasts for the session")
+    @Test("an age in quotes is ignored, as in browsers: the cookie lasts for the session")
     func quotedAge() {
         let jar = CookieJar()
         jar.set("a=b; Max-Age=\"0\"; Path=\"/x\"", from: page)

@@ -57,7 +57,7 @@ import Testing
         #expect(try names == ["a", "b", "c", "d"])
     }
 
-    @Test("a write that waits is done by save, and by the end of the jar, whose clock stands still")
+    @Test("a waiting write is done by save, and by the end of the jar, whose clock is stopped")
     func ends() async throws {
         defer { remove() }
         let time = ManualTimeSource(date: epoch)
@@ -145,7 +145,7 @@ import Testing
     }
     #endif
 
-    @Test("of two jars on one file the last that writes wins, and a jar without a change writes nothing")
+    @Test("if two jars share a file, the last that writes wins, and a jar without a change doesn't write")
     func twoJars() async throws {
         defer { remove() }
         let (first, second) = (try CookieJar(file: file, at: epoch), try CookieJar(file: file, at: epoch))

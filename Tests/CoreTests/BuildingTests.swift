@@ -123,7 +123,7 @@ import Testing
         #expect(sent.body.length == 1000 && sent.headers[.contentType] == "image/png" && sent.body.isReplayable)
     }
 
-    @Test("the error of a body that cannot be encoded says why, by path and type and without the value")
+    @Test("the error of a body that can't be encoded gives the reason, by path and type and without the value")
     func encodingCause() async throws {
         struct Price: Encodable, Sendable { var amounts = [1.5, .infinity] }
         struct Sealed: Error, CustomStringConvertible { let description = "the drawer is locked" }
@@ -203,7 +203,7 @@ import Testing
         #expect(seen.all == [.seconds(60), .milliseconds(1500)])
     }
 
-    @Test("filters see the original request beside the one that was built")
+    @Test("filters see the original request next to the built one")
     func original() async throws {
         let seen = Log<String>()
         let filter = ClosureFilter { exchange, next in

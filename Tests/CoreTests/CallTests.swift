@@ -78,7 +78,7 @@ import Testing
         return NetworkAgent(configuration: configuration, transport: .stub(response))
     }
 
-    @Test("the agent's decoder and encoder serve every request that has none of its own")
+    @Test("the agent's decoder and encoder serve every request that doesn't have its own")
     func agents() async throws {
         let agent = snakeAgent(.json(#"{"user_name":"Ada"}"#))
         #expect(try await agent.send(Call<Named>(.get, "user")).value.userName == "Ada")

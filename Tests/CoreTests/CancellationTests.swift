@@ -7,7 +7,7 @@ import Testing
 @Suite("Cancellation", .leakChecked) struct CancellationTests {
     private let json = StubResponse.json(#"{"id":7,"name":"Ada"}"#)
 
-    @Test("before the start: nothing is sent, the events are paired")
+    @Test("before the start: no request is sent, and the events are paired")
     func before() async throws {
         let (stub, recorder) = (StubTransport(json), RecordingAccessory())
         let agent = NetworkAgent(baseURL: base, transport: stub, accessories: [recorder])

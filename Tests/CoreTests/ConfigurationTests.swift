@@ -86,7 +86,7 @@ import Testing
         #expect(await code { try await handle.value } == (comes ? nil : .timedOut))
     }
 
-    @Test("an absolute URL passes the filters too, and takes no base")
+    @Test("an absolute URL passes the filters too, and ignores the base")
     func absolute() async throws {
         let log = Log<String>()
         let stub = StubTransport(.text("x"))
@@ -167,7 +167,7 @@ import Testing
         #expect(given.all == [timeout] && seen.all == [timeout.bounded])
     }
 
-    @Test("a time source whose sleep fails delays deadlines, and stops none")
+    @Test("a time source whose sleep fails delays deadlines, and cancels none")
     func brokenSleep() async throws {
         let (time, gate) = (BrokenSleep(), Gate())
         let agent = NetworkAgent(baseURL: base, transport: .stub(.text("x").waiting(for: gate)), time: time)
@@ -222,7 +222,7 @@ import Testing
         }
     }
 
-    @Test("nothing is kept of a request that has ended")
+    @Test("no data is kept of a request that has ended")
     func nothingKept() async throws {
         final class Canary: Sendable {}
         struct Carrying: Request {
@@ -239,7 +239,7 @@ import Testing
         #expect(canary == nil && agent.activities.isEmpty)
     }
 
-    @Test("a timeout below zero is no time, in the transport and in the error")
+    @Test("a timeout below zero counts as zero, in the transport and in the error")
     func negative() async throws {
         let agent = NetworkAgent(baseURL: base, transport: .stub(StubResponse.text("late").delayed(by: .seconds(1))))
         let error = await #expect(throws: ErrandError.self) {

@@ -97,7 +97,7 @@ import Testing
         #expect(text(parameters).contains("password") && "\(call)".hasPrefix("POST x"))
     }
 
-    @Test("an exchange shows nothing of what goes over the wire but its method and place")
+    @Test("an exchange's description only shows its method and location")
     func exchanges() async throws {
         let seen = Log<String>()
         let url = try request.url

@@ -16,7 +16,7 @@ import Testing
         NetworkAgent(baseURL: base, transport: .stub(.status(200)), filters: filters)
     }
 
-    @Test("the steps stand in the order in which they run, with redirects and transport in their places")
+    @Test("the steps are listed in the order in which they run, with redirects and transport in their places")
     func steps() throws {
         let agent = agent([
             Step(explanation: "cookies", stages: .hop), Step(explanation: "urls"),

@@ -120,7 +120,7 @@ import Testing
         leaked.removeAll()
     }
 
-    @Test("detached work is an activity of its own that outlives the call and ends with cancelAll or the agent")
+    @Test("detached work is a separate activity that outlives the call and ends with cancelAll or the agent")
     func detaching() async throws {
         let (gate, recorder, done) = (Gate(), RecordingAccessory(), Gate())
         let refresh = ClosureFilter { exchange, next in

@@ -150,7 +150,7 @@ private struct Fake: Agent {
         #expect(log.count == 0)
     }
 
-    @Test("work that a call detaches is an activity of its own for the call's accessories, as on the agent itself")
+    @Test("work that a call detaches is a separate activity for the call's accessories, as on the agent itself")
     func detached() async throws {
         for index in 0..<5 {
             let (recorder, done) = (RecordingAccessory(), Gate())

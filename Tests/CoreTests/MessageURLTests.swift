@@ -12,7 +12,7 @@ import Testing
 
     private let agent = NetworkAgent(baseURL: "https://e.com:8443/v1", transport: .stub)
 
-    @Test("what Core builds without parsing is what Foundation parses, whatever stands in path and query")
+    @Test("Core's own joining of URLs gives what Foundation parses, whatever is in path and query")
     func parsing() throws {
         var random = SeededGenerator(seed: 7)
         let characters = Array("abcXYZ019-._~!$&'()*+,;=:@/?%25%7E ")

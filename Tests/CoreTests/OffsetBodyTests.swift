@@ -15,7 +15,7 @@ import Testing
         return nil
     }
 
-    @Test("data, files and streams that can be opened anywhere begin where they are asked to")
+    @Test("data, files and streams that can be opened anywhere begin at the requested offset")
     func offsets() async throws {
         let folder = try Folder()
         let file = folder.file("a")

@@ -157,7 +157,7 @@ import Testing
         for name in Self.secrets { #expect(sent.headers.contains(name), "\(name)") }
     }
 
-    @Test("explain and the accessories of the call tell what stays behind, without a value")
+    @Test("explain and the accessories of the call report the lost secrets, without their values")
     func told() async throws {
         struct Mirror: Filter {
             let explanation = "mirror"

@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test("an empty form is sent as one, and a Content-Type of one's own stays")
+    @Test("an empty form is sent as one, and the request's own Content-Type stays")
     func forms() throws {
         let empty = try built(
             Plain {

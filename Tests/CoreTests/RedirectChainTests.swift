@@ -70,7 +70,7 @@ import Testing
         #expect(form == "https://api.example/v?a=%2525s3")
     }
 
-    @Test("parameters join the query that the path has, and none of them takes it away")
+    @Test("parameters join the query of the path, and a request without parameters keeps it")
     func joined() async throws {
         for query: Parameters in [[:], ["b": 2]] {
             let text = try await sent {
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test("objects in a list keep their fields together where the style has indexes")
+    @Test("objects in a list keep their fields together if the style has indexes")
     func objects() throws {
         let friends: ParameterValue = [["name": "tom", "age": 13], ["name": "bob", "age": 14]]
         let text = try ParameterEncoding(arrays: .indexed).encode(["friends": friends, "name": "jack"])

@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(
-        "methods change as RFC 9110 section 15.4 says",
+        "methods change as RFC 9110 section 15.4 specifies",
         arguments: [
             (301, "POST", "GET"), (302, "POST", "GET"), (303, "POST", "GET"), (307, "POST", "POST"),
             (308, "POST", "POST"),

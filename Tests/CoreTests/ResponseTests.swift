@@ -14,7 +14,7 @@ import Testing
     private struct GetResponse: Request { typealias Output = HTTPResponse }
     private struct GetBody: Request { typealias Output = HTTPBody }
 
-    @Test("an output is data, text, JSON, nothing, the response or a stream")
+    @Test("an output is data, text, JSON, Void, the response or a stream")
     func outputs() async throws {
         struct GetData: Request {}
         #expect(try await send(GetData(), .data(Data([1, 2]), contentType: "x/y")) == Data([1, 2]))
@@ -236,7 +236,7 @@ import Testing
         }
     }
 
-    @Test("each kind of failure has a code of its own and knows whether another attempt may help")
+    @Test("each kind of failure has its own code and knows whether another attempt may help")
     func codes() {
         let codes: [ErrandError.Code] = [
             .invalidURL, .invalidRequest, .encodingFailed, .bodyNotReplayable, .fileFailed, .cancelled, .timedOut,

@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test("credentials of the request's own go where the request goes, and keep the mark of the agent's")
+    @Test("a request's own credentials go where the request goes, and keep the agent's mark")
     func ownCredentials() async throws {
         let stub = StubTransport(.text("ok"))
         _ = try await agent(stub).send(
@@ -80,7 +80,7 @@ import Testing
         #expect(Authorization.omitted != none && "\(Authorization.omitted)" == "omitted")
     }
 
-    @Test("an agent without a base URL has no origin of its own: its secrets go to trusted origins only")
+    @Test("an agent without a base URL has no origin: its secrets go to trusted origins only")
     func withoutBase() throws {
         let url = "https://files.example.com/a"
         for (trusted, isKept) in [

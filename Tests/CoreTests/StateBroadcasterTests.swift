@@ -67,7 +67,7 @@ import Testing
         deinit { atEnd(number) }
     }
 
-    @Test("the end of a state may send, read and finish: none ends under the lock")
+    @Test("the end of a state may send, read and finish: it never happens under the lock")
     func reentrancy() async {
         let broadcaster = StateBroadcaster<Screen?>(nil)
         let ended = Mutex<[Int]>([])

@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test("a segment is escaped where it is inserted, dots and slashes included")
+    @Test("a segment is escaped where it is inserted, including dots and slashes")
     func segments() throws {
         let name = "a/b ü?#%&+日本"
         let url = try built(Plain { $0.path = "users/\(segment: name)/posts" }).url
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test("an address may have a zone, as RFC 6874 writes it, and what is wrong with another is said")
+    @Test("an address may have a zone, as in RFC 6874, and the error of an invalid zone gives the reason")
     func zones() async throws {
         let url = try built(Plain { $0.path = "a" }, base: "http://[fe80::1%25eth0]:8080")
         #expect(url.urlText == "http://[fe80::1%25eth0]:8080/a" && url.url.absoluteString == url.urlText)

@@ -72,7 +72,7 @@ import Testing
         #expect(try await run(agent: two, required: { _ in [] }, own: two, call: two) == ["first"])
     }
 
-    @Test("filters without the trait run as often as they are there, also those that are made of closures")
+    @Test("filters without the trait run as often as they occur, also filters made of closures")
     func repeated() async throws {
         let plain: (Log<String>) -> [any Filter] = { [Limit(name: "plain", log: $0, traits: [])] }
         #expect(

@@ -21,7 +21,7 @@ import Testing
         return log.all
     }
 
-    @Test("each sensitive field is a mark, whatever its name; other fields are none")
+    @Test("each sensitive field is a mark, whatever its name; other fields aren't")
     func implied() async throws {
         var headers: HTTPHeaders = ["Authorization": "a", "Cookie": "c=1", "X-Plain": "p"]
         headers.set("X-Device-Key", "d", sensitive: true)
@@ -68,7 +68,7 @@ import Testing
         #expect(try await marks([marking], stub) == [[ada], [ada], []])
     }
 
-    @Test("no description of a mark shows who the user is")
+    @Test("no description of a mark reveals the user")
     func redacted() {
         var text = "\(ada) \(ada.debugDescription) \(Set([ada]))"
         dump(ada, to: &text)

@@ -63,7 +63,7 @@ import Testing
         #expect(transport.received.count == 1)
     }
 
-    @Test("sessions keep one user for an operation and those that it is a part of")
+    @Test("sessions keep one user for an operation and for the operations that contain it")
     func nested() throws {
         let (outer, key) = (UserPin(), CallKey<Int>())
         let inner = UserPin(within: outer) { _ in }

@@ -51,7 +51,7 @@ import Testing
         #expect(await codes([[:], ["X-Key": "bob"], [:]]) == [nil, .userChanged, nil])
     }
 
-    @Test("calls without a pin, and with pins of their own, don't compare")
+    @Test("calls without a pin, and with other pins, don't compare")
     func apart() async throws {
         let pin = UserPin()
         #expect(await codes([["X-Key": "ada"]], pin: pin) == [nil])
@@ -75,7 +75,7 @@ import Testing
         #expect(codes == [.unacceptableStatus, nil, .userChanged])
     }
 
-    @Test("each origin has its own first request, and none that is new admits another user")
+    @Test("each origin has its own first request, and a new origin doesn't admit another user")
     func origins() async {
         let paths = ["https://a.test/", "https://b.test/", "https://c.test/", "https://a.test/", "https://d.test/"]
         let steps: [HTTPHeaders] = [["X-Key": "ada"], [:], ["X-Key": "bob"], ["X-Key": "ada"], ["X-Key": "ada"]]
@@ -115,7 +115,7 @@ import Testing
         let owners: Set<UserMark>
     }
 
-    @Test("cookies don't count where the request names its owner")
+    @Test("cookies don't count if the request names its owner")
     func owned() async throws {
         let (pin, count) = (UserPin(), Counter())
         let rotating = ClosureFilter(.hop) { exchange, next in

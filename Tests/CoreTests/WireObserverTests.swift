@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test("the Location of a response is resolved against its URL, without credentials; one that is no URL is none")
+    @Test("the Location of a response is resolved against its URL, without credentials; an invalid URL is nil")
     func location() throws {
         let url = try #require(URL(string: "https://a.example/uploads/"))
         func location(_ text: String?) -> String? {

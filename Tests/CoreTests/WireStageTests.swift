@@ -21,7 +21,7 @@ import Testing
         NetworkAgent(baseURL: base, transport: transport, filters: filters)
     }
 
-    @Test("a wire filter runs after all hop filters, wherever it stands, and knows its stage")
+    @Test("a wire filter runs after all hop filters, wherever it is in the array, and knows its stage")
     func order() async throws {
         let log = Log<String>()
         let wire = ClosureFilter(.wire) { exchange, next in
@@ -34,7 +34,7 @@ import Testing
         #expect(log.all == ["call>", "hop>", "own hop>", "wire", "<own hop", "<hop", "<call"])
     }
 
-    @Test("a wire filter sees each hop, and nothing of what a hop filter responds to by itself")
+    @Test("a wire filter sees each hop, and no request that a hop filter answers by itself")
     func hops() async throws {
         let log = Log<String>()
         let stub = StubTransport()
@@ -122,7 +122,7 @@ import Testing
         #expect(log.all == ["inserted>", "wire", "<inserted"])
     }
 
-    @Test("the last hop filter sees nothing of the wire filters behind it, and puts a filter before them")
+    @Test("the last hop filter sees no effect of the wire filters after it, and inserts a filter before them")
     func lastHop() async throws {
         struct Wire: Filter {
             let stages = FilterStages.wire
@@ -165,7 +165,7 @@ import Testing
             ])
     }
 
-    @Test("explain repeats what a filter says against one further out")
+    @Test("explain repeats a filter's own problem with a filter further out")
     func conflicts() {
         let (outer, inner) = (Named(explanation: "one"), Named(explanation: "two", conflict: "they do the same"))
         #expect(agent([outer, inner]).explain(Plain()).problems == ["“one” runs before “two”: they do the same"])

@@ -58,7 +58,7 @@ import Testing
         #expect(table.route(for: Self.origin, at: now + 300 * Self.second)?.isProbe == true)
     }
 
-    @Test("an offer lasts as long as the server says, and its repetition leaves its state")
+    @Test("an offer lasts as long as the server specifies, and repeating it keeps its state")
     func expiry() {
         var table = table([AlternativeService("h3", port: 443, maximumAge: 60)])
         _ = table.route(for: Self.origin, at: 1)
@@ -74,7 +74,7 @@ import Testing
         #expect(table.route(for: Self.origin, at: 400 * Self.second) == nil)
     }
 
-    @Test("clear, another list and another place replace an offer; drafts of HTTP/3 are none")
+    @Test("clear, another list and another location replace an offer; drafts of HTTP/3 don't count")
     func replaced() {
         var table = table()
         let isKnown = table.learn([AlternativeService("h3-29", port: 443)], of: "https://a", host: "a", at: 0)
@@ -95,7 +95,7 @@ import Testing
         #expect(table.isEmpty)
     }
 
-    @Test("twenty thousand hosts leave the offers of a thousand, those that last longest")
+    @Test("of twenty thousand hosts, a thousand offers are kept: the ones that last longest")
     func bound() {
         var table = AlternativeTable()
         for index in 1...20_000 {

@@ -71,7 +71,7 @@ struct ByteConnectionTests {
     }
 
     @Test(
-        "over TLS, small pieces that the system has no room for go later",
+        "over TLS, small pieces that the system has no room for are sent later",
         .enabled(if: TLSContext.isAvailable && Nginx.isInstalled, "OpenSSL is needed"))
     func smallPieces() async throws {
         let count = 400_000

@@ -243,7 +243,7 @@ struct ConnectionTests {
         #expect(try await (slow.value, waiting.value) == (200, 200))
     }
 
-    @Test("neither a password nor a key shows in a description")
+    @Test("a description shows neither a password nor a key")
     func secrets() {
         var configuration = CurlConfiguration()
         configuration.proxy = .url("http://user:geheim@proxy.example:1")

@@ -95,7 +95,7 @@ struct FaultTests {
         #expect(error.failureSentence == .connectionLost && error.underlying is CurlError)
     }
 
-    @Test("identity, an empty list and chunked in capitals are transfer codings like none and chunked")
+    @Test("identity, an empty list and chunked in capitals are transfer codings like a missing field and chunked")
     func knownCodings() async throws {
         for coding in ["Chunked", "chunked", ",chunked"] {
             let server = try RawServer { peer in

@@ -121,7 +121,7 @@ struct HTTP2FaultTests {
     }
 
     @Test(
-        "what is idempotent goes out again where a kept connection, or a stream on it, ends without a response",
+        "an idempotent request is sent again if a kept connection, or a stream on it, ends without a response",
         arguments: SampleBody.allCases)
     func ended(body: SampleBody) async throws {
         // A stream that can be read only once isn't sent again.

@@ -215,7 +215,7 @@ struct OfferedHTTP3Tests {
         #expect(try await site.version(transport, "/", .post) == "2")
     }
 
-    @Test("an offer that leads nowhere, or to another certificate, costs nothing but the attempt")
+    @Test("an offer that leads to no server, or to another certificate, only costs the attempt")
     func nowhere() async throws {
         let other = try await HTTP3Server()
         for port in [1, other.port] {
@@ -302,7 +302,7 @@ struct OfferedHTTP3Tests {
         #expect(try site.quic.methods(.failed) == [method.rawValue])
     }
 
-    @Test("the file of the configuration has the offer for the next transport, and nobody else can read it")
+    @Test("the configured file has the offer for the next transport, and only its owner can read it")
     func kept() async throws {
         let (site, folder) = (try await Site(), try Folder())
         let file = folder.file("offers")

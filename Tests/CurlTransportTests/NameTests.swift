@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test(
-        "what is no host name or no address ends every request, and nothing is sent",
+        "text that isn't a host name or an address ends every request, and no request is sent",
         arguments: [
             ["http://shop.test": ["127.0.0.1"]], ["shop.test:80": ["127.0.0.1"]], ["127.0.0.1": ["127.0.0.2"]],
             ["shop.test": ["localhost"]], ["shop.test": ["127.0.0.1,127.0.0.2"]], ["shop.test": ["fe80::1%lo"]],

@@ -61,7 +61,7 @@ struct ReportTests {
         #expect(trailers == ["7"])
     }
 
-    @Test("timings report what is known, and nothing of what did not happen")
+    @Test("timings report what is known, and leave out phases that didn't happen")
     func timings() async throws {
         let server = try RawServer { peer in
             while peer.readHead() != nil {

@@ -120,7 +120,7 @@ struct StreamTests {
         #expect(count == 200 << 20)
     }
 
-    @Test("a response that fills its buffer in one step, on a kept connection, loses nothing while its reader waits")
+    @Test("a response that fills its buffer in one step, on a kept connection, loses no bytes while its reader waits")
     func pausedAtOnce() async throws {
         let film = pattern(2 << 20)
         let (gate, sent) = (Steps(), Log<Int>())

@@ -80,7 +80,7 @@ struct TLSTests {
         #expect(error.code == .insecureConnection && error.message.contains("doesn't use TLS"), "\(error)")
     }
 
-    @Test("without a CA of one's own only those of the system are trusted")
+    @Test("without your own CA only the system's are trusted")
     func systemRoots() async throws {
         let nginx = try await nginx()
         let transport = CurlTransport()
@@ -102,7 +102,7 @@ struct TLSTests {
         #expect(error.code == .insecureConnection)
     }
 
-    @Test("one of several pins has to match, for its host only, and text that is no pin lets nothing through")
+    @Test("one of several pins has to match, for its host only, and a text that isn't a pin refuses the connection")
     func pins() async throws {
         let nginx = try await nginx()
         let url = nginx.url("good", "/1k")

@@ -69,7 +69,7 @@ struct TimeoutTests {
         }
     }
 
-    @Test("a silence ends the transfer where the time source does not sleep, too")
+    @Test("a silence ends the transfer if the time source doesn't sleep, too")
     func sleepless() async throws {
         /// A clock that advances but can't sleep.
         struct Sleepless: TimeSource {

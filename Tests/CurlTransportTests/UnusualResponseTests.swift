@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(
-        "a response without a body is empty although it names a coding, for each status and method that has none",
+        "a response without a body is empty although it names a coding, for each status and method without a body",
         arguments: [
             ("GET", "204 No Content", ""), ("POST", "204 No Content", ""), ("GET", "304 Not Modified", ""),
             ("HEAD", "404 Not Found", "Content-Length: 120\r\n"), ("GET", "401 No", "Content-Length: 0\r\n"),

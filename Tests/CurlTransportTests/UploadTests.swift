@@ -88,7 +88,7 @@ struct UploadTests {
     }
 
     @Test(
-        "an empty body says so where the method has bodies",
+        "an empty body sends Content-Length: 0 only for methods with bodies",
         arguments: [
             ("POST", true), ("PUT", true), ("PATCH", true), ("GET", false), ("DELETE", false), ("OPTIONS", false),
         ])
@@ -166,7 +166,7 @@ struct UploadTests {
     }
 
     @Test(
-        "a stream that is not as long as it says makes no request",
+        "a stream of another length than announced fails the request",
         arguments: [[5], [5, 4], [5, 5, 1], [11], [10, 1]])
     func wrongLength(sizes: [Int]) async throws {
         let seen = Log<Seen>()
@@ -237,7 +237,7 @@ struct UploadTests {
     }
 
     @Test(
-        "a response that refuses a body ends the exchange although the body's source has nothing more to give",
+        "a response that refuses a body ends the exchange although the body's source has no more bytes to give",
         arguments: [
             "413 Too Large\r\nContent-Length: 2\r\n", "413 Too Large\r\nContent-Length: 2\r\nConnection: close\r\n",
             "413 Too Large\r\nConnection: close\r\n", "303 See Other\r\nLocation: /\r\nContent-Length: 2\r\n",

@@ -179,7 +179,7 @@ struct UserCodeTests {
     }
 
     @Test(
-        "an executor that stops where a response resumes its task keeps no other request from being sent",
+        "an executor that stops when a response resumes its task doesn't delay other requests",
         .enabled(if: Offer.runsOnAnyThread, "this libcurl runs on the transport's thread only"))
     func executor() async throws {
         let barrier = Barrier()

@@ -96,7 +96,7 @@ struct VersionTests {
         }
     }
 
-    @Test("where no attempt can be refused, no connection is used again")
+    @Test("if no attempt can be refused, no connection is used again")
     func attempts() {
         for minor in UInt32(76)...88 {
             let avoided = CurlVersionRule.avoided(in: CurlVersion(7, minor, 0))

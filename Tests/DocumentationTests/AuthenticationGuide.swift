@@ -95,7 +95,7 @@ struct DeviceKey: Credential {
 }
 
 @Suite("What the page on authentication shows", .endsInTime, .leakChecked) struct AuthenticationGuideTests {
-    @Test("a type of request that goes without a credential while there is none")
+    @Test("a type of request that is sent without a credential while there is none")
     func optional() async throws {
         let stub = StubTransport(.text("ok"))
         let session = AuthenticationSession<BearerToken> { _ in nil }

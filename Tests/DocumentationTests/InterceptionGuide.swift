@@ -177,7 +177,7 @@ private func suppressing(_ agent: NetworkAgent, _ settings: Settings) -> Respons
             baseURL: url, transport: stub, filters: filters + more, accessories: [Hooks(show: { log.add($0) })])
     }
 
-    @Test("parameters are completed for every request, and none keeps the request as it is")
+    @Test("parameters are completed for every request, and without parameters the request stays as it is")
     func reform() async throws {
         _ = try await agent().send(Search(text: "swift"))
         settings.set { $0.region = "AT" }

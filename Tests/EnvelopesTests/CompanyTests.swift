@@ -116,7 +116,7 @@ private final class BodyLog: CacheStore {
         #expect(error?.code == 40_101 && error?.refusesCredential == true && shop.requests == 2)
     }
 
-    @Test("another failure refreshes nothing, and a request without a credential neither")
+    @Test("another failure doesn't cause a refresh, and neither does a request without a credential")
     func otherFailure() async throws {
         let shop = try Shop()
         let agent = shop.agent(.authentication(shop.session()))

@@ -69,7 +69,7 @@ struct EnvelopeLessonsTests {
     }
 
     @Test(
-        "an error with an empty body stays the error of its status, where others have an envelope",
+        "an error with an empty body stays the error of its status, although others have an envelope",
         arguments: [400, 409, 500])
     func emptyErrors(status: Int) async throws {
         for body in ["", " ", "Not Found", "null", "[]"] {

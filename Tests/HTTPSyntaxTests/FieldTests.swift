@@ -86,7 +86,7 @@ import Testing
                 == "é\n\t\\u{D}日\u{1F468}\u{200D}\u{1F469}")
     }
 
-    @Test("entity tags: weak and strong comparison, lists, what is none")
+    @Test("entity tags: weak and strong comparison, lists, invalid tags")
     func entityTags() throws {
         let weak = try #require(EntityTag(parsing: "W/\"1\""))
         let strong = try #require(EntityTag(parsing: "\"1\""))
@@ -113,7 +113,7 @@ import Testing
         #expect(EntityTagCondition(parsing: #""a\"b", "c""#) == nil)
     }
 
-    @Test("ranges are read, resolved and refused as RFC 9110 says")
+    @Test("ranges are read, resolved and refused as RFC 9110 specifies")
     func ranges() {
         #expect(ByteRange.parse("bytes=0-499, -5 ,9500-") == [.closed(0, 499), .suffix(5), .from(9500)])
         for text in [

@@ -21,7 +21,7 @@ struct HTTPDateTests {
     }
 
     @Test(
-        "what is almost a date is none",
+        "text that is almost a date isn't a date",
         arguments: [
             "", "0", "-1", "now", ",", ", 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 UTC",
             "Sun, 06 Nov 94 08:49:37 GMT", "Sun 06 Nov 1994 08:49:37 GMT", "Sun, 06  Nov  1994 08:49:37 GMT",

@@ -56,7 +56,7 @@ import Testing
         #expect(RateLimitPolicy.parse("limit=10").isEmpty)
     }
 
-    @Test("of a field with many members the first 16 count, and one that is too long says nothing")
+    @Test("the first 16 members of a long field count, and a field that is too long is ignored")
     func bounds() {
         let many = (1...100).map { "\"p\($0)\";r=\($0);q=1;w=1;t=1" }.joined(separator: ", ")
         #expect(RateLimitStatus.parse(many).map(\.remaining) == Array(1...16))

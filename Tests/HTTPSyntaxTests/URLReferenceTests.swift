@@ -46,7 +46,7 @@ import Testing
     func resolution(text: String, expected: String) throws { #expect(try resolved(text) == expected) }
 
     @Test(
-        "text that is no URL is refused with the reason",
+        "text that isn't a URL is refused with the reason",
         arguments: [
             ("//f.com:99999", "port"), ("//f.com:8a", "port"), ("https://", "no host"), ("//@/", "no host"),
             ("//f g/", "character"),

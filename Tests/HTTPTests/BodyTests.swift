@@ -73,7 +73,7 @@ import Testing
         #expect(await code { try await HTTPBody(length: announced, source: source).collect(upTo: 9) } == expected)
     }
 
-    @Test("collecting stops at the limit, before the first byte where the length is known")
+    @Test("collecting stops at the limit, before the first byte if the length is known")
     func limit() async {
         let known = Source(["abc"])
         #expect(await code { try await HTTPBody(length: 3, source: known).collect(upTo: 2) } == .bodyTooLarge)

@@ -29,7 +29,7 @@ import Testing
         #expect(try text(["#[]@!$'()*,:": "x"]) == "%23%5B%5D%40%21%24%27%28%29%2A%2C%3A=x")
     }
 
-    @Test("what is encoded already is left alone where it says so, and checked")
+    @Test("a value marked as encoded is sent as it is, and checked")
     func encoded() async throws {
         #expect(try text(["q": .encoded("a%20b%2B")]) == "q=a%20b%2B")
         #expect(try text(["q": "a%20b"]) == "q=a%2520b")
@@ -50,7 +50,7 @@ import Testing
         #expect(try text(["a": .array([1, "x,y"]), "f": true], encoding) == expected)
     }
 
-    @Test("values that are no literals are named or converted")
+    @Test("values that aren't literals are named or converted")
     func conversions() {
         let (name, page) = ("Ada", UInt64.max)
         #expect(ParameterValue(name) == .string("Ada"))

@@ -5,7 +5,7 @@ import Testing
 @testable import ErrandHTTP
 
 @Suite("Sleeping until an instant", .endsInTime) struct SleepingTests {
-    @Test("sleeps end, whichever began first, and none too early")
+    @Test("sleeps end, whichever began first, and never too early")
     func instants() async throws {
         let (tasks, log, start) = (SleepingTasks(), Log<Int>(), ContinuousClock.now)
         try await withThrowingTaskGroup { group in

@@ -132,7 +132,7 @@ struct PeerSocketTests {
         #expect(received == ["Grüße", "notes.v2"] && socket.subprotocol == "notes.v2")
     }
 
-    @Test("its close code, its limit of a message, its reset and its 401 are the errors that they stand for")
+    @Test("its close code, its message limit, its reset and its 401 are the matching errors")
     func endings() async throws {
         let agent = agent(try url("plain"))
         let enough = await #expect(throws: WebSocketError.self) {

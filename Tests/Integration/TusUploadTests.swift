@@ -64,7 +64,7 @@ struct TusUploadTests {
         #expect(try server.contents() == [data])
     }
 
-    @Test("cut at any byte: each attempt continues where the server is")
+    @Test("cut at any byte: each attempt continues at the server's offset")
     func cut() async throws {
         let server = try await TusServer(cutting: (0..<8).map { _ in .random(in: 10_000..<1_000_000) })
         let data = try write(5_000_000)

@@ -166,7 +166,7 @@ struct DecodingLessonsTests {
     }
 
     @Test(
-        "half a surrogate pair and a pair in the wrong order are errors wherever they stand",
+        "half a surrogate pair and a pair in the wrong order are errors wherever they are",
         arguments: [
             #"["\uDFF3"]"#, #"{"name":"\udc00\ud800\uggggxy"}"#, #"{"a":"\ufffdSC\udee4\udff0L"}"#,
             #"["\uD800\uD800"]"#,

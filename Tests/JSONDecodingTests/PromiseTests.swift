@@ -121,7 +121,7 @@ struct PromiseTests {
         }
     }
 
-    @Test("an index of more entries than eight bytes each is made in parts, whatever stands where it grows")
+    @Test("an index of more entries than eight bytes each is built in parts, whatever value is at the boundary")
     func grownIndex() throws {
         for count in 0..<80 {
             // Two bytes per entry, plus members whose key and value must stay together.

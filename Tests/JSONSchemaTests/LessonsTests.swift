@@ -104,7 +104,7 @@ struct SchemaLessonsTests {
         #expect(try violations("{\"$defs\": {\(key): {\"type\": \"null\"}}}", "{}") == [])
     }
 
-    @Test("the pointer of a problem escapes a slash and a tilde of a key, and nothing else")
+    @Test("the pointer of a problem escapes a slash and a tilde of a key, and no other character")
     func pointers() throws {
         let schema = #"{"additionalProperties": {"items": {"additionalProperties": {"type": "null"}}}}"#
         let found = try violations(schema, #"{"a/b~c.d e'f\"": [{}, {"": 1}]}"#)
@@ -180,7 +180,7 @@ struct SchemaLessonsTests {
     }
 
     @Test(
-        "a subschema with an identifier resolves its references from there, where evaluated keys are collected as well")
+        "a subschema with an identifier resolves its references from there, also if evaluated keys are collected")
     func nestedIdentifier() throws {
         let schema = """
             {"$id": "https://a.test/root/", "allOf": [{"$id": "sub/", "$ref": "item"}], "unevaluatedProperties": false,

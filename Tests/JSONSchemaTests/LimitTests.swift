@@ -71,7 +71,7 @@ struct LimitTests {
 
     // MARK: Validating
 
-    @Test("limits that are as large as numbers can be are no limits")
+    @Test("limits with the largest possible numbers count as unlimited")
     func noLimits() throws {
         var limits = JSONLimits()
         for limit in [
@@ -118,7 +118,7 @@ struct LimitTests {
         #expect(tables() == 300)
     }
 
-    @Test("combinations of patterns are bounded by memory, and the message says so")
+    @Test("combinations of patterns are bounded by memory, and the message names the limit")
     func combinations() throws {
         let letters = "abcdefghijkl"
         let patterns = letters.map { "\"\($0)\":{\"type\":\"integer\"}" }.joined(separator: ",")

@@ -64,7 +64,7 @@ struct SchemaAnnotationTests {
                 ].map { Substring($0) } || Set(found).count == 12)
     }
 
-    @Test("unevaluated members are annotated, those that another schema evaluates are not")
+    @Test("unevaluated members are annotated, members that another schema evaluates aren't")
     func unevaluated() throws {
         let schema = """
             {"anyOf": [{"properties": {"a": true}, "required": ["a"]}, {"properties": {"b": true}, "required": ["b"]}],

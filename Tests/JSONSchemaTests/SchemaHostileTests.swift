@@ -26,7 +26,7 @@ struct SchemaHostileTests {
         #expect(fault(loop)?.code == .endlessRecursion)
     }
 
-    @Test("a schema in a pipe, a device, a directory or a place that is no file is refused at once, and a file is read")
+    @Test("a schema in a pipe, a device, a directory or a place without a file is refused at once, and a file is read")
     func irregularFile() throws {
         let folder = URL.temporaryDirectory.appending(path: "schema-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

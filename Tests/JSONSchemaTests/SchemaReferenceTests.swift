@@ -114,7 +114,7 @@ struct SchemaReferenceTests {
         #expect(try violations(recursive, #"{"x": 1, "c": {}}"#) == ["/c/x https://a.test/o#/required"])
     }
 
-    @Test("the vocabularies of a metaschema of one's own")
+    @Test("the vocabularies of your own metaschema")
     func vocabularies() throws {
         let meta = """
             {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "https://a.test/meta", "$vocabulary": {

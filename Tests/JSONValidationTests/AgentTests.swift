@@ -66,7 +66,7 @@ struct AgentTests {
         #expect(error.message.contains("found an empty text"))
     }
 
-    @Test("an empty body passes where there can be no other", arguments: [204, 205, 304])
+    @Test("an empty body passes if the status or method allows no other", arguments: [204, 205, 304])
     func noContent(status: Int) async throws {
         let request = GetUser(acceptableStatuses: [status])
         #expect(try await agent(.status(status)).send(request).value == nil)
@@ -74,7 +74,7 @@ struct AgentTests {
         #expect(error?.jsonValidation != nil)
     }
 
-    @Test("a response to HEAD has no body to judge, behind a redirect either")
+    @Test("a response to HEAD has no body to judge, after a redirect either")
     func head() async throws {
         let transport = StubTransport { request in
             request.url.path() == "/user" ? .redirect(to: "/other", status: 303) : .json(#"{"id":"unseen"}"#)

@@ -86,7 +86,7 @@ struct ProblemTests {
         #expect(wide.problems(text).filter { $0.kind != .missing }.map(\.kind) == [.duplicateKey])
     }
 
-    @Test("the same key in different objects is none that comes twice")
+    @Test("the same key in different objects isn't a repeated key")
     func noDuplicates() {
         #expect(JSONShape.any.accepts(#"[{"a":{"a":{"a":1}},"b":{"a":1}},{"a":1,"b":{"a":1,"b":2}}]"#))
         let keys = (0..<5_000).map { "\"key \($0)\":{\"key 1\":1}" }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Shapes", .leakChecked)
 struct ShapeTests {
-    @Test("the error of the guide's example says where the value is and what was expected")
+    @Test("the error of the guide's example has the place of the value and what was expected")
     func example() throws {
         let shape: JSONShape = .array(of: [
             "id": .integer, "name": .string(nonEmpty: true), "email": .optional(.string), "tags": .array(of: .string),

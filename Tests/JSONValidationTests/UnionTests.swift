@@ -129,7 +129,7 @@ struct UnionTests {
         }
     }
 
-    @Test("what is missing says what was expected")
+    @Test("a missing value reports what was expected")
     func missing() throws {
         let shape: JSONShape = [
             "a": .integer(in: 1...3), "b": .enumeration("x", "y"), "c": .string(nonEmpty: true),

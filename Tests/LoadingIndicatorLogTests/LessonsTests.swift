@@ -28,7 +28,7 @@ struct IndicatorLessonsTests {
         #expect(shown.all.allSatisfy { $0.running <= 1 } && stub.received.count > 4)
     }
 
-    @Test("requests that end before they are noticed leave nothing behind")
+    @Test("requests that end before they are noticed leave no state")
     func instantEnds() async throws {
         let shown = Log<LoadingState>()
         let indicator = LoadingIndicator(shown, delay: .zero, minimumDuration: .zero, interval: .zero)

@@ -122,7 +122,7 @@ struct LoadingIndicatorTests {
         #expect(indicator.state == .hidden)
     }
 
-    @Test("an indicator shows activities of a tag or of one call, each with a label of its own")
+    @Test("an indicator shows activities of a tag or of one call, each with its own label")
     func watching() async throws {
         enum Screen: TagKey { static let defaultValue = "" }
         let indicator = LoadingIndicator(
@@ -163,7 +163,7 @@ struct LoadingIndicatorTests {
         #expect(await reader.next() == nil)
     }
 
-    @Test("finished, it is hidden at once within its minimum, ends its streams, and shows nothing any more")
+    @Test("once finished, it is hidden within its minimum, ends its streams, and isn't shown any more")
     func finishing() async throws {
         final class Screen: LoadingPresenter {
             let log: Log<String>

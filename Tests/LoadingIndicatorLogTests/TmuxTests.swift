@@ -82,7 +82,7 @@ struct TmuxTests {
         }
     }
 
-    @Test("label, progress and number, lines above it, a label that is too long, and nothing at the end")
+    @Test("label, progress and number, lines above it, a label that is too long, and a cleared line at the end")
     func screen() async throws {
         let screen = try await Screen()
         do {
@@ -123,7 +123,7 @@ struct TmuxTests {
     }
 
     @Test(
-        "errand-watch leaves no spinner behind, at its end and when it is interrupted",
+        "errand-watch leaves no spinner on the terminal, at its end and when it is interrupted",
         arguments: [nil, SIGINT, SIGTERM])
     func watch(signal: Int32?) async throws {
         // On a loaded machine the program may end before the signal arrives; then the test starts it again.

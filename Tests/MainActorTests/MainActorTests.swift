@@ -99,7 +99,7 @@ import Testing
     }
 
     @Test(
-        "where a model is on the main actor, the compiler says what to write", arguments: ["5", "6"])
+        "if a model is on the main actor, the compiler's message names the fix", arguments: ["5", "6"])
     func model(mode: String) async throws {
         let code = """
             import Errand

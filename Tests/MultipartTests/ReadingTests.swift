@@ -84,7 +84,7 @@ import Testing
         #expect(one.map { String(decoding: $0.data, as: UTF8.self) } == ["one\n--b\ntwo"])
     }
 
-    @Test("what is no multipart body is a typed error, and never a wrong part")
+    @Test("a body that isn't multipart is a typed error, and never a wrong part")
     func nonsense() async throws {
         let wrong: [(String?, String, MultipartError.Code)] = [
             (nil, "", .notMultipart), ("text/plain; boundary=b", "--b--", .notMultipart),
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test("parts, headers and what stands before the first part are bounded, in bounded memory")
+    @Test("parts, headers and the text before the first part are bounded, in bounded memory")
     func limits() async throws {
         let line = Data((String(repeating: "x", count: 1022) + "\r\n").utf8)
         let endless: [(String, Data)] = [("", line), ("--b\r\nA: ", line), ("", Data("--b\r\n\r\n\r\n".utf8))]

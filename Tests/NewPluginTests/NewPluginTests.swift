@@ -81,7 +81,7 @@ struct NewPluginTests {
     }
 
     @Test(
-        "arguments that are wrong are refused, and nothing is written",
+        "wrong arguments are refused, and no file is written",
         arguments: [
             [], ["filter"], ["filters", "Gate"], ["filter", "gate"], ["filter", "Ga te"], ["filter", "../Gate"],
             ["filter", "Gâte"], ["filter", ""], ["filter", "Filter"], ["filter", "String"], ["filter", "Cache"],
@@ -123,7 +123,7 @@ struct NewPluginTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.url.path) == ["made"])
     }
 
-    @Test("it says how it is used")
+    @Test("it prints how it is used")
     func help() async throws {
         let directory = try Folder()
         let output = try await Self.run("--help", in: directory.url)

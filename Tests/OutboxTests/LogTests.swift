@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test("an entry that is lost before it was sent still stops those that were enqueued after it")
+    @Test("an entry that is lost before it was sent still stops the entries that depend on it")
     func damagedBeforeSending() async throws {
         let outbox = try await desk.enqueueOnly()
         let first = try await outbox.enqueue(Note(lane: "a", number: 1))
@@ -174,7 +174,7 @@ import Testing
         await outbox.close()
     }
 
-    @Test("no entry has the number that leaves room for none after it")
+    @Test("an entry never gets the number that leaves none after it")
     func lastNumber() {
         for (number, isRead) in [(OutboxFormat.maximumNext - 1, true), (OutboxFormat.maximumNext, false)] {
             var bytes: [UInt8] = []
@@ -246,7 +246,7 @@ import Testing
         #expect(try Data(contentsOf: desk.log) == bytes)
     }
 
-    @Test("while another file stands in place of the log nothing counts as damaged, and all is there when it is back")
+    @Test("while another file is in place of the log, no entry counts as damaged, and all are there when it is back")
     func replaced() async throws {
         let outbox = try await desk.enqueueOnly()
         let id = try await outbox.enqueue(Note(number: 1))
@@ -323,7 +323,7 @@ import Testing
         await other.close()
     }
 
-    @Test("what is being sent is sent once, and a stopped lane stays so, where another process writes the log anew")
+    @Test("an entry being sent is sent once, and a stopped lane stays stopped, while another process rewrites the log")
     func rewritingMeanwhile() async throws {
         let gate = Gate()
         let desk = Desk { path in

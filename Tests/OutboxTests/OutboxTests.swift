@@ -8,7 +8,7 @@ import Testing
 @Suite("The outbox", .endsInTime, .leakChecked) struct OutboxTests {
     private let desk = Desk()
 
-    @Test("requests are sent in their order, with a key of their own, and each response is delivered")
+    @Test("requests are sent in their order, each with its own key, and each response is delivered")
     func order() async throws {
         let outbox = try await desk.open()
         for number in 0..<20 { try await outbox.enqueue(Note(number: number)) }
@@ -236,7 +236,7 @@ import Testing
         await outbox.close()
     }
 
-    @Test("what a server may have received is not merged, even if a later attempt reached none")
+    @Test("an entry that a server may have received isn't merged, even if a later attempt reached no server")
     func unmergeable() async throws {
         let attempts = Counter()
         let desk = Desk { path in
@@ -259,7 +259,7 @@ import Testing
         await outbox.close()
     }
 
-    @Test("an entry waits for those that it was enqueued after, in whatever lane")
+    @Test("an entry waits for its dependencies, in whatever lane")
     func dependencies() async throws {
         let gate = Gate()
         let desk = Desk { path in

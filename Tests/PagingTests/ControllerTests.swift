@@ -13,7 +13,7 @@ import Testing
         return (PageController(GetNumbers(page: position), on: server.agent), server)
     }
 
-    @Test("next adds a page until the last one, and then sends nothing", arguments: PagePosition.all)
+    @Test("next adds a page until the last one, and then sends no request", arguments: PagePosition.all)
     func next(position: PagePosition) async throws {
         let (controller, server) = controller(position, 25)
         #expect(controller.state.isFirst && !controller.state.isLast && controller.state.page == nil)
@@ -241,7 +241,7 @@ import Testing
         #expect(controller.state.items == Array(0..<20) && server.requests.count == 2)
     }
 
-    @Test("where nothing is stored the shown pages stay, without an error, until the fresh one comes")
+    @Test("if no page is stored, the shown pages stay, without an error, until the fresh one comes")
     func nothingStored() async throws {
         let server = NumberServer(.number(first: 1), 25)
         let controller = PageController(
@@ -326,7 +326,7 @@ import Testing
     }
 
     @Test(
-        "a stored position that none has written is refused",
+        "a stored position with an invalid encoding is refused",
         arguments: [
             #"{"style":"page","size":10,"index":0,"offset":0,"largest":0}"#,
             #"{"style":"offset","size":0,"index":0,"offset":0,"largest":0}"#,

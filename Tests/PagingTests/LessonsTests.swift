@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(
-        "an item that is deleted while a list is read moves the others, so one of them is missed; a cursor misses none")
+        "if an item is deleted while a list is read, the others move: a list by pages misses one, a cursor misses none")
     func deletion() async throws {
         for (position, expected) in [(PagePosition.offset(), 1...21), (.cursor(), 1...20)] {
             let (all, log) = (Array(1...21), Log<[Int]>())

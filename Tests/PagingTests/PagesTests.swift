@@ -49,7 +49,7 @@ import Testing
         #expect(PagePosition.number(size: -5).size == 1)
     }
 
-    @Test("an iterator that is asked again after a failure sends the same page: nothing is lost or repeated")
+    @Test("an iterator that is asked again after a failure sends the same page, so no item is lost or repeated")
     func failure() async throws {
         for isPrefetching in [false, true] {
             let server = NumberServer(.offset, 35)
@@ -242,7 +242,7 @@ import Testing
         }
     }
 
-    @Test("an empty page ends a list whose total promises more, and one beyond the total changes nothing")
+    @Test("an empty page ends a list whose total promises more, and an empty page beyond the total has no effect")
     func wrongTotals() async throws {
         let stub = StubTransport()
         stub.on("/numbers", response: .json(#"{"items":[1,2],"total":9}"#), .json(#"{"items":[],"total":9}"#))
@@ -342,7 +342,7 @@ import Testing
         #expect(stub.received.map(secrets) == [3, 0, 0, 3])
     }
 
-    @Test("what else says who may see the secrets still counts: trusted origins, and a filter that knows the service")
+    @Test("other rules about secrets still count: trusted origins, and a filter that knows the service")
     func trustedLinks() async throws {
         let urls = ["https://api.example.com/numbers", "https://b.example/2", "https://c.example/3"]
         let stub = linked(urls)
@@ -384,7 +384,7 @@ import Testing
         #expect(stub.received.map(secrets) == [1, 0, 1, 2, 0, 2])
     }
 
-    @Test("requests without a type of their own are a list as well")
+    @Test("requests without their own type are a list as well")
     func calls() async throws {
         let stub = StubTransport { request in
             .json(request.url.query?.contains("page=1") == true ? "[1,2]" : "[3]")

@@ -51,7 +51,7 @@ struct UnevenPagesTests {
     }
 
     @Test(
-        "a server that gives fewer items than it is asked for is asked until it has no more",
+        "a server that gives fewer items than requested is asked until it has no more",
         arguments: [0, 1, 5, 19, 20, 21, 40, 45, 100], [false, true])
     func capped(count: Int, isOffset: Bool) async throws {
         let position = isOffset ? PagePosition.offset(size: 100) : .number(size: 100)
@@ -146,7 +146,7 @@ struct UnevenPagesTests {
         }
     }
 
-    @Test("items that move by a whole page between two requests come once, and the list goes on")
+    @Test("items that move by a whole page between two requests come once, and the list continues")
     func movedPages() async throws {
         let requests = Counter()
         let server = Server { at, size in
@@ -158,7 +158,7 @@ struct UnevenPagesTests {
         #expect(try await items(server, .number(), hasTotal: false) == Array(0..<35))
     }
 
-    @Test("items at the border of two pages that come twice are delivered twice, and end nothing")
+    @Test("items at the border of two pages that come twice are delivered twice, and don't end the list")
     func borders() async throws {
         // Each page begins with the previous page's last item.
         let server = Server { at, _ in Self.json((at - 1) * 9..<min(40, (at - 1) * 9 + 10)) }
@@ -175,7 +175,7 @@ struct UnevenPagesTests {
         #expect(error?.code == .endlessList && error?.errorCode == 4 && endless.requests.value == 1_001)
     }
 
-    @Test("a server that names another page behind each empty one is asked a thousand times and no more")
+    @Test("a server that names another page after each empty one is asked a thousand times and no more")
     func emptyPages() async throws {
         let requests = Counter()
         let server = Server { _, _ in Self.json([Int](), extra: ",\"next\":\"c\(requests.increment())\"") }
@@ -188,7 +188,7 @@ struct UnevenPagesTests {
         #expect(try await items(some, .cursor()).count == 10)
     }
 
-    @Test("a total below zero is none")
+    @Test("a total below zero is ignored")
     func negativeTotal() async throws {
         let server = Server(Self.capped(45, limit: 20, total: -1, isOffset: false))
         #expect(try await items(server, .number(size: 20)) == Array(0..<45))

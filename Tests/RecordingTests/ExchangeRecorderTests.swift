@@ -114,7 +114,7 @@ struct ExchangeRecorderTests {
         #expect(exchanges.map(\.timings?.attempt) == [1, 2] && exchanges.map(\.timings?.hop) == [1, 1])
     }
 
-    @Test("an attempt without a response ends where the next one begins")
+    @Test("an attempt without a response ends when the next one begins")
     func failedAttempt() async throws {
         struct Retry: Filter {
             let time: ManualTimeSource
@@ -207,7 +207,7 @@ struct ExchangeRecorderTests {
         #expect(archive.log.entries[0].response.content.encoding == "base64")
     }
 
-    @Test("what has just ended shows no secret, whoever masks it, the recorder or several readers at once")
+    @Test("an exchange that has just ended shows no secret, whether the recorder or several readers mask it")
     func maskedByReaders() async throws {
         let recorder = ExchangeRecorder(maximumBodyBytes: 10_000, time: time)
         let agent = agent(.json(#"{"session":"c4n4ry-s3cr3t"}"#), recorder)

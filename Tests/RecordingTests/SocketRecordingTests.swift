@@ -189,7 +189,7 @@ struct SocketRecordingTests {
         #expect(entry.resourceType == "websocket" && entry.webSocketMessages == [] && entry.response.status == 403)
     }
 
-    @Test("messages over a real connection are recorded, and pings are none")
+    @Test("messages over a real connection are recorded, and pings aren't")
     func wire() async throws {
         let server = try TestServer()
         server.on(

@@ -45,7 +45,7 @@ import Testing
         #expect(redactor.masking("list, harmless") == "list, harmless")
     }
 
-    @Test("each secret is masked at each place of a text, and nothing else is, over 2,000 random texts")
+    @Test("each secret is masked everywhere in a text, and no other text is, over 2,000 random texts")
     func places() {
         var random = SystemRandomNumberGenerator()
         func text(_ count: Int) -> String {
@@ -146,7 +146,7 @@ import Testing
                 || text.hasSuffix("cana"))
     }
 
-    @Test("pairs whose names are harmless stay as they are, and so does all beside a value")
+    @Test("pairs whose names are harmless stay as they are, and so does everything next to a value")
     func harmlessPairs() {
         var redactor = Redactor()
         for text in [

@@ -116,7 +116,7 @@ struct BrowserArchiveTests {
         #expect(error?.code == .notHAR && error?.path.hasSuffix("response.redirectURL") == true)
     }
 
-    @Test("the type of a body that only the body's text has is that of the response")
+    @Test("if only the body's text names a type, it's the type of the response")
     func types() async throws {
         struct User: Codable, Sendable { let name: String }
         struct GetUser: Request {

@@ -45,7 +45,7 @@ struct ReplayLessonsTests {
         try replay.checkAllUsed()
     }
 
-    @Test("query items in another order make another request, and the error says so")
+    @Test("query items in another order make another request, and the error reports that")
     func queryOrder() async throws {
         let replay = try ReplayTransport(har: archive(entry("\(site)/a?x=1&y=2", content: text("xy"))))
         let error = await #expect(throws: ReplayError.self) { try await agent(replay).send(Raw(path: "a?y=2&x=1")) }

@@ -82,7 +82,7 @@ struct ReplayFormTests {
     }
 
     @Test(
-        "what is no multipart body is compared byte by byte",
+        "a body that isn't multipart is compared byte by byte",
         arguments: ["", "x", "--b", "--b--", "--b\r\n", "--c\r\n\r\nx\r\n--c--"])
     func noForm(text: String) async throws {
         let escaped = text.replacing("\r\n", with: "\\r\\n")
@@ -184,7 +184,7 @@ struct ReplayFormTests {
         #expect(try await !matches("other"))
     }
 
-    @Test("items of a form stay apart where only an escaped sign tells them from others")
+    @Test("items of a form stay apart if only an escaped sign distinguishes them")
     func formItems() async throws {
         let type = "application/x-www-form-urlencoded"
         func matches(_ recorded: String, _ requested: String) async throws -> Bool {

@@ -138,7 +138,7 @@ struct ReplayMatchingTests {
         }
     }
 
-    @Test("field lines that a program has joined are fields of their own, whatever their line end")
+    @Test("field lines that a program has joined are separate fields, whatever their line end")
     func joinedFields() async throws {
         for end in ["\\n", "\\r\\n", "\\r"] {
             let recorded = entry(
@@ -234,7 +234,7 @@ struct ReplayMatchingTests {
         #expect(try await !matches(typed, Raw(path: "a", method: .post, body: .text("y", contentType: "text/b")), type))
     }
 
-    @Test("the mask of a secret stands for any value, within one item; what is there letter by letter goes first")
+    @Test("a secret's mask matches any value, within one item; an exact match wins")
     func masks() async throws {
         let replay = try ReplayTransport(
             har: archive(

@@ -103,7 +103,7 @@ struct ReplayRecordingTests {
         #expect(replay.report.unmatched == ["GET \(site)/new", "GET \(site)/old"] && replay.report.recordedCount == 0)
     }
 
-    @Test("recording all anew does not read the file, and replaces it when it is saved")
+    @Test("recording all again doesn't read the file, and replaces it when it is saved")
     func anew() async throws {
         let folder = try Folder(["a.har": "no archive at all"])
         let file = folder.file("a.har")
@@ -246,7 +246,7 @@ struct ReplayRecordingTests {
         #expect(recorded == (isLong ? [0, 0, 3] : [count, count, 3]))
     }
 
-    @Test("what may stand in the clear is listed")
+    @Test("values that may be stored in the clear are listed")
     func shown() async throws {
         let folder = try Folder()
         let file = folder.file("a.har")

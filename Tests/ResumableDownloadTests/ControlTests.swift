@@ -155,7 +155,7 @@ import Testing
         #expect(try folder.data("a") == film && folder.names == ["a"])
     }
 
-    @Test("leaving the loop cancels, and the next start goes on", arguments: Wire.allCases)
+    @Test("leaving the loop cancels, and the next start continues", arguments: Wire.allCases)
     func leavingTheLoop(wire: Wire) async throws {
         let gate = Gate()
         origin.holdFirst(at: gate, after: 500_000)

@@ -47,7 +47,7 @@ import Testing
                 == nil)
     }
 
-    @Test("another filter's failure may pass if it says so, one of the download's own does not")
+    @Test("another filter's failure may pass if it declares that, a failure of the download itself doesn't")
     func temporary() {
         struct Failure: RequestFailure { let isRetryable: Bool }
         func isTemporary(_ error: any Error) -> Bool { TransferRetries.isTemporary(error) }
@@ -145,7 +145,7 @@ import Testing
         func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await next(exchange) }
     }
 
-    @Test("the filter explains itself, and why no signature stands before it")
+    @Test("the filter explains itself, and why a signature must not come before it")
     func explanation() {
         #expect(ResumableDownloadFilter().orderProblem(after: Signature())?.contains("signature") == true)
         #expect(ResumableDownloadFilter().orderProblem(after: ResumableDownloadFilter()) == nil)
@@ -233,7 +233,7 @@ import Testing
         #expect(SafeFileName.clean(names[0])?.utf8.first == UInt8(ascii: "a"))
     }
 
-    @Test("attempts end after failures in a row, in all, and where the server asks for too long a wait")
+    @Test("attempts end after failures in a row, after failures in all, and if the server asks for too long a wait")
     func retries() {
         var policy = TransferRetryPolicy(
             maximumFailures: 2, maximumAttempts: 8, backoff: Backoff(base: .seconds(1)), maximumWait: .seconds(10))
@@ -264,7 +264,7 @@ import Testing
         #expect(state.wait(madeProgress: true) == nil)
     }
 
-    @Test("checksums and digests in any form, and nothing else")
+    @Test("checksums and digests in any valid form, and no other")
     func checksums() {
         let hex = String(repeating: "0aF", count: 21) + "9"
         #expect(

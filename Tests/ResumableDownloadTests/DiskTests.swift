@@ -30,7 +30,7 @@ import Testing
         )
     }
 
-    @Test("in a long part the record is at most 1 MiB behind the bytes, and exact once a transfer has ended")
+    @Test("in a long part the record is at most 1 MiB late, and exact once a transfer has ended")
     func counter() throws {
         let destination = try Destination(folder.file("a"))
         let file = try PartialFile(destination, request: "r", url: "u")
@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    @Test("the record stays where the partial file cannot be opened for a moment")
+    @Test("the record stays if the partial file can't be opened for a moment")
     func unopened() async throws {
         let names = try await leave()
         let (data, aside) = (folder.file(names.data), folder.file("aside"))
@@ -360,7 +360,7 @@ import Testing
         #expect(try removed(.seconds(3_000_000_000)) == 1 && folder.names.isEmpty)
     }
 
-    @Test("nothing secret lies beside the file")
+    @Test("no secret is stored next to the file")
     func secrets() async throws {
         origin.breakFirst(after: 300_000)
         let request = Get(folder.file("a"), path: "film.mp4?token=canary-1").with {

@@ -14,7 +14,7 @@ import Testing
         folder = try Folder()
     }
 
-    @Test("the file arrives at its place, and nothing else is left", arguments: Wire.allCases)
+    @Test("the file arrives at its place, and no other file is left", arguments: Wire.allCases)
     func arrives(wire: Wire) async throws {
         server.on("/film.mp4", .ranges(film, etag: "\"1\""))
         let response = try await agent(server, wire).send(Get(folder.file("a.mp4")))

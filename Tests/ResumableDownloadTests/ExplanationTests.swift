@@ -29,7 +29,7 @@ import Testing
         #expect(try problems([Signature(), .downloads]).count == 1)
     }
 
-    @Test("the filter that a download brings counts where the agent has none, and not beside one of the agent's")
+    @Test("a download's own filter counts if the agent has none, and not in addition to the agent's")
     func brought() throws {
         let problem = try #require(try problems([Signature()]).first)
         #expect(problem.contains("reuses the first one's signature"))

@@ -60,7 +60,7 @@ import Testing
         #expect(origin.ranges.count > 5)
     }
 
-    @Test("every range that drips, and all are cancelled: the next run goes on", arguments: 0..<5)
+    @Test("slow ranges, all cancelled: the next run continues", arguments: 0..<5)
     func cancelled(seed: Int) async throws {
         let time = ManualTimeSource()
         origin.set { $0.twist = { _, _, response in response.slowly(bytesPerChunk: 8 << 10, every: .milliseconds(1)) } }

@@ -120,7 +120,7 @@ import Testing
 
     #if os(Linux)
     @Test(
-        "chunks are the file, whatever length stands beside them", arguments: [0, 5, 900_000, 600_000])
+        "the chunks are the file, whatever length is announced next to them", arguments: [0, 5, 900_000, 600_000])
     func chunksAndLength(length: Int) async throws {
         let server = try RawServer { peer in
             while peer.readHead() != nil {

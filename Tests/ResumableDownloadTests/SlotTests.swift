@@ -34,7 +34,7 @@ import Testing
         #expect(folder.names == ["0"])
     }
 
-    @Test("those who wait go in the order in which they came, and one that is cancelled goes at once")
+    @Test("waiting requests go in the order in which they came, and a cancelled one leaves at once")
     func fair() async throws {
         let budget = DescriptorBudget { 4 }
         let log = OrderLog()

@@ -41,7 +41,7 @@ import Testing
     /// Returns a path as a process receives it from the system.
     private func path(_ name: String) -> String { folder.file(name).resolvingSymlinksInPath().path }
 
-    @Test("without a destination the server or the final URL names the file, and nothing is replaced")
+    @Test("without a destination the server or the final URL names the file, and no file is replaced")
     func names() async throws {
         server.on("/get", .redirect(to: "/film.mp4"))
         server.on("/named", .data(film).header("Content-Disposition", "attachment; filename=\"../../etc/a b.mp4\""))
@@ -82,7 +82,7 @@ import Testing
         #expect(noDirectory.status == 2 && noDirectory.complaint.contains(path("list") + " is not one"))
     }
 
-    @Test("to standard output: the bytes and nothing else; a reader that has enough ends it quietly")
+    @Test("to standard output: only the bytes; a reader that has enough ends it quietly")
     func standardOutput() async throws {
         let got = folder.file("got").path
         for arguments in [[url, "-"], ["-o", "-", url], ["--json", url, "-"]] {

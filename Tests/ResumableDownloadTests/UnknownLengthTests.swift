@@ -68,7 +68,7 @@ import Testing
         #expect(try folder.data("a") == film && firsts == [nil, 899_999])
     }
 
-    @Test("a server that never says the length gets requests until nothing is left")
+    @Test("a server that never sends the length gets requests until no bytes are left")
     func neverKnown() async throws {
         let film = film
         origin.set { resource in

@@ -72,7 +72,7 @@ import Testing
         #expect(origin.snapshot.bodies.map { Data($0) } == [film])
     }
 
-    @Test("an upload that is paused before it begins sends nothing until it is resumed")
+    @Test("an upload that is paused before it begins sends no bytes until it is resumed")
     func pausedFirst() async throws {
         let origin = try UploadOrigin(.tus)
         let control = TransferControl()

@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test("what is held back: the last byte, or all where that is less than a server takes at once, or is not known")
+    @Test("what is held back: the last byte, or everything if that is less than a server takes at once, or is unknown")
     func heldBack() {
         for uploadProtocol in [UploadProtocol.draft6, .draft8, .tus] {
             var plan = plan(uploadProtocol)
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test("the requests of tus: an empty body of the whole length, or the first bytes where the server takes them")
+    @Test("the requests of tus: an empty body of the whole length, or the first bytes if the server takes them")
     func tusRequests() {
         var plan = plan(.tus)
         plan.metadata = ["filename": "a b.txt", "is_confidential": "", "bad key": "x", "": "y"]
@@ -171,7 +171,7 @@ import Testing
         guard case .damaged = try appended(460) else { return #expect(Bool(false)) }
     }
 
-    @Test("what OPTIONS says decides the protocol, unless the app has")
+    @Test("the response to OPTIONS decides the protocol, unless the app has")
     func offers() {
         func server(_ headers: HTTPHeaders, _ chosen: UploadProtocol = .automatic) -> UploadServer {
             UploadServer(offering: headers, chosen: chosen)

@@ -163,7 +163,7 @@ import Testing
         #expect(origin.snapshot.bodies.map { Data($0) } == [film])
     }
 
-    @Test("a server that takes nothing ends the upload after as many attempts as are allowed", arguments: kinds)
+    @Test("a server that takes no bytes ends the upload after the allowed number of attempts", arguments: kinds)
     func endless(kind: UploadOrigin.Kind) async throws {
         let origin = try UploadOrigin(kind)
         origin.set {
@@ -198,7 +198,7 @@ import Testing
         }
     }
 
-    @Test("what may have been received is not sent twice, unless the request says that it may")
+    @Test("a request that may have been received isn't sent twice, unless it allows that")
     func notTwice() async throws {
         for (method, headers, count) in [
             (HTTPMethod.post, HTTPHeaders(), 1), (.put, [:], 2), (.post, [.idempotencyKey: "k"], 2),

@@ -68,7 +68,8 @@ import Testing
     }
 
     @Test(
-        "a server that refuses to say what it has gets the body anew", arguments: kinds, [400, 403, 405, 422, 451, 501])
+        "a server that refuses to report its offset gets the body again", arguments: kinds,
+        [400, 403, 405, 422, 451, 501])
     func inquiryRefused(kind: UploadOrigin.Kind, status: Int) async throws {
         let (origin, folder) = (try UploadOrigin(kind), try Folder())
         origin.set { $0.fault = { number, _ in number == kind.firstRequest ? .cut(250_000) : nil } }

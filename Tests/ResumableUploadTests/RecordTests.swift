@@ -161,7 +161,7 @@ import Testing
         }
     }
 
-    @Test("the same upload runs once at a time; others run beside it")
+    @Test("the same upload runs once at a time; others run at the same time")
     func busy() async throws {
         let origin = try UploadOrigin(.draft(8))
         let gate = Gate()

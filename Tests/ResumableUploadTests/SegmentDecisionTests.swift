@@ -25,7 +25,7 @@ import Testing
         #expect(try #require(lengths.max()) - #require(lengths.min()) <= 1)
     }
 
-    @Test("no segment is shorter than the least, and one alone is none")
+    @Test("no segment is shorter than the minimum, and a single segment isn't used")
     func minimum() {
         #expect(UploadSegment.split(99, into: 4, minimum: 50) == nil)
         #expect(UploadSegment.split(100, into: 4, minimum: 50)?.map(\.start) == [0, 50])
@@ -34,7 +34,7 @@ import Testing
             UploadSegment.split(0, into: 4, minimum: 0) == nil && UploadSegment.split(1, into: 4, minimum: -1) == nil)
     }
 
-    @Test("segments of a file are believed only where they are adjacent and whole")
+    @Test("segments of a file are trusted only if they are adjacent and whole")
     func whole() throws {
         let segments = try #require(UploadSegment.split(100, into: 4, minimum: 1))
         #expect(UploadSegment.areWhole(segments, of: 100))

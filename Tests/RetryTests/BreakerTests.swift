@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test(
-        "what is no failure of the host does not open it: 404, 429, a 503 with Retry-After, cancellations, bad certificates"
+        "a response that isn't the host's failure doesn't open it: 404, 429, a 503 with Retry-After, cancellations, bad certificates"
     )
     func neutral() async throws {
         for kind in 0..<5 {
@@ -123,7 +123,7 @@ import Testing
         #expect(slow.sent == 450)
     }
 
-    @Test("a response to a request from before it opened changes nothing")
+    @Test("a response to a request from before it opened has no effect")
     func latecomers() async throws {
         let (time, door) = (ManualTimeSource(), Gate())
         let wire = Wire { number, request, _ in
@@ -153,7 +153,7 @@ import Testing
         #expect(try await agent.send(Get()).value == "ok")
     }
 
-    @Test("nonsense in a policy neither traps nor lets a host go unprotected for ever")
+    @Test("nonsense in a policy neither traps nor leaves a host unprotected forever")
     func nonsense() async {
         let time = ManualTimeSource()
         var policy = BreakerPolicy(
@@ -195,7 +195,7 @@ import Testing
         #expect(wire.sent == 2 && time.sleeperCount == 0)
     }
 
-    @Test("its error is a timeout of its own words; what is quick leaves no timer behind")
+    @Test("its error is a timeout with its own text; a fast response leaves no timer")
     func error() async throws {
         let time = ManualTimeSource()
         let stub = StubTransport()

@@ -59,7 +59,7 @@ import Testing
         #expect(wire.sent <= good + bad + bad / 10 + 101)
     }
 
-    @Test("hits of a cache are no calls to the host, so they allow no retries")
+    @Test("cache hits aren't calls to the host, so they allow no retries")
     func hits() async {
         let wire = Wire { _, request, _ in response(request, 503) }
         let store = ClosureFilter { exchange, next in
@@ -98,7 +98,7 @@ import Testing
         #expect(stub.received.count == 102)
     }
 
-    @Test("a retry that is cancelled while it waits costs nothing")
+    @Test("a retry that is cancelled while it waits doesn't use the budget")
     func refund() async throws {
         let time = ManualTimeSource()
         let stub = StubTransport(.status(503))

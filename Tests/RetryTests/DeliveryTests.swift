@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test("with standardResilience and coalescing around it, a POST that was received stays one")
+    @Test("with standardResilience and coalescing around it, a received POST is sent once")
     func combined() async throws {
         let stub = StubTransport { request in
             request.method == .post

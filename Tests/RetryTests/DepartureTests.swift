@@ -59,7 +59,7 @@ import Testing
         for task in tasks { #expect(await outcome(task) == "ok") }
     }
 
-    @Test("what a filter throws before the first byte reaches it from next, and nothing is sent")
+    @Test("an error that a filter throws before the first byte reaches it from next, and the request isn't sent")
     func ownFilter() async throws {
         struct Closed: Error {}
         struct Switch: PreSendFilter {
@@ -136,7 +136,8 @@ import Testing
 
     #if os(Linux)
     @Test(
-        "nothing of what waits for one of libcurl's connections is sent while the host rests", arguments: [true, false])
+        "requests that wait for one of libcurl's connections aren't sent while the host is paused",
+        arguments: [true, false])
     func connections(standard: Bool) async throws {
         let (server, time, door) = (try TestServer(), ManualTimeSource(), Gate())
         let count = Counter()

@@ -56,7 +56,7 @@ import Testing
         for index in 5..<23 { #expect(times[index - 5].duration(to: times[index]) >= .seconds(10)) }
     }
 
-    @Test("accessories receive how long a request has waited for its turn, and nothing of one that has not")
+    @Test("accessories learn how long a request waited for its turn, and get no event for a request that didn't wait")
     func notes() async throws {
         let (time, notes) = (ManualTimeSource(), Notes())
         let wire = Wire { _, request, _ in response(request) }

@@ -64,7 +64,7 @@ import Testing
         #expect(lane.wire.sent <= 1_050 && lane.wire.sent > 1_000)
     }
 
-    @Test("nothing is hedged before enough is known, and never beyond the share")
+    @Test("no request is hedged before enough is known, and never more than the share")
     func budget() async throws {
         // The whole host becomes slow at the 101st request: later calls are slower than those before.
         let lane = Lane { number in number <= 100 ? .milliseconds(10) : .milliseconds(20) }

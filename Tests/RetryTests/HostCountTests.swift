@@ -96,7 +96,7 @@ import Testing
         table.record(for: HTTPRequest(.get, try #require(URL(string: Self.url(host)))), at: .now)
     }
 
-    @Test("hosts of which nothing is known are forgotten, the others beyond the bound: first those not used for long")
+    @Test("hosts without state are forgotten, the others beyond the bound: the least recently used first")
     func bounds() throws {
         let table = HostTable<Record>(capacity: 100, maximum: 1_000) { host, _ in
             let number = Int(host.dropFirst().prefix { $0.isNumber }) ?? 0

@@ -103,7 +103,7 @@ import Testing
         #expect(await outcome(task) == "ok")
     }
 
-    @Test("in the standard order a shorter cap of the retry is one of the gate too")
+    @Test("in the standard order a shorter cap of the retry also applies to the gate")
     func cap() async throws {
         let time = ManualTimeSource()
         let wire = wire("3600")
@@ -151,7 +151,7 @@ import Testing
         #expect(await outcome(late) == "ok")
     }
 
-    @Test("requests that wait for a host end at once when they are cancelled, and the rest go on")
+    @Test("requests that wait for a host end at once when they are cancelled, and the rest continue")
     func cancelled() async throws {
         let time = ManualTimeSource()
         let wire = wire("5")

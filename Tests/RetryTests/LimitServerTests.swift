@@ -113,7 +113,7 @@ import Testing
         #expect((server.accepted.last ?? 0) <= 32)
     }
 
-    @Test("after a rest the responses to what was sent before it let nothing follow")
+    @Test("after a pause, responses to requests from before it don't release further requests")
     func beforeRest() async throws {
         let (time, old, new) = (ManualTimeSource(), Gate(), Gate())
         let wire = Wire { number, request, _ in

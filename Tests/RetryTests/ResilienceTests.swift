@@ -135,7 +135,7 @@ import Testing
         #expect(server.requestCount == 2)
     }
 
-    @Test("calls through everything, seeded: each ends once, nothing waits for ever, every attempt is counted")
+    @Test("seeded calls through everything: each ends once, no wait is endless, every attempt is counted")
     func interleavings() async throws {
         for seed in UInt64(0)..<10 {
             let (time, recording) = (ManualTimeSource(), RecordingAccessory(maximumRecords: 1_000_000))
@@ -219,7 +219,7 @@ import Testing
         #expect(await outcome(stuck) == "timedOut")
     }
 
-    @Test("only the requests that it applies to are touched; nonsense in shares injects nothing or everything")
+    @Test("only the requests that it applies to are touched; invalid shares inject no fault, or always")
     func applies() async {
         let faults = FaultInjectionFilter(seed: 1, failing: 7) { $0.url.path() == "/x" }
         let agent = NetworkAgent(.stub(.text("ok")), [faults])

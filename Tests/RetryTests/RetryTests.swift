@@ -60,7 +60,7 @@ import Testing
         #expect(stub.received.count == expected)
     }
 
-    @Test("a status that the request accepts is no failure")
+    @Test("a status that the request accepts isn't a failure")
     func accepted() async throws {
         let stub = StubTransport(.text("down").status(503))
         let agent = NetworkAgent(stub, [.retry(policy { $0.backoff = .none })])
@@ -96,7 +96,7 @@ import Testing
         #expect(stub.received.count == 5)
     }
 
-    @Test("all attempts of a call carry one Idempotency-Key, two calls two, and only where it is needed")
+    @Test("all attempts of a call carry one Idempotency-Key, two calls two, and only if it is needed")
     func idempotencyKey() async throws {
         let stub = StubTransport(.status(503))
         let agent = NetworkAgent(stub, [.retry(policy { $0.backoff = .none }.withIdempotencyKey)])

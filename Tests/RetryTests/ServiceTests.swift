@@ -58,7 +58,7 @@ import Testing
         gate.open()
     }
 
-    @Test("an app says what a user reads for each kind of failure, in one place")
+    @Test("an app sets the text of each kind of failure in one place")
     func wording() async throws {
         let agent = NetworkAgent(
             baseURL: Self.base, transport: .stub { $0.url.path == "/old" ? .status(410) : .failure(Self.offline) })

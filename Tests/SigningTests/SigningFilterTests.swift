@@ -173,7 +173,7 @@ import Testing
         #expect(stub.received.count == 8)
     }
 
-    @Test("neither the key nor a signature is in a log, a recording, an error, a description or a cache")
+    @Test("a log, a recording, an error, a description and a cache contain neither the key nor a signature")
     func canaries() async throws {
         let lines = Mutex<[String]>([])
         let log = RequestLog(
@@ -323,7 +323,7 @@ import Testing
         }
     }
 
-    @Test("a streamed body is refused, read first, or left out, as the signer says") func streams() async throws {
+    @Test("a streamed body is refused, read first, or left out, as the signer specifies") func streams() async throws {
         let stub = StubTransport(.status(200))
         var signer = try Self.signer()
         let body = RequestBody.stream { HTTPBody(next: Pieces(Data("streamed".utf8), size: 3).nextChunk) }

@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test("breaks on a real socket, at every byte of a stream, lose no event and double none")
+    @Test("breaks on a real socket, at every byte of a stream, neither lose nor duplicate an event")
     func everyByte() async throws {
         let server = try TestServer()
         let events = Self.events(3)

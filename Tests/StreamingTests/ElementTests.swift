@@ -72,7 +72,7 @@ import Testing
         #expect(try await body.jsonLines(of: Row.self).all() == [1, 2, 3].map(Row.init))
     }
 
-    @Test("a value that cannot be decoded throws with its line and byte, and reading may go on")
+    @Test("a value that can't be decoded throws with its line and byte, and reading may continue")
     func undecodable() async throws {
         var iterator = HTTPBody(stream: "{\"id\":1}\n\n{\"id\":\"x\"}\n{\"id\":3}\n").jsonLines(of: Row.self)
             .makeAsyncIterator()
@@ -88,7 +88,7 @@ import Testing
         await #expect(throws: StreamingError.self) { try await elements.next() }
     }
 
-    @Test("an array: white space anywhere, values of every kind, nothing in an empty one")
+    @Test("an array: white space anywhere, values of every kind, or no elements")
     func arrays() async throws {
         let body = HTTPBody(stream: " [ 1 ,\n\"a,]\" , null,[1,[2]],{\"a\":\"]\"} ]\r\n ")
         #expect(
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test(
-        "what is no array throws with the place",
+        "text that isn't an array throws with the place",
         arguments: [
             ("", "truncated 1 0"), ("  ", "truncated 1 2"), ("{}", "malformedJSON 1 0"), ("1", "malformedJSON 1 0"),
             ("[", "truncated 1 1"), ("[1", "truncated 1 1"), ("[1,", "truncated 1 3"), ("[1,]", "malformedJSON 1 3"),

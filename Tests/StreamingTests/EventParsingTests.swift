@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(
-        "what is no UTF-8 becomes U+FFFD, one for each maximal part of a character",
+        "bytes that aren't UTF-8 become U+FFFD, one for each maximal part of a character",
         arguments: [
             ([0xFF], "\u{FFFD}"), ([0x80, 0x80], "\u{FFFD}\u{FFFD}"), ([0xE2, 0x82], "\u{FFFD}"),
             ([0xE2, 0x82, 0x41], "\u{FFFD}A"), ([0xF0, 0x9F, 0x98], "\u{FFFD}"),
@@ -100,7 +100,7 @@ import Testing
             ).map(\.data) == ["1\n2\n3"])
     }
 
-    @Test("what stands behind the first colon is the value, without one leading space")
+    @Test("the text after the first colon is the value, without one leading space")
     func values() async throws {
         #expect(
             try await data("data:a\n\ndata: a\n\ndata:  a\n\ndata:\ta\n\ndata: a \n\ndata:a:b\n\ndata: :\n\n")
@@ -165,7 +165,7 @@ import Testing
         #expect(try await data("") == [])
     }
 
-    @Test("comments reach the one who asks for them, as they are read")
+    @Test("comments reach onComment, as they are read")
     func commentCallback() async throws {
         let stub = StubTransport()
         stub.on("/feed", response: .events([.raw(":Hello\n: World\ndata: a\n\n:late\n")]))

@@ -110,7 +110,7 @@ import Testing
         #expect(try await agent.events(GetFeed(), as: types).all() == ["a"])
     }
 
-    @Test("an error that the server sends as an event can be thrown, with what it says")
+    @Test("an error that the server sends as an event can be thrown, with its message")
     func errorEvent() async throws {
         struct Overloaded: Error, Equatable { let text: String }
         server.on("/feed", .events("a", TestEvent("overloaded", name: "error"), "[DONE]"))

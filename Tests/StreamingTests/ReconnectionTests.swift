@@ -73,7 +73,7 @@ import Testing
         #expect(server.received.last?.headers["Last-Event-ID"] == "…豆")
     }
 
-    @Test("an id that no header can hold ends the stream instead of beginning it anew")
+    @Test("an id that no header can hold ends the stream instead of restarting it")
     func controlCharacters() async throws {
         server.enqueue(.events(.raw("id: a\u{1}b\ndata: x\n\n")), .status(204))
         let seen = Collected<String>()
@@ -239,7 +239,7 @@ import Testing
     }
 
     @Test(
-        "retry: sets the wait, also for later connections; what is no number is ignored",
+        "retry: sets the wait, also for later connections; text that isn't a number is ignored",
         arguments: [
             ("retry: 500\n\n", 500), ("retry:0\n", 100), ("retry: 1000x\n", 3000), ("retry: -1\n", 3000),
             ("retry: 1e3\n", 3000), ("retry\n", 3000), ("retry: 1 \n", 3000), ("retry:  5\n", 3000),
@@ -263,7 +263,7 @@ import Testing
         #expect(try await reading.value.map(\.data) == ["x"])
     }
 
-    @Test("while no connection brings anything the wait doubles up to its limit, and begins anew after that")
+    @Test("while no connection delivers events the wait doubles up to its limit, and starts over after that")
     func backoff() async throws {
         let time = ManualTimeSource()
         let stub = StubTransport()
@@ -282,7 +282,7 @@ import Testing
     }
 
     @Test(
-        "a server that asks for no wait and closes after a byte gets no connection without one, and longer and longer ones"
+        "a server that asks for no wait and closes after a byte gets connections after longer and longer waits"
     )
     func floor() async throws {
         let time = ManualTimeSource()

@@ -19,7 +19,7 @@ import Testing
         #expect(await states.reduce(into: 0) { count, _ in count += 1 } == 2)
     }
 
-    @Test("a stream that goes away unread ends those that follow its states")
+    @Test("a stream that is dropped unread ends the streams that follow its states")
     func unread() async {
         var status: EventStreamStatus? = EventStreamStatus("")
         let states = status!.states

@@ -66,7 +66,7 @@ struct DigestTests {
                 == SHA256Digest.digest(of: 0...9))
     }
 
-    @Test("a saved state goes on where it was left, after every byte")
+    @Test("a saved state continues where it was left, after every byte")
     func states() throws {
         let bytes = (0..<200).map { UInt8($0) }
         for cut in 0...bytes.count {
@@ -82,7 +82,7 @@ struct DigestTests {
         }
     }
 
-    @Test("a state that is none is refused")
+    @Test("an invalid state is refused")
     func damagedStates() {
         var digest = SHA256Digest()
         digest.update(0..<70)

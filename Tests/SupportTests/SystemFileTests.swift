@@ -78,7 +78,9 @@ import Darwin
         #expect(throws: SystemFile.Failure.self) { try SystemFile.list(folder.path("none")) { _ in true } }
     }
 
-    @Test("what is no regular file is refused at once: pipes, devices, directories, and second names to be written to")
+    @Test(
+        "anything but a regular file is refused at once: pipes, devices, directories, and second names to be written to"
+    )
     func kinds() throws {
         let places = ["pipe", "folder", "second", "regular", "link"].map(folder.path)
         #expect(mkfifo(places[0], 0o600) == 0 && mkdir(places[1], 0o700) == 0)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The manual time source", .endsInTime, .leakChecked)
 struct ManualTimeSourceTests {
-    @Test("time stands still until it is advanced, and the date goes along")
+    @Test("time stops until it is advanced, and the date moves with it")
     func stands() {
         let time = ManualTimeSource(date: Date(timeIntervalSince1970: 100))
         let start = time.now
@@ -31,7 +31,7 @@ struct ManualTimeSourceTests {
         #expect(time.date == Date(timeIntervalSince1970: 5))
     }
 
-    @Test("only those who are due wake")
+    @Test("only sleepers that are due wake")
     func due() async throws {
         let time = ManualTimeSource()
         let start = time.now

@@ -155,7 +155,7 @@ struct ServerInputTests {
     }
 
     @Test(
-        "what is no HTTP/1.1 request is refused with a typed fault",
+        "bytes that aren't an HTTP/1.1 request are refused with a typed fault",
         arguments: [
             ("GARBAGE\r\n\r\n", 400), ("GET /\r\n\r\n", 400), ("GET  / HTTP/1.1\r\n\r\n", 400), ("\0\0\0\r\n\r\n", 400),
             ("G(T / HTTP/1.1\r\nHost: a\r\n\r\n", 400), ("GET /a b HTTP/1.1\r\nHost: a\r\n\r\n", 400),
@@ -257,7 +257,7 @@ struct ServerInputTests {
         #expect(unlimited.received.count == 1)
     }
 
-    @Test("a wait that nothing ends says what it waited for, and ends with its task")
+    @Test("a wait that never ends reports what it waited for, and ends with its task")
     func waits() async throws {
         let server = try TestServer()
         let error = await #expect(throws: WaitTimeout.self) { try await server.nextRequest(within: .milliseconds(1)) }

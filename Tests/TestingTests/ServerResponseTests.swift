@@ -43,7 +43,7 @@ struct ServerResponseTests {
         #expect(bodies == ["first", "second", "exact", "post", "prefix", "fallback"])
     }
 
-    @Test("without a script the response is a 404 that says what was asked for")
+    @Test("without a script the response is a 404 that describes the request")
     func nothingScripted() async throws {
         let server = try TestServer()
         let text = try await exchange(server.port, get("/nowhere")).text
@@ -155,7 +155,7 @@ struct ServerResponseTests {
             raw.hasSuffix("\r\n\r\nhi") && raw.contains("Content-Type: a/b\r\n") && raw.contains("X-Method: POST\r\n"))
     }
 
-    @Test("basicAuth lets in who knows the password, and challenges others")
+    @Test("basicAuth accepts the right password, and challenges all other requests")
     func basicAuth() async throws {
         let server = try TestServer()
         server.on("/", .basicAuth(user: "ada", password: "p:w", then: .text("welcome")))
@@ -170,7 +170,7 @@ struct ServerResponseTests {
     }
 
     @Test(
-        "ranges are served as RFC 9110 says",
+        "ranges are served as RFC 9110 specifies",
         arguments: [
             ("", 200, "0123456789"), ("Range: bytes=2-4\r\n", 206, "234"), ("Range: bytes=7-\r\n", 206, "789"),
             ("Range: bytes=-3\r\n", 206, "789"), ("Range: bytes=-99\r\n", 206, "0123456789"),

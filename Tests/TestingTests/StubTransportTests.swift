@@ -84,7 +84,7 @@ struct StubTransportTests {
         #expect(try await agent.send(Upload(body: .text("ho"))).http.text() == "none")
     }
 
-    @Test("what nothing matches throws the nearest rule and every difference, secrets masked")
+    @Test("an unmatched request throws the nearest rule and every difference, secrets masked")
     func unmatched() async throws {
         let stub = StubTransport()
         stub.on(.post, "/v1/nothing/like/it", response: .text("far"))

@@ -24,14 +24,14 @@ struct CacheKeyTests {
         #expect(result.url.hasPrefix("https://example.com/api/a?v=3&token=hush&e=1&timestamp=1700000000&sign="))
     }
 
-    @Test("where all filters are seen, the key is the URL itself and no second one is made")
+    @Test("if all filters are in the key, the key is the URL itself and no second URL is made")
     func same() async throws {
         let result = try await keys(.urls(.query(["v": "3"]), .prefix("/api")))
         #expect(result.key == nil)
         #expect(result.url == "https://example.com/api/a?v=3")
     }
 
-    @Test("a second list goes on where the first one left the key")
+    @Test("a second list continues where the first one left the key")
     func lists() async throws {
         let result = try await keys(
             .urls(.query(["t": "1"], inCacheKey: false)), .urls(.query(["v": "3"])),
@@ -86,7 +86,7 @@ struct CacheKeyTests {
             bench.stub.received.map(\.url.absoluteString) == ["https://example.com/a?v=3", "https://example.com/b?c"])
     }
 
-    @Test("the CDN and what is stripped: the first is no other key, the second is")
+    @Test("the CDN doesn't change the key, the stripped items do")
     func others() async throws {
         let cdn = try await keys(
             .urls(.cdn("https://cdn.example.com") { $0.http.url.path.hasSuffix(".png") }), path: "a.png")

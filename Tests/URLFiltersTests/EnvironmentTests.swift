@@ -27,7 +27,7 @@ struct EnvironmentTests {
         return bench
     }
 
-    @Test("environments have base URL, version and keys of their own, stand side by side and are switched at run time")
+    @Test("environments have their own base URL, version and keys, exist side by side and are switched at run time")
     func switched() async throws {
         let shop = try shop()
         let bench = bench(shop, .environment(shop), .urls(.sign(key: .service("sign"))))
@@ -65,7 +65,7 @@ struct EnvironmentTests {
         #expect((try await broken.failure() as? URLFilterError)?.code == .invalidURL)
     }
 
-    @Test("absolute URLs and a request's own base stay, and nothing is exempt from the environment")
+    @Test("absolute URLs and a request's own base stay, and no request is exempt from the environment")
     func others() async throws {
         let shop = try shop()
         let bench = bench(shop, .environment(shop), .urls(.query(["v": "3"])))
@@ -81,7 +81,7 @@ struct EnvironmentTests {
         #expect((try await bench.failure(call) as? URLFilterError)?.code == .missingEnvironment)
     }
 
-    @Test("without the filter nothing goes anywhere: the place-holder's host does not exist")
+    @Test("without the filter no request reaches a server: the placeholder's host doesn't exist")
     func placeholder() throws {
         let shop = try shop()
         for text in [shop.baseURL, shop.cdnURL] {

@@ -112,7 +112,7 @@ struct ParameterFilterTests {
         #expect(error.code == .invalidBody && error.filter == "common")
     }
 
-    @Test("a stream that says it is a form cannot be read, and is not opened")
+    @Test("a stream labeled as a form can't be read, and isn't opened")
     func unreadable() async throws {
         let bench = Bench("https://example.com", .body(["n": "1"]))
         var call = Call(.post)

@@ -23,7 +23,7 @@ struct SigningTests {
                 == "https://example.com/p?b=x%26y=z&b=1+2&a&v=3&timestamp=1700000000&sign=\(signature)")
     }
 
-    @Test("what openssl says of the same message")
+    @Test("the same results as openssl for the same message")
     func known() async throws {
         let bench = Bench("https://example.com", .urls(.sign(key: "secret")))
         #expect(
@@ -104,7 +104,7 @@ struct SigningTests {
         #expect(String(decoding: json, as: UTF8.self) == #"{"a":[1,"x"]}"#)
     }
 
-    @Test("a scheme of one's own: algorithm, key, encoding, message")
+    @Test("your own scheme: algorithm, key, encoding, message")
     func custom() async throws {
         let signer = Signer(
             key: .computed { exchange in SecretKey("key of \(exchange.http.method)") },

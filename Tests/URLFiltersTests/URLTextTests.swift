@@ -26,7 +26,7 @@ struct URLTextTests {
     }
 
     @Test(
-        "where a query begins",
+        "the place where a query begins",
         arguments: [
             ("https://example.com", "https://example.com?n=1"), ("https://example.com/", "https://example.com/?n=1"),
             ("https://example.com/?", "https://example.com/?n=1"),
@@ -68,7 +68,7 @@ struct URLTextTests {
         #expect(try text("https://example.com/?").queryItems.isEmpty)
     }
 
-    @Test("removed items go alone; a query of which nothing is left goes with its question mark")
+    @Test("removed items leave the others in place; an empty query loses its question mark")
     func removing() throws {
         var url = try text("https://example.com/p?utm_source=x&b=1&%75tm_id=7&b=#f")
         url.removeQuery { $0.hasPrefix("utm_") }

@@ -40,7 +40,7 @@ struct ChunkWriterTests {
 
     init() { writer = ChunkWriter(on: queue) { [outlet] in outlet.offer($0) } }
 
-    @Test("an upload that the session does not read holds no thread, and goes on with the next event of its stream")
+    @Test("an upload that the session doesn't read blocks no thread, and continues with the next event of its stream")
     func noThread() async {
         let data = Data((0..<100).map { UInt8($0) })
         async let isWritten = writer.write(data)
@@ -57,7 +57,7 @@ struct ChunkWriterTests {
         #expect(rounds >= 15)
     }
 
-    @Test("chunks follow one another in order, and an empty one takes nothing")
+    @Test("chunks follow one another in order, and an empty one takes no place")
     func order() async {
         outlet.makeRoom(.max)
         for chunk in ["one,", "", "two,", "three"] { #expect(await writer.write(Data(chunk.utf8))) }

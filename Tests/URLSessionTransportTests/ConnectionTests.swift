@@ -110,7 +110,7 @@ struct ConnectionTests {
         #expect(driver.receives == [])
     }
 
-    @Test("bytes that come without a reader wait for the next one, and a cancelled task gets none")
+    @Test("bytes that arrive without a reader wait for the next one, and a cancelled task gets none")
     func unread() async throws {
         try await open()
         let first = try await reading()
@@ -138,7 +138,7 @@ struct ConnectionTests {
         #expect(try await reader.value == Data("bytes".utf8))
     }
 
-    @Test("the end and a failure come behind the last bytes, and stay")
+    @Test("the end and a failure come after the last bytes, and stay")
     func ends() async throws {
         try await open()
         let reader = try await reading()
@@ -160,7 +160,7 @@ struct ConnectionTests {
         for _ in 0..<2 { #expect(await code { try await lost.receive() } == .connectionLost) }
     }
 
-    @Test("a second reader is refused, and the first one goes on")
+    @Test("a second reader is refused, and the first one continues")
     func secondReader() async throws {
         try await open()
         let reader = try await reading()
@@ -228,7 +228,7 @@ struct ConnectionTests {
         #expect(connection.pendingBytes == 0)
     }
 
-    @Test("bytes of before a failure count as sent, and those added behind it are lost")
+    @Test("bytes from before a failure count as sent, and bytes added after it are lost")
     func losing() async throws {
         try await open()
         driver.report(.failed(Self.reset))
@@ -241,7 +241,7 @@ struct ConnectionTests {
 
     // MARK: The end
 
-    @Test("closing ends all who wait at once, and what the system reports later changes nothing")
+    @Test("closing ends all waits at once, and later reports of the system have no effect")
     func closed() async throws {
         try await open()
         connection.enqueue(Data("a".utf8))

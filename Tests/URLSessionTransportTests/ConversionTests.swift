@@ -75,7 +75,7 @@ struct ConversionTests {
         #expect(ResponseFields.cookies(in: joined) == expected)
     }
 
-    @Test("zstd counts as decoded only where the system decodes it", arguments: [true, false])
+    @Test("zstd counts as decoded only if the system decodes it", arguments: [true, false])
     func zstd(isKnown: Bool) throws {
         let url = try #require(URL(string: "http://example.com/"))
         let codings = ResponseFields.codings(hasZstd: isKnown)
@@ -87,7 +87,7 @@ struct ConversionTests {
         }
     }
 
-    @Test("the marks of a coding go with it, and stay where there is nothing to decode")
+    @Test("the marks of a coding are removed with it, and stay if there are no bytes to decode")
     func codings() throws {
         let url = try #require(URL(string: "http://example.com/"))
         func response(_ coding: String, status: Int = 200) throws -> HTTPURLResponse {

@@ -116,7 +116,7 @@ struct TransportTests {
     }
 
     @Test(
-        "where URLSession says no more than unknown, its text decides",
+        "if URLSession only reports an unknown error, its text decides",
         arguments: [
             ("transfer closed with 5 bytes remaining to read", .transportFailed),
             ("transfer closed with outstanding read data remaining", .truncated),
@@ -191,7 +191,7 @@ struct KeyInfoHeaderTests {
         #expect(info.dropFirst(header.count).first == (isRSA ? 0x30 : 0x04))
     }
 
-    @Test("other keys have none")
+    @Test("keys of other sizes have no header")
     func others() {
         #expect(KeyInfoHeader.bytes(isRSA: true, bits: 1024) == nil)
         #expect(KeyInfoHeader.bytes(isRSA: false, bits: 255) == nil)

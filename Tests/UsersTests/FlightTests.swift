@@ -63,7 +63,7 @@ struct FlightTests {
         #expect(service.requests.map(Service.user) == ["ada"])
     }
 
-    @Test("cookies are not compared by what shares calls, and the explanation says so")
+    @Test("a filter that shares calls doesn't compare cookies, and the explanation reports that")
     func sharedCookies() {
         for filters in [
             [.cookies, CoalescingFilter(in: .call)], [CoalescingFilter(in: .call), .cookies], [.coalescing, .cookies],
@@ -77,7 +77,7 @@ struct FlightTests {
         #expect(fine.explain(Get(.off)).problems.isEmpty)
     }
 
-    @Test("requests of different partitions share nothing, wherever the filter stands that shares")
+    @Test("requests of different partitions never share, wherever the sharing filter is placed")
     func partitions() async throws {
         for stage in [FilterStages.call, .hop] {
             let (gate, count) = (Gate(), Counter())
@@ -163,7 +163,7 @@ struct FlightTests {
     }
 
     @Test(
-        "after a refresh the signature is made anew where that stands behind the credential; before it, it is a problem"
+        "after a refresh the signature is computed again if it follows the credential; before it, that is a problem"
     )
     func signature() async throws {
         let (service, time) = (Service(), ManualTimeSource())

@@ -51,7 +51,7 @@ struct OperationTests {
         }
     }
 
-    @Test("a screen keeps its user until it starts over, and one without pages has none")
+    @Test("a screen keeps its user until it starts over, and a screen without pages has no user")
     func controller() async throws {
         let screen = PageController(Self.list, on: agent)
         session.signOut()
@@ -189,7 +189,7 @@ struct OperationTests {
     }
 
     @Test(
-        "its later requests aren't sent as another user, and go on with another token of the first",
+        "its later requests aren't sent as another user, and continue with another token of the first",
         arguments: [false, true])
     func changed(isNested: Bool) async throws {
         let agent = NetworkAgent(service.transport(), .authentication(session))
@@ -201,7 +201,7 @@ struct OperationTests {
         #expect(error?.code == .userChanged && users == ["ada", "ada"])
     }
 
-    @Test("one that begins without a user, and signs one in, goes on as that one")
+    @Test("an operation that begins without a user, and signs one in, continues as that user")
     func signingIn() async throws {
         session.signOut()
         let agent = NetworkAgent(service.transport(), .authentication(session))

@@ -81,7 +81,7 @@ struct PinnedTests {
         await check(QueryKey(key: "ada.1"), QueryKey(key: "ada.2"), QueryKey(key: "ada.3"))
     }
 
-    @Test("an operation that began without a user goes on without one")
+    @Test("an operation that began without a user continues without one")
     func anonymous() async throws {
         let service = Service()
         let session = AuthenticationSession { (_: BearerToken?) in nil }

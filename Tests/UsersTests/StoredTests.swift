@@ -63,7 +63,7 @@ struct StoredTests {
         #expect(agent.explain(Get(.http)).problems.isEmpty)
     }
 
-    @Test("cookies with a timed cache, which does not see them: nothing is stored")
+    @Test("cookies with a timed cache, which doesn't see them: the response isn't stored")
     func timedCookies() async throws {
         let (service, jar) = (Service(), CookieJar())
         let agent = NetworkAgent(service.transport(), .cookies(jar), .cache(.memory()))
@@ -73,7 +73,7 @@ struct StoredTests {
         }
     }
 
-    @Test("a sensitive field of a filter of one's own, and of the request itself", arguments: policies)
+    @Test("a sensitive field of your own filter, and of the request itself", arguments: policies)
     func sensitive(policy: CachePolicy) async throws {
         let service = Service()
         let user = Mutex("")
@@ -96,7 +96,7 @@ struct StoredTests {
         #expect(try await agent.send(Home()).value == "data of bob")
     }
 
-    @Test("a signature changes with its time and parts nothing: the next request is a hit")
+    @Test("a signature changes with its time and doesn't split the cache: the next request is a hit")
     func signed() async throws {
         let (service, time) = (Service(), ManualTimeSource())
         let agent = NetworkAgent(

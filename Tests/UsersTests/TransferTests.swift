@@ -99,7 +99,7 @@ struct TransferTests {
         }
     }
 
-    @Test("each of several users continues an upload of their own")
+    @Test("each of several users continues that user's own upload")
     func severalUploads() async throws {
         let origin = try UploadOrigin(.draft(8))
         let users = ["ada", "bob", "eve"]
@@ -113,7 +113,7 @@ struct TransferTests {
         #expect(origin.snapshot.bodies.count == 3)
     }
 
-    @Test("more users than there are records for cost the last one's progress, and cross nobody")
+    @Test("more users than records cost the last one's progress, and no user gets another's")
     func manyUploads() async throws {
         let origin = try UploadOrigin(.draft(8))
         for user in 0..<6 { await leave("user \(user)", .own, origin) }

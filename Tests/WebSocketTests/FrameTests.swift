@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test("what the client writes is masked by keys that differ, and says the same")
+    @Test("the client masks its frames with different keys, and their contents are equal")
     func writing() throws {
         var writer = FrameWriter()
         var keys: Set<[UInt8]> = []

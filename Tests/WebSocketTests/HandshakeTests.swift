@@ -38,13 +38,13 @@ import Testing
         }
     }
 
-    @Test("each handshake has a key of its own, of 16 bytes")
+    @Test("each handshake has its own key of 16 bytes")
     func keys() {
         let keys = (0..<20).map { _ in OpeningHandshake([], .off).key }
         #expect(Set(keys).count == 20 && keys.allSatisfy { Data(base64Encoded: $0)?.count == 16 })
     }
 
-    @Test("a subprotocol is one of those that were offered, or none")
+    @Test("a subprotocol is one of the offered ones, or missing")
     func subprotocols() throws {
         var headers = Self.valid
         headers.set("Sec-WebSocket-Protocol", "chat")

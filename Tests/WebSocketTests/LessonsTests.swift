@@ -161,7 +161,7 @@ import Testing
     }
 
     @Test(
-        "a server that accepts and closes every connection is asked less and less often, whatever it says",
+        "a server that accepts and closes every connection is asked less and less often, whatever wait it requests",
         arguments: [[.close(1001)], [.close(1012, "restarting")], [.ping(), .close(1013)], []] as [[TestFrame]])
     func rejectingServer(frames: [TestFrame]) async throws {
         let (time, stub) = (ManualTimeSource(), StubTransport())

@@ -57,7 +57,7 @@ private struct Lines: WebSocketRequest {
         #expect(Set(stub.received.map { $0.headers["Sec-WebSocket-Key"] }).count == 10)
     }
 
-    @Test("a socket on an agent with a cache or coalescing has no problem to explain")
+    @Test("a socket on an agent with a cache or coalescing has no problems in explain")
     func unsuspected() {
         let agent = Self.agent(StubTransport(), filters: [.cache(MemoryStore()), .coalescing])
         #expect(agent.explain(Lines()).problems == [])

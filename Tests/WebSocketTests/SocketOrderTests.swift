@@ -91,7 +91,7 @@ import Testing
         socket.cancel()
     }
 
-    @Test("after a send that failed the next one waits for the next connection, though nobody has read of the end")
+    @Test("after a failed send the next one waits for the next connection, although no reader has seen the end")
     func failedSend() async throws {
         let seen = Log<String>()
         stub.on(

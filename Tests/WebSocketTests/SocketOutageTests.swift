@@ -91,7 +91,7 @@ import Testing
         gate.open()
     }
 
-    @Test("a socket that is cancelled while it greets the server is closed, and says so")
+    @Test("a socket that is cancelled while it greets the server is closed, and reports that")
     func greeting() async throws {
         stub.on("/socket", response: .webSocket { try await $0.echo() })
         let known = Mutex<WebSocket<String, String>?>(nil)
@@ -142,7 +142,7 @@ import Testing
         #expect(seen.all == ["later"])
     }
 
-    @Test("so many messages wait for a connection as may, beside those who only wait for it to open")
+    @Test("the allowed number of messages waits for a connection, in addition to messages that wait for it to open")
     func waiting() async throws {
         let (gate, seen) = (Gate(), Log<String>())
         stub.on(
@@ -214,7 +214,7 @@ import Testing
     }
 
     @Test(
-        "a server that takes a long message in is not silent, and one that takes nothing in is",
+        "a server that is taking a long message isn't silent, and a server that takes no bytes is",
         arguments: [false, true])
     func upload(isStuck: Bool) async throws {
         let size = 64 << 20

@@ -116,7 +116,7 @@ private struct Lines: WebSocketRequest {
         gate.open()
     }
 
-    @Test("the status 101 is no success of a request that asks for no other protocol")
+    @Test("the status 101 isn't a success of a request that asks for no other protocol")
     func unasked() async throws {
         let stubbed = NetworkAgent(
             baseURL: "http://example.com", transport: .stub(.status(101, headers: ["Upgrade": "websocket"])))
@@ -142,7 +142,7 @@ private struct Lines: WebSocketRequest {
     }
 
     #if os(Linux)
-    @Test("through an HTTP proxy it goes in a tunnel, whose head has the proxy's credentials and none of the server's")
+    @Test("through an HTTP proxy it uses a tunnel, whose head has the proxy's credentials and none of the server's")
     func tunnel() async throws {
         let heads = Log<String>()
         let proxy = try RawServer { peer in
@@ -347,7 +347,7 @@ private struct Lines: WebSocketRequest {
     }
 
     #if os(Linux)
-    @Test("a socket that is cancelled, with its agent's activities, or released ends behind each byte of the server's")
+    @Test("a socket that is cancelled, with its agent's activities, or released ends after each byte from the server")
     func endingsAtEachByte() async throws {
         let frames =
             TestFrame.ping("p").wireBytes() + TestFrame.text("hello").wireBytes() + TestFrame.close().wireBytes()

@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(
-        "greeting and waiting messages aren't sent with the credential of another user, and whoever waits gets the error",
+        "greeting and waiting messages aren't sent with another user's credential, and their senders get the error",
         arguments: [false, true])
     func userChanged(isSignedOut: Bool) async throws {
         let (restart, session) = (Gate(), AuthenticationSession(BearerToken("ada")) { (_: BearerToken?) in nil })
@@ -107,7 +107,7 @@ import Testing
         socket.cancel()
     }
 
-    @Test("an open connection takes no message of another user, and hands none over", arguments: [true, false])
+    @Test("an open connection neither sends nor delivers messages of another user", arguments: [true, false])
     func open(sends: Bool) async throws {
         let (push, done) = (Gate(), Gate())
         stub.on(

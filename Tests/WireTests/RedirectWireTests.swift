@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(
-        "the target of a redirect is asked for as the server wrote it: nothing is unescaped or escaped twice",
+        "the target of a redirect is requested as the server wrote it, without unescaping or escaping it twice",
         arguments: [
             "/f?rcd=attachment%3B+filename*%3DUTF-8%27%27a.jsonl.gz%3B+filename%3D%22a.jsonl.gz%22%3B",
             "/f?response-content-type=application/x-gzip&X-Path=repodata%2F8c-primary.xml.gz&e=1%2B2+3",

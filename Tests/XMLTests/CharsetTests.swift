@@ -36,7 +36,7 @@ import Testing
         #expect(try XMLTree(head + [0x8A, 0xBF, 0x8E, 0x9A] + Data("</a>".utf8)).text == "\u{6F22}\u{5B57}")
     }
 
-    @Test("means what the WHATWG standard says, at any split into chunks")
+    @Test("means what the WHATWG standard defines, at any split into chunks")
     func labels() async throws {
         let cases: [(String, [UInt8], String)] = [
             ("Shift_JIS", [0x5C, 0x7E, 0x87, 0x40], "\\~①"), ("gb2312", [0x81, 0x40, 0x80], "丂€"),

@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test("an external document type is skipped where that is allowed, and nothing is ever loaded")
+    @Test("an external document type is skipped if that is allowed, and is never loaded")
     func skipping() async throws {
         let server = try TestServer()
         server.on(.get, "/a.dtd", .text("<!ENTITY b 'loaded'>"))

@@ -87,7 +87,7 @@ struct DocumentLessonsTests {
         #expect(error?.message == "an entity is not declared")
     }
 
-    @Test("white space before the XML declaration is refused with a reason that says so")
+    @Test("white space before the XML declaration is refused, and the reason names it")
     func leadingSpace() async throws {
         for space in [" ", "\n", "\r\n\t", "\u{FEFF}\n"] {
             let document = space + "<?xml version='1.0' encoding='UTF-8'?>\n<rss/>"

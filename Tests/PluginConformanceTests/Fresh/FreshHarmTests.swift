@@ -111,7 +111,7 @@ struct FreshHarmTests {
         await #expect(throws: ErrandError.self) { try await agent.send(Call(method: .post, body: body)) }
     }
 
-    @Test("an envelope replaces a stream with nothing")
+    @Test("a filter replaces a stream by an envelope in memory")
     func bodyEnvelope() async throws {
         let (agent, stub) = agent(BodyEnvelope(device: "d"))
         try await agent.send(Call(method: .post, body: .stream { HTTPBody(Data("order".utf8)) }))

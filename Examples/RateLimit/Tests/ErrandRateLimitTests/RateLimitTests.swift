@@ -85,7 +85,7 @@ struct RateLimitTests {
         _ = try await second.value
     }
 
-    @Test("those who wait already keep the rest that another response asks for")
+    @Test("waiting requests also obey a pause that another response asks for")
     func restOfThoseWhoWait() async throws {
         let (time, gate) = (ManualTimeSource(), Gate())
         let stub = StubTransport { request in

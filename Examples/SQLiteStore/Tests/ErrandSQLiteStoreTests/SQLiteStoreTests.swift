@@ -62,7 +62,7 @@ struct SQLiteStoreTests {
         #expect(text == "page")
     }
 
-    @Test("only its owner can read the file, and it has no address in the clear")
+    @Test("only its owner can read the file, and it doesn't contain a URL in the clear")
     func secrecy() async throws {
         try await Self.place { place in
             let cache = ResponseCache(SQLiteStore(at: place), policy: .timed(.seconds(60)))

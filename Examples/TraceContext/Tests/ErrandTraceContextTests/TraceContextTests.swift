@@ -46,7 +46,7 @@ struct TraceContextTests {
         stub.received.map { $0.headers["traceparent"].flatMap(TraceParent.init(parsing:)) }
     }
 
-    @Test("attempts and redirects are spans of one trace, calls are traces of their own")
+    @Test("attempts and redirects are spans of one trace, and each call is its own trace")
     func spans() async throws {
         let stub = StubTransport { request in
             request.url.path == "/moved" ? .redirect(to: "/there") : .text("ok")
@@ -98,7 +98,7 @@ struct TraceContextTests {
     }
 
     @Test(
-        "a state is read as the standard wants it, or discarded as a whole",
+        "a state is read as the standard requires, or discarded as a whole",
         arguments: [
             ("rojo=00f067aa0ba902b7,congo=t61rcWkgMzE", "rojo=00f067aa0ba902b7,congo=t61rcWkgMzE"),
             (" a=1 ,\t, b@c=2 3 ,", "a=1,b@c=2 3"), ("1a_-*/@=!~", "1a_-*/@=!~"), ("", ""), (",,", ""),

@@ -29,7 +29,7 @@ struct HTTPTypesTests {
         #expect(back.body.isNone)
     }
 
-    @Test("the body stands beside the value")
+    @Test("the body is separate from the value")
     func body() throws {
         let typed = HTTPTypes.HTTPRequest(method: .post, scheme: "http", authority: "example.com", path: "/")
         #expect(try Errand.HTTPRequest(typed, body: .text("Hello")).body.data == Data("Hello".utf8))

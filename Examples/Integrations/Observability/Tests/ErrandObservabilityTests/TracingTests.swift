@@ -173,7 +173,7 @@ struct TracingTests {
         #expect(observed.tracer.activeSpans.isEmpty)
     }
 
-    @Test("what a breaker refuses reaches no server, and is no span")
+    @Test("a request that a breaker refuses doesn't reach a server, and isn't a span")
     func refusals() async throws {
         let server = try TestServer { _ in .status(500) }
         let policy = BreakerPolicy(failureShare: 0.5, minimumRequests: 2)
