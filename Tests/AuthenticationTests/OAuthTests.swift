@@ -9,7 +9,7 @@ import Testing
         try decoder.decode(BearerToken.self, from: Data(text.utf8))
     }
 
-    @Test("a reply of a token endpoint is decoded, whatever a decoder does to its names", arguments: [true, false])
+    @Test("a reply of a token endpoint is decoded, whatever a decoder's key strategy is", arguments: [true, false])
     func reply(isConverted: Bool) throws {
         let decoder = JSONDecoder()
         if isConverted { decoder.keyDecodingStrategy = .convertFromSnakeCase }
@@ -70,7 +70,7 @@ import Testing
         #expect(old == BearerToken("a", expiry: token.expiry, refreshToken: "r", owner: "ada"))
     }
 
-    @Test("what a reply leaves out is kept of the token that it renews")
+    @Test("values that a reply leaves out are kept from the token that it renews")
     func renewing() {
         let old = BearerToken("a", expiry: .distantPast, refreshToken: "r", owner: "ada", scope: "x")
         #expect(BearerToken("b").renewing(old) == BearerToken("b", refreshToken: "r", owner: "ada", scope: "x"))
@@ -81,7 +81,7 @@ import Testing
     enum End: CaseIterable { case thrown, refusedGrant, refusedWithStatus200, otherError, unreachable }
 
     @Test(
-        "a dead refresh token signs out, and all that wait throw so with the cause; another failure does not",
+        "a dead refresh token signs out, and all waiting requests throw that with the cause; another failure doesn't",
         arguments: End.allCases)
     func deadToken(end: End) async throws {
         let accounts = NetworkAgent(
@@ -120,7 +120,7 @@ import Testing
         #expect(!waited.isSignedIn)
     }
 
-    @Test("isRejection adds to the status 401, and decides alone where the app says so", arguments: [true, false])
+    @Test("isRejection adds to the status 401, and decides alone if the app specifies that", arguments: [true, false])
     func rejections(is401Rejection: Bool) async throws {
         let refreshes = Counter()
         let transport = StubTransport(maximumRecordedRequests: 0) { request in

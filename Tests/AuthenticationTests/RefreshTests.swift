@@ -45,7 +45,7 @@ import Testing
         #expect(service.refreshes == 1)
     }
 
-    @Test("a failed refresh fails all that wait for it once, each with a typed error and the response that refused it")
+    @Test("a failed refresh fails all waiting requests once, each with a typed error and the response that refused it")
     func failedRefresh() async throws {
         let (gate, runs) = (Gate(), Counter())
         let service = Service(waitingFor: gate)
@@ -188,7 +188,7 @@ import Testing
         #expect(try await agent.text() == "/x")
     }
 
-    @Test("what means a refusal is the app's to say: a code in a body of status 200")
+    @Test("the app decides which responses refuse a credential: a code in a body of status 200")
     func ownRefusal() async throws {
         let stub = StubTransport(
             StubRule(

@@ -68,7 +68,7 @@ struct BatchPolicyTests {
         #expect(mixed.response.value as? [String] == ["news"])
     }
 
-    @Test("first success with a limit of one asks the next only when the one before has failed")
+    @Test("first success with a limit of one sends the next only when the previous one has failed")
     func fallback() async throws {
         let shop = Self.failing([0, 1])
         let batch = Batch((0..<9).map(GetUser.init), maximumConcurrent: 1, policy: .firstSuccess)
@@ -129,7 +129,7 @@ struct BatchPolicyTests {
         #expect(shop.recording.records().filter { $0.name == "sending" }.isEmpty)
     }
 
-    @Test("what a part starts and does not await is cancelled when the batch ends, and with it")
+    @Test("a request that a part starts and doesn't await is cancelled when the batch ends, and with it")
     func startedWithin() async throws {
         let gate = Gate()
         let shop = Shop { id in if id == 7 { try await gate.wait() } }

@@ -190,7 +190,7 @@ struct DiskStoreTests {
         #expect(f.notes.all.withLock { $0.contains { $0.hasPrefix("the store didn't return a secret") } })
     }
 
-    @Test("what a killed writer left is swept away")
+    @Test("the remains of a killed writer are removed")
     func sweeping() async throws {
         let partial = directory.url.appending(path: "errand-cache/partial")
         try FileManager.default.createDirectory(at: partial, withIntermediateDirectories: true)
@@ -313,7 +313,7 @@ struct DiskStoreTests {
         }
     }
 
-    @Test("a directory that holds other things keeps them, whatever their names and dates are")
+    @Test("a directory with other files keeps them, whatever their names and dates are")
     func otherFiles() async throws {
         let files = FileManager.default
         let digest = CacheKey("k").digest
@@ -445,7 +445,7 @@ struct DiskStoreTests {
         }
     }
 
-    @Test("bodies of every length around the boundaries of memory and chunks come back whole, sealed too")
+    @Test("bodies of every length around the boundaries of memory and chunks are read back whole, sealed too")
     func lengths() async throws {
         let seal = DiskStore.Seal(seal: { Data($0.reversed()) }, open: { Data($0.reversed()) })
         for (name, seal) in [("plain", nil), ("sealed", seal)] {

@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(
-        "what changes, signs or retries a request belongs before the cache",
+        "filters that change, sign or retry a request belong before the cache",
         arguments: [.changesRequest, .signs, .authenticates, .retries] as [FilterTraits])
     func orders(traits: FilterTraits) {
         #expect(explanation([Step(traits: traits), .cache(.memory())]).problems.isEmpty)
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test("what is not in the key may be added before and after the cache")
+    @Test("values that aren't in the key may be added before and after the cache")
     func outsideTheKey() {
         let step = Step(traits: [.changesRequest, .outsideCacheKey])
         #expect(explanation([step, .cache(.memory())]).problems.isEmpty)

@@ -34,7 +34,7 @@ struct ImmediateStoreTests {
         #expect(known(store) == "none")
     }
 
-    @Test("tiers know what the first has, unless it changes; all else is left to a read")
+    @Test("tiers know the first store's entries, unless it changes; everything else is read")
     func tiers() async throws {
         let (first, second) = (MemoryStore(), HeldStore())
         let tiers = TieredStore(first, second)

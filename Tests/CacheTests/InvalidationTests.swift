@@ -6,7 +6,7 @@ import Testing
 
 @testable import ErrandCache
 
-@Suite("What was discarded does not come back", .endsInTime, .leakChecked)
+@Suite("Invalidated responses don't come back", .endsInTime, .leakChecked)
 struct InvalidationTests {
     private func get(_ path: String = "a", _ headers: HTTPHeaders = [:], method: HTTPMethod = .get) -> Get {
         var get = Get(path, .http)
@@ -107,7 +107,7 @@ struct InvalidationTests {
         for request in all { #expect(try await f.text(request) == "2") }
     }
 
-    @Test("a 304 that comes after an invalidation does not bring the entry back")
+    @Test("a 304 that arrives after an invalidation doesn't bring the entry back")
     func notModified() async throws {
         let versions = Versions()
         let f = Fixture()
@@ -129,7 +129,8 @@ struct InvalidationTests {
     }
 
     @Test(
-        "what a store writes during a removal is not served before it has been removed again", arguments: [false, true])
+        "an entry that a store writes during a removal isn't served before it has been removed again",
+        arguments: [false, true])
     func writtenDuringRemoval(isStream: Bool) async throws {
         let (store, versions) = (StagedStore(), Versions())
         let f = Fixture(store)
@@ -210,7 +211,7 @@ struct InvalidationTests {
     private enum Kind: CaseIterable { case slow, tiers, disk }
 
     @Test(
-        "no response from before an invalidation that has completed is served, whatever the order of things",
+        "no response from before a finished invalidation is served, whatever the order of events",
         arguments: 0..<24)
     func interleavings(seed: Int) async throws {
         let directory = TemporaryDirectory()

@@ -59,7 +59,7 @@ struct RemovalTests {
     }
 
     @Test(
-        "a removal hides what it selects until it has ended, and what was validated or read meanwhile does not come back",
+        "a removal hides the entries it selects until it has ended, and entries validated or read meanwhile don't come back",
         arguments: Way.allCases, [false, true])
     func hiding(way: Way, isReadBeforeTheEnd: Bool) async throws {
         for selection in Self.selections(way) {
@@ -169,7 +169,7 @@ struct RemovalTests {
     }
 
     @Test(
-        "what a store fails to remove stays hidden, and is removed before the next entry is written",
+        "an entry that a store fails to remove stays hidden, and is removed before the next entry is written",
         arguments: [1, 100])
     func failure(times: Int) async throws {
         let (store, server) = (UnreliableStore(), Server())

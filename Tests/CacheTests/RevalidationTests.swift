@@ -58,7 +58,7 @@ struct RevalidationTests {
         #expect(f.sent == 2 && f.stub.received.last?.headers["If-None-Match"] == "\"a\"")
     }
 
-    @Test("what is stored is preferred however old, and the server is asked otherwise, as Fetch's force-cache does")
+    @Test("a stored response is preferred however old, and the server is asked otherwise, as Fetch's force-cache does")
     func preferCache() async throws {
         f.respond(["Cache-Control": "max-age=1, must-revalidate"])
         for request in [get(), Get("b", .timed(.seconds(1)))] {
@@ -80,7 +80,7 @@ struct RevalidationTests {
         f.time.advance(by: .seconds(6))
     }
 
-    @Test("sixty-four requests for one stale entry make one conditional request", arguments: [true, false])
+    @Test("sixty-four requests for one stale entry send one conditional request", arguments: [true, false])
     func joined(isValidated: Bool) async throws {
         let gate = Gate()
         try await stale { _ in

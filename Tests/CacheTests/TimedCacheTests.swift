@@ -368,7 +368,7 @@ struct TimedCacheTests {
         #expect(try await f.text(upload) == "5")
     }
 
-    @Test("a failing store is a miss and a note, never a failure, and clearing removes what waits to be written")
+    @Test("a failing store is a miss and a note, never a failure, and clearing removes waiting writes")
     func failingStore() async throws {
         let f = Fixture(FailingStore())
         f.respond()
@@ -482,7 +482,7 @@ struct TimedCacheTests {
     }
 
     @Test(
-        "what filters further in stage for the failure that a stale response replaces is discarded",
+        "work that inner filters stage for a failure is discarded if a stale response replaces it",
         arguments: [(CachePolicy.timed(.seconds(60)), FilterStages.call), (.http, .hop)])
     func staleStaging(policy: CachePolicy, stage: FilterStages) async throws {
         let log = Log<String>()

@@ -131,7 +131,7 @@ struct ChainEndTests {
         #expect(Array(log.all.suffix(3)) == ["delegate cancelled", "completion cancelled", "did stop"])
     }
 
-    @Test("cancelling the task that awaits a chain cancels all of it, also what it started and did not await")
+    @Test("cancelling the task that awaits a chain cancels all of it, also steps that it started and didn't await")
     func task() async throws {
         let gate = Gate()
         let shop = Shop { _ in try await gate.wait() }
@@ -186,7 +186,7 @@ struct ChainEndTests {
         #expect(shop.recording.records().filter { $0.name == "sending" }.count == 1)
     }
 
-    @Test("what a task of the body's own still sends is awaited, so it ends before the chain")
+    @Test("requests that the body's own task still sends are awaited, so they end before the chain")
     func strayTask() async throws {
         let gate = Gate()
         let shop = Shop { id in if id == 1 { try await gate.wait() } }

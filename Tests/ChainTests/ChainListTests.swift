@@ -53,7 +53,7 @@ struct ChainListTests {
         #expect(shop.recording.outcomes.count == 3)
     }
 
-    @Test("a step makes its request from the value before it")
+    @Test("a step creates its request from the previous value")
     func after() async throws {
         let results = try await Shop().agent.run(
             Chain(
@@ -110,7 +110,7 @@ struct ChainListTests {
         #expect(error?.isCancelled == true && made.all == [])
     }
 
-    @Test("what a callback throws ends the chain")
+    @Test("an error that a callback throws ends the chain")
     func callbackThrows() async throws {
         let shop = Shop()
         await #expect(throws: Refused.self) {

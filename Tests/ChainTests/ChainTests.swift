@@ -60,7 +60,7 @@ struct ChainTests {
         #expect(shop.recording.problems() == [])
     }
 
-    @Test("a step that fails may be caught, and an error of the body's own arrives as it is")
+    @Test("a failed step may be caught, and the body's own error arrives unchanged")
     func ownErrors() async throws {
         struct OutOfStock: Error, Equatable {}
         let shop = Shop { id in if id == 2 { throw ErrandError(.connectionLost, "gone") } }
@@ -88,7 +88,7 @@ struct ChainTests {
         #expect(own?.code == .invalidRequest)
     }
 
-    @Test("of two steps that fail with the same words, the error names the one whose error left the body")
+    @Test("of two steps that fail with the same description, the error names the one whose error left the body")
     func identity() async throws {
         let second = Gate()
         let shop = Shop { id in
@@ -191,7 +191,7 @@ struct ChainTests {
         #expect(part?.response?.data == Data("sold out since noon".utf8) && part?.response?.status == 409)
     }
 
-    @Test("what names the composite itself as its parent is a step of a chain and a part of a batch")
+    @Test("a call that names the composite itself as its parent is a step of a chain and a part of a batch")
     func parentage() async throws {
         let shop = Shop()
         let tags = Kept<[String]>()

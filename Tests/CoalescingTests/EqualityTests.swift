@@ -159,7 +159,7 @@ import Testing
         #expect(try await exchanges(unknown, unknown) == 2)
     }
 
-    @Test("Different outputs share what the transport does, and not what filters further on do")
+    @Test("Different outputs share the transport's work, but not the work of later filters")
     func types() async throws {
         let (text, data) = (Call<String>(.get, "x"), Call<Data>(.get, "x"))
         #expect(try await exchanges(text, data) == 1)
@@ -168,7 +168,7 @@ import Testing
         #expect(try await exchanges(text, text, [.coalescing, pass]) == 1)
     }
 
-    @Test("A filter of a call's own that follows keeps it apart; one before does not")
+    @Test("A later filter of one call keeps it apart; an earlier one doesn't")
     func ownFilters() async throws {
         let request = Self.call()
         func tenant(_ stage: FilterStages, _ name: String) -> CallOptions {
@@ -185,7 +185,7 @@ import Testing
         #expect(try await exchanges(request, request, options: (tenant(.call, "a"), tenant(.call, "a"))) == 1)
     }
 
-    @Test("explain names what is not compared, since it is added later")
+    @Test("explain names values that aren't compared, because they are added later")
     func explanation() {
         let signer = Step(traits: .signs)
         let agent = NetworkAgent(StubTransport(.text("")), CoalescingFilter(in: .call), signer)

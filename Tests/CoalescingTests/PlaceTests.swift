@@ -30,7 +30,7 @@ import Testing
         return (service, texts)
     }
 
-    @Test("Above a timed cache, what shares looks up and stores once; the next request is a hit")
+    @Test("Above a timed cache, sharing requests look up and store once; the next request is a hit")
     func aboveTheCache() async throws {
         let store = CountingStore()
         let cache = ResponseCache(store)
@@ -49,7 +49,7 @@ import Testing
         #expect(service.exchanges == 1)
     }
 
-    @Test("Above the cache, what is shared is stored though the request that began it was cancelled")
+    @Test("Above the cache, a shared response is stored although the request that began it was cancelled")
     func storedWithoutLeader() async throws {
         let (service, recorder, store) = (Service(), RecordingAccessory(), CountingStore())
         let cache = ResponseCache(store)
@@ -132,7 +132,7 @@ import Testing
         #expect(try await second.value.value == "second")
     }
 
-    @Test("Checks that filters further on add judge the response of each request that shares")
+    @Test("Checks that later filters add judge the response of each request that shares")
     func checks() async throws {
         let (service, recorder, judged) = (Service(), RecordingAccessory(), Counter())
         let judging = ClosureFilter(.hop) { exchange, next in

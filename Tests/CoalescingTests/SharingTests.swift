@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 @Suite("Sharing an exchange", .leakChecked, .endsInTime) struct SharingTests {
-    @Test("1,000 equal requests under way make one on the wire, and all get its bytes")
+    @Test("1,000 equal requests at the same time send one request, and all get its bytes")
     func thousand() async throws {
         let server = try TestServer()
         let gate = Gate()

@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(
-        "what a server decodes is what was sent: in memory, from a file, as a stream",
+        "a server decodes the sent bytes: in memory, from a file, as a stream",
         arguments: [ContentCompression.gzip, .gzip(level: 1), .gzip(level: 9), .zstd, .zstd(level: 19)])
     func roundTrip(compression: ContentCompression) async throws {
         try #require(compression.isAvailable)
@@ -103,7 +103,7 @@ import Testing
         #expect(error?.code == .bodyNotReplayable)
     }
 
-    @Test("a server that names the codings that it reads gets the body as it is; another 415 is passed on")
+    @Test("a server that names its codings gets the uncompressed body; another 415 is passed on")
     func refused() async throws {
         let server = try TestServer { request in
             if request.headers[.contentEncoding] == nil { return .text("plain") }
@@ -120,7 +120,7 @@ import Testing
         #expect(error?.response?.status == 415)
     }
 
-    @Test("what a stream delivers goes out at once, and its failure fails the request with its own error")
+    @Test("a stream's chunks are sent at once, and its failure fails the request with its own error")
     func prompt() async throws {
         struct Own: Error {}
         let (sent, gate) = (Log<Data>(), Gate())
@@ -182,7 +182,7 @@ import Testing
         }
     }
 
-    @Test("what filters further in stage for the refusal of a coding is discarded")
+    @Test("work that inner filters stage for the refusal of a coding is discarded")
     func refusedStaging() async throws {
         let (log, stub) = (Log<String>(), StubTransport())
         stub.on("*") { request in

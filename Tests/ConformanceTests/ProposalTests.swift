@@ -136,7 +136,7 @@ struct ProposalTests {
         await #expect(throws: ErrandError.self) { try await Self.get("ping", agent) }
     }
 
-    @Test("bodies come back whole: of text, of no byte, of a megabyte, in chunks or not", arguments: Wire.allCases)
+    @Test("bodies arrive whole: text, no byte, a megabyte, in chunks or not", arguments: Wire.allCases)
     func echo(wire: Wire) async throws {
         let server = try TestServer { .data($0.body) }
         let agent = Self.agent(wire, server)

@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test("what goes and what stays is the same as by the RFC's text, over 40 jars and 500 random steps each")
+    @Test("the jar keeps and sends the same cookies as the RFC's text, over 40 jars and 500 random steps each")
     func order() throws {
         var random = SeededGenerator(seed: 28)
         for _ in 0..<40 {

@@ -12,7 +12,7 @@ import Testing
 
     private func remove() { try? FileManager.default.removeItem(at: folder) }
 
-    @Test("a jar in a file is written with what a response has changed, for its owner only, and read again")
+    @Test("a jar in a file is written with the changes of a response, for its owner only, and read again")
     func roundTrip() async throws {
         defer { remove() }
         let response = StubResponse.text("ok").header(.setCookie, "s=1; HttpOnly; Domain=shop.example; Path=/")
@@ -114,7 +114,7 @@ import Testing
         #expect(writing?.errorCode == 2)
     }
 
-    @Test("a cookie in Latin-1 comes back from the file, and goes into another, with the server's bytes")
+    @Test("a cookie in Latin-1 is read from the file, and written to another, with the server's bytes")
     func latin1() async throws {
         defer { remove() }
         var line = Data("x.example\tFALSE\t/\tFALSE\t0\tname\tZo".utf8)

@@ -55,7 +55,7 @@ import Testing
         #expect(jar.field(for: "http://www.example.com/") == "dotless=x")
     }
 
-    @Test("the cookies of an IPv6 address come back from a file")
+    @Test("the cookies of an IPv6 address are read back from a file")
     func addresses() async throws {
         defer { remove() }
         let jar = try jar("#HttpOnly_::1 FALSE /notifications/ FALSE 0 id 7")

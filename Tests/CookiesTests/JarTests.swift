@@ -195,7 +195,7 @@ import Testing
         #expect(jar.cookies.map(\.name) == ["own"])
     }
 
-    @Test("the cookies of one response cost about as much as it takes to read them, whatever the jar holds")
+    @Test("the cookies of one response cost about as much as reading them, whatever the jar holds")
     func manyFields() async throws {
         typealias Field = @Sendable (Int) -> String
         let refused: Field = { "n\($0)=1; Path=/a/b; Domain=other.example" }

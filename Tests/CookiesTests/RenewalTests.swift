@@ -19,7 +19,7 @@ import Testing
         #expect(jar.field(for: page, at: epoch + 10_005).isEmpty)
     }
 
-    @Test("each day of a leap year is read as itself, whatever the day is that it is read on")
+    @Test("each day of a leap year is read correctly on any day")
     func days() throws {
         let names = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
         let lengths = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
@@ -91,7 +91,7 @@ import Testing
         #expect(jar.field(for: page, at: epoch + 1e6) == "a=b" && jar.cookies.first?.expiry == nil)
     }
 
-    @Test("a name with blanks within it comes back as it was, with a value and without")
+    @Test("a name with blanks within it is read back unchanged, with a value and without")
     func blanks() {
         let jar = CookieJar()
         for text in ["Shop Of Ada_Language=en-ca; Path=/", "Class Of Ada CMSs=; Path=/; Secure"] {

@@ -28,7 +28,7 @@ import Testing
     }
     private var names: [String] { get throws { try CookieJar(file: file, at: epoch).cookies.map(\.name) } }
 
-    @Test("no response waits for the file, and what several change is written together a second later")
+    @Test("no response waits for the file, and changes of several are written together a second later")
     func together() async throws {
         defer { remove() }
         let time = ManualTimeSource(date: epoch)
@@ -130,7 +130,7 @@ import Testing
         #expect(try names == ["a", "b"])
     }
 
-    @Test("a process that is killed loses what was not written yet, and leaves the file that was there")
+    @Test("a killed process loses unwritten changes, and leaves the old file")
     func kill() async throws {
         defer { remove() }
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = file.path as String] in

@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test("the first cause counts, and a cancellation wins over a response that comes all the same")
+    @Test("the first cause counts, and a cancellation wins over a response that still arrives")
     func firstCause() async throws {
         let recorder = RecordingAccessory()
         let committed = Log<String>()
@@ -166,7 +166,7 @@ import Testing
     }
 
     @Test(
-        "a stream that was handed over ends when its reader lets go, though its transport still reports",
+        "a stream that was handed over ends when its reader drops it, although its transport still reports",
         .endsInTime)
     func lettingGo() async throws {
         final class Endless: HTTPBodySource {

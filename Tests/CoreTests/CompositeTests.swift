@@ -160,7 +160,7 @@ import Testing
         func relayDidEnd(_ how: String) { lines.add(how) }
     }
 
-    @Test("delegate and completion are notified once of the one end, on the main actor, in this order")
+    @Test("delegate and completion are notified once of the end, on the main actor, in this order")
     func callbacks() async throws {
         let (track, lines) = (Track(refused: [9]), Lines())
         let screen = Screen(lines)
@@ -277,7 +277,7 @@ import Testing
         #expect(handle.progress.received == most.filter { !inRace.contains($0.key) }.values.reduce(0, +))
     }
 
-    @Test("a filter's own requests belong to the request that they serve, and go no further than it")
+    @Test("a filter's own requests belong to the request that they serve, and can't be sent after it")
     func filtersAgent() async throws {
         let track = Track()
         let other = track.agent

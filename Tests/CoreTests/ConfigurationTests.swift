@@ -46,7 +46,7 @@ import Testing
         #expect(log.all == ["new>", "<new"])
     }
 
-    @Test("no initializer makes an agent that cannot work: without a base it sends absolute URLs")
+    @Test("no initializer creates an agent that can't work: without a base it sends absolute URLs")
     func emptyBase() async throws {
         let agent = NetworkAgent(baseURL: "", transport: .stub(.text("x")))
         #expect(try await agent.send(Plain { $0.path = "http://e.com/a" }).http.url.absoluteString == "http://e.com/a")

@@ -37,7 +37,7 @@ private struct Refused: Error {}
         return NetworkAgent(configuration: configuration, transport: .stub(response))
     }
 
-    @Test("a data request gets the bytes of a stream that a filter responds with or asks for, and of a file")
+    @Test("a data request gets the bytes of a stream that a filter responds with or requests, and of a file")
     func collected() async throws {
         let folder = try Folder(["a": "filed"])
         let file = folder.file("a")
@@ -103,7 +103,7 @@ private struct Refused: Error {}
         #expect(judged.all == ["ab"])
     }
 
-    @Test("a stream or file request gets what a filter responds with as data, as a stream or as a file")
+    @Test("a stream or file request gets the response of a filter as data, as a stream or as a file")
     func others() async throws {
         let folder = try Folder(["source": "own", "place": "old"])
         let (source, place) = (folder.file("source"), folder.file("place"))
@@ -185,7 +185,7 @@ struct Save: Request {
         }
     }
 
-    @Test("whatever an output says of its file names the final place")
+    @Test("an output that contains its file's URL names the final place")
     func places() async throws {
         struct Whole: Request {
             typealias Output = HTTPResponse

@@ -4,7 +4,7 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-@Suite("What ends a call, and what does not", .endsInTime, .leakChecked) struct EndingTests {
+@Suite("What ends a call, and what doesn't", .endsInTime, .leakChecked) struct EndingTests {
     private static func hour(_ change: (inout Plain<Data>) -> Void = { _ in }) -> Plain<Data> {
         Plain {
             $0.deadline = .seconds(3600)
@@ -35,7 +35,7 @@ import Testing
         #expect(handle.activity.outcome != nil)
     }
 
-    @Test("a deadline that passes while the call waits in a filter ends it, and discards what was staged")
+    @Test("a deadline that passes while the call waits in a filter ends it, and discards staged work")
     func inFilter() async throws {
         let (time, gate, log) = (ManualTimeSource(), Gate(), Log<String>())
         let waiting = ClosureFilter { exchange, next in

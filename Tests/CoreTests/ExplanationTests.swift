@@ -64,7 +64,7 @@ import Testing
         #expect(agent([second, first]).explain(Call<Void>(.get, "x")).problems.isEmpty)
     }
 
-    @Test("a path that leaves out the path of the base is named, with what to write")
+    @Test("a path that drops the path of the base is reported, with the correction")
     func pathOfBase() {
         func problems(_ path: String, base: String) -> [String] {
             NetworkAgent(baseURL: base, transport: .stub(.status(200))).explain(Call<Void>(.get, path)).problems
@@ -115,7 +115,7 @@ import Testing
         func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await next(exchange) }
     }
 
-    @Test("the URL is the one that call filters say they would make of it")
+    @Test("the URL is the result of the call filters' previews")
     func preview() throws {
         let request = try agent([Rebased(), Rebased(stages: .hop)]).explain(Call<Void>(.get, "x")).request.get()
         #expect(request.url.absoluteString == "\(base)/x/rebased")

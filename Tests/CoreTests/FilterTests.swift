@@ -154,7 +154,7 @@ import Testing
         #expect(recorder.problems().isEmpty)
     }
 
-    @Test("what is staged is kept if all checks and the decoding pass, and dropped if not")
+    @Test("staged work is kept if all checks and the decoding pass, and dropped if not")
     func staging() async throws {
         let log = Log<String>()
         let staging = StagingFilter(log)
@@ -179,7 +179,7 @@ import Testing
         #expect(log.all == ["unacceptableStatus"])
     }
 
-    @Test("what a filter makes of the request is validated before it is sent")
+    @Test("a request changed by a filter is validated before it is sent")
     func validated() async throws {
         let stub = StubTransport(.text("x"))
         let breaking = ClosureFilter { exchange, next in

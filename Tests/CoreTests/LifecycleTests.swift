@@ -151,7 +151,7 @@ private struct Framing: Accessory {
         #expect(agent.activities.isEmpty)
     }
 
-    @Test("a delegate is held weakly and may implement only what it wants to receive")
+    @Test("a delegate is held weakly and needs to implement only some methods")
     func weakDelegate() async throws {
         @MainActor final class Silent: RequestDelegate {}
         let gate = Gate()

@@ -32,7 +32,7 @@ import Testing
         #expect(try RequestBody.none.open(at: 0).data == Data())
     }
 
-    @Test("a part of a file does not name the file, which has more bytes")
+    @Test("a part of a file doesn't identify the file, which has more bytes")
     func fileName() throws {
         let body = RequestBody.file(URL(filePath: "/a"))
         #expect(try body.open(at: 3).file == nil && body.open(at: 0).file != nil)

@@ -14,7 +14,7 @@ import Testing
         #expect(request.url.absoluteString == base + "/list?q=a%20b&c=d%20e")
     }
 
-    @Test("a query goes before a fragment and after what is there")
+    @Test("a query goes before a fragment and after an existing query")
     func placing() throws {
         func url(_ path: String) throws -> String {
             try built(

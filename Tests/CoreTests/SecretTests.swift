@@ -117,7 +117,7 @@ import Testing
         for name in Self.secrets { #expect(sent.headers.contains(name), "\(name)") }
     }
 
-    @Test("the mark of a sensitive header survives whatever sets, adds, merges or replaces it, from either side")
+    @Test("the mark of a sensitive header survives setting, adding, merging or replacing it, from either side")
     func marks() {
         func isMasked(_ headers: HTTPHeaders) -> Bool {
             !headers.description.contains("canary") && headers.allSatisfy(\.isSensitive)

@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(
-        "what only looks like it is sent as it is",
+        "values that only resemble dot segments are escaped and sent",
         arguments: [
             ("...", "..."), ("..a", "..a"), (".a", ".a"), ("a..b", "a..b"), (".hidden/x", ".hidden%2Fx"),
             ("a/b", "a%2Fb"), ("a\\b", "a%5Cb"), ("a\u{0}b", "a%00b"), ("\u{E0F1}..\u{E0F2}", "%EE%83%B1..%EE%83%B2"),

@@ -3,7 +3,7 @@ import Synchronization
 import Testing
 
 @Suite(.leakChecked) struct StateBroadcasterTests {
-    @Test("each reader receives the state as it is when it begins, then each new one")
+    @Test("each reader receives the current state when it begins, then each new one")
     func order() async {
         let broadcaster = StateBroadcaster(0, maximumWaiting: 10)
         let early = broadcaster.states

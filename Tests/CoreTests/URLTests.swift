@@ -63,7 +63,7 @@ import Testing
         #expect(stub.received.isEmpty)
     }
 
-    @Test("no byte in a path makes anything but a URL or a typed error")
+    @Test("any byte in a path gives a URL or a typed error")
     func anyByte() async throws {
         for byte in UInt8.min...UInt8.max {
             let path = "a" + String(decoding: [byte], as: UTF8.self) + "b"

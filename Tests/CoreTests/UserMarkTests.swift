@@ -102,7 +102,7 @@ import Testing
         #expect(found.all == [[UserMark("new", source: "authorization")], nil])
     }
 
-    @Test("a value of the call is the same in every attempt and on every hop, and in what the call detaches")
+    @Test("a value of the call is the same in every attempt, on every hop, and in detached work")
     func once() async throws {
         let (key, count, seen, done) = (CallKey<Int>(), Counter(), Log<Int>(), Gate())
         let twice = ClosureFilter { exchange, next in

@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test("1xx responses reach filters, those further in first, and then accessories")
+    @Test("1xx responses reach filters, the inner ones first, and then accessories")
     func informational() async throws {
         let log = Log<String>()
         let stub = StubTransport(

@@ -52,7 +52,7 @@ import Testing
         #expect(log.count == 2)
     }
 
-    @Test("a wire filter knows how many requests of the call went to the transport before, for whatever reason")
+    @Test("a wire filter knows how many requests of the call went to the transport before, for any reason")
     func transferCount() async throws {
         let log = Log<Int>()
         let stub = StubTransport()
@@ -73,7 +73,7 @@ import Testing
         #expect(log.all == [0, 1, 2, 3, 0, 1])
     }
 
-    @Test("the stage of a wire filter stays with what it sends, also from a child task and a second time")
+    @Test("a wire filter keeps its stage for the requests that it sends, also from a child task and a second time")
     func secondPass() async throws {
         let log = Log<String>()
         func mark(_ name: String, _ stage: FilterStages) -> ClosureFilter {

@@ -130,7 +130,7 @@ import Testing
         #expect(back.count == 2 && back.allSatisfy { $0.expires <= 365 * 86_400 * Self.second })
     }
 
-    @Test("offers that change faster than a file is written are written once more, as they are then")
+    @Test("offers that change faster than a file is written are written once more, in their last state")
     func writes() async throws {
         let (written, disk) = (Log<UInt64>(), DispatchSemaphore(value: 0))
         let writer = AlternativeWriter { snapshot in
@@ -163,7 +163,7 @@ import Testing
         #expect(table.lines(for: url, by: unknown).isEmpty)
     }
 
-    @Test("a damaged file gives what is whole in it, and never fails")
+    @Test("a damaged file yields its whole parts, and never fails")
     func damagedFile() throws {
         let folder = try Folder()
         let file = AlternativeFile(folder.file("offers"))

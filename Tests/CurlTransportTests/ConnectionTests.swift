@@ -198,7 +198,7 @@ struct ConnectionTests {
                 == .nameLookupFailed)
     }
 
-    @Test("the limit of all connections holds, whatever the hosts are")
+    @Test("the limit of all connections applies, whatever the hosts are")
     func totalLimit() async throws {
         let servers = try (0..<4).map { _ in
             try RawServer { peer in while peer.readHead() != nil { peer.send(Self.ok) } }

@@ -87,7 +87,7 @@ struct ExcessTests {
     }
 
     @Test(
-        "in a record of their own right behind it, they end no request after it", .enabled(if: TLSContext.isAvailable),
+        "in their own record right after it, they end no request after it", .enabled(if: TLSContext.isAvailable),
         arguments: Excess.allCases, [HTTPMethod.get, .post])
     func inOneSegment(excess: Excess, method: HTTPMethod) async throws {
         let certificates = try await TestCertificates()

@@ -101,7 +101,7 @@ struct ExpectationTests {
         #expect(server.accepted == 1 && heads.all.count == 3)
     }
 
-    @Test("a 417 that comes when the body of a stream has begun is an error: the request cannot be sent again")
+    @Test("a 417 after the body of a stream has begun is an error: the request can't be sent again")
     func refusedLate() async throws {
         let server = try RawServer { peer in
             guard peer.readHead() != nil else { return }

@@ -160,7 +160,7 @@ struct FaultTests {
     /// Set `ERRAND_SEEDS` in the environment to change it.
     private static let seeds = getenv("ERRAND_SEEDS").flatMap { Int(String(cString: $0)) } ?? 1000
 
-    @Test("bytes at random are responses or typed errors, whatever they are")
+    @Test("random bytes are responses or typed errors")
     func garbage() async throws {
         let server = try RawServer { peer in
             while let head = peer.readHead() {

@@ -13,7 +13,7 @@ struct WithoutHTTP3Tests {
     private static var isMissing: Bool { (try? CurlLibrary.load())?.speaksHTTP3 == false }
 
     @Test(
-        "what requires it is refused with the version, and what would like it does without",
+        "http3Only is refused with the version, and http3 works without HTTP/3",
         .enabled(if: isMissing, "this libcurl has HTTP/3"))
     func missing() async throws {
         let server = try RawServer { peer in
@@ -69,7 +69,7 @@ struct HTTP3Tests {
         }
     }
 
-    @Test("lengths that lie are what they are over TCP", arguments: BodyDelivery.wire)
+    @Test("wrong lengths arrive unchanged over TCP", arguments: BodyDelivery.wire)
     func lengths(delivery: BodyDelivery) async throws {
         let server = try await HTTP3Server()
         let transport = CurlTransport(server.configuration(.http3Only))
@@ -277,7 +277,8 @@ struct OfferedHTTP3Tests {
         #expect(try site.quic.methods(.rejected).count == 2)
     }
 
-    @Test("a 421 over QUIC is answered by TCP, whatever the method", arguments: [HTTPMethod.get, .post])
+    @Test(
+        "after a 421 over QUIC the request is sent over TCP, whatever its method", arguments: [HTTPMethod.get, .post])
     func misdirected(method: HTTPMethod) async throws {
         let site = try await Site()
         let transport = try await site.transportOverQUIC()

@@ -67,7 +67,7 @@ import Testing
         #expect(response.status == 200)
     }
 
-    @Test("IPv6 addresses are used, and those of a family that is not")
+    @Test("IPv6 addresses are used, and addresses of unknown families aren't")
     func families() async throws {
         guard
             let server = try? RawServer(

@@ -107,7 +107,7 @@ struct ReportTests {
                     sent: 2_000_000, totalToSend: 2_000_000, received: 3_000_000, totalToReceive: 3_000_000))
     }
 
-    @Test("a failure has its timings too, without what never happened")
+    @Test("a failure has its timings too, without phases that didn't happen")
     func failed() async throws {
         let server = try RawServer { peer in
             _ = peer.readHead()

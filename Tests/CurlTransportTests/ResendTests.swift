@@ -142,7 +142,7 @@ struct ResendTests {
         }
     }
 
-    @Test("bytes that come with the next request are a lost connection: a GET goes out again, a POST does not")
+    @Test("bytes that arrive with the next request are a lost connection: a GET is sent again, a POST isn't")
     func excessLater() async throws {
         let heads = Log<String>()
         let server = try RawServer { peer in

@@ -42,7 +42,7 @@ struct StreamTests {
         #expect(chunks < 4096, "no more than one for 16 KiB")
     }
 
-    @Test("what has arrived is handed over at once, however little it is")
+    @Test("arrived bytes are delivered at once, however few they are")
     func prompt() async throws {
         let steps = Steps()
         let server = try RawServer { peer in
@@ -182,7 +182,7 @@ struct StreamTests {
         #expect(try await response.body.collect(upTo: film.count) == film)
     }
 
-    @Test("a transport that goes away lets a body that is being read come to its end, then closes everything")
+    @Test("a released transport lets a body that is being read finish, then closes everything")
     func transportGone() async throws {
         let ended = Log<Bool>()
         let gate = Steps()

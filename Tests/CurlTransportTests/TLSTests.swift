@@ -195,7 +195,7 @@ struct TLSTests {
         #expect(same.status == 304 && same.data.isEmpty)
     }
 
-    @Test("a stopped reader on HTTP/2 holds no other transfer up, and costs what the docs say")
+    @Test("a stopped reader on HTTP/2 delays no other transfer, and costs the documented memory")
     func stoppedReader() async throws {
         await #expect(processExitsWith: .success) {
             let nginx = try await Nginx.site([("good", " ssl http2;")])

@@ -138,7 +138,7 @@ struct TimeoutTests {
         #expect(server.accepted == 1)
     }
 
-    @Test("a time source of the caller's own decides what a silence is")
+    @Test("the caller's own time source decides about silence")
     func ownClock() async throws {
         let server = try RawServer { peer in
             _ = peer.readHead()

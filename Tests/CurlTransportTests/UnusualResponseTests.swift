@@ -74,7 +74,7 @@ import Testing
         #expect(server.accepted == 1)
     }
 
-    @Test("a stream whose expectation is met by a 401 is not touched, so that it can be sent once more")
+    @Test("a stream whose expectation is answered by a 401 isn't touched, so that it can be sent once more")
     func untouchedStream() async throws {
         let server = try RawServer { peer in
             while let head = peer.readHead() {
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    @Test("twenty redirects at once, with bodies, need no more than the one connection that there is")
+    @Test("twenty redirects at once, with bodies, need no more than one connection")
     func redirectsAndLimit() async throws {
         let server = try RawServer { peer in
             while let head = peer.readHead() {

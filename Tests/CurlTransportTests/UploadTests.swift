@@ -145,7 +145,7 @@ struct UploadTests {
         return loop.idleHandles.map(\.easy.raw)
     }
 
-    @Test("a chunk of a stream is sent when it is there, not when the next one is")
+    @Test("a chunk of a stream is sent as soon as it exists, not with the next one")
     func prompt() async throws {
         let first = Log<[UInt8]>()
         let server = try RawServer { peer in
@@ -220,7 +220,7 @@ struct UploadTests {
         #expect(try await response.status == 200)
     }
 
-    @Test("a response that comes before the body is sent ends the sending")
+    @Test("a response that arrives before the body is sent ends the sending")
     func earlyResponse() async throws {
         let server = try RawServer { peer in
             _ = peer.readHead()
@@ -356,7 +356,7 @@ struct UploadTests {
     enum Expectation: String, CaseIterable { case met, refused, refusedForGood }
 
     @Test(
-        "Expect is sent when the caller asks for it, and a request whose expectation is refused goes out once more, without it",
+        "Expect is sent on request, and a request whose expectation is refused is sent once more without it",
         arguments: Expectation.allCases, [BodyDelivery.data, .stream])
     func expectation(expectation: Expectation, delivery: BodyDelivery) async throws {
         let heads = Log<Bool>()

@@ -226,7 +226,7 @@ struct VersionTests {
         }
     }
 
-    @Test("a folded line, a long line with blanks and a head without a field are what they were, request after request")
+    @Test("a folded line, a long line with blanks and a head without a field arrive unchanged, request after request")
     func watchedHeads() async throws {
         let long = "a" + String(repeating: " ", count: 40_000) + "b"
         let heads = [

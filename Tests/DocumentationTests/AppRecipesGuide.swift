@@ -128,7 +128,7 @@ private nonisolated func leave(to agent: NetworkAgent, show: @escaping @Sendable
         #expect(received.last?.query("name") == "Ada L" && received.last?.query("page") == "1")
     }
 
-    @Test("a search sends what was typed last, once")
+    @Test("a search sends the last text, once")
     func search() async throws {
         let stub = StubTransport(.json(#"[{"id":7,"name":"Ada"}]"#))
         let time = ManualTimeSource()

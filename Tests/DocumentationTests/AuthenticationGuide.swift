@@ -108,7 +108,7 @@ struct DeviceKey: Credential {
         #expect(session.isSignedIn && session.credential?.token == "a")
     }
 
-    @Test("a session of a user and one of a device on one agent; what both add is masked")
+    @Test("a session of a user and one of a device on one agent; both credentials are masked")
     func two() async throws {
         let stub = StubTransport(.text("ok"))
         let user = AuthenticationSession(BearerToken("canary")) { $0 }

@@ -129,7 +129,7 @@ private final class BodyLog: CacheStore {
     }
 
     @Test(
-        "a cache keeps what succeeded alone, with a refresh before it too",
+        "a cache keeps successful responses only, after a refresh too",
         arguments: [CachePolicy.timed(.seconds(600)), .http, .timed(.seconds(600)).and(.http)])
     func cache(policy: CachePolicy) async throws {
         let shop = try Shop()
@@ -284,7 +284,7 @@ private final class BodyLog: CacheStore {
         }
     }
 
-    @Test("a request with its own format declares what refuses a credential, and the credential is refreshed")
+    @Test("a request with its own format declares which responses refuse a credential, and the credential is refreshed")
     func ownFormat() async throws {
         let shop = try Shop()
         let agent = shop.agent(.authentication(shop.session()))

@@ -148,7 +148,7 @@ import Testing
         #expect(try await agent.send(Get<User?>()).value == nil)
     }
 
-    @Test("the decoder of the request reads envelope and model, and so does that of the agent")
+    @Test("the decoder of the request reads envelope and model, and so does the agent's decoder")
     func decoders() async throws {
         struct Profile: Decodable, Sendable { let firstName: String }
         struct Wide: ResponseEnvelope {

@@ -136,7 +136,7 @@ import Testing
         for text in wrong { #expect(ContentRange(parsing: text) == nil, "\(text)") }
     }
 
-    @Test("a length is what all values agree on")
+    @Test("a length counts only if all values agree")
     func lengths() {
         #expect(ContentLength.parse(["5"]) == 5 && ContentLength.parse(["5, 5", "5"]) == 5)
         for values in [[], ["5,6"], ["+5"], ["-5"], ["5,"], [""], ["0x5"], ["9223372036854775808"], ["５"]] {
@@ -144,7 +144,7 @@ import Testing
         }
     }
 
-    @Test("dispositions: encoded names first, never in quotes, and what is made can be read")
+    @Test("dispositions: encoded names first, never in quotes, and written fields can be read")
     func dispositions() {
         func name(_ text: String) -> String? { ContentDisposition(parsing: text).fileName }
         #expect(name(#"attachment; filename="a;b\".txt""#) == #"a;b".txt"#)

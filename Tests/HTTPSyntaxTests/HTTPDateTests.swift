@@ -35,7 +35,7 @@ struct HTTPDateTests {
         #expect(HTTPDate.parse(text, now: Self.now) == nil)
     }
 
-    @Test("what is written can be read, for any second of 10,000 years")
+    @Test("written dates can be read, for any second of 10,000 years")
     func roundTrip() {
         var seconds = -62_167_219_200.0
         while seconds < 253_402_300_799 {

@@ -25,7 +25,7 @@ import Testing
         #expect(RateLimitStatus.parse(value) == expected)
     }
 
-    @Test("the separate fields of the first drafts make a limit if both are numbers")
+    @Test("the separate fields of the first drafts form a limit if both are numbers")
     func separate() {
         #expect(RateLimitStatus(remaining: "3", reset: "60") == RateLimitStatus(remaining: 3, reset: .seconds(60)))
         #expect(

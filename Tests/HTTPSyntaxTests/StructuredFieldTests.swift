@@ -155,7 +155,7 @@ import Testing
         #expect(StructuredField.BareItem(floatLiteral: .infinity).number == 999_999_999_999.999)
     }
 
-    @Test("what is made of random values comes back as it was")
+    @Test("random values are read back unchanged")
     func roundTrip() throws {
         var random = SeededGenerator(seed: 7)
         func bareItem() -> StructuredField.BareItem {

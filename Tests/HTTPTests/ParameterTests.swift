@@ -63,7 +63,7 @@ import Testing
         #expect(parameters == ["a": "new", "c": 3])
     }
 
-    @Test("a number's own digits go out, in a query and in JSON, whatever its type")
+    @Test("a number keeps its digits, in a query and in JSON, whatever its type")
     func digits() throws {
         struct Values: Encodable {
             let price = Decimal(string: "12345678901234567.89")
@@ -96,7 +96,7 @@ import Testing
         #expect(throws: EncodingError.self) { try encoder.encode([ParameterValue.decimal(.nan)]) }
     }
 
-    @Test("a value whose encoder writes blanks and escapes is read as it is")
+    @Test("a value whose encoder writes blanks and escapes is read unchanged")
     func formatted() throws {
         struct Nested: Encodable {
             let a = ["x": [1, 2], "y": []], b = [String: [String: Bool]](), c = ["": "/\u{1F600}"]

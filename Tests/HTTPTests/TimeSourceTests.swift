@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 @Suite(.leakChecked) struct TimeSourceTests {
-    @Test("a point in time lies between now and a hundred years from now, whatever a user passes")
+    @Test("an instant lies between now and a hundred years from now, whatever a user passes")
     func instants() {
         let time = ManualTimeSource()
         #expect(time.instant(after: .seconds(3)) == time.now.advanced(by: .seconds(3)))

@@ -124,7 +124,7 @@ struct PeerSocketTests {
         for name in ["plain", "tls"] { try await echo(agent(nginx.url(name, scheme: "http", host: "127.0.0.1"))) }
     }
 
-    @Test("fragments are one message, its ping is responded to, and the subprotocol is the one it chose")
+    @Test("fragments are one message, its ping is answered, and the subprotocol is the chosen one")
     func fragments() async throws {
         let socket = agent(try url("plain")).webSocket(Lines(path: "fragments"))
         var received: [String] = []

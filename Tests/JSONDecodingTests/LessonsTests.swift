@@ -140,7 +140,7 @@ struct DecodingLessonsTests {
         }
     }
 
-    @Test("a Decimal of any length is the one that JSONDecoder reads")
+    @Test("a Decimal of any length is the same as JSONDecoder's")
     func decimals() {
         var random = SeededGenerator(seed: 11)
         for _ in 0..<2_000 {
@@ -195,7 +195,7 @@ struct DecodingLessonsTests {
     }
 
     @Test(
-        "what lenient parsers read is malformed",
+        "text that lenient parsers read is malformed",
         arguments: [
             #"{"foo" = 1, "bar" = 2}"#, "not json", #"{"rsvHour":11",rsvMin":30}"#, "{foo:1}", "[[]", "[1] x",
             "{'a':1}",

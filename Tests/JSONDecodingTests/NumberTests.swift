@@ -31,7 +31,7 @@ struct NumberTests {
         }
     }
 
-    @Test("every Double comes back from its description, to the bit")
+    @Test("every Double is read back from its description, to the bit")
     func descriptions() {
         var random = SeededGenerator(seed: 8)
         for _ in 0..<20_000 {

@@ -58,7 +58,7 @@ struct LimitTests {
         ]
     }()
 
-    @Test("what a schema takes to compile has a bound, whatever it is spent on", arguments: schemas)
+    @Test("compiling a schema has a bound, whatever the work is", arguments: schemas)
     func compiling(schema: String) {
         #expect(fault(schema) == nil)
         let found = fault(schema) {
@@ -158,7 +158,7 @@ struct LimitTests {
         ]
     }()
 
-    @Test("each limit is named by the message of what exceeds it", arguments: excesses)
+    @Test("each limit is named by the message of the text that exceeds it", arguments: excesses)
     func messages(schema: String, text: String, words: String) throws {
         #expect(try error(schema, text, JSONLimits())?.verdict != .notJudged)
         var limits = JSONLimits()

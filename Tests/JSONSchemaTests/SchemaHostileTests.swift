@@ -160,7 +160,7 @@ struct SchemaHostileTests {
         #expect(fault(#"{"minimum": \#(digits)}"#)?.code == .tooLarge)
     }
 
-    @Test("many schemas that ask for what others evaluate")
+    @Test("many schemas that need the evaluated members of others")
     func unevaluated() throws {
         let branches = (0..<600).map {
             ##"{"$ref": "#/$defs/b\##($0 + 1)", "properties": {"k\##($0)": true}, "unevaluatedProperties": true}"##
@@ -171,7 +171,7 @@ struct SchemaHostileTests {
         #expect(problems(schema, #"{"k5": 1, "other": 2}"#).isEmpty)
     }
 
-    @Test("a union that asks every branch what it evaluates has a bound")
+    @Test("a union that needs the evaluated properties of every branch has a bound")
     func steps() throws {
         let schema = try JSONSchema(Data(#"{"items": {"anyOf": [{"minimum": 1}, {"maximum": 0}]}}"#.utf8))
         var limits = JSONLimits()

@@ -165,7 +165,7 @@ struct SchemaReferenceTests {
         #expect(error.errorCode > 0 && error.localizedDescription == FailureSentence.failed.text())
     }
 
-    @Test("what the resolver throws is in the error")
+    @Test("the resolver's error is in the error")
     func resolver() throws {
         struct Offline: Error {}
         let text = Data(#"{"properties": {"a": {"$ref": "https://b.test/x"}}}"#.utf8)

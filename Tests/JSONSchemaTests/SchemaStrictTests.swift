@@ -4,7 +4,7 @@ import Testing
 
 @testable import ErrandJSONSchema
 
-@Suite("JSON Schema: what does not compile, and what a verdict is", .endsInTime, .leakChecked)
+@Suite("JSON Schema: schemas that don't compile, and verdicts", .endsInTime, .leakChecked)
 struct SchemaStrictTests {
     private func fault(_ text: String, _ dialect: JSONSchemaDialect) -> JSONSchemaError? {
         do { _ = try JSONSchema(Data(text.utf8), dialect: dialect) } catch { return error }

@@ -143,7 +143,7 @@ struct SchemaTagTests {
         #expect(error(schema, wrong) != nil && error(schema, wrong) == error(schema, wrong, usesTags: false))
     }
 
-    @Test("many tags take no more memory than a part of what a text may take")
+    @Test("many tags take no more memory than a share of the limit for a text")
     func memory() throws {
         let schema = try JSONSchema(Data("{\"items\": \(Self.union(6_000))}".utf8))
         let objects = (0..<6_000).map { "{\"kind\":\"k\($0)\",\"v\":1}" }

@@ -173,7 +173,7 @@ struct SchemaTests {
         }
     }
 
-    @Test("what is not JSON, and repeated keys, are problems without a location in the schema")
+    @Test("text that isn't JSON, and repeated keys, are problems without a location in the schema")
     func syntax() throws {
         #expect(try violations("true", "[1,]") == ["/1 -"])
         #expect(try violations("{}", "") == [" -"])

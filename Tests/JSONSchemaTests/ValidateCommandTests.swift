@@ -43,7 +43,7 @@ struct ValidateCommandTests {
         #expect(run([folder.path("example.json"), folder.path("many.json")]).output.last == "… and 30 more")
     }
 
-    @Test("what cannot be used")
+    @Test("arguments and files that can't be used")
     func unusable() throws {
         let folder = try folder()
         let (example, right) = (folder.path("example.json"), folder.path("right.json"))

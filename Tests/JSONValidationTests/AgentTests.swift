@@ -93,7 +93,7 @@ struct AgentTests {
         #expect(await refusal(GetUser(method: .post), agent)?.jsonValidation != nil)
     }
 
-    @Test("what is wrong is thrown away instead of stored, also when it comes from a filter that responds by itself")
+    @Test("refused responses are discarded instead of stored, also from a filter that responds by itself")
     func staging() async throws {
         let stored = Mutex<[String]>([])
         @Sendable func keep(_ word: String) { stored.withLock { $0.append(word) } }

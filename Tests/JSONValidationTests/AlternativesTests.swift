@@ -51,7 +51,7 @@ struct AlternativesTests {
         #expect(shape.complaints("{}") == ["document: expected a string or an integer, found an object (byte 0)"])
     }
 
-    @Test("a plain alternative makes a narrower one of its kind needless")
+    @Test("a plain alternative makes a narrower one of its kind unnecessary")
     func subsumption() {
         #expect(JSONShape.either(.integer(in: 0...9), .number).accepts("77.5"))
         #expect(JSONShape.either(["a": .integer], .object).accepts("{}"))
@@ -141,7 +141,7 @@ struct AlternativesTests {
         #expect(problems.count == 1)
     }
 
-    @Test("keys that come twice within alternatives are found once, with their place")
+    @Test("repeated keys within alternatives are found once, with their place")
     func duplicates() {
         let shape = JSONShape.array(of: .either(["a": ["x": .any]], ["b": .any]))
         #expect(

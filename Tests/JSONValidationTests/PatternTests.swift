@@ -150,7 +150,7 @@ struct PatternTests {
         #expect(shape.problems(#"{"a":"a","b":1}"#, limits: limits).map(\.kind) == [.limit])
     }
 
-    @Test("a literal that is not supported makes the shape unusable, with words for it")
+    @Test("an unsupported literal makes the shape unusable, with the reason")
     func literals() {
         #expect(JSONShape.string(matching: /[a-z]+-(\d+)/).accepts(#""abc-12""#))
         #expect(JSONShape.string(matching: /straße/.ignoresCase()).accepts(#""STRAßE""#))

@@ -22,7 +22,7 @@ struct ProblemTests {
         #expect(JSONShape.map(of: .integer).problems(#"{"":"x"}"#).map(\.pointer) == ["/"])
     }
 
-    @Test("long keys and deep places make no long messages")
+    @Test("long keys and deep places don't create long messages")
     func boundedPointers() {
         let long = String(repeating: "k", count: 100_000)
         let problem = JSONShape.map(of: .integer).problems("{\"\(long)\":null}").first
@@ -71,7 +71,7 @@ struct ProblemTests {
     }
 
     @Test(
-        "keys that come twice are found, however they are written",
+        "repeated keys are found, however they are written",
         arguments: [
             #"{"a":1,"a":2}"#, #"{"a":1,"\u0061":2}"#, #"{"\u00e9":1,"é":2}"#, #"{"":1,"":2}"#,
             #"{"\ud83d\ude00":1,"😀":1}"#,

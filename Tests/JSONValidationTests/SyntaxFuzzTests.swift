@@ -27,7 +27,7 @@ struct SyntaxFuzzTests {
     }
 
     @Test(
-        "what JSONSerialization alone takes for JSON",
+        "text that only JSONSerialization takes for JSON",
         arguments: [
             ("[1,]", KnownDifference.trailingComma), (#"{"a":1,}"#, .trailingComma),
             ("[[1, ], {\"a\":[2,],},]", .trailingComma),

@@ -16,7 +16,7 @@ struct SyntaxTests {
     func accepts(text: String) { #expect(JSONShape.any.complaints(text) == []) }
 
     @Test(
-        "is no JSON",
+        "text that isn't JSON",
         arguments: [
             ("", "document: not JSON: expected a value, found an empty text (byte 0)"),
             (" \n ", "document: not JSON: expected a value, found an empty text (byte 3)"),

@@ -166,7 +166,7 @@ struct UnionTests {
                 == true)
     }
 
-    @Test("whether keys that come twice are refused is an option")
+    @Test("an option decides whether repeated keys are refused")
     func repeatedKeys() {
         var limits = JSONLimits()
         let text = #"{"a":1,"a":2,"b":{"c":1,"c":"x"}}"#

@@ -27,7 +27,7 @@ struct CurlCommandTests {
     private static let hostile = #"it's "quoted" $HOME `id` $(id) \n %41 %% ! * ; & | < > # ~ {a,b} [1-3] äöü 🚀"#
 
     @Test(
-        "the server receives the same request, whatever is in it",
+        "the server receives the same request, whatever it contains",
         arguments: [
             Send(method: .get, path: "plain"), Send(path: "empty"), Send(method: .delete, path: "gone"),
             Send(method: .get, path: "part", headers: ["Range": "bytes=0-1"]),

@@ -72,7 +72,7 @@ struct LoadingIndicatorTests {
         await task.value
     }
 
-    @Test("an indicator that several agents share from any thread ends hidden, whatever is cancelled")
+    @Test("an indicator that several agents share from any thread ends hidden, whichever call is cancelled")
     func sharing() async throws {
         let indicator = instantly()
         let agents = (0..<3).map { _ in agent(.text("ok"), indicator) }
@@ -94,7 +94,7 @@ struct LoadingIndicatorTests {
         #expect(agents.allSatisfy { $0.activities.isEmpty })
     }
 
-    @Test("what comes from a cache is not shown, unless asked for", arguments: [false, true])
+    @Test("cache hits aren't shown, unless asked for", arguments: [false, true])
     func cacheHits(shows: Bool) async throws {
         let indicator = LoadingIndicator(
             shown, delay: .zero, minimumDuration: .zero, interval: .zero, showsCacheHits: shows, time: time)

@@ -10,7 +10,7 @@ import Testing
 @Suite("Multipart bodies", .endsInTime, .leakChecked) struct FormTests {
     private struct Position: Codable, Sendable { var x = 1 }
 
-    @Test("a form is written as RFC 7578 says, byte by byte, with its length")
+    @Test("a form is written as RFC 7578 specifies, byte by byte, with its length")
     func bytes() async throws {
         let folder = try Folder(["photo.jpg": "JPEG"])
         let body = RequestBody.multipart(

@@ -129,7 +129,7 @@ import Testing
         #expect(error?.code == .limitExceeded)
     }
 
-    @Test("random parts that look like boundaries are read as they were, whatever the chunks", arguments: 0..<20)
+    @Test("random parts that look like boundaries are read unchanged, whatever the chunks", arguments: 0..<20)
     func random(seed: Int) async throws {
         var random = SeededGenerator(seed: seed)
         let words = ["\r", "\n", "\r\n", "-", "--", "--b", "\r\n--", "\r\n--b", "\r\n--bb", "x", ""].map {

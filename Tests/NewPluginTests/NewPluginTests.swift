@@ -28,7 +28,7 @@ struct NewPluginTests {
         #expect(tests.contains("Conformance.cases(") || tests.contains("CacheStoreSuite.cases"))
     }
 
-    @Test("what it writes compiles", .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/exe")))
+    @Test("the written package compiles", .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/exe")))
     func compiles() async throws {
         let directory = try Folder()
         var sources: [String] = []
@@ -110,7 +110,7 @@ struct NewPluginTests {
         }
     }
 
-    @Test("what is there already stays as it is")
+    @Test("existing files stay as they are")
     func occupied() async throws {
         let directory = try Folder()
         let file = directory.url.appending(path: "made")

@@ -6,7 +6,7 @@ import Testing
 
 /// Faults that users of other queues have reported. Tests/Lessons.md has the reports.
 @Suite("Faults of other outboxes", .endsInTime, .leakChecked) struct OutboxLessonsTests {
-    @Test("what is enqueued while a request is sent follows it, also if that one fails and is sent again")
+    @Test("an entry enqueued while a request is sent follows it, also if that request fails and is sent again")
     func enqueuedWhileSending() async throws {
         let (gate, count) = (Gate(), Counter())
         let desk = Desk { path in

@@ -201,7 +201,7 @@ import Testing
         await outbox.close()
     }
 
-    @Test("a log that ends early, as after a crash, keeps all that is complete")
+    @Test("a log that ends early, as after a crash, keeps all complete entries")
     func torn() async throws {
         let outbox = try await desk.enqueueOnly()
         var ends: [Int] = [OutboxFormat.prefix.count]
@@ -234,7 +234,7 @@ import Testing
         }
     }
 
-    @Test("a log of another version is refused, and stays as it is")
+    @Test("a log of another version is refused and left alone")
     func version() async throws {
         var bytes = try await sample()
         bytes[OutboxFormat.prefix.count - 1] = UInt8(ascii: "2")

@@ -19,7 +19,7 @@ import Testing
         await outbox.close()
     }
 
-    @Test("what was enqueued is sent after the next start, in the same order")
+    @Test("entries are sent after the next start, in the same order")
     func restart() async throws {
         let first = try await desk.enqueueOnly()
         var ids: [OutboxEntry.ID] = []
@@ -218,7 +218,7 @@ import Testing
         await sending.close()
     }
 
-    @Test("entries that wait are merged; what no server has received may still be")
+    @Test("waiting entries are merged, also after attempts that reached no server")
     func merges() async throws {
         let online = Gate()
         let desk = Desk { path in
@@ -328,7 +328,7 @@ import Testing
         await second.close()
     }
 
-    @Test("limits of entries and bytes are kept, and what does not fit is refused with a reason")
+    @Test("limits of entries and bytes are kept, and an entry beyond them is refused with a reason")
     func limits() async throws {
         var options = Desk.exact
         (options.maximumEntries, options.maximumEntryBytes) = (2, 200)
@@ -392,7 +392,7 @@ import Testing
         await outbox.close()
     }
 
-    @Test("closing cancels what is sent, keeps it, and lets another one send")
+    @Test("closing cancels the running delivery, keeps its entry, and lets another outbox send")
     func close() async throws {
         let gate = Gate()
         let desk = Desk { path in
@@ -412,7 +412,7 @@ import Testing
         await second.close()
     }
 
-    @Test("what another outbox on the directory enqueues is sent by the one that sends, in order")
+    @Test("entries that another outbox on the directory enqueues are sent by the sender, in order")
     func twoOutboxes() async throws {
         var options = Desk.exact
         options.checkInterval = .seconds(1)
@@ -483,7 +483,7 @@ import Testing
         await outbox.close()
     }
 
-    @Test("what one attempt was refused for, and another may have done, is not merged with what follows")
+    @Test("an entry that one attempt was refused for, and another may have sent, isn't merged with later ones")
     func refusedOnce() async throws {
         let attempts = Counter()
         let desk = Desk(filters: [Twice()]) { path in

@@ -81,7 +81,7 @@ import Testing
         #expect(controller.state.items == Array(0..<20))
     }
 
-    @Test("a reload that fails keeps what is shown")
+    @Test("a failed reload keeps the visible items")
     func failedReload() async throws {
         let (controller, server) = controller(.number(), 25)
         try await controller.next()
@@ -110,7 +110,7 @@ import Testing
     }
 
     @Test(
-        "pages that only the one before names are found again once they were shown",
+        "pages that only the previous one names are found again once they were shown",
         arguments: [PagePosition.cursor(), .link()])
     func namedPages(position: PagePosition) async throws {
         let (controller, _) = controller(position, 45)
@@ -193,7 +193,7 @@ import Testing
         }
     }
 
-    @Test("the end of an item may use the controller that lets it go")
+    @Test("the end of an item may use the controller that releases it")
     func items() async throws {
         let (server, screen) = (NumberServer(.offset, 15), Screen())
         let controller = PageController(GetRows { screen.rowEnded() }, on: server.agent)
@@ -223,7 +223,7 @@ import Testing
 
     private static let stored = CallOptions(tags: Tags().with(Marked.self, "stored"))
 
-    @Test("what is stored of the first page is shown until the fresh one comes, which leads on")
+    @Test("the stored first page is shown until the fresh one arrives, which leads on")
     func cachedThenFresh() async throws {
         let gate = Gate()
         let server = NumberServer(.cursor, 25)

@@ -51,7 +51,7 @@ import Testing
         #expect(try await controller.next() == nil)
     }
 
-    @Test("a next link is requested as it is, without parameters of the first page")
+    @Test("a next link is requested unchanged, without parameters of the first page")
     func plainLink() async throws {
         let first = StubResponse.json(#"{"items":[1]}"#).header("Link", "</v1/numbers?after=7>; rel=\"next\"")
         let (agent, stub) = Self.agent(first, .json(#"{"items":[2]}"#))

@@ -203,7 +203,7 @@ import Testing
         #expect(error?.code == .repeatedPage && error?.page == 1)
     }
 
-    @Test("cursors that come again are an error")
+    @Test("repeated cursors are an error")
     func repeatedCursors() async throws {
         let transport = StubTransport(maximumRecordedRequests: 0) { request in
             let isB = request.url.query?.contains("at=b") == true

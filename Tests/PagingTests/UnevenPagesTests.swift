@@ -65,7 +65,7 @@ struct UnevenPagesTests {
         }
     }
 
-    @Test("a screen shows all of a list whose server gives fewer items than it is asked for, by any way to its pages")
+    @Test("a screen shows the whole list of a server that gives fewer items than requested, in any way of paging")
     func cappedScreen() async throws {
         for isOffset in [false, true] {
             let position = isOffset ? PagePosition.offset(size: 100) : .number(size: 100)

@@ -113,7 +113,7 @@ struct BrowserTests {
         #expect(measured.contrast >= 4.5, "\(measured.text)")
     }
 
-    @Test("the measure finds what is wrong")
+    @Test("the measure finds faults")
     func measureItself() async throws {
         let html = """
             <!DOCTYPE html><html><head><meta charset="utf-8">

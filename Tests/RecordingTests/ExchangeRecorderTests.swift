@@ -156,7 +156,7 @@ struct ExchangeRecorderTests {
         #expect(recorder.metrics.hosts["api.example.com"]?.succeeded == 1 && recorder.maximumBodyBytes == 0)
     }
 
-    @Test("a reset returns what has ended; what is running goes into the new recording")
+    @Test("a reset returns finished exchanges; running ones go into the new recording")
     func reset() async throws {
         let recorder = ExchangeRecorder(time: time)
         let gate = Gate()

@@ -150,7 +150,7 @@ struct HARFileTests {
         }
     }
 
-    @Test("phases add up: TLS is a part of connecting, what is not known is -1")
+    @Test("phases add up: TLS is a part of connecting, unknown phases are -1")
     func phases() async throws {
         var timings = TransferTimings()
         (timings.queued, timings.nameLookup, timings.connected) = (.milliseconds(1), .milliseconds(3), .milliseconds(6))

@@ -29,7 +29,7 @@ struct RecordingLessonsTests {
         #expect(response.status == 200 && response.body.data.isEmpty)
     }
 
-    @Test("the app gets what the server sent, while the archive has masks")
+    @Test("the app gets the server's response, while the archive has masks")
     func unchanged() async throws {
         struct Session: Codable, Sendable, Equatable { var access_token: String }
         struct LogIn: Request {

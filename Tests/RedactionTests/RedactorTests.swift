@@ -106,7 +106,7 @@ import Testing
                 == "X-Key: •••\(String(repeating: "\r\n•••", count: 100_000))\r\n\r\nopen")
     }
 
-    @Test("JSON keeps every byte but those of secrets, cut off or not, and what is not JSON is refused")
+    @Test("JSON keeps every byte except those of secrets, cut off or not, and text that isn't JSON is refused")
     func json() {
         func masked(_ text: String) -> String? {
             var redactor = Redactor()
@@ -176,7 +176,7 @@ import Testing
     }
 
     @Test(
-        "what is not JSON is refused by a method for JSON, and left out of a body of that type",
+        "text that isn't JSON is refused by a method for JSON, and left out of a body of that type",
         arguments: [
             "hello", "{a:1}", "{'a':1}", #"{"a":1,}"#, "[1,]", "[1 2]", #"{"a":1 "b":2}"#, #"{"a":1}{"a":2}"#, "1 2",
             "01", "+1", "nul l", "NaN", #"{"a"}"#, #"{1:2}"#, #"{,}"#, "[,1]", #"["a":1]"#, #"{"a":}"#, #"{"pwd":}"#,
@@ -262,7 +262,7 @@ import Testing
         #expect(body(deep, "text/xml") == "<token>•••")
     }
 
-    @Test("a part of a form is secret however a server reads the backslashes of its name")
+    @Test("a part of a form is secret, however a server reads the backslashes of its name")
     func backslashes() {
         for name in [#"pass\word"#, #"x\"; password"#, "password"] {
             let part = "--b\r\nContent-Disposition: form-data; name=\"\(name)\"\r\n\r\nhunter2\r\n--b--"

@@ -44,7 +44,7 @@ struct ReplayFileTests {
     }
 
     @Test(
-        "what is wrong is named with its path",
+        "an error names its path",
         arguments: [
             ("", HARError.Code.truncated, ""), ("[]", .notHAR, ""), ("{}", .notHAR, ""),
             (#"{"log":[]}"#, .notHAR, "log"),

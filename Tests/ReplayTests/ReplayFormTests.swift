@@ -109,7 +109,7 @@ struct ReplayFormTests {
     }
 
     @Test(
-        "what was recorded with its body is found again by it: forms with files, streams, coded bodies",
+        "a request recorded with its body is found again by it: forms with files, streams, coded bodies",
         arguments: [false, true])
     func roundTrip(isCompressed: Bool) async throws {
         let server = try TestServer()
@@ -167,7 +167,7 @@ struct ReplayFormTests {
         try replay.checkAllUsed()
     }
 
-    @Test("a body that claims a coding that it is not in is compared as it is")
+    @Test("a body that wrongly claims a coding is compared by its bytes")
     func wrongCoding() async throws {
         let recorded = entry(
             "POST", "\(site)/a", requestHeaders: [("Content-Encoding", "gzip")],

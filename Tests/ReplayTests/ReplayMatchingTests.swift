@@ -35,7 +35,7 @@ struct ReplayMatchingTests {
     }
 
     @Test(
-        "what differs in method or URL is another request",
+        "requests that differ in method or URL are different",
         arguments: [
             "https://api.example.com/b", "https://api.example.com/a?x=1", "http://api.example.com/a",
             "https://api.example.com:444/a", "https://api.example.com/A", "https://api.example.com/a?",
@@ -259,7 +259,7 @@ struct ReplayMatchingTests {
         #expect(try await !matches(recorded, Raw(path: "a", method: .post, body: other), body))
     }
 
-    @Test("an unmatched request names the nearest entry and what differs, without secrets")
+    @Test("an unmatched request names the nearest entry and the differences, without secrets")
     func nearest() async throws {
         let replay = try ReplayTransport(
             har: archive(

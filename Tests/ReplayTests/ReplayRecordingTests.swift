@@ -10,7 +10,7 @@ import Testing
 struct ReplayRecordingTests {
     private let canary = "c4n4ry-s3cr3t"
 
-    @Test("what was recorded over the wire replays byte for byte: redirects, binary, streams, statuses, uploads")
+    @Test("an archive recorded over the wire replays byte for byte: redirects, binary, streams, statuses, uploads")
     func roundTrip() async throws {
         let server = try TestServer()
         let bytes = Data((0..<70_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
@@ -266,7 +266,7 @@ struct ReplayRecordingTests {
         #expect(response.headers["X-Trace"] == "t-1")
     }
 
-    @Test("what a recorder of an agent recorded replays, too")
+    @Test("a recording of an agent's recorder replays, too")
     func recorder() async throws {
         let recorder = ExchangeRecorder(maximumBodyBytes: 10_000)
         let stub = StubTransport()

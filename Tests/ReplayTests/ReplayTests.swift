@@ -9,7 +9,7 @@ import Testing
 
 @Suite(.endsInTime, .leakChecked)
 struct ReplayTests {
-    @Test("requests that repeat get their responses in the order of the file, each once, whatever is between them")
+    @Test("repeated requests get their responses in the order of the file, each once, whatever is between them")
     func order() async throws {
         let replay = try ReplayTransport(
             har: archive(
@@ -130,7 +130,7 @@ struct ReplayTests {
         #expect(try await head("long") == ["Content-Length": "5"])
     }
 
-    @Test("a body that the file does not have is empty and is reported, whatever length the head announces")
+    @Test("a body that isn't in the file is empty and reported, whatever length the head announces")
     func missing() async throws {
         let replay = try ReplayTransport(
             har: archive(
@@ -282,7 +282,7 @@ struct ReplayTests {
         }
     }
 
-    @Test("a streamed body comes at the pace of the recording")
+    @Test("a streamed body arrives at the pace of the recording")
     func pace() async throws {
         struct Stream: Request {
             typealias Output = HTTPBody

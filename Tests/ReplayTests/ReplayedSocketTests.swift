@@ -46,7 +46,7 @@ struct ReplayedSocketTests {
         #expect(replay.report.notRecorded.isEmpty)
     }
 
-    @Test("a socket over a recording alone throws what it is, and its URL without secrets")
+    @Test("a socket over a recording alone throws with the reason, and its URL without secrets")
     func replaying() async throws {
         let replay = try ReplayTransport(har: archive(entry("wss://api.example.com/socket", status: 101)))
         let error = await #expect(throws: ReplayError.self) {

@@ -25,13 +25,13 @@ import Testing
         #expect(try folder.data("b.bin") == film)
     }
 
-    @Test("a file of the coding's own kind is kept as it is", arguments: [1, 4])
+    @Test("a file with the coding's own type is kept as it is", arguments: [1, 4])
     func ownKind(segments: Int) async throws {
         try await agent(origin.server, .system, quick(segments: segments)).send(Get(folder.url, path: "a.tar.gz"))
         #expect(try folder.data("a.tar.gz") == gzip(film))
     }
 
-    @Test("the request for a decoded body names no range and no coding of ours, and a notice says so")
+    @Test("the request for a decoded body sends no range and no coding, and a notice reports that")
     func requests() async throws {
         let events = try await events(of: agent(origin.server).download(Get(folder.file("a"), path: "a")))
         #expect(events.notices == [.decoding(coding: "gzip")])

@@ -20,7 +20,9 @@ import Testing
         origin = try Origin(film)
     }
 
-    @Test("progress comes first and the file last, never backwards, up to the total", arguments: Wire.allCases, [1, 4])
+    @Test(
+        "progress is reported first and the file last, never backwards, up to the total", arguments: Wire.allCases,
+        [1, 4])
     func events(wire: Wire, segments: Int) async throws {
         origin.set { $0.twist = { number, _, response in number == 2 ? response.truncated(to: 70_000) : response } }
         let reported = Mutex<[Int64]>([])
@@ -107,7 +109,7 @@ import Testing
         #expect(try folder.data("a") == film && origin.server.requestCount > 1)
     }
 
-    @Test("what cannot be resumed is held while it is paused, and fetched once")
+    @Test("a body that can't be resumed is held while it is paused, and fetched once")
     func pauseWithoutRanges() async throws {
         let gate = Gate()
         origin.set { resource in

@@ -190,7 +190,7 @@ import Testing
         #expect(SafeFileName.numbered("a.tar.gz", 2) == "a.tar (2).gz" && SafeFileName.numbered("a", 3) == "a (3)")
     }
 
-    @Test("a name of any scalars is harmless when all steps are done, and stays as it is then")
+    @Test("a name of any scalars is harmless after all steps, and they don't change it further")
     func anyName() throws {
         var random = SeededGenerator(seed: 33)
         let pieces = [

@@ -216,7 +216,7 @@ import Testing
         #expect(try folder.data("a") == film && origin.ranges.last == "bytes=499999-")
     }
 
-    @Test("what was whole before a kill is finished with one byte more")
+    @Test("a file that was complete before a kill is finished with one byte more")
     func wholeBefore() async throws {
         let names = try await leave(499_999)
         // As if the process had died after the last byte and before the rename.
@@ -230,7 +230,7 @@ import Testing
         #expect(try folder.data("a") == film && origin.ranges.last == "bytes=499999-")
     }
 
-    @Test("after a crash of the machine only what was flushed counts")
+    @Test("after a crash of the machine only flushed bytes count")
     func crash() async throws {
         let names = try await leave()
         var sidecar = try folder.data(names.sidecar)

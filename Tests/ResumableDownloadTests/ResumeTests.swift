@@ -175,7 +175,7 @@ final class Origin: Sendable {
         #expect(try folder.data("a") == film && origin.ranges.last != .some(nil))
     }
 
-    @Test("what was left of another version is never joined", arguments: Wire.allCases, [1, 2, 8])
+    @Test("bytes of another version are never joined", arguments: Wire.allCases, [1, 2, 8])
     func changed(wire: Wire, segments: Int) async throws {
         let new = bytes(910_000, seed: 3)
         for hasConditions in [true, false] {

@@ -44,7 +44,7 @@ import Testing
     }
 }
 
-@Suite("Parts that are not what was asked for", .leakChecked) struct OtherPartTests {
+@Suite("Parts other than the requested range", .leakChecked) struct OtherPartTests {
     private let folder: Folder
     private static let film = bytes(600_000)
     private var film: Data { Self.film }
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test("a page about an error in place of a part never gets into the file", arguments: [403, 404, 500, 502, 503])
+    @Test("an error page in place of a part never gets into the file", arguments: [403, 404, 500, 502, 503])
     func errorPage(status: Int) async throws {
         let page = String(repeating: "<p>Too many connections</p>", count: 4_000)
         let refused = Counter()

@@ -198,7 +198,7 @@ import Testing
     }
     #endif
 
-    @Test("a limit of the rate keeps the bytes as they are, and holds back what is read")
+    @Test("a rate limit keeps the bytes as they are, and holds back the source")
     func rate() async throws {
         #expect(try await run("--limit-rate", "8M", url, "a").status == 0)
         #expect(try folder.data("a") == film)

@@ -46,7 +46,7 @@ import Testing
         #expect(!(right.complaint + right.text).contains("canary"))
     }
 
-    @Test("exit status and one line: what may pass is 1, what will not is 2")
+    @Test("exit status and one line: 1 for temporary failures, 2 for permanent ones")
     func statuses() async throws {
         func status(_ arguments: String...) async throws -> (Int32, String) {
             let ended = try await Tool(arguments: arguments).ended()

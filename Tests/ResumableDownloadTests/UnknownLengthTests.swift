@@ -122,7 +122,7 @@ import Testing
         #expect(notices.all.contains { if case .skipping = $0 { true } else { false } })
     }
 
-    @Test("a body of the same version that is shorter than what is on disk is not taken for the whole")
+    @Test("a body of the same version that is shorter than the bytes on disk doesn't count as the whole")
     func shorter() async throws {
         let film = film
         origin.set { resource in

@@ -15,7 +15,7 @@ import Testing
         return UploadPlan(total: total, server: server)
     }
 
-    @Test("a part is what one request may carry, down to the least that a server takes", arguments: [0, 30, 99, 100])
+    @Test("a part is as large as one request may be, down to the server's minimum", arguments: [0, 30, 99, 100])
     func parts(offset: Int64) {
         var limits = UploadLimits()
         func part(_ maximum: Int64?) -> UploadPart { UploadPart(at: offset, of: 100, within: limits, upTo: maximum) }

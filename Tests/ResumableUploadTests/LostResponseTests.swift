@@ -9,7 +9,7 @@ import Testing
     private let film = bytes(600_000)
 
     @Test(
-        "a lost response to the request that begins an upload never makes two whole ones", arguments: kinds,
+        "a lost response to the request that begins an upload never creates two complete uploads", arguments: kinds,
         [0, 1, 2, 1000, 262_144, 262_145, 600_000])
     func creation(kind: UploadOrigin.Kind, count: Int) async throws {
         let (origin, body) = (try UploadOrigin(kind), film.prefix(count))
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test(
-        "what passes, or what other credentials would change, leaves the upload as it is",
+        "401, 423, 429 and 503 to the offset query leave the upload as it is",
         arguments: [401, 423, 429, 503])
     func inquiryPostponed(status: Int) async throws {
         for kind in kinds {

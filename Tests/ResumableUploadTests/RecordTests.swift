@@ -64,7 +64,8 @@ import Testing
         #expect(statuses.allSatisfy { $0.transferred >= 250_000 && $0.total == 600_000 }, "\(statuses)")
     }
 
-    @Test("a start after a failure finds the record free, whatever the transport still holds", arguments: kinds)
+    @Test(
+        "a start after a failure finds the record free, although the transport still holds the body", arguments: kinds)
     func held(kind: UploadOrigin.Kind) async throws {
         let origin = try UploadOrigin(kind)
         let transport = Keeping()
@@ -77,7 +78,7 @@ import Testing
         #expect(transport.kept.count > 0 && bodies(of: origin) == [film] && names.isEmpty)
     }
 
-    @Test("a file that changed begins again, and what the server has is discarded", arguments: kinds)
+    @Test("a changed file starts over, and the server's bytes are discarded", arguments: kinds)
     func changed(kind: UploadOrigin.Kind) async throws {
         let origin = try UploadOrigin(kind)
         await leave(origin)

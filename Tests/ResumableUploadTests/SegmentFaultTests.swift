@@ -211,7 +211,9 @@ import Testing
         }
     }
 
-    @Test("after a lost response the next start joins again, or sends what is gone again", arguments: [false, true])
+    @Test(
+        "after a lost response the next start joins again, or sends the missing segments again",
+        arguments: [false, true])
     func nextStart(deletes: Bool) async throws {
         let origin = try joiningOrigin()
         origin.set { $0.deletesJoined = deletes }
@@ -245,7 +247,7 @@ import Testing
         #expect(bodies(of: origin) == [film] && origin.snapshot.received == 800_003)
     }
 
-    @Test("a failure inside the server may come after its work, so it is the response", arguments: [500, 502, 504])
+    @Test("a failure inside the server may happen after its work, so it is the response", arguments: [500, 502, 504])
     func perhaps(status: Int) async throws {
         let origin = try joiningOrigin()
         breakJoining(origin, .respond(status))
@@ -292,7 +294,7 @@ import Testing
         #expect(origin.snapshot.log.filter { $0 == "DELETE" }.count == (atOnce ? 0 : 3))
     }
 
-    @Test("a server that refuses to join what it has ends the upload", arguments: [400, 403, 404])
+    @Test("a server that refuses to join its segments ends the upload", arguments: [400, 403, 404])
     func neverJoins(status: Int) async throws {
         let origin = try joiningOrigin()
         origin.set { $0.fault = { _, request in UploadOrigin.joins(request) ? .respond(status) : nil } }

@@ -18,7 +18,7 @@ let kinds: [UploadOrigin.Kind] = [.draft(8), .draft(6), .tus]
 
     private func bodies(of origin: UploadOrigin) -> [Data] { origin.snapshot.bodies.map { Data($0) } }
 
-    @Test("a body of each kind arrives once, as it is", arguments: kinds)
+    @Test("a body of each kind arrives once, unchanged", arguments: kinds)
     func whole(kind: UploadOrigin.Kind) async throws {
         for body in [.file(folder.file("film.mp4")), .data(film), .stream { [film] in HTTPBody(film) }] as [RequestBody]
         {

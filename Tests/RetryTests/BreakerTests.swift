@@ -51,7 +51,7 @@ import Testing
         #expect(wire.sent == 16)
     }
 
-    @Test("accessories receive what the breaker has become, with its host")
+    @Test("accessories learn the new state of the breaker, with its host")
     func notes() async throws {
         let (time, notes, up) = (ManualTimeSource(), Notes(), Log<Bool>())
         let wire = Wire { _, request, _ in response(request, up.count == 0 ? 500 : 200) }
@@ -142,7 +142,7 @@ import Testing
         #expect(await failure { try await agent.send(Get()) } == "breakerOpen")
     }
 
-    @Test("other hosts are not affected, and a retry does not repeat what a breaker refuses")
+    @Test("other hosts aren't affected, and a retry doesn't repeat a request that a breaker refused")
     func hosts() async throws {
         let time = ManualTimeSource()
         let wire = Wire { _, request, _ in response(request, request.url.host() == "bad.example" ? 500 : 200) }

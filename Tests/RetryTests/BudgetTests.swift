@@ -73,7 +73,7 @@ import Testing
         #expect(wire.sent <= 110)
     }
 
-    @Test("one call may make all of its attempts, however many those are")
+    @Test("one call may use all of its attempts, however many there are")
     func single() async {
         let stub = StubTransport(.status(503))
         let agent = NetworkAgent(stub, [.retry(standard { $0.maximumAttempts = 12 })])
@@ -81,7 +81,7 @@ import Testing
         #expect(stub.received.count == 12)
     }
 
-    @Test("a host that fails does not use up what another one may have")
+    @Test("a failing host doesn't use up another host's budget")
     func hosts() async {
         let wire = Wire { _, request, _ in response(request, request.url.host() == "bad.example" ? 503 : 200) }
         let agent = NetworkAgent(wire, [.retry(standard())])

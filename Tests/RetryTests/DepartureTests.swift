@@ -111,7 +111,7 @@ import Testing
         #expect(await outcome(second) == "once")
     }
 
-    @Test("a request that a filter further in sends to another host waits in the line of that one")
+    @Test("a request that a later filter sends to another host waits in that host's queue")
     func otherHost() async throws {
         struct Mirror: Filter {
             var stages: FilterStages { .wire }

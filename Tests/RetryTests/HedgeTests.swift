@@ -181,7 +181,7 @@ import Testing
         try await eventually { cancelled.all.sorted() == [1, 2] && time.sleeperCount == 0 }
     }
 
-    @Test("what may not be sent twice is not hedged: a POST, a body that is read once, a stream, a file")
+    @Test("requests that may not be sent twice aren't hedged: a POST, a body that is read once, a stream, a file")
     func eligibility() async throws {
         struct File: DownloadRequest {
             let destination: URL

@@ -171,7 +171,7 @@ import Testing
         #expect(wire.sent == 9 && time.sleeperCount == 0)
     }
 
-    @Test("a Retry-After that comes with a broken body is kept too; one of a 404 is the request's own affair")
+    @Test("a Retry-After with a broken body counts too; on a 404 it doesn't")
     func otherPlaces() async throws {
         let time = ManualTimeSource()
         let wire = Wire { number, request, _ in
@@ -226,7 +226,7 @@ import Testing
         #expect(await outcome(next) == "ok")
     }
 
-    @Test("what is left of a limit is sent, and no more")
+    @Test("the rest of a limit is sent, and no more")
     func remaining() async throws {
         let time = ManualTimeSource()
         let wire = Wire { number, request, _ in

@@ -99,7 +99,7 @@ import Testing
     }
 
     @Test(
-        "300 that come at once are sent as the limit allows, and hardly any is refused",
+        "300 requests at once are sent as the limit allows, and hardly any is refused",
         arguments: LimitServer.Kind.allCases)
     func beyond(kind: LimitServer.Kind) async throws {
         let time = ManualTimeSource()
@@ -137,7 +137,7 @@ import Testing
         for task in after { #expect(await outcome(task) == "ok") }
     }
 
-    @Test("after a rest that a status asks for one goes first, and not all that wait at that moment")
+    @Test("after a pause that a status asks for, one request goes first, and not all waiting ones")
     func afterRest() async throws {
         let (time, doors) = (ManualTimeSource(), Gate())
         let wire = Wire { number, request, _ in

@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test("a breaker that is open lets a cache respond, stale if it must")
+    @Test("an open breaker lets a cache respond, with a stale response if necessary")
     func cacheWhileOpen() async throws {
         struct News: CacheableRequest {
             typealias Output = String

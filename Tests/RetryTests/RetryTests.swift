@@ -30,7 +30,7 @@ import Testing
         #expect(notes.map(\.attempt) == [2, 3] && notes.map(\.wait) == [.seconds(1), .seconds(2)])
     }
 
-    @Test("the last failure of a call is what its caller gets, with its response")
+    @Test("the caller gets the last failure of a call, with its response")
     func exhausted() async throws {
         let stub = StubTransport(.text("down").status(503))
         let agent = NetworkAgent(stub, [.retry(policy { $0.backoff = .none })])
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(
-        "only what is safe and may help is repeated",
+        "a request is repeated only if that is safe and may help",
         arguments: [
             (.get, .status(503), 3), (.head, .status(500), 3), (.put, .status(502), 3), (.delete, .status(504), 3),
             (.get, .status(408), 3), (.get, .status(425), 3), (.get, .status(429), 3),
@@ -143,7 +143,7 @@ import Testing
         #expect(handle.activity.isCancelled && time.sleeperCount == 0 && stub.received.count == attempts)
     }
 
-    @Test("a check that fails is repeated if the policy says so, and the check runs on the last response")
+    @Test("a failed check is repeated if the policy specifies that, and the check runs on the last response")
     func checks() async throws {
         let stub = StubTransport()
         stub.on("/x", response: .text("bad"), .text("good"))

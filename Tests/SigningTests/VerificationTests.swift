@@ -164,7 +164,7 @@ import Testing
         #expect(await Self.check(huge) == .outdated)
     }
 
-    @Test("what has to be covered must be, with the same parameters") func coverage() async throws {
+    @Test("required components must be covered, with the same parameters") func coverage() async throws {
         let request = try await Self.signed { $0.components = [.method, .field("content-type").binary] }
         #expect(await Self.check(request) == .insufficientCoverage)
         #expect(await Self.check(request) { $0.components = [.method] } == nil)

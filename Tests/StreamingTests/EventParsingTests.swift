@@ -108,7 +108,7 @@ import Testing
         #expect(try await events("event:  greeting\ndata:  Hello\n\n") == [.init(name: " greeting", data: " Hello")])
     }
 
-    @Test("a line without a colon is the name of a field with an empty value")
+    @Test("a line without a colon is a field's name with an empty value")
     func noColon() async throws {
         #expect(try await data("data\n\ndata\ndata\n\ndata:test\n\n") == ["", "\n", "test"])
         #expect(try await events("id: 1\ndata: a\n\nid\ndata: b\n\n").map(\.id) == ["1", ""])
@@ -157,7 +157,7 @@ import Testing
         #expect(try await events("event: a\nid: 1\nretry: 2\n\n\n\n").isEmpty)
     }
 
-    @Test("what is pending at the end of the stream is discarded")
+    @Test("an event pending at the end of the stream is discarded")
     func incomplete() async throws {
         for rest in ["data: b", "data: b\n", "data: b\r", "event: x\ndata: b\nid: 7\n", ":", "\u{FEFF}"] {
             #expect(try await data("data: a\n\n" + rest) == ["a"], "\(rest.debugDescription)")

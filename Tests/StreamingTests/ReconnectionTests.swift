@@ -322,7 +322,7 @@ import Testing
         _ = await reading.result
     }
 
-    @Test("jitter makes a wait longer by a part at most, never shorter")
+    @Test("jitter makes a wait longer by at most its share, never shorter")
     func jitter() async throws {
         var waits: Set<ContinuousClock.Instant> = []
         for _ in 0..<20 {

@@ -43,7 +43,7 @@ struct DigestTests {
         #expect(Hexadecimal.text(MD5Digest.digest(of: bytes)) == "7707d6ae4e027c70eea2a935c2296f21")
     }
 
-    @Test("pieces of any size give what the whole gives, and a digest may be asked for in between")
+    @Test("pieces of any size give the same digest as the whole, and a digest may be read in between")
     func pieces() {
         let bytes = (0..<1000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         let whole = SHA256Digest.digest(of: bytes)

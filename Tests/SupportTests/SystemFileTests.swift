@@ -41,7 +41,7 @@ import Darwin
         #expect(try FileStatus(at: folder.path("a")).modified == -1_500_000_000)
     }
 
-    @Test("what is appended goes to the end, and is read piece by piece")
+    @Test("appended bytes go to the end, and are read piece by piece")
     func appending() throws {
         let path = folder.path("a")
         for text in ["one ", "two ", "three"] {

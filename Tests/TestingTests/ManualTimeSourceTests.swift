@@ -54,7 +54,7 @@ struct ManualTimeSourceTests {
         #expect(woken.values.withLock { $0 } == [10, 20, 30] && time.nextWake == nil)
     }
 
-    @Test("one advance wakes all that are due, the earliest first")
+    @Test("one advance wakes all due sleepers, the earliest first")
     @MainActor func order() async throws {
         let time = ManualTimeSource()
         let start = time.now

@@ -192,7 +192,7 @@ struct ServerFaultTests {
         #expect(server.requestCount == 2)
     }
 
-    @Test("connections are closed, reset, ignored or greeted as they come in")
+    @Test("connections are closed, reset, ignored or greeted as they arrive")
     func connectionPlans() async throws {
         let server = try TestServer { _ in .text("served") }
         server.enqueueConnections(.close, .reset, .send(Array("HTTP/1.1 200 OK\r\n\r\nearly".utf8)), .silence)

@@ -27,7 +27,7 @@ struct ServerInputTests {
         #expect(server.received.count == 2 && server.connectionCount == 1)
     }
 
-    @Test("a request may come in any pieces", arguments: [1, 2, 3, 7])
+    @Test("a request may arrive in any pieces", arguments: [1, 2, 3, 7])
     func pieces(_ size: Int) async throws {
         let server = try TestServer { request in .text("\(request.text) \(request.trailers.count)") }
         let request =
@@ -129,7 +129,7 @@ struct ServerInputTests {
         #expect(try await put("/closed").bytes.isEmpty)
     }
 
-    @Test("a body over the limit is refused with 413, also one that comes in chunks")
+    @Test("a body over the limit is refused with 413, also in chunks")
     func bodyLimit() async throws {
         var configuration = TestServer.Configuration()
         configuration.maximumBodyBytes = 4

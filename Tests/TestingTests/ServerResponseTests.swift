@@ -5,7 +5,7 @@ import Testing
 
 @Suite("How the test server responds", .endsInTime, .leakChecked)
 struct ServerResponseTests {
-    @Test("a Content-Type of its own replaces that of the response, and other fields are added")
+    @Test("a content-type that is added replaces the response's, and other fields are added")
     func contentType() {
         let stub = StubResponse.text("<a/>").header("content-type", "text/xml").header("X-A", "1").header("X-A", "2")
         let scripted = TestResponse.text("<a/>").header("content-type", "text/xml").header("X-A", "1").header(
@@ -128,7 +128,7 @@ struct ServerResponseTests {
         #expect(chunked.suffix(13) == Data("901234\r\n0\r\n\r\n".utf8))
     }
 
-    @Test("wireBytes is what goes out")
+    @Test("wireBytes are the bytes on the wire")
     func wireBytes() async throws {
         let server = try TestServer()
         let response = TestResponse.text("hello").trailers(["A": "b"]).informational(103).closingSilently()

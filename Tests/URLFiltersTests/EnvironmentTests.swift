@@ -134,7 +134,7 @@ struct EnvironmentTests {
     }
 
     @Test(
-        "settings that cannot work make no object",
+        "settings that can't work throw when they are created",
         arguments: [
             ("ftp://example.com", nil, nil), ("example.com", nil, nil), ("https://u:p@example.com", nil, nil),
             ("https://example.com", "cdn", nil), ("https://example.com", nil, "v 2"),

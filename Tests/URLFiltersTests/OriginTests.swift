@@ -32,7 +32,7 @@ import Testing
         #expect(own.headers["X-Token"] == "canary" && own.headers["X-Sign"] != nil && !own.body.isNone)
     }
 
-    @Test("what is harmless may be sent to any origin")
+    @Test("harmless values may be sent to any origin")
     func harmless() async throws {
         let bench = Bench(
             "https://example.com", .urls(.query(["v": "3"], toAnyOrigin: true)),

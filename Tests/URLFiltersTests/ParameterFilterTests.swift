@@ -41,7 +41,7 @@ struct ParameterFilterTests {
         #expect(json == #"{"app":"shop","b":2}"#)
     }
 
-    @Test("what is in a JSON object stays as it was: numbers, spacing, order, escapes")
+    @Test("a JSON object stays unchanged: numbers, spacing, order, escapes")
     func json() async throws {
         let bench = Bench(
             "https://example.com",

@@ -31,7 +31,7 @@ struct SigningTests {
                 "sign=9f819330e49fefaa4c41af7c465c3fb45d1e6a1c16eee3796068083d68443f2b"))
     }
 
-    @Test("forms and JSON objects are signed with the query, in whatever place the signature goes")
+    @Test("forms and JSON objects are signed with the query, wherever the signature goes")
     func bodies() async throws {
         let signer = Signer(key: "secret", signature: "X-Signature", timestamp: "X-Timestamp")
         let header = Bench("https://example.com", .headers(signedBy: signer))
@@ -51,7 +51,7 @@ struct SigningTests {
                 == #"{"a": {"x":1}, "s":"t\n","app":"shop","timestamp":"1700000000","sign":"\#(jsonSignature)"}"#)
     }
 
-    @Test("a signature that is there is replaced and not signed, so that signing again comes to the same")
+    @Test("an existing signature is replaced and not signed, so that signing again gives the same result")
     func again() async throws {
         let bench = Bench("https://example.com", .urls(.sign(key: "secret"), .sign(key: "secret")))
         let once = Bench("https://example.com", .urls(.sign(key: "secret")))
@@ -129,7 +129,7 @@ struct SigningTests {
         #expect(try await passing.sent(call).body.data == Data("x".utf8))
     }
 
-    @Test("without an environment, or without its key, a signature throws what is missing")
+    @Test("without an environment, or without its key, a signature throws an error that names it")
     func missing() async throws {
         let bench = Bench("https://example.com", .urls(.sign(key: .service("sign"))))
         let error = try #require(try await bench.failure() as? URLFilterError)

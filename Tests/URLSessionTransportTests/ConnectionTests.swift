@@ -138,7 +138,7 @@ struct ConnectionTests {
         #expect(try await reader.value == Data("bytes".utf8))
     }
 
-    @Test("the end and a failure come after the last bytes, and stay")
+    @Test("the end and a failure arrive after the last bytes, and stay")
     func ends() async throws {
         try await open()
         let reader = try await reading()
@@ -281,7 +281,7 @@ struct ConnectionTests {
         driver.completeSend()
     }
 
-    @Test("whatever happens in whatever order, each wait ends exactly once", arguments: 0..<60)
+    @Test("each wait ends exactly once, whatever happens in whatever order", arguments: 0..<60)
     func anyOrder(seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
         var waits: [Task<Void, any Error>] = [try await opening()]

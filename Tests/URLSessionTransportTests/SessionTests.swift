@@ -10,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("What the session reports, and what it is made of", .endsInTime, .leakChecked)
+@Suite("The session's reports, and its configuration", .endsInTime, .leakChecked)
 struct SessionTests {
     private struct Get: Request {
         typealias Output = String

@@ -73,7 +73,7 @@ struct SilenceTests {
         #expect(removed.end == nil && !removed.ended.isOpen)
     }
 
-    @Test("an exchange over the system's clock leaves the watch when it ends, whatever its end was")
+    @Test("an exchange over the system's clock leaves the watch when it ends, however it ends")
     func exchanges() async throws {
         struct Get: Request {
             typealias Output = String

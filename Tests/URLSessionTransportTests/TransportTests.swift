@@ -80,7 +80,7 @@ struct TransportTests {
         #expect(error?.code == .invalidRequest)
     }
 
-    @Test("a file is sent with its length, and a large stream leaves nothing in the temporary directory")
+    @Test("a file is sent with its length, and a large stream leaves no file in the temporary directory")
     func files() async throws {
         let folder = try Folder()
         let file = folder.file("body")
@@ -102,7 +102,7 @@ struct TransportTests {
     }
 
     @Test(
-        "what URLSession reports becomes an error of Core's with the cause kept",
+        "an error of URLSession becomes an error of Core's with the cause kept",
         arguments: [
             (.timedOut, .timedOut), (.cancelled, .cancelled), (.cannotFindHost, .nameLookupFailed),
             (.cannotConnectToHost, .cannotConnect), (.networkConnectionLost, .connectionLost),
@@ -168,7 +168,7 @@ struct KeyInfoHeaderTests {
     static let hasOpenSSL = FileManager.default.isExecutableFile(atPath: "/usr/bin/openssl")
 
     @Test(
-        "the header and the bare key are what openssl writes", .enabled(if: hasOpenSSL),
+        "the header and the bare key are the same as openssl's", .enabled(if: hasOpenSSL),
         arguments: [
             (true, 2048, "-algorithm RSA -pkeyopt rsa_keygen_bits:2048"),
             (true, 3072, "-algorithm RSA -pkeyopt rsa_keygen_bits:3072"),

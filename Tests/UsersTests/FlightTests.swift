@@ -247,7 +247,7 @@ struct FlightTests {
         #expect(refreshes.value == 2 && service.count == 1)
     }
 
-    @Test("what a hit validates in the background waits for the refresh")
+    @Test("a background validation after a hit waits for the refresh")
     func backgroundValidation() async throws {
         let (service, time) = (Service(), ManualTimeSource())
         let session = AuthenticationSession(BearerToken("ada.1", expiry: time.date.addingTimeInterval(60))) { _ in

@@ -54,7 +54,7 @@ struct OutboxUsersTests {
 
     private var senders: [String] { service.requests.map { "\(Service.user(of: $0)) \($0.url.lastPathComponent)" } }
 
-    @Test("what one user has enqueued isn't sent as another, and is once that user is back", arguments: [true, false])
+    @Test("one user's entries aren't sent as another, and are sent once that user is back", arguments: [true, false])
     func withinAProcess(names: Bool) async throws {
         let ada = BearerToken("ada.1", owner: names ? "ada" : nil)
         let session = session(ada)

@@ -114,7 +114,7 @@ struct StoredTests {
 
     // MARK: Under the sent credential
 
-    @Test("a sign-in while a request is in flight: what the other user brought is not stored as the first one's")
+    @Test("a sign-in while a request is in flight: the other user's response isn't stored as the first user's")
     func signInMeanwhile() async throws {
         let service = Service()
         let user = Mutex("ada")

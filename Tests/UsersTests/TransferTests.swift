@@ -122,7 +122,9 @@ struct TransferTests {
         #expect(origin.snapshot.bodies.map { Data($0) } == Array(repeating: film, count: 6))
     }
 
-    @Test("the server's place for the bytes at another origin, which no user shows at, changes nothing of that")
+    @Test(
+        "if the server places the bytes at another origin, which no user's marks reach, the record still keeps the users apart"
+    )
     func uploadElsewhere() async throws {
         let (first, second) = (try UploadOrigin(.tus), try UploadOrigin(.tus))
         for id in ["a", "b"] { second.set { $0.uploads[id] = UploadOrigin.Upload(total: 600_000) } }

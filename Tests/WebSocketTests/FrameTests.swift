@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test("deflated messages come back as they were, with every window, kept or not", arguments: agreements)
+    @Test("deflated messages are inflated unchanged, with every window, kept or not", arguments: agreements)
     func deflating(agreement: DeflateAgreement) throws {
         let texts = ["hello", "hello hello hello", "", String(repeating: "abcdefghij", count: 3_000), "hello"]
         var writer = FrameWriter(agreement)

@@ -57,7 +57,7 @@ import Testing
         #expect(request["Sec-WebSocket-Protocol"] == "chat.v2, chat" && request["Sec-WebSocket-Version"] == "13")
     }
 
-    @Test("an extension is the one that was offered, with parameters that fit the offer")
+    @Test("an accepted extension was offered, with parameters that fit the offer")
     func extensions() throws {
         let small = WebSocketCompression(serverWindowBits: 10, clientWindowBits: 12, serverKeepsWindow: false)
         #expect(

@@ -140,7 +140,7 @@ import Testing
         await socket.close()
     }
 
-    @Test("many calls of reconnect() while a connection is being made make one connection")
+    @Test("many calls of reconnect() while a connection is being made open one connection")
     func manyReconnects() async throws {
         let gate = Gate()
         let greeting = TestResponse.webSocket { try $0.echo() }

@@ -118,7 +118,7 @@ import Testing
         try await reading.value
     }
 
-    @Test("a message that is not to be compressed goes as it is, between others that are")
+    @Test("a message marked as uncompressed is sent uncompressed, between others that are compressed")
     func uncompressed() async throws {
         let seen = Log<TestFrame>()
         stub.on(

@@ -172,7 +172,7 @@ import Testing
         socket.cancel()
     }
 
-    @Test("reconnect() while a connection is being made makes the next one at once, if that one fails")
+    @Test("reconnect() while a connection is being made opens the next one at once, if that one fails")
     func connecting() async throws {
         let gate = Gate()
         stub.on(
@@ -187,7 +187,7 @@ import Testing
         await socket.close()
     }
 
-    @Test("a ping that comes while much waits to be sent is responded to, even if its sender has left")
+    @Test("a ping that arrives while many messages wait is answered, even if its sender has left")
     func pong() async throws {
         let (pinged, marked, seen) = (Gate(), Gate(), Log<TestFrame>())
         stub.on(

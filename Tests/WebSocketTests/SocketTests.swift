@@ -46,7 +46,7 @@ private struct Lines: WebSocketRequest {
 
     private struct NoError: Error {}
 
-    @Test("values go as JSON text and come back as values, until the server closes the socket")
+    @Test("values are sent as JSON text and received as values, until the server closes the socket")
     func echo() async throws {
         serve { socket in
             let frame = try socket.receive()
@@ -295,7 +295,7 @@ private struct Lines: WebSocketRequest {
         await socket.close()
     }
 
-    @Test("messages that are not read hold the server back, and come all in the end")
+    @Test("unread messages hold the server back, and all arrive in the end")
     func backpressure() async throws {
         let (all, size) = (400, 100_000)
         serve { socket in

@@ -6,7 +6,7 @@ import Testing
 @Suite("The charset of XML", .leakChecked) struct CharsetTests {
     private func latin(_ text: String) -> Data { Data(text.unicodeScalars.map { UInt8($0.value) }) }
 
-    @Test("is that of a byte order mark, of the header, of the declaration, in this order, otherwise UTF-8")
+    @Test("is the byte order mark's, the header's, the declaration's, in this order, otherwise UTF-8")
     func precedence() async throws {
         let text = "<a>\u{E9}</a>"
         func declared(_ name: String) -> String { "<?xml version=\"1.0\" encoding=\"\(name)\"?>" + text }
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test("is an error where it is not known, or the bytes are not valid in it")
+    @Test("is an error if it is unknown, or the bytes aren't valid in it")
     func unknown() async throws {
         let bad: [(Data, String?)] = [
             (Data("<a/>".utf8), "no-such-charset"), (Data("<?xml version='1.0' encoding='x-none'?><a/>".utf8), nil),

@@ -58,7 +58,7 @@ import Testing
         #expect(failure(of: Data(), limits: limits)?.code == .truncated)
     }
 
-    @Test("markup that comes in tiny chunks is not counted again with each of them")
+    @Test("markup that arrives in tiny chunks isn't counted again with each of them")
     func tinyChunks() async throws {
         // Counting from the start with each chunk would take hours.
         let (count, chunk) = (100_000, Data("x\n\u{E9}xxxxxxxxxxxxxxxxxxxxxxxxxxxx".utf8))

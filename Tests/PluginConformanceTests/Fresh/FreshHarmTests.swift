@@ -198,7 +198,7 @@ struct FreshHarmTests {
         gate.open()
     }
 
-    @Test("the limit of a call lets a cancelled transfer run")
+    @Test("the limit of a call doesn't stop a cancelled transfer")
     func callLimit() async throws {
         let gate = Gate()
         let isCancelled = Mutex(false)
@@ -273,7 +273,7 @@ struct FreshHarmTests {
 
     // MARK: Accessories and stores
 
-    @Test("what accessories keep has secrets, or no end")
+    @Test("accessories that keep secrets, or grow without end")
     func accessories() async throws {
         let (commands, bodies, times) = (CurlCommands(), LastBodies(), ResponseTimes())
         let stub = StubTransport { request in

@@ -143,7 +143,7 @@ struct RateLimitTests {
         #expect(RateLimitFields(headers) == expected)
     }
 
-    @Test("it limits what goes over the wire")
+    @Test("it limits the requests on the wire")
     func wire() async throws {
         let server = try TestServer()
         server.on("/users", .text("ok"))

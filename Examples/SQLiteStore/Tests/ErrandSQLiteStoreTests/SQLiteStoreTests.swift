@@ -13,7 +13,7 @@ struct SQLiteStoreTests {
         try await Self.place { place in try await each.run { SQLiteStore(at: place) } }
     }
 
-    @Test("keeps what a store promises whose entries outlive it", arguments: CacheStoreSuite.persistentCases)
+    @Test("keeps the promises of a store whose entries outlive it", arguments: CacheStoreSuite.persistentCases)
     func persistence(each: CacheStoreSuite.Case) async throws {
         try await Self.place { place in try await each.run { SQLiteStore(at: place) } }
     }
@@ -53,7 +53,7 @@ struct SQLiteStoreTests {
         }
     }
 
-    @Test("a place that cannot be written makes misses, and no failures")
+    @Test("a place that can't be written to causes misses, and no failures")
     func unwritable() async throws {
         let agent = NetworkAgent(
             baseURL: "https://api.example.com", transport: .stub(.text("page")),

@@ -32,7 +32,7 @@ struct TraceContextTests {
         #expect((TraceParent(parsing: text) != nil) == isValid)
     }
 
-    @Test("what it writes is valid, and what it reads comes back")
+    @Test("written fields are valid, and are read back unchanged")
     func writing() throws {
         for isSampled in [true, false] {
             let parent = TraceParent(isSampled: isSampled)
@@ -82,7 +82,7 @@ struct TraceContextTests {
         #expect(parents.allSatisfy { $0?.parentID != incoming.parentID })
     }
 
-    @Test("the random flag of level 2 is read, kept by every span, and set for what is random; unknown flags go")
+    @Test("the random flag of level 2 is read, kept by every span, and set for random IDs; unknown flags are dropped")
     func flags() throws {
         let prefix = Self.example.dropLast(2)
         for (read, written) in [

@@ -65,7 +65,7 @@ struct HTTPTypesTests {
         #expect(query.authority == "[::1]:80")
     }
 
-    @Test("a response comes back with status and fields, and without a reason phrase")
+    @Test("a response is converted with status and fields, and without a reason phrase")
     func response() throws {
         let request = Errand.HTTPRequest(.get, try Self.url("https://example.com/7"))
         let original = Errand.HTTPResponse(
@@ -82,7 +82,7 @@ struct HTTPTypesTests {
         #expect(Errand.HTTPResponse(typed, from: request.url).url == request.url)
     }
 
-    @Test("what swift-http-types would replace or trap on is an error that names no value")
+    @Test("values that swift-http-types would replace or trap on throw an error that doesn't contain them")
     func refused() throws {
         func code(_ make: () throws -> Any) -> HTTPTypesError.Code? {
             do { _ = try make() } catch let error as HTTPTypesError {

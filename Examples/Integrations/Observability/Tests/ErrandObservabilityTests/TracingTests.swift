@@ -99,7 +99,7 @@ struct TracingTests {
         #expect(observed.metrics.counterTotal(label: "errand.client.retries") == 2)
     }
 
-    @Test("a hedge is a span, and the one that loses is cancelled and no error")
+    @Test("a hedge is a span, and the losing one is cancelled and isn't an error")
     func hedges() async throws {
         let (server, gate) = (try TestServer(), Gate())
         server.on("/users/7", .text("Ada"))

@@ -73,7 +73,7 @@ struct AgentTransportTests {
         #expect(try await String(collecting: try #require(payload.body), upTo: 100) == "gone")
     }
 
-    @Test("100 MB go up and come down, and little of them is ever in memory")
+    @Test("100 MB are uploaded and downloaded with little of them in memory")
     func constantMemory() async throws {
         let server = try TestServer()
         let size = 100 << 20
