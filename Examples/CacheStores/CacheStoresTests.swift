@@ -35,7 +35,7 @@ struct CacheStoresTests {
         try await hits(store, store)
     }
 
-    @Test("without a server the store fails, and no request does")
+    @Test("if the server is missing, the store fails and no request does")
     func down() async throws {
         let agent = NetworkAgent(
             baseURL: "https://example.com", transport: .stub(.text("live")), filters: [.cache(RedisStore(port: 1))])

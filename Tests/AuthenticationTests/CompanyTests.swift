@@ -6,7 +6,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite("Refusals that concern many, or another one", .endsInTime, .leakChecked) struct CompanyTests {
+@Suite("Refusals that affect many requests or another user", .endsInTime, .leakChecked) struct CompanyTests {
     @Test(
         "if each token is refused, 100 calls are sent twice at most, and there is one refresh",
         arguments: [true, false])

@@ -93,7 +93,7 @@ import Testing
         #expect(service.refreshes == 1 && session.credential?.token == "t2")
     }
 
-    @Test("a server that refuses everything gets each request twice and no loop")
+    @Test("a server that refuses everything gets each request twice, without a loop")
     func alwaysRefused() async throws {
         let (runs, sent) = (Counter(), Counter())
         let session = AuthenticationSession(BearerToken("old")) { _ in BearerToken("t\(runs.up())") }

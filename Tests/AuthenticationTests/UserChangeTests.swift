@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test("a sign-in in the place of another user ends the calls of that one with a typed error")
+    @Test("a sign-in that replaces another user ends that user's calls with a typed error")
     func replaced() async throws {
         let service = Service()
         service.valid = "bob"
@@ -55,7 +55,7 @@ import Testing
         #expect(try await agent.text() == "/x" && service.tokens == ["Bearer ada.1", "Bearer ada.2"])
     }
 
-    @Test("a handler that brings the credential of another owner ends the calls that wait for it")
+    @Test("a handler that returns another owner's credential ends the calls that wait for it")
     func otherOwner() async throws {
         let service = Service()
         service.valid = "bob"

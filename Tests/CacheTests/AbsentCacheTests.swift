@@ -69,7 +69,7 @@ struct AbsentCacheTests {
         await #expect(performing: { try await bare.store(response, for: Get()) }, throws: isAbsent)
     }
 
-    @Test("modes that fall back on the server send, cache or no cache")
+    @Test("modes that fall back on the server send a request, with a cache or without")
     func fallbacks() async throws {
         let modes: [CacheMode] = [
             .standard, .reload, .reloadFromOrigin, .preferCache, .staleIfError, .staleWhileRevalidate, .off,

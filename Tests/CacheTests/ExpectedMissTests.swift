@@ -3,7 +3,7 @@ import ErrandCache
 import ErrandTesting
 import Testing
 
-@Suite("A miss that was asked for", .endsInTime, .leakChecked) struct ExpectedMissTests {
+@Suite("A miss without a failure", .endsInTime, .leakChecked) struct ExpectedMissTests {
     private static let policies: [CachePolicy] = [.timed(.seconds(60)), .http, .timed(.seconds(60)).and(.http)]
 
     private let recording = RecordingAccessory()

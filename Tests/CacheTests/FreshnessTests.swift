@@ -198,7 +198,7 @@ struct FreshnessTests {
     }
 }
 
-@Suite("Which variant is served and renewed", .endsInTime, .leakChecked) struct VariantTests {
+@Suite("Choice of the variant that is served and renewed", .endsInTime, .leakChecked) struct VariantTests {
     private func get(_ path: String = "feed", _ headers: HTTPHeaders = [:]) -> Get {
         var get = Get(path, .http)
         get.headers = headers

@@ -54,7 +54,7 @@ struct HTTPCacheTests {
         #expect(f.sent == 2 && hit.headers["X"] == "2" && hit.headers["Set-Cookie"] == nil)
     }
 
-    @Test("a 304 that speaks of another response leads to a full request")
+    @Test("a 304 that doesn't match the stored response leads to a full request")
     func foreign304() async throws {
         f.stub.on("*") { request in
             request.headers["If-None-Match"] == nil

@@ -5,7 +5,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite("What was begun before a removal is not stored after it", .endsInTime, .leakChecked)
+@Suite("Work begun before a removal isn't stored after it", .endsInTime, .leakChecked)
 struct RemovalTests {
     enum Way: CaseIterable { case timed, http, vary, user, both, stream, timedStream }
 

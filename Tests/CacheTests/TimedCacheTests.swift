@@ -414,7 +414,7 @@ struct TimedCacheTests {
         #expect(try await stored() == [false, false, false])
     }
 
-    @Test("a response that was on its way when its owner signed out is not kept")
+    @Test("a response that was in flight when its owner signed out isn't kept")
     func removalInFlight() async throws {
         let f = Fixture()
         let gate = Gate()

@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.endsInTime, .leakChecked)
 struct ChainTests {
-    @Test("B and C are made from the response of A, and D from both of theirs")
+    @Test("B and C are created from the response of A, and D from the responses of both")
     func checkout() async throws {
         let shop = Shop()
         let response = try await shop.agent.run(
@@ -116,7 +116,7 @@ struct ChainTests {
         }
     }
 
-    @Test("an error of the body's own that reads like a step's that was caught is the body's own")
+    @Test("a body's own error that equals the error of a caught step is the body's own")
     func alike() async throws {
         final class Silent: Error {}
         let agent = FakeAgent { _, _ in throw Silent() }

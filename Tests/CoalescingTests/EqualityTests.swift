@@ -4,7 +4,7 @@ import ErrandEssentials
 import ErrandTesting
 import Testing
 
-@Suite("What is equal", .leakChecked, .endsInTime) struct EqualityTests {
+@Suite("Equality of requests", .leakChecked, .endsInTime) struct EqualityTests {
     private enum Screen: TagKey { static let defaultValue = "" }
     private enum Region: TagKey {
         static let defaultValue = ""
@@ -121,7 +121,7 @@ import Testing
         #expect(try await exchanges(values(["1", "2"]), values(["2", "1"])) == 2)
     }
 
-    @Test("What numbers requests does not count; a rule ignores more, or compares less, but never credentials")
+    @Test("Request numbers don't count; a rule may ignore more, or compare less, but never credentials")
     func rules() async throws {
         func call(_ name: HTTPHeaderName, _ value: String) -> Call<Data> { Self.call { $0.headers[name] = value } }
         #expect(try await exchanges(call("X-Request-ID", "1"), call("X-Request-ID", "2")) == 1)

@@ -68,7 +68,7 @@ import Testing
         #expect(service.exchanges == 1)
     }
 
-    @Test("Above the cache, a request that reloads does not join one that may be a hit")
+    @Test("Above the cache, a request that reloads doesn't join a request that may be a hit")
     func modes() async throws {
         let service = Service()
         let agent = NetworkAgent(service.transport, CoalescingFilter(in: .call), .cache(MemoryStore()))
@@ -147,7 +147,7 @@ import Testing
         #expect(judged.value == 3)
     }
 
-    @Test("A validation that one request brings is not lost to it by sharing")
+    @Test("A validation that one request needs isn't lost by sharing")
     func brought() async throws {
         struct GetNumber: JSONValidatedRequest {
             typealias Output = Data

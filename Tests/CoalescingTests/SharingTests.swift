@@ -44,7 +44,7 @@ import Testing
         #expect(service.exchanges == 1)
     }
 
-    @Test("A filter of one call that records users finds those of an exchange that another call began")
+    @Test("A filter of one call that records users finds the users of an exchange that another call began")
     func recordedUsers() async throws {
         let (service, recorder, marks) = (Service(), RecordingAccessory(), Log<Set<UserMark>?>())
         let marking = ClosureFilter(.hop) { exchange, next in

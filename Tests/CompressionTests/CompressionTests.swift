@@ -83,7 +83,7 @@ import Testing
         #expect(last.body.data?.prefix(3) == Data([0x1F, 0x8B, 8]))
     }
 
-    @Test("a body that can be sent again still can: after a 307 and by a retry; one that cannot still cannot")
+    @Test("a body that can be sent again still can, after a 307 and by a retry; a body that can't still can't")
     func replayable() async throws {
         let server = try TestServer { request in
             request.path == "/a" ? .redirect(to: "/b", status: 307) : .status(200)

@@ -67,7 +67,7 @@ struct ProposalTests {
         }
     }
 
-    @Test("each method has its response, and no status is too strange", arguments: Wire.allCases)
+    @Test("each method has its response, and every status is accepted", arguments: Wire.allCases)
     func statuses(wire: Wire) async throws {
         let server = try TestServer { request in
             request.path == "/200" ? TestResponse() : TestResponse(status: request.path == "/404" ? 404 : 999)
@@ -153,7 +153,7 @@ struct ProposalTests {
         #expect(try await agent.send(Call<String>(.post, "echo", body: .text("Hello World"))).value == "Hello World")
     }
 
-    @Test("a hundred clients at once have their responses", arguments: Wire.allCases)
+    @Test("a hundred clients at once get their responses", arguments: Wire.allCases)
     func stress(wire: Wire) async throws {
         let server = try TestServer { .text($0.path) }
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(
-        "a folder that is gone is a note of the next request, no failure, and the next change is written with the rest")
+        "a missing folder is a note of the next request, not a failure, and the next change is written with the rest")
     func faults() async throws {
         defer { remove() }
         let (time, events) = (ManualTimeSource(date: epoch), RecordingAccessory())

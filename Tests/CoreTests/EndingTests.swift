@@ -12,7 +12,7 @@ import Testing
         }
     }
 
-    @Test("an activity that is kept after its end has let go of its accessories and its listener")
+    @Test("an activity that is kept after its end has released its accessories and its listener")
     func listenersReleased() async throws {
         final class Owner: Sendable {}
         struct Watch: Accessory {
@@ -102,7 +102,7 @@ import Testing
         #expect(recorder.names().suffix(3) == ["note", "willStop", "didStop"])
     }
 
-    @Test("an agent that is let go while it runs something, with a deadline, ends it in the usual way")
+    @Test("an agent that is released while it runs something, with a deadline, ends it in the usual way")
     func released() async throws {
         let (time, gate, recorder) = (ManualTimeSource(), Gate(), RecordingAccessory())
         weak var weakly: NetworkAgent?

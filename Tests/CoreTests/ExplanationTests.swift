@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test("a filter that a request expects in vain is named, and no step of the core's counts for it")
+    @Test("a request's missing filter is named, and Core's own steps don't count for it")
     func expectation() {
         #expect(agent([]).explain(Expecting()).problems == ["nothing steps for 0 filters"])
         #expect(agent([Step(explanation: "one")]).explain(Expecting()).problems.isEmpty)

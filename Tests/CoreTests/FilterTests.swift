@@ -81,7 +81,7 @@ import Testing
         #expect("\(response.http.source)" == "cache, 3 s old, fresh")
     }
 
-    @Test("a response that a filter gives by itself is judged, decoded and reported like any other")
+    @Test("a response that a filter creates is judged, decoded and reported like any other")
     func ownResponse() async throws {
         let recorder = RecordingAccessory()
         let own = ClosureFilter { exchange, _ in HTTPResponse(url: exchange.http.url, status: 404) }

@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test("each module has a front door: a file of its name, which shows the way to its folders")
+    @Test("each module has an entry point: a file with its name, which describes its folders")
     func frontDoors() throws {
         for layer in ["Sources/Core", "Sources/Plugins", "Sources/Plugins/Kits"] {
             for module in try Self.folders(in: layer) where module != "Kits" && module != "Codings" {

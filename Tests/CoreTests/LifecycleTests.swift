@@ -346,7 +346,7 @@ private struct Framing: Accessory {
         #expect(log.all == ["test as described true", "replaced"])
     }
 
-    @Test("requests read well the other way round, too")
+    @Test("a request can send itself on an agent")
     func sugar() async throws {
         let agent = NetworkAgent(baseURL: base, transport: .stub(json))
         #expect(try await GetUser().send(on: agent).value.id == 7)

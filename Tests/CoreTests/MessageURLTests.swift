@@ -78,7 +78,7 @@ import Testing
         #expect(HTTPResponse(to: request, status: 200).url == request.url)
     }
 
-    @Test("thousands that ask for the URL of one request at once get the same")
+    @Test("thousands of requests that read their URL at once get the same")
     func concurrency() async throws {
         let request = try agent.httpRequest(for: Get(path: "users"))
         let urls = await withTaskGroup(of: URL.self) { group in

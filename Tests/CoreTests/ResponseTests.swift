@@ -284,7 +284,7 @@ import Testing
         #expect(await code { try await agent(not).send(Plain()) } == .bodyTooLarge)
     }
 
-    @Test("a body is delivered into a file that appears when it is whole; a refused one is not")
+    @Test("a body is delivered into a file that appears when it is complete; a refused body isn't")
     func files() async throws {
         let directory = FileManager.default.temporaryDirectory.appending(
             path: "errand-\(UInt64.random(in: 0 ... .max))")

@@ -96,7 +96,7 @@ import Testing
         #expect(await code { try url(.named("cdn")) } == .invalidURL)
     }
 
-    @Test("an address whose bracket is not closed is called that, and not a wrong port")
+    @Test("an address with an unclosed bracket is reported as such, and not as a wrong port")
     func openBracket() async throws {
         for text in ["http://[::1", "http://[::1/a", "http://[::1:80/a"] {
             let error = await #expect(throws: ErrandError.self) {

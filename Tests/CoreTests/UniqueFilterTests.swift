@@ -2,7 +2,7 @@ import Errand
 import ErrandTesting
 import Testing
 
-@Suite("Filters of which one is enough", .endsInTime, .leakChecked) struct UniqueFilterTests {
+@Suite("Filters that need only one instance", .endsInTime, .leakChecked) struct UniqueFilterTests {
     private struct Limit: Filter {
         let name: String
         let log: Log<String>
@@ -58,7 +58,7 @@ import Testing
                 == ["member"])
     }
 
-    @Test("one that a tag requires yields to every other")
+    @Test("a filter that a tag requires yields to every other")
     func tagged() async throws {
         let tag: (Log<String>) -> [any Filter] = { [Limit(name: "tag", log: $0)] }
         #expect(try await run(required: { _ in [] }, tag: tag) == ["tag"])

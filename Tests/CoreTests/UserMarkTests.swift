@@ -4,7 +4,7 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-@Suite("Whose a request is", .leakChecked) struct UserMarkTests {
+@Suite("Owners of requests", .leakChecked) struct UserMarkTests {
     private let ada = UserMark("ada-canary", source: "key")
 
     /// Returns the marks that the last hop filter saw on each hop.

@@ -85,7 +85,7 @@ import Testing
     // MARK: Cookies
 
     @Test(
-        "a cookie with another value is another user, and so is a request without all; new and single missing ones are not"
+        "a cookie with another value is another user, and so is a request without cookies; new and single missing ones aren't"
     )
     func cookies() async {
         let steps: [HTTPHeaders] = [

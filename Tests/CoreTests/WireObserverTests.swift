@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandTesting
 import Testing
 
-@Suite("What a filter learns of the wire", .leakChecked) struct WireObserverTests {
+@Suite("Reports of the wire to a filter", .leakChecked) struct WireObserverTests {
     private func statuses(of log: Log<String>, _ name: String) -> ClosureFilter {
         ClosureFilter { exchange, next in
             var exchange = exchange

@@ -39,7 +39,7 @@ import Testing
         #expect(table.route(for: Self.origin, at: 1)?.isProbe == false)
     }
 
-    @Test("an offer that fails is left alone for five minutes, twice as long each time, and a day at most")
+    @Test("an offer that fails is ignored for five minutes, twice as long each time, and a day at most")
     func broken() {
         var table = table([AlternativeService("h3", port: 443, maximumAge: 90 * 86_400)])
         var now: UInt64 = 1

@@ -53,7 +53,7 @@ struct ByteConnectionTests {
         }
     }
 
-    @Test("one whose socket cannot be taken over stays with libcurl")
+    @Test("a connection whose socket can't be taken over stays with libcurl")
     func shortage() async throws {
         let server = try Self.server()
         await #expect(processExitsWith: .success) { [port = Int(server.port) as Int] in
@@ -103,7 +103,7 @@ struct ByteConnectionTests {
         connection.close()
     }
 
-    @Test("a reset is connectionLost, with the words of the system")
+    @Test("a reset is connectionLost, with the system's message")
     func reset() async throws {
         let server = try RawServer { peer in
             _ = peer.read(4)

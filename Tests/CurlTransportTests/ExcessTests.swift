@@ -65,7 +65,7 @@ struct ExcessTests {
     }
 
     @Test(
-        "over TLS they end no request after it either", .enabled(if: TLSContext.isAvailable),
+        "over TLS they end no later request either", .enabled(if: TLSContext.isAvailable),
         arguments: Excess.allCases, [HTTPMethod.get, .post])
     func overTLS(excess: Excess, method: HTTPMethod) async throws {
         let certificates = try await TestCertificates()

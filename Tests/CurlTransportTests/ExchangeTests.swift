@@ -18,7 +18,7 @@ struct ExchangeTests {
         try RawServer { peer in while peer.readHead() != nil { peer.send(reply) } }
     }
 
-    @Test("a GET brings status, headers, version and body", arguments: [BodyDelivery.data, .stream])
+    @Test("a GET returns status, headers, version and body", arguments: [BodyDelivery.data, .stream])
     func get(delivery: BodyDelivery) async throws {
         let server = try server("HTTP/1.1 203 Other\r\nContent-Length: 5\r\nX-A: 1\r\n\r\nhello")
         let response = try await CurlTransport().send(try request(.get, server.url("/a?b=c")), options: .of(delivery))

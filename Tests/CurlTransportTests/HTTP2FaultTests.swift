@@ -38,7 +38,7 @@ struct HTTP2FaultTests {
     ]
 
     @Test(
-        "a head, a body or a trailer that HTTP/2 forbids is an invalid response, which no one need ask for again",
+        "a head, a body or a trailer that HTTP/2 forbids is an invalid response that isn't worth repeating",
         arguments: brokenResponses.indices, [false, true])
     func broken(index: Int, isWarm: Bool) async throws {
         let certificates = try await TestCertificates()
@@ -59,7 +59,7 @@ struct HTTP2FaultTests {
         #expect(server.arrivals.count <= (isWarm ? 3 : 1), "\(what)")
     }
 
-    @Test("a GET goes out again when its kept connection ends before a response, a POST does not")
+    @Test("a GET is sent again when its kept connection ends before a response, a POST isn't")
     func closed() async throws {
         let certificates = try await TestCertificates()
         for method in [HTTPMethod.get, .put, .post] {
@@ -92,7 +92,9 @@ struct HTTP2FaultTests {
         #expect(error.code == .connectionLost, "\(error)")
     }
 
-    @Test("a whole response counts although the server wants no more of the request", arguments: SampleBody.allCases)
+    @Test(
+        "a whole response counts although the server doesn't read the rest of the request",
+        arguments: SampleBody.allCases)
     func whole(body: SampleBody) async throws {
         guard !Offer.sendsBodiesInHTTP1 else { return }
         // This test's server speaks only HTTP/2. If HTTP/2 isn't used for bodies, they first go out over HTTP/1.

@@ -35,7 +35,7 @@ struct WithoutHTTP3Tests {
 }
 
 @Suite(
-    "HTTP/3 with a server that others wrote", .endsInTime,
+    "HTTP/3 with a foreign server", .endsInTime,
     .enabled(HTTP3Server.skipReason) { await HTTP3Server.isUsable() }, .leakChecked)
 struct HTTP3Tests {
     private static let limitations: [KnownLimitation] =
@@ -205,7 +205,7 @@ struct OfferedHTTP3Tests {
         throw NoQUIC()
     }
 
-    @Test("a server that stops to speak QUIC costs one attempt, and the next requests go over TCP")
+    @Test("a server that stops speaking QUIC costs one attempt, and the next requests use TCP")
     func stopped() async throws {
         let site = try await Site()
         let transport = try await site.transportOverQUIC()

@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test(
-        "names are looked up by DNS over HTTPS, and one that it does not know is not asked of the system",
+        "names are looked up by DNS over HTTPS, and an unknown one isn't looked up by the system",
         .enabled(if: Nginx.isInstalled, "nginx or openssl is not installed"))
     func dnsOverHTTPS() async throws {
         let (names, server) = (Log<String>(), try makeServer())

@@ -5,7 +5,7 @@ import ErrandEssentials
 import Synchronization
 import Testing
 
-@Suite("What the transport over libcurl reports", .endsInTime, .leakChecked)
+@Suite("Reports of the transport over libcurl", .endsInTime, .leakChecked)
 struct ReportTests {
     final class Listener: Accessory {
         private let events = Mutex<[TransportEvent]>([])

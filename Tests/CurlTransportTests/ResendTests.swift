@@ -15,7 +15,7 @@ import Musl
 import Android
 #endif
 
-@Suite("What is sent again over libcurl", .endsInTime, .leakChecked)
+@Suite("Requests that are sent again over libcurl", .endsInTime, .leakChecked)
 struct ResendTests {
     static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
@@ -85,7 +85,7 @@ struct ResendTests {
         #expect(seen.all.count <= (body == .stream ? 1 : 2) && !seen.all.isEmpty)
     }
 
-    @Test("a POST goes out on another connection if the kept one was closed before", arguments: [1, 6])
+    @Test("a POST is sent on another connection if the kept one was closed before", arguments: [1, 6])
     func closedBefore(connections: Int) async throws {
         let posts = Log<String>()
         let closed = Log<Int>()

@@ -14,7 +14,7 @@ import Android
 #endif
 
 /// Each test runs in a separate process, so only its own descriptors and memory count.
-@Suite("Many transfers over libcurl", .endsInTime, .leakChecked)
+@Suite("Many concurrent transfers over libcurl", .endsInTime, .leakChecked)
 struct ScaleTests {
     private static func server() throws -> RawServer {
         let body = String(repeating: "x", count: 1024)

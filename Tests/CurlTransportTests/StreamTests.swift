@@ -15,7 +15,7 @@ import Android
 
 @Suite("Streamed responses over libcurl", .endsInTime, .leakChecked)
 struct StreamTests {
-    @Test("a large body arrives whole, in chunks that are worth their handing over")
+    @Test("a large body arrives whole, in chunks of a reasonable size")
     func large() async throws {
         let block = pattern(1 << 20)
         let server = try RawServer { peer in

@@ -13,7 +13,7 @@ import Musl
 import Android
 #endif
 
-@Suite("What an upload reports over libcurl", .endsInTime, .leakChecked)
+@Suite("Reports of an upload over libcurl", .endsInTime, .leakChecked)
 struct TimingTests {
     enum Kind: CaseIterable { case small, copied, large, stream, chunked, expected }
 

@@ -173,7 +173,7 @@ import Testing
         return try await agent.send(Call<String>(.get, "here") { $0.deadline = .seconds(discarding ? 600 : 1) }).value
     }
 
-    @Test("a filter that asks again discards the first response before; an unread one keeps its connection until then")
+    @Test("a filter that sends again discards the first response before; an unread one keeps its connection until then")
     func heldResponse() async throws {
         #expect(try await askAgain(discarding: true) == "ok")
         let error = await #expect(throws: ErrandError.self) { try await askAgain(discarding: false) }

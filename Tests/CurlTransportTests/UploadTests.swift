@@ -283,7 +283,7 @@ struct UploadTests {
         try await eventually { feed.isCancelled }
     }
 
-    @Test("a body goes out again on a fresh connection when the kept one is closed under the request")
+    @Test("a body is sent again on a fresh connection when the kept one is closed under the request")
     func staleConnection() async throws {
         let seen = Log<Int>()
         let server = try RawServer { peer in

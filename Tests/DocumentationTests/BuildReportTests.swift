@@ -57,7 +57,7 @@ import Testing
         #expect(report.contains("~/App/Secret.swift:3:8: error: wrong\n") && !report.contains("password"))
     }
 
-    @Test("without an error of a compiler, the end of the log")
+    @Test("without a compiler error, the end of the log is shown")
     func other() throws {
         #expect(try Self.report(on: "linking\nundefined symbol: curl\n").contains("undefined symbol: curl\n"))
     }

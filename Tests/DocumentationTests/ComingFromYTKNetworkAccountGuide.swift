@@ -132,7 +132,7 @@ struct YTKNetworkAccountTests {
             ])
     }
 
-    @Test("an account that is in use elsewhere is signed out, with the words of the app for the code")
+    @Test("an account in use elsewhere is signed out, with the app's text for the code")
     func elsewhere() async throws {
         let stub = Self.service(Lines())
         let session = session(

@@ -138,7 +138,7 @@ import Testing
         #expect(Set(codes.map(\.description)).count == codes.count, sourceLocation: location)
     }
 
-    @Test("the numbers of codes do not change")
+    @Test("the numbers of codes don't change")
     func numbers() {
         expect(
             ErrandError.Code.invalidURL, .invalidRequest, .encodingFailed, .bodyNotReplayable, .fileFailed, .cancelled,

@@ -238,7 +238,7 @@ private func suppressing(_ agent: NetworkAgent, _ settings: Settings) -> Respons
             ])
     }
 
-    @Test("a suppressed result ends as a cancellation, never in silence")
+    @Test("a suppressed result ends as a cancellation, and never without a report")
     func suppression() async throws {
         let agent = agent()
         let stillShown = suppressing(agent, settings)

@@ -53,7 +53,7 @@ import Testing
         #expect(unread.cancelCount == 1)
     }
 
-    @Test("a stream that was cancelled throws and does not just end")
+    @Test("a cancelled stream throws and doesn't just end")
     func givingUp() async throws {
         let source = Source(["a", "b"])
         let body = HTTPBody(source: source)

@@ -76,7 +76,7 @@ struct TusUploadTests {
         #expect(notices.contains { if case .continuing(let offset) = $0 { offset > 0 } else { false } })
     }
 
-    @Test("left at any moment, and taken up by the next start")
+    @Test("interrupted at any moment, and continued by the next start")
     func takenUp() async throws {
         let server = try await TusServer()
         let data = try write(6_000_000)
@@ -96,7 +96,7 @@ struct TusUploadTests {
         #expect(try server.contents() == [data])
     }
 
-    @Test("in segments, left at any moment and taken up by the next start")
+    @Test("in segments, interrupted at any moment and continued by the next start")
     func segmentsTakenUp() async throws {
         let server = try await TusServer()
         let data = try write(6_000_000)

@@ -64,7 +64,7 @@ struct HostileTests {
         #expect(problem(Array("1e-\(digits)".utf8), Double.self)?.code == .numberNotRepresentable)
     }
 
-    @Test("objects with very many keys, equal ones and equal marks take a search each and no more")
+    @Test("objects with very many keys, equal ones and equal hashes, take one search each and no more")
     func manyKeys() throws {
         struct Small: Decodable {
             let first: Int?

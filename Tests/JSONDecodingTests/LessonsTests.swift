@@ -154,7 +154,7 @@ struct DecodingLessonsTests {
     // MARK: Texts
 
     @Test(
-        "escapes are read in any company",
+        "escapes are read next to any other text",
         arguments: [
             (#""\u2019d delete""#, "\u{2019}d delete"), (#""\u0022wei\u00DF\u0022""#, "\"wei\u{DF}\""),
             (#""Gu\u00DFteil G\u00D6WEIL""#, "Gu\u{DF}teil G\u{D6}WEIL"), (#""\u0000a\u0000""#, "\u{0}a\u{0}"),

@@ -182,7 +182,7 @@ struct LimitTests {
         }
     }
 
-    @Test("limits never turn a verdict around", arguments: 0..<8)
+    @Test("limits never reverse a verdict", arguments: 0..<8)
     func verdicts(part: Int) throws {
         var (judged, open) = (0, 0)
         for index in 0..<150 {

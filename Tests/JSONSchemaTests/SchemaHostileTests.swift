@@ -118,7 +118,7 @@ struct SchemaHostileTests {
     }
 
     @Test(
-        "patterns that others backtrack on",
+        "patterns on which other engines backtrack",
         arguments: ["^(a+)+$", "^(a|aa)+$", "(x+x+)+y", "^(([a-z])+.)+[A-Z]([a-z])+$"])
     func patterns(pattern: String) throws {
         let schema = try JSONSchema(

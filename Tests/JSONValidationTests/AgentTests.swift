@@ -53,7 +53,7 @@ struct AgentTests {
         #expect(!error.isRetryable && !error.isCancelled)
     }
 
-    @Test("a request without a shape is left alone")
+    @Test("a request without a shape passes unchanged")
     func others() async throws {
         #expect(try await agent(.text("no JSON")).send(GetText()).value == "no JSON")
         #expect(await refusal(GetText(), agent(.json("no JSON"), []))?.jsonValidation == nil)

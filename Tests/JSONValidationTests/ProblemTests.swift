@@ -34,7 +34,7 @@ struct ProblemTests {
         #expect(deep?.pointer.utf8.count ?? 0 < 1_200)
     }
 
-    @Test("messages hold no value of the text")
+    @Test("messages contain no value of the text")
     func discretion() {
         let secret = "hunter2hunter2"
         let shape: JSONShape = [

@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// Faults that users of other indicators and logs have reported. Tests/Lessons.md has the reports.
-@Suite("Faults of other indicators and logs", .endsInTime, .leakChecked)
+@Suite("Bugs of other indicators and logs", .endsInTime, .leakChecked)
 struct IndicatorLessonsTests {
     private struct Again: Filter {
         func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {

@@ -151,7 +151,7 @@ struct RequestLogTests {
         #expect(first.description.contains("\n  < {\n  <   \"id\": 7,"))
     }
 
-    @Test("a JSON that is cut off is shown as far as it goes, a long text with its size")
+    @Test("truncated JSON is shown as far as it goes, a long text with its size")
     func cut() async throws {
         let log = log(.bodies(upTo: 30))
         _ = try await agent(.json(#"{"name":"Ada","password":"hunter2hunter2","x":1}"#), log).send(Post())

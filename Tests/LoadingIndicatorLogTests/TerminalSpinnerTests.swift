@@ -58,7 +58,7 @@ import Testing
         #expect(written.all == ["a line\n"])
     }
 
-    @Test("a spinner that goes takes its line with it")
+    @Test("a released spinner clears its line")
     func end() {
         var spinner: TerminalSpinner? = spinner()
         spinner?.present(LoadingState(isShown: true, running: 1))

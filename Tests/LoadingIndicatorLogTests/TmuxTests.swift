@@ -178,7 +178,7 @@ struct TmuxTests {
         await screen.end()
     }
 
-    @Test("into a file or a pipe go the lines alone, without a control character")
+    @Test("into a file or a pipe only the lines are written, without a control character")
     func piped() async throws {
         let input = NSTemporaryDirectory() + "/errand-spinner-\(UUID().uuidString)"
         defer { unlink(input) }

@@ -5,7 +5,7 @@ import ErrandTesting
 import Testing
 
 /// Faults that users of other queues have reported. Tests/Lessons.md has the reports.
-@Suite("Faults of other outboxes", .endsInTime, .leakChecked) struct OutboxLessonsTests {
+@Suite("Bugs of other outboxes", .endsInTime, .leakChecked) struct OutboxLessonsTests {
     @Test("an entry enqueued while a request is sent follows it, also if that request fails and is sent again")
     func enqueuedWhileSending() async throws {
         let (gate, count) = (Gate(), Counter())

@@ -35,7 +35,7 @@ import Testing
         await second.close()
     }
 
-    @Test("lanes are sent side by side, no more at once than the limit, and one that waits holds up no other")
+    @Test("lanes are sent at the same time, no more at once than the limit, and a waiting one doesn't delay the others")
     func lanes() async throws {
         let gate = Gate()
         let desk = Desk { path in
@@ -73,7 +73,7 @@ import Testing
         await outbox.close()
     }
 
-    @Test("a failure that passes waits by the backoff, keeps its key, and holds up its lane only")
+    @Test("a temporary failure waits by the backoff, keeps its key, and delays its lane only")
     func backoff() async throws {
         let failures = Counter()
         let desk = Desk { path in
@@ -163,7 +163,7 @@ import Testing
         await outbox.close()
     }
 
-    @Test("a handler drops, edits and sends again")
+    @Test("a handler drops, edits and repeats entries")
     func decisions() async throws {
         let again = Counter()
         let desk = Desk { path in

@@ -237,7 +237,7 @@ import Testing
         #expect([next(), next()] == [2, 3])
     }
 
-    @Test("an outbox that only enqueues remembers no more than its entries")
+    @Test("an outbox that only enqueues keeps no more than its entries in memory")
     func bounded() {
         var machine = Machine()
         for number in 0..<2_000 {

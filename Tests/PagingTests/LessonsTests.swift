@@ -5,7 +5,7 @@ import ErrandTesting
 import Testing
 
 /// Faults that users of other paging libraries have reported. Tests/Lessons.md has the reports.
-@Suite("Faults of other lists in pages", .endsInTime, .leakChecked) struct PagingLessonsTests {
+@Suite("Bugs of other paging libraries", .endsInTime, .leakChecked) struct PagingLessonsTests {
     private static func agent(_ first: StubResponse, _ second: StubResponse) -> (NetworkAgent, StubTransport) {
         let stub = StubTransport()
         stub.on("/v1/numbers", response: first, second)

@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test("a view that reads the items is notified when a page has come, and the model has it when the call returns")
+    @Test("a view that reads the items is notified when a page has arrived, and the model has it when the call returns")
     func items() async throws {
         let (model, _) = model(25)
         let view = View()

@@ -5,7 +5,7 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-@Suite("Pages that are not as they were asked for", .endsInTime, .leakChecked)
+@Suite("Pages other than the requested ones", .endsInTime, .leakChecked)
 struct UnevenPagesTests {
     /// Returns a server's response for a page number or offset and a requested size.
     private typealias Answer = @Sendable (_ at: Int, _ size: Int) -> String
@@ -166,7 +166,7 @@ struct UnevenPagesTests {
         #expect(Set(found) == Set(0..<40) && found.count == 44)
     }
 
-    @Test("pages whose items are all equal may follow one another, and are not without an end")
+    @Test("pages whose items are all equal may follow one another, but not forever")
     func equalItems() async throws {
         let server = Server { at, size in Self.json(Array(repeating: 0, count: at <= 3 ? size : at == 4 ? 4 : 0)) }
         #expect(try await items(server, .number(), hasTotal: false).count == 34)

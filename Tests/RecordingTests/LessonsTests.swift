@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Faults that users of other recorders have reported. Tests/Lessons.md has the reports.
-@Suite("Faults of other recorders", .endsInTime, .leakChecked)
+@Suite("Bugs of other recorders", .endsInTime, .leakChecked)
 struct RecordingLessonsTests {
     private struct GetStream: Request {
         typealias Output = HTTPBody

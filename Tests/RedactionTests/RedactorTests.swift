@@ -202,7 +202,7 @@ import Testing
     }
 
     @Test(
-        "a body without a type is masked by its look, and left out if its fields cannot be told",
+        "a body without a type is masked by its content, and left out if its fields can't be told apart",
         arguments: [
             ("a=1&password=hunter2", "a=1&password=•••"), ("password=my+secret%20x&b", "password=•••&b"),
             (#"{"pwd":"x"}"#, #"{"pwd":"•••"}"#), ("{\"pwd\":1}\n{\"pwd\":2}", "{\"pwd\":\"•••\"}\n{\"pwd\":\"•••\"}"),

@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// Faults that users of other recordings have reported. Tests/Lessons.md has the reports.
-@Suite("Faults of other replays", .endsInTime, .leakChecked)
+@Suite("Bugs of other replay libraries", .endsInTime, .leakChecked)
 struct ReplayLessonsTests {
     private func post(_ json: String) -> Raw {
         Raw(path: "a", method: .post, body: .text(json, contentType: "application/json"))

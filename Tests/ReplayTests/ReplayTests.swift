@@ -105,7 +105,7 @@ struct ReplayTests {
         #expect(try await agent(replay).send(Raw(path: "a")).value.data == bytes)
     }
 
-    @Test("a body without its content coding loses the fields that speak of it; one that still has it keeps them")
+    @Test("a body without its content coding loses the fields about the coding; a body that still has it keeps them")
     func codings() async throws {
         let coded = Data([0x1F, 0x8B, 8, 0, 0, 0])
         let fields = [("content-encoding", "gzip"), ("content-length", "6"), ("transfer-encoding", "chunked")]

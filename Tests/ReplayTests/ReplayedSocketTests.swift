@@ -58,7 +58,7 @@ struct ReplayedSocketTests {
         #expect(replay.report.unmatched == ["GET \(site)/socket?token=•••"])
     }
 
-    @Test("a transport below that opens no connections is named")
+    @Test("an inner transport that can't open connections is named")
     func unable() async throws {
         struct Plain: Transport {
             func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {

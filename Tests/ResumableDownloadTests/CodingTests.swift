@@ -59,7 +59,7 @@ import Testing
         #expect(folder.names == ["a"])
     }
 
-    @Test("a Repr-Digest of the coded bytes does not judge the decoded ones, a checksum does")
+    @Test("a Repr-Digest of the coded bytes isn't compared with the decoded ones, a checksum is")
     func digests() async throws {
         let coded = "sha-256=:\(Data(sha256(gzip(film))).base64EncodedString()):"
         origin.set {

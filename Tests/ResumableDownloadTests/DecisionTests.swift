@@ -8,7 +8,7 @@ import Testing
 
 @testable import ErrandResumableDownload
 
-@Suite("What a download decides from heads and numbers alone", .leakChecked) struct DecisionTests {
+@Suite("Decisions of a download from heads and numbers alone", .leakChecked) struct DecisionTests {
     @Test("strong validators and others")
     func validators() {
         let date = "Sun, 06 Nov 1994 08:49:37 GMT"

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ErrandResumableDownload
 
-@Suite("What lies on the disk", .leakChecked) struct DiskTests {
+@Suite("Files on the disk", .leakChecked) struct DiskTests {
     private let folder: Folder
     private let film = bytes(500_000)
     private let origin: Origin

@@ -127,7 +127,7 @@ import Testing
         #expect(try folder.data("a.mp4") == Data("old".utf8) && folder.names == ["a.mp4"])
     }
 
-    @Test("a download works on an agent without its filter, by every way of sending", arguments: Wire.allCases)
+    @Test("a download works on an agent without its filter, whichever way it is sent", arguments: Wire.allCases)
     func noFilter(wire: Wire) async throws {
         server.on("/film.mp4", .ranges(film, etag: "\"1\""))
         let bare = NetworkAgent(baseURL: server.url, transport: wire.transport)

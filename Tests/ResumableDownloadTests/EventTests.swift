@@ -9,7 +9,7 @@ import Testing
 
 @testable import ErrandResumableDownload
 
-@Suite("What a download reports", .endsInTime, .leakChecked) struct EventTests {
+@Suite("Reports of a download", .endsInTime, .leakChecked) struct EventTests {
     private let folder: Folder
     private let film = bytes(800_000)
     private let origin: Origin

@@ -62,7 +62,7 @@ import Testing
         #expect(try events.failure == nil && folder.data("a") == film && folder.names == ["a"])
     }
 
-    @Test("a checksum that several mirrors do not add up to ends in one file more, in one piece")
+    @Test("mirrors whose parts don't match the checksum cause one more download, in one piece")
     func wrongMirror() async throws {
         let mirrors = try Mirrors(film, order: [0] + [Int](repeating: 1, count: 20), cut: nil)
         mirrors.all[0].on("/film.mp4", .ranges(bytes(900_000, seed: 2), etag: "\"1\"").truncated(to: 200_000))

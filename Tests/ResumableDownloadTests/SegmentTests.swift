@@ -6,7 +6,7 @@ import Testing
 
 @testable import ErrandResumableDownload
 
-@Suite("Segments that help one another", .endsInTime, .leakChecked) struct SegmentTests {
+@Suite("Segments that take over work from each other", .endsInTime, .leakChecked) struct SegmentTests {
     private let folder: Folder
     private let film = bytes(4 << 20)
     private let origin: Origin

@@ -116,7 +116,7 @@ import Testing
     }
 
     @Test(
-        "a download that is killed a hundred times at any moment gives the right file and fetches hardly a byte twice",
+        "a download that is killed a hundred times at any moment gives the right file and fetches few bytes twice",
         arguments: [1, 4])
     func killed(segments: Int) async throws {
         origin.set {

@@ -136,7 +136,7 @@ import Testing
         #expect(try folder.data("a") == film)
     }
 
-    @Test("without a strong entity tag it starts over", arguments: ["W/\"1\"", nil])
+    @Test("without a strong entity tag the download starts over", arguments: ["W/\"1\"", nil])
     func weak(tag: String?) async throws {
         origin.set { $0.etag = tag }
         let film = film

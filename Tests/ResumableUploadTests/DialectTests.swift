@@ -4,7 +4,7 @@ import Testing
 
 @testable import ErrandResumableUpload
 
-@Suite("What requests and responses of uploads say") struct DialectTests {
+@Suite("Requests and responses of uploads") struct DialectTests {
     private func response(_ status: Int, _ headers: HTTPHeaders = [:]) throws -> HTTPResponse {
         HTTPResponse(url: try #require(URL(string: "https://a.example/files/7")), status: status, headers: headers)
     }

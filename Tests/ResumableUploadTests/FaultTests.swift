@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test("a server that falls silent is left after the request's timeout", arguments: kinds)
+    @Test("a server that falls silent is given up after the request's timeout", arguments: kinds)
     func silent(kind: UploadOrigin.Kind) async throws {
         let origin = try UploadOrigin(kind)
         origin.set { $0.fault = { number, _ in number == kind.firstRequest ? .cut(250_000, .stall) : nil } }

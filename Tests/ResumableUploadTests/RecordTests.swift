@@ -9,7 +9,7 @@ import Testing
 
 @testable import ErrandResumableUpload
 
-@Suite("What an upload leaves on the disk", .leakChecked) struct RecordTests {
+@Suite("Files of an upload", .leakChecked) struct RecordTests {
     private let folder: Folder
     private let records: URL
     private let film = bytes(600_000)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ErrandResumableUpload
 
-@Suite("What is decided about segments") struct SegmentDecisionTests {
+@Suite("Decisions about segments") struct SegmentDecisionTests {
     private func places(_ count: Int, length: Int = 30) throws -> [UploadResource] {
         try (0..<count).map { index in
             let name = String(repeating: "x", count: length)

@@ -114,7 +114,7 @@ import Testing
         #expect(bodies(of: origin).isEmpty)
     }
 
-    @Test("a segment that fails too often ends the others, and a later start continues with all")
+    @Test("a segment that fails too often ends the others, and a later start continues all of them")
     func failed() async throws {
         let origin = try joiningOrigin()
         breakFirst(origin, .cut(0))

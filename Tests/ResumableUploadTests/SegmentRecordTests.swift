@@ -5,7 +5,7 @@ import Testing
 
 @testable import ErrandResumableUpload
 
-@Suite("What an upload in segments leaves on the disk", .leakChecked) struct SegmentRecordTests {
+@Suite("Files of an upload in segments", .leakChecked) struct SegmentRecordTests {
     private let folder: Folder
     private let records: URL
     private let film = bytes(900_001)

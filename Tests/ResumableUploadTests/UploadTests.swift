@@ -81,7 +81,7 @@ let kinds: [UploadOrigin.Kind] = [.draft(8), .draft(6), .tus]
         #expect(bodies(of: origin) == [film])
     }
 
-    @Test("a body that can be read once fails as the first attempt does", arguments: kinds)
+    @Test("a body that can be read once fails with the error of the first attempt", arguments: kinds)
     func once(kind: UploadOrigin.Kind) async throws {
         let origin = try UploadOrigin(kind)
         origin.set { $0.fault = { _, request in request.method == .options ? nil : .cut(300_000) } }

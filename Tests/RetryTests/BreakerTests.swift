@@ -170,7 +170,7 @@ import Testing
 
 @Suite("The timeout of an attempt", .endsInTime, .leakChecked) struct AttemptTimeoutTests {
     @Test(
-        "an attempt that takes too long is ended, repeated, and counts for the breaker, though bytes arrive all the time"
+        "an attempt that takes too long is ended, repeated, and counts for the breaker, although bytes keep arriving"
     )
     func slow() async throws {
         let (time, ended) = (ManualTimeSource(), Gate())

@@ -5,7 +5,7 @@ import ErrandRetry
 import ErrandTesting
 import Testing
 
-@Suite("What reached a server is not sent again", .endsInTime, .leakChecked) struct DeliveryTests {
+@Suite("A request that reached a server isn't sent again", .endsInTime, .leakChecked) struct DeliveryTests {
     private static let unreachable: [ErrandError.Code] = [.cannotConnect, .nameLookupFailed]
 
     private func eager(_ attempts: Int) -> RetryPolicy { policy(attempts) { $0.backoff = .none } }

@@ -6,7 +6,7 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-@Suite("What waits in the transport", .endsInTime, .leakChecked) struct DepartureTests {
+@Suite("Requests that wait in the transport", .endsInTime, .leakChecked) struct DepartureTests {
     /// A transport with this many connections. Requests without a connection wait in it, and ask before they go out.
     private final class Queueing: Transport {
         let (turns, wire): (Gate, Wire)
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(
-        "a request that waits in the transport while its host asks for a rest is not sent within it",
+        "a request that waits in the transport while its host asks for a pause isn't sent during the pause",
         arguments: [true, false], [true, false])
     func held(standard: Bool, isQuota: Bool) async throws {
         let (time, turns, door) = (ManualTimeSource(), Gate(), Gate())
@@ -87,7 +87,7 @@ import Testing
         #expect(wire.sent == 2 && log.all == ["held", "held"])
     }
 
-    @Test("a body that can be read once is sent all the same, since it could not be sent later")
+    @Test("a body that can be read once is sent anyway, because it couldn't be sent later")
     func onceOnly() async throws {
         let (time, turns, door) = (ManualTimeSource(), Gate(), Gate())
         let wire = Wire { number, request, _ in

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 @Suite("The gate of a host", .endsInTime, .leakChecked) struct GateTests {
-    @Test("no more requests than allowed are on their way at once, in the order of their coming")
+    @Test("no more requests than allowed are in flight at once, in order of arrival")
     func concurrency() async throws {
         let running = Atomic(0)
         let most = Atomic(0)
@@ -180,7 +180,7 @@ import Testing
         ProcessInfo.processInfo.environment["ERRAND_INTERLEAVINGS"].flatMap { UInt64($0) } ?? 200
 
     @Test(
-        "in seeded interleavings of requests, failures, rests and cancellations no slot stays taken, no request is lost",
+        "in seeded interleavings of requests, failures, pauses and cancellations no slot stays taken, no request is lost",
         arguments: UInt64(0)..<10)
     func interleavings(block: UInt64) async throws {
         for seed in block * 1_000..<block * 1_000 + Self.interleavings {

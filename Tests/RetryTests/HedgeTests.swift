@@ -100,7 +100,7 @@ import Testing
         return (agent, wire, notes)
     }
 
-    @Test("the loser is cancelled, and its end is not waited for")
+    @Test("the loser is cancelled, and its end isn't awaited")
     func loser() async throws {
         let (time, cancelled) = (ManualTimeSource(), Log<Int>())
         let (agent, wire, notes) = try await warm(time) { number, request, options in

@@ -4,7 +4,7 @@ import ErrandRetry
 import ErrandTesting
 import Testing
 
-@Suite("A host that asks for rest", .endsInTime, .leakChecked) struct HostPauseTests {
+@Suite("A host that asks for a pause", .endsInTime, .leakChecked) struct HostPauseTests {
     private func wire(_ value: String, _ status: Int = 503) -> Wire {
         Wire { number, request, _ in
             number == 1 ? response(request, status, ["Retry-After": value]) : response(request)
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test(
-        "a value that is hostile or broken waits no longer than the cap, or as without one",
+        "a hostile or broken value waits no longer than the cap, or as if it were missing",
         arguments: [
             ("99999999999999999999999", 60), ("4294967296", 60), ("3600", 60), ("61", 60), ("60", 60),
             ("Fri, 31 Dec 9999 23:59:59 GMT", 60), ("0", 1), ("-5", 1), ("1e9", 1), ("NaN", 1), ("", 1), ("2.5", 1),

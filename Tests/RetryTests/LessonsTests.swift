@@ -103,7 +103,7 @@ import Testing
         #expect(wire.sent == 10)
     }
 
-    @Test("a deadline that leaves an attempt less than a second doesn't blame the host")
+    @Test("a deadline that leaves an attempt less than a second doesn't count against the host")
     func shortDeadlines() async throws {
         let time = ManualTimeSource()
         let wire = Wire { _, request, options in

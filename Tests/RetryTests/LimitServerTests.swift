@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test("five a second are never held back by a window of twenty a second, for five minutes")
+    @Test("five a second are never delayed by a window of twenty a second, for five minutes")
     func fiveOfTwenty() async throws {
         let time = ManualTimeSource()
         let server = LimitServer(.fixedWindow, 20, per: 1, at: time.now)

@@ -122,7 +122,7 @@ import Testing
         #expect(await failure { try await agent.send(Get()) } == "breakerOpen")
     }
 
-    @Test("a server that is well again is used again: 503 with Retry-After, then responses, on a real socket")
+    @Test("a recovered server is used again: 503 with Retry-After, then responses, on a real socket")
     func recovery() async throws {
         let server = try TestServer()
         let count = Atomic(0)
@@ -194,7 +194,7 @@ import Testing
         return outcomes
     }
 
-    @Test("a seed decides everything, and about the share fails")
+    @Test("a seed decides everything, and about the configured share fails")
     func seeds() async {
         let (first, second) = (await run(7), await run(8))
         #expect(await run(7) == first && first != second)

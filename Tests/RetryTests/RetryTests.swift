@@ -112,7 +112,7 @@ import Testing
         #expect(stub.received.suffix(3).allSatisfy { $0.headers["Idempotency-Key"] == "mine" })
     }
 
-    @Test("a wait that the deadline cannot hold is not begun")
+    @Test("a wait that would pass the deadline isn't begun")
     func deadline() async throws {
         let (time, notes) = (ManualTimeSource(), Notes())
         let stub = StubTransport(.status(503))
@@ -162,7 +162,7 @@ import Testing
         #expect(try await agent.send(Get { $0.checks = [check] }).value == "good")
     }
 
-    @Test("of two retries in one call the inner one works, and only that one")
+    @Test("of two retries in one call only the inner one works")
     func nested() async {
         let stub = StubTransport(.status(503))
         let agent = NetworkAgent(stub, [.retry(policy { $0.backoff = .none })])

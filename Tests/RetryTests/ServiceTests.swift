@@ -9,7 +9,7 @@ import Foundation
 import Testing
 
 /// Covers the uses of CTNetworking's managers and response objects with requests, responses and errors.
-@Suite("What a service gets back", .leakChecked, .endsInTime) struct ServiceTests {
+@Suite("Results of calls with retries, caches and envelopes", .leakChecked, .endsInTime) struct ServiceTests {
     private struct Order: Codable, Sendable, Equatable { let id: Int }
     private struct Refusal: Decodable, Sendable { let message: String }
     private struct Shown: Error, Equatable { let text: String }

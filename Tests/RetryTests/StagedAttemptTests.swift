@@ -6,7 +6,7 @@ import Testing
 
 @testable import ErrandRetry
 
-@Suite("Work that an attempt stages which is repeated", .endsInTime, .leakChecked)
+@Suite("Staged work of repeated attempts", .endsInTime, .leakChecked)
 struct StagedAttemptTests {
     private static let quick = RetryPolicy(backoff: Backoff(base: .milliseconds(1), maximumDelay: .milliseconds(2)))
 

@@ -6,7 +6,7 @@ import ErrandTesting
 import Testing
 
 /// Faults that users of other event stream clients have reported. Tests/Lessons.md has the reports.
-@Suite("Faults of other event streams", .endsInTime, .leakChecked) struct StreamLessonsTests {
+@Suite("Bugs of other event stream libraries", .endsInTime, .leakChecked) struct StreamLessonsTests {
     private let server: TestServer
     private let agent: NetworkAgent
 

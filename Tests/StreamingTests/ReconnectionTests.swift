@@ -6,7 +6,7 @@ import ErrandTesting
 import Testing
 
 /// The HTML standard, section 9.2.3: connecting, failing, reconnecting.
-@Suite("Connecting to an event stream, and again", .endsInTime, .leakChecked) struct ReconnectionTests {
+@Suite("Connecting and reconnecting an event stream", .endsInTime, .leakChecked) struct ReconnectionTests {
     private let server: TestServer
     private let agent: NetworkAgent
 
@@ -210,7 +210,7 @@ import Testing
         #expect(try await reading.value.map(\.data) == ["a"])
     }
 
-    @Test("a failure of another filter that may pass is one of the connection, and its Retry-After is respected")
+    @Test("a retryable failure of another filter counts as one of the connection, and its Retry-After is respected")
     func foreignFailure() async throws {
         struct Unready: Filter {
             struct Failure: RequestFailure {
@@ -403,7 +403,7 @@ import Testing
         #expect(names.isEmpty)
     }
 
-    @Test("a stream can be made to connect again, from an open connection and from a wait")
+    @Test("a stream can be made to reconnect, from an open connection and from a wait")
     func restarting() async throws {
         let gate = Gate()
         server.enqueue(.events(TestEvent("a", id: "1"), "x").waiting(for: gate, afterBodyBytes: 30))

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Faults that users of other test servers have reported. Tests/Lessons.md has the reports.
-@Suite("Faults of other test servers", .endsInTime, .leakChecked)
+@Suite("Bugs of other test servers", .endsInTime, .leakChecked)
 struct ServerLessonsTests {
     @Test("a client that waits for 100 Continue gets it before a body in chunks, which is recorded with its field")
     func chunkedExpectation() async throws {

@@ -9,7 +9,7 @@ struct RecordingAccessoryTests {
         NetworkAgent(baseURL: "https://example.com", transport: .stub(response), accessories: [recording])
     }
 
-    @Test("it writes down the events of a request in order")
+    @Test("it records the events of a request in order")
     func order() async throws {
         let recording = RecordingAccessory(maximumBodyBytes: 3)
         _ = try await agent(.text("hello"), recording).send(Get())

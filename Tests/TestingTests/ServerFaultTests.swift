@@ -46,7 +46,7 @@ struct ServerFaultTests {
         #expect(big.count - head.upperBound == 999_999)
     }
 
-    @Test("it stalls until the client goes")
+    @Test("it stalls until the client disconnects")
     func stalls() async throws {
         let server = try TestServer()
         server.on("/", .text("hello").stalled(afterBodyBytes: 2))
@@ -128,7 +128,7 @@ struct ServerFaultTests {
         #expect(try await exchange(server.port, get("/")).bytes.isEmpty)
     }
 
-    @Test("it notices a client that goes while it waits")
+    @Test("it notices a client that disconnects while it waits")
     func clientGoes() async throws {
         let server = try TestServer()
         let gate = Gate()

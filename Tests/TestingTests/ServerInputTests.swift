@@ -4,7 +4,7 @@ import ErrandSystemTransport
 import ErrandTesting
 import Testing
 
-@Suite("What the test server takes in", .endsInTime, .leakChecked)
+@Suite("Requests that the test server accepts", .endsInTime, .leakChecked)
 struct ServerInputTests {
     @Test("it records method, target, query, headers and body, the connection and the place on it")
     func records() async throws {
@@ -101,7 +101,7 @@ struct ServerInputTests {
         #expect(try await held.text.hasSuffix("\r\n\r\nhello"))
     }
 
-    @Test("a body is watched as it arrives: after a 1xx, up to the end that the closure wants")
+    @Test("a body is watched as it arrives: after a 1xx, up to the end that the closure chooses")
     func watching() async throws {
         let server = try TestServer()
         server.on(.put, "/informed", reading: .watched { _, piece in piece.isEmpty ? [.inform(104, ["X": "1"])] : [] })
@@ -206,7 +206,7 @@ struct ServerInputTests {
         #expect(headers["X"] == "é" && headers["Y"] == "é")
     }
 
-    @Test("random bytes never hurt it", arguments: 0..<20)
+    @Test("random bytes never cause harm", arguments: 0..<20)
     func randomBytes(_ seed: UInt64) async throws {
         let server = try TestServer { _ in .text("ok") }
         try await blocking {

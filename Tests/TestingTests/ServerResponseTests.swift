@@ -107,7 +107,7 @@ struct ServerResponseTests {
                 + "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
     }
 
-    @Test("raw bytes go out as they are")
+    @Test("raw bytes are sent unchanged")
     func raw() async throws {
         let server = try TestServer()
         let garbage = Data((0...255).map(UInt8.init))

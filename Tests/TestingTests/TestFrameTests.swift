@@ -14,7 +14,7 @@ import Testing
         if length == 4 { #expect(try #require(TestFrame.take(from: &bytes)) == frame && bytes.isEmpty) }
     }
 
-    @Test("a length in any number of bytes is written", arguments: [-1, 0, 2, 8, 9])
+    @Test("a length is written in any number of bytes", arguments: [-1, 0, 2, 8, 9])
     func lengths(size: Int) {
         #expect(TestFrame.data(Data(count: 5)).wireBytes(lengthBytes: size).count == 7 + max(0, size))
     }

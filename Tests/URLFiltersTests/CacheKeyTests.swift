@@ -4,7 +4,7 @@ import ErrandTesting
 import ErrandURLFilters
 import Testing
 
-@Suite("What a cache's key sees of URL filters", .endsInTime, .leakChecked)
+@Suite("URL filters and the keys of caches", .endsInTime, .leakChecked)
 struct CacheKeyTests {
     private func keys(_ filters: any Filter..., path: String = "a") async throws -> (key: String?, url: String) {
         let watch = KeyWatch()
@@ -61,7 +61,7 @@ struct CacheKeyTests {
         #expect((computed.value, edits.value, closures.value) == (2, 1, 3))
     }
 
-    @Test("a retry above the list makes it run again, from the URL that was there")
+    @Test("a retry before the URL filters runs them again, from the original URL")
     func retried() async throws {
         let (runs, watch) = (Counter(), KeyWatch())
         let twice = ClosureFilter { exchange, next in

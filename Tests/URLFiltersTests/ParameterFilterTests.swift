@@ -122,7 +122,7 @@ struct ParameterFilterTests {
         #expect((try await bench.failure(call) as? URLFilterError)?.code == .invalidBody)
     }
 
-    @Test("a body that an earlier filter left to be encoded is read; a length that was given follows")
+    @Test("a body that an earlier filter left to be encoded is read, and a given length is corrected")
     func deferred() async throws {
         let json = ClosureFilter { exchange, next in
             var exchange = exchange

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ErrandURLSessionTransport
 
-@Suite("Chunks for a stream that takes bytes only while it has room", .endsInTime, .leakChecked)
+@Suite("Chunks for a stream that only takes bytes while it has room", .endsInTime, .leakChecked)
 struct ChunkWriterTests {
     /// A stream with limited room.
     private final class Outlet: Sendable {
@@ -64,7 +64,7 @@ struct ChunkWriterTests {
         #expect(String(decoding: outlet.bytes, as: UTF8.self) == "one,two,three")
     }
 
-    @Test("a chunk that waits is refused when the stream closes, and so is each later one", arguments: [true, false])
+    @Test("a waiting chunk is refused when the stream closes, and so is each later one", arguments: [true, false])
     func closed(byStream: Bool) async {
         outlet.makeRoom(3)
         async let isWritten = writer.write(Data("four".utf8))

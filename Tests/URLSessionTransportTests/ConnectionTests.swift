@@ -6,7 +6,7 @@ import Testing
 
 @testable import ErrandURLSessionTransport
 
-@Suite("Connections over one of the system's", .endsInTime, .leakChecked)
+@Suite("Connections over a system connection", .endsInTime, .leakChecked)
 struct ConnectionTests {
     private let driver = ScriptedDriver()
     private let connection: SystemConnection

@@ -55,7 +55,7 @@ struct SilenceTests {
         #expect(time.nextWake == nil)
     }
 
-    @Test("an exchange that was active since sleeps on, and one that was removed is not asked")
+    @Test("an exchange that was active in the meantime sleeps on, and a removed one isn't checked")
     func activity() async throws {
         let time = ManualTimeSource()
         let watch = SilenceWatch(time: time)

@@ -10,7 +10,7 @@ import ErrandURLFilters
 import Synchronization
 import Testing
 
-@Suite("Requests on their way while users and credentials change", .endsInTime, .leakChecked)
+@Suite("Requests in flight while users and credentials change", .endsInTime, .leakChecked)
 struct FlightTests {
     // MARK: Users
 
@@ -115,7 +115,7 @@ struct FlightTests {
         #expect(!hasFilters || service.requests.allSatisfy { Service.items(of: $0, "v") == ["3"] })
     }
 
-    @Test("a credential in the body is sent once, though filters have added to the form", arguments: [false, true])
+    @Test("a credential in the body is sent once, although filters have added to the form", arguments: [false, true])
     func bodyOnce(hasFilters: Bool) async throws {
         let service = Service()
         let session = AuthenticationSession(FormKey(key: "ada.1")) { _ in FormKey(key: "ada.2") }

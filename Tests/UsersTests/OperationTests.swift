@@ -107,7 +107,7 @@ struct OperationTests {
         #expect(end is AuthenticationError)
     }
 
-    @Test("an open stream hands over no event once another user has signed in")
+    @Test("an open stream delivers no event once another user has signed in")
     func open() async throws {
         let (gate, count) = (Gate(), Counter())
         let transport = service.transport { [session] _, _ in

@@ -19,7 +19,8 @@ struct PinnedTests {
         return nil
     }
 
-    @Test("after a sign-out a call of the first user's operation isn't sent, and no handler signs somebody in for it")
+    @Test(
+        "after a sign-out a call of the first user's operation isn't sent, and no handler signs another user in for it")
     func signedOut() async throws {
         let (service, handled) = (Service(), Counter())
         let session = AuthenticationSession(BearerToken("ada")) { (_: BearerToken?) in

@@ -8,7 +8,7 @@ import ErrandURLFilters
 import Synchronization
 import Testing
 
-@Suite("What is stored for one user is not served to another", .endsInTime, .leakChecked)
+@Suite("A stored response of one user isn't served to another", .endsInTime, .leakChecked)
 struct StoredTests {
     private static let policies: [CachePolicy] = [.timed(.seconds(600)), .http, .timed(.seconds(600)).and(.http)]
 
@@ -139,7 +139,7 @@ struct StoredTests {
         #expect(try await agent.text(request) == "data of bob" && service.count == 2)
     }
 
-    @Test("a credential that is refreshed on the way: the response is stored for the next request with the new one")
+    @Test("a credential that is refreshed in flight: the response is stored for the next request with the new one")
     func refreshMeanwhile() async throws {
         let service = Service()
         let session = AuthenticationSession(BearerToken("ada.1")) { _ in BearerToken("ada.2") }

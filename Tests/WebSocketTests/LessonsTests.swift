@@ -7,7 +7,7 @@ import Testing
 @testable import ErrandWebSocket
 
 /// Faults that users of other WebSocket clients have reported. Tests/Lessons.md has the reports.
-@Suite("Faults of other WebSockets", .endsInTime, .leakChecked) struct SocketLessonsTests {
+@Suite("Bugs of other WebSocket libraries", .endsInTime, .leakChecked) struct SocketLessonsTests {
     private let server: TestServer
     private let agent: NetworkAgent
 
@@ -213,7 +213,7 @@ import Testing
         _ = await reading.result
     }
 
-    @Test("a handshake that is refused ends a socket, unless its status may pass")
+    @Test("a refused handshake ends a socket, unless its status allows another attempt")
     func refusedHandshakes() async throws {
         let (time, stub) = (ManualTimeSource(), StubTransport())
         let agent = NetworkAgent(baseURL: "http://stub", transport: stub, time: time)

@@ -31,7 +31,7 @@ private struct Lines: WebSocketRequest {
         NetworkAgent(baseURL: "https://example.com", transport: stub, filters: filters, accessories: accessories)
     }
 
-    @Test("a 401 renews the credential once for all sockets, and their handshakes go again with the new one")
+    @Test("a 401 renews the credential once for all sockets, and their handshakes are sent again with the new one")
     func authentication() async throws {
         let (gate, renewals) = (Gate(), Counter())
         let stub = StubTransport { request in

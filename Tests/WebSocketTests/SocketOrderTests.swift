@@ -60,7 +60,8 @@ import Testing
         socket.cancel()
     }
 
-    @Test("messages that wait for a connection go in the order of the calls, and a full line refuses the next one")
+    @Test(
+        "messages that wait for a connection are sent in the order of the calls, and a full queue refuses the next one")
     func waiting() async throws {
         let (gate, seen) = (Gate(), Log<String>())
         stub.on(

@@ -233,7 +233,7 @@ private struct Lines: WebSocketRequest {
         #expect(seen.all == cases.map(\.1))
     }
 
-    @Test("pings are responded to, and a server that does not respond to one is left")
+    @Test("pings are answered, and a server that doesn't answer one is given up")
     func pings() async throws {
         serve { socket in
             try socket.send(.ping("are you there"))
@@ -278,7 +278,7 @@ private struct Lines: WebSocketRequest {
         #expect((try await error { for try await _ in socket {} } as? WebSocketError)?.code == .alreadyRead)
     }
 
-    @Test("many senders at once: each message goes as a whole, deflated ones too", arguments: [false, true])
+    @Test("many senders at once: each message is sent as a whole, deflated ones too", arguments: [false, true])
     func senders(isDeflated: Bool) async throws {
         let headers: HTTPHeaders = isDeflated ? ["Sec-WebSocket-Extensions": "permessage-deflate"] : [:]
         server.on("/socket", .webSocket(headers: headers) { try $0.echo() })
@@ -430,7 +430,7 @@ private struct Lines: WebSocketRequest {
         #expect(seen.all == ["1: hello", "1: drop", "2: again", "2: last"])
     }
 
-    @Test("a socket that refuses while it is away throws at once, and reconnect() ends the wait")
+    @Test("a socket that refuses messages while it is disconnected throws at once, and reconnect() ends the wait")
     func away() async throws {
         serve { socket in
             if try socket.receive()?.text == "drop" { try socket.connection.reset() }

@@ -63,7 +63,7 @@ import Testing
         #expect(heads.all.compactMap(Self.target) == ["/synsproeve/", "/synspr%F8ve", "/synspr%C3%B8ve"])
     }
 
-    @Test("a server that tells %26 from & is not redirected to in a circle")
+    @Test("a server that distinguishes %26 from & doesn't cause a redirect loop")
     func circle() async throws {
         let heads = Log<String>()
         let server = try server(heads) {

@@ -155,7 +155,7 @@ import Testing
         try await server.waitUntilNoConnections()
     }
 
-    @Test("a stream is read as it comes, and dropping it closes the connection")
+    @Test("a stream is read as it arrives, and dropping it closes the connection")
     func streaming() async throws {
         struct Stream: Request {
             typealias Output = HTTPBody

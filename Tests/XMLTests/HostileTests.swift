@@ -145,7 +145,7 @@ import Testing
         #expect(failure(of: "<a/>", limits: limits)?.code == .tooDeep)
     }
 
-    @Test("a document, a tag, a comment, its attributes and a tree have a largest size")
+    @Test("the size of a document, a tag, a comment, its attributes and a tree is limited")
     func sizes() async throws {
         var limits = XMLLimits.standard
         (limits.maximumBytes, limits.maximumMarkupBytes, limits.maximumNodes, limits.maximumAttributes) = (

@@ -101,7 +101,7 @@ struct DocumentLessonsTests {
     }
 
     @Test(
-        "a declaration of UTF-16 before bytes that are UTF-8 is ignored, as in HTML, and strict UTF-8 is read",
+        "a UTF-16 declaration before UTF-8 bytes is ignored, as in HTML, and strict UTF-8 is read",
         arguments: ["utf-16", "UTF-16", "UTF-16LE", "unicode", "ISO-10646-UCS-2", "utf-32", "UCS-4"])
     func falseDeclaration(name: String) async throws {
         let text =

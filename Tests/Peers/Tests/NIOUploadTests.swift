@@ -66,7 +66,7 @@ import Testing
         try await server.stop()
     }
 
-    @Test("left at any moment, and taken up by the next start")
+    @Test("interrupted at any moment, and continued by the next start")
     func takenUp() async throws {
         let server = try await NIOUploadServer()
         let data = try write(6_000_000)

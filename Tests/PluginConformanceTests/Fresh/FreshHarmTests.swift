@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// Each mistake of a fresh plugin does harm that a user notices.
-@Suite("The mistakes of fresh plugins do harm", .endsInTime)
+@Suite("The mistakes of fresh plugins cause failures", .endsInTime)
 struct FreshHarmTests {
     private struct Call: Request {
         typealias Output = HTTPResponse

@@ -17,7 +17,7 @@ struct RateLimitTests {
         NetworkAgent(baseURL: "https://api.example.com", transport: stub, filters: [limit], time: time)
     }
 
-    @Test("a burst passes at once, the rest at the rate, in the order of their coming")
+    @Test("a burst passes at once, the rest at the rate, in order of arrival")
     func rate() async throws {
         let time = ManualTimeSource()
         let agent = agent(time, RateLimit(10, per: .seconds(10), burst: 2), .stub(.text("ok")))

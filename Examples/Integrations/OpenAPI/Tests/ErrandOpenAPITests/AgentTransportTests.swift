@@ -126,7 +126,7 @@ struct AgentTransportTests {
         #expect(recording.problems().isEmpty)
     }
 
-    @Test("a body that is let go of cancels its transfer")
+    @Test("a dropped body cancels its transfer")
     func abandoned() async throws {
         let server = try TestServer()
         server.on(.get, "/v1/files", .repeating(count: 1 << 30))
