@@ -33,7 +33,7 @@ import Testing
         #expect(try await agent.text() == "/x")
     }
 
-    @Test("a renewed credential of the same user carries the calls of that user on")
+    @Test("a renewed credential of the same user continues that user's calls")
     func renewed() async throws {
         let service = Service()
         service.valid = "ada.2"

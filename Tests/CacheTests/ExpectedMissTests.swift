@@ -41,7 +41,7 @@ import Testing
         #expect(recording.outcomes == ["success", "failure"])
     }
 
-    @Test("a miss that the caller gets as an error is a failure, and so is a cache that is not there")
+    @Test("a miss that the caller gets as an error is a failure, and so is a missing cache")
     func failures() async throws {
         let f = Fixture()
         let miss = await #expect(throws: CacheMiss.self) {

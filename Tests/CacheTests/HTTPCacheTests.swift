@@ -189,7 +189,7 @@ struct HTTPCacheTests {
         #expect(try await f.agent.cached(get("a"), includingStale: true) == nil)
     }
 
-    @Test("conditions of the caller's own are evaluated when fresh, passed on when stale (section 4.3.2)")
+    @Test("the caller's own conditions are evaluated when fresh, passed on when stale (section 4.3.2)")
     func conditions() async throws {
         f.stub.on("*") { request in
             StubResponse(

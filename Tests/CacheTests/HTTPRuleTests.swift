@@ -185,7 +185,7 @@ struct HTTPRuleTests {
     }
 
     @Test(
-        "conditions and ranges of the caller's own (section 4.3.2, RFC 9110, sections 13, 14)",
+        "the caller's own conditions and ranges (section 4.3.2, RFC 9110, sections 13, 14)",
         arguments: conditionsTable)
     func conditions(_ row: (HTTPHeaders, HTTPHeaders, HTTPConditions.Outcome)) {
         let outcome = HTTPConditions.evaluate(

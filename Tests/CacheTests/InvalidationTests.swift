@@ -88,7 +88,7 @@ struct InvalidationTests {
         #expect(f.sent == sent)
     }
 
-    @Test("responses on their way when a PUT completes are not kept, for any user or variant")
+    @Test("responses in flight when a PUT completes aren't kept, for any user or variant")
     func onTheirWay() async throws {
         let versions = Versions()
         let f = Fixture()

@@ -37,7 +37,7 @@ import Testing
         #expect(try CookieJar(file: file, droppingSessionCookies: true, at: epoch).count == 0)
     }
 
-    @Test("a line without the field of the expiry is skipped, and its name is not read as one")
+    @Test("a line without the expiry field is skipped, and its name isn't read as one")
     func missingExpiry() throws {
         defer { remove() }
         let jar = try jar(

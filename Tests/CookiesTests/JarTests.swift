@@ -103,7 +103,7 @@ import Testing
         #expect(stub.received.map { $0.headers[.cookie] } == ["a=own; b=jar", "a=jar; b=jar"])
     }
 
-    @Test("several Cookie fields of a request's own are one, joined as cookies are, with the jar's and without")
+    @Test("several Cookie fields of a request are sent as one, joined as cookies are, with the jar's and without")
     func ownFields() async throws {
         let jar = CookieJar()
         try jar.insert(Cookie("b", "jar", domain: "shop.example"))
@@ -249,7 +249,7 @@ import Testing
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
-    @Test("cookies end by the agent's clock")
+    @Test("cookies expire by the agent's clock")
     func time() async throws {
         let time = ManualTimeSource(date: epoch)
         let stub = StubTransport()
@@ -263,7 +263,7 @@ import Testing
         #expect(stub.received.map { $0.headers[.cookie] } == [nil, "a=1", nil])
     }
 
-    @Test("the app's own cookies are judged as a server's, and removed by a condition")
+    @Test("the app's own cookies are checked like a server's, and removed by a condition")
     func insertion() throws {
         let jar = CookieJar()
         try jar.insert(Cookie("a", "1", domain: ".Example.com", expiry: epoch + 60), at: epoch)

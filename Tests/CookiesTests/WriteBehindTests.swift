@@ -4,7 +4,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite("Cookie files that responses write to", .endsInTime, .leakChecked) struct WriteBehindTests {
+@Suite("Cookie files that are written in the background", .endsInTime, .leakChecked) struct WriteBehindTests {
     private let folder = FileManager.default.temporaryDirectory.appending(path: "cookies-\(UUID().uuidString)")
     private var file: URL { folder.appending(path: "cookies.txt") }
 

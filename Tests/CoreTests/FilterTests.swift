@@ -192,7 +192,7 @@ import Testing
         #expect(stub.received.isEmpty)
     }
 
-    @Test("copies of bodies go to accessories that ask, bounded, for data and for streams", arguments: [0, 3])
+    @Test("copies of bodies reach accessories that want them, bounded, for data and for streams", arguments: [0, 3])
     func bodyBytes(limit: Int) async throws {
         let recorder = RecordingAccessory(maximumBodyBytes: limit)
         let chunks = StubResponse.chunks([Data("abcd".utf8), Data("ef".utf8)])

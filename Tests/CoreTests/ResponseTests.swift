@@ -160,7 +160,7 @@ import Testing
     }
 
     @Test(
-        "text that is not valid is an error that keeps the bytes",
+        "text that isn't valid is an error that keeps the bytes",
         arguments: [
             ("text/plain", [0xFF]), ("text/plain; charset=nonsense", [0x61]), ("text/plain; charset=shift_jis", [0x81]),
         ] as [(String, [UInt8])])

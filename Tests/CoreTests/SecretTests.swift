@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(
-        "a path that is an absolute URL of another origin does not take the agent's secrets along",
+        "a path that is an absolute URL of another origin doesn't carry the agent's secrets",
         arguments: [
             ("next", true), ("/next", true), ("https://api.example.com/next", true),
             ("https://API.example.com:443/next", true), ("https://cdn.example.com/next", true),

@@ -46,7 +46,7 @@ import Testing
         return log.all
     }
 
-    @Test("the agent's, the request's or the call's takes the place of a required one")
+    @Test("the agent's, the request's or the call's filter replaces a required one")
     func named() async throws {
         let required: (Log<String>) -> [any Filter] = { [Limit(name: "required", log: $0)] }
         #expect(try await run(required: required) == ["required"])

@@ -67,7 +67,7 @@ import Testing
         #expect(codes == [nil, nil, .userChanged])
     }
 
-    @Test("a refused first request doesn't decide whose the operation is", arguments: [401, 407])
+    @Test("a refused first request doesn't decide to which user the operation belongs", arguments: [401, 407])
     func refused(status: Int) async {
         let count = Counter()
         let transport = StubTransport { _ in count.increment() == 1 ? .status(status) : .text("x") }

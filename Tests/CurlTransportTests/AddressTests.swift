@@ -76,7 +76,7 @@ struct AddressTests {
 
     private func seconds(_ time: UInt64?) -> Double? { time.map { Double($0) / 1e9 } }
 
-    @Test("a long time has a short first round and the rest as a second one, a short time has one")
+    @Test("a long timeout has a short first round and the rest as a second one, a short timeout has one")
     func times() {
         var rounds = Self.rounds(.seconds(30))
         #expect(seconds(rounds.start(at: 0)) == 4)

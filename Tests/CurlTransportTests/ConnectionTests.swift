@@ -18,7 +18,7 @@ import Android
 struct ConnectionTests {
     private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
-    @Test("a proxy is asked for the whole URL, excepted hosts are not")
+    @Test("a proxy is asked for the whole URL, and excepted hosts aren't sent to it")
     func proxy() async throws {
         let heads = Log<String>()
         let proxy = try RawServer { peer in
@@ -49,7 +49,7 @@ struct ConnectionTests {
         #expect(error.code == .cannotConnect && error.message.hasPrefix("the proxy can't be reached: "))
     }
 
-    @Test("a proxy that refuses to connect is a failure to connect, and never sees the server's credentials")
+    @Test("a proxy that refuses to connect is cannotConnect, and never sees the server's credentials")
     func refusedTunnel() async throws {
         let heads = Log<String>()
         let proxy = try RawServer { peer in

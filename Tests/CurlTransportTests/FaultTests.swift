@@ -84,7 +84,7 @@ struct FaultTests {
         }
     }
 
-    @Test("a new connection without TLS that ends before a byte asks whether the URL is to begin with https")
+    @Test("a new connection without TLS that ends before a byte suggests https in its error")
     func mute() async throws {
         let server = try RawServer { peer in if peer.readHead() != nil { peer.reset() } }
         let error = try await failure {

@@ -113,7 +113,7 @@ struct ResendTests {
     }
 
     @Test(
-        "a malformed response after a kept connection that was reset is judged by itself",
+        "a malformed response after a kept connection that was reset is treated separately",
         arguments: ["GET", "PUT", "DELETE"])
     func malformedAfterReset(method: String) async throws {
         guard try !CurlLibrary.load().avoids(.connectionReuse) else { return }

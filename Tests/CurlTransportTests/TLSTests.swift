@@ -90,7 +90,7 @@ struct TLSTests {
         #expect(error.code == .insecureConnection)
     }
 
-    @Test("the check of the host goes away by a dangerous name only, and the trust stays")
+    @Test("the check of the host is only disabled by a dangerous name, and the check of trust stays")
     func otherHosts() async throws {
         let nginx = try await nginx()
         let transport = trusting(nginx) { $0.tls.dangerouslyAcceptsCertificatesOfOtherHosts = true }

@@ -108,7 +108,7 @@ struct TimeoutTests {
         #expect(response.data.count == 24)
     }
 
-    @Test("a reader that takes its time is not the server's silence")
+    @Test("a slow reader doesn't count as the server's silence")
     func slowReader() async throws {
         let server = try RawServer.sending(bytes: 20 << 20)
         let response = try await CurlTransport().send(

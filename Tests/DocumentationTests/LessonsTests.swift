@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(
-        "a list that is wrong is found",
+        "a wrong list is found",
         arguments: [
             ("| a/b#1 | x | `JarTests.missing` | no |", "no test"),
             ("| a/b#1 | x | `JarTests.jar` | maybe |", "neither"),

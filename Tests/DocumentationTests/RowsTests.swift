@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(
-        "a mapping that is wrong is found",
+        "a wrong mapping is found",
         arguments: [
             ("Y1: no such test", "no test"), ("Y1: two tests", "2 tests"), ("Y1 Y1: a test", "twice"),
             ("Y1: a test\nY2: a test", "twice"), ("Y1 X2: a test", "no row"), ("a test", "no rows"),

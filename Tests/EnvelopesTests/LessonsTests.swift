@@ -58,7 +58,7 @@ struct EnvelopeLessonsTests {
         }
     }
 
-    @Test("a number that doesn't fit its type is reported as that, with its path by the fast decoder")
+    @Test("a number that doesn't fit its type is reported as such, with its path by the fast decoder")
     func numbers() async throws {
         let agent = NetworkAgent(stub: #"{"code":0,"data":{"id":7.5}}"#)
         let plain = await #expect(throws: ErrandError.self) { try await agent.send(Get<Account>()) }

@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test("a redirect keeps the fragment, and the zone of the address that was asked")
+    @Test("a redirect keeps the fragment, and the zone of the requested address")
     func redirects() throws {
         func url(_ text: String, _ base: String) throws -> String {
             try URLReference(text).redirectURL(from: try #require(URL(string: base))).absoluteString

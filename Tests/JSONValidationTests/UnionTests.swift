@@ -99,7 +99,7 @@ struct UnionTests {
         Issue.record("\(times)")
     }
 
-    @Test("shapes that are made of one shape over and over are compiled once")
+    @Test("shapes that contain one shape many times are compiled once")
     func shared() {
         var shape = JSONShape.either(["a": .integer], ["b": .integer])
         for _ in 0..<60 { shape = .either(shape, shape, .nullable(shape)) }

@@ -69,7 +69,7 @@ struct IndicatorLessonsTests {
     }
 
     @Test(
-        "a log of bodies changes no byte of an upload or of its response",
+        "a log of bodies doesn't change a byte of an upload or of its response",
         arguments: [LogLevel.line, .bodies(upTo: 100)])
     func uploads(level: LogLevel) async throws {
         let server = try TestServer()

@@ -141,7 +141,7 @@ struct LoadingIndicatorTests {
         #expect(shown.all.map(\.label) == ["The feed…", nil, "Once", nil])
     }
 
-    @Test("streams begin with the state of now, give the newest, and end with the indicator")
+    @Test("streams begin with the current state, deliver the newest, and end with the indicator")
     func streams() async throws {
         let gate = Gate()
         var indicator: LoadingIndicator? = instantly()

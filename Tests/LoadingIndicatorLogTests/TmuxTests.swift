@@ -168,7 +168,7 @@ struct TmuxTests {
         return lines
     }
 
-    @Test("coloured unless NO_COLOR is set", arguments: ["", "NO_COLOR=1"])
+    @Test("colored unless NO_COLOR is set", arguments: ["", "NO_COLOR=1"])
     func colors(environment: String) async throws {
         let screen = try await Screen(environment)
         screen.tell("show x")

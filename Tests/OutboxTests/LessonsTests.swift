@@ -27,7 +27,7 @@ import Testing
         await outbox.close()
     }
 
-    @Test("a network that is reported again and again sends no request twice")
+    @Test("a network that is reported again and again doesn't send a request twice")
     func reportedOften() async throws {
         let (gate, offline) = (Gate(), Gate())
         let desk = Desk { path in

@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test(
-        "a great number leaves room for later ones, which are read again, also from a log that was rewritten",
+        "a large number leaves room for later ones, which are read again, also from a rewritten log",
         arguments: [OutboxFormat.Kind.next, .put])
     func greatNumber(kind: OutboxFormat.Kind) async throws {
         var bytes = OutboxFormat.prefix
@@ -218,7 +218,7 @@ import Testing
         }
     }
 
-    @Test("a replacement that a crash has cut off leaves the older one, which was acknowledged")
+    @Test("a replacement that a crash has cut off leaves the older, acknowledged one")
     func tornReplacement() async throws {
         let outbox = try await desk.enqueueOnly()
         let id = try await outbox.enqueue(Draft(text: "first"))

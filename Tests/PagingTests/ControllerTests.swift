@@ -293,7 +293,7 @@ import Testing
         #expect(resumed.state.items == Array(10..<25) && resumed.state.isLast && server.requests.count == 2)
     }
 
-    @Test("a list that begins at a stored position notices pages that lead back, as any list does")
+    @Test("a list that begins at a stored position notices pages that lead back, like any list")
     func resumedCycle() async throws {
         struct Node: Codable, Sendable {
             var items: [Int]

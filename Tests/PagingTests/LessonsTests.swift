@@ -35,7 +35,8 @@ import Testing
         }
     }
 
-    @Test("a list that has become shorter shows no page twice, and can be left", arguments: PagePosition.all)
+    @Test(
+        "a list that has become shorter shows no page twice, and the reader can leave it", arguments: PagePosition.all)
     func shorterList(position: PagePosition) async throws {
         let server = NumberServer(position.style, 15)
         let controller = PageController(GetNumbers(page: position), on: server.agent)

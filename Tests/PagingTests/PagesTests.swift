@@ -164,7 +164,7 @@ import Testing
     }
 
     @Test(
-        "a link may have characters that a URI has not, and its escapes are asked for as they are",
+        "a link may have characters that aren't allowed in a URI, and its escapes are requested unchanged",
         arguments: [
             ("/items?page[number]=2&filter=a%20b", "/items?page%5Bnumber%5D=2&filter=a%20b"),
             ("?cursor=YQ%3D%3D|{x}", "/numbers?cursor=YQ%3D%3D%7C%7Bx%7D"), ("/a b?c=d e", "/a%20b?c=d%20e"),
@@ -226,7 +226,7 @@ import Testing
         #expect(controller.state.pages.count == 2)
     }
 
-    @Test("a page that names itself as the next one is an error, and no list without an end")
+    @Test("a page that names itself as the next one is an error, and not an endless list")
     func repeated() async throws {
         let agent = NetworkAgent(
             baseURL: "https://api.example.com", transport: .stub(.json(#"{"items":[1],"next":"same"}"#)))
@@ -361,7 +361,7 @@ import Testing
         #expect(stub.received.map(secrets) == [3, 3, 3])
     }
 
-    @Test("requests that a closure makes, whole ones too, take no secrets of theirs to another origin")
+    @Test("requests that a closure creates, whole ones too, don't carry their secrets to another origin")
     func closures() async throws {
         struct Whole: Request {
             typealias Output = [Int]

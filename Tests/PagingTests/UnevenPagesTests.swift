@@ -133,7 +133,7 @@ struct UnevenPagesTests {
         #expect(server.requests.value == 5)
     }
 
-    @Test("a page that repeats although the total promises more is an error, and no list with gaps")
+    @Test("a page that repeats although the total promises more is an error, and not a list with gaps")
     func repeatedWithTotal() async throws {
         for position in [PagePosition.number(), .offset()] {
             let server = Server(Self.same(10, total: 45))

@@ -48,7 +48,7 @@ struct RecordingLessonsTests {
     }
 
     @Test(
-        "a password in a list of names and values reaches no archive",
+        "a password in a list of names and values doesn't reach an archive",
         arguments: [
             (
                 "text/xml",

@@ -166,7 +166,7 @@ struct ReplayMatchingTests {
         return least
     }
 
-    @Test("a mask and a near miss cost no more than the length of both")
+    @Test("a mask and a near miss take time linear in the length of both")
     func nearMisses() async throws {
         func growth(_ make: (Int) throws -> (recorded: String, request: HTTPRequest, matching: ReplayMatching))
             async throws

@@ -176,7 +176,7 @@ import Testing
         #expect((await task.result).isFailure)
     }
 
-    @Test("cancelled at any moment, started again, and never anything but the file", arguments: [1, 4])
+    @Test("cancelled at any moment and started again, the file is never wrong", arguments: [1, 4])
     func cancelledAnywhere(segments: Int) async throws {
         let agent = agent(origin.server, .system, quick(segments: segments))
         var random = SeededGenerator(seed: 7)

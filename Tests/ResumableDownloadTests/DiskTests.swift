@@ -156,7 +156,7 @@ import Testing
         #expect(origin.ranges.last != .some(nil))
     }
 
-    @Test("a name in a sidecar leads to no other directory")
+    @Test("a name in a sidecar doesn't lead to another directory")
     func plantedName() async throws {
         try FileManager.default.createDirectory(at: folder.file("dir"), withIntermediateDirectories: false)
         let directory = folder.file("dir")

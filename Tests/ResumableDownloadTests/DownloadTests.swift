@@ -81,7 +81,7 @@ import Testing
         #expect(mode as? Int == 0o640)
     }
 
-    @Test("a refused status is reported with its body, and touches no file", arguments: Wire.allCases)
+    @Test("a refused status is reported with its body, and doesn't touch a file", arguments: Wire.allCases)
     func refused(wire: Wire) async throws {
         try Data("old".utf8).write(to: folder.file("a.mp4"))
         server.on("/film.mp4", .repeating(Data("no such film ".utf8), count: 10_000_000).status(404))

@@ -174,7 +174,7 @@ import Testing
     }
 
     #if os(Linux)
-    @Test("a proxy is used, or not, as asked for")
+    @Test("a proxy is used, or not, as configured")
     func proxy() async throws {
         let proxy = try TestServer()
         proxy.on("*film.mp4", .data(bytes(1000)))

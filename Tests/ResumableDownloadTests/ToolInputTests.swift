@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test("a rate is kept by all downloads together, and idle time is not saved up")
+    @Test("all downloads together keep to a rate, and idle time isn't saved up")
     func rate() {
         let limit = RateLimit(bytesPerSecond: 1000)
         let start = ContinuousClock.now

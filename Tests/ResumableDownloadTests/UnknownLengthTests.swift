@@ -48,7 +48,7 @@ import Testing
         #expect(try folder.data("a") == film && firsts.count == 2 && firsts[1] ?? 0 > 0)
     }
 
-    @Test("several cuts cost no byte twice but the last one of each", arguments: Wire.allCases)
+    @Test("several cuts only repeat the last byte of each", arguments: Wire.allCases)
     func resumesOften(wire: Wire) async throws {
         origin.set { resource in
             resource.twist = { number, _, response in

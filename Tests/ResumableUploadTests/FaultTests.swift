@@ -222,7 +222,7 @@ import Testing
     }
 
     @Test(
-        "a place may have characters that a URI has not, and its escapes are asked for as they are",
+        "a location may have characters that aren't allowed in a URI, and its escapes are requested unchanged",
         arguments: [UploadOrigin.Kind.tus, .draft(8), .draft(6)])
     func writtenFreely(kind: UploadOrigin.Kind) async throws {
         let origin = try UploadOrigin(kind)

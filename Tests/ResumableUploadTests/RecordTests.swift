@@ -119,7 +119,7 @@ import Testing
         #expect(origin.snapshot.bodies.map { Data($0) } == [film] && names.isEmpty)
     }
 
-    @Test("a record with the last sequence number of all is as good as a damaged one")
+    @Test("a record with the last possible sequence number is treated as damaged")
     func lastSequence() async throws {
         let origin = try UploadOrigin(.draft(8))
         await leave(origin)
@@ -140,7 +140,7 @@ import Testing
         #expect(names.isEmpty)
     }
 
-    @Test("a record of another request, or that leads elsewhere than to http, is not believed")
+    @Test("a record of another request, or one that leads to another scheme than http, isn't used")
     func foreign() async throws {
         let origin = try UploadOrigin(.draft(8))
         for change in [

@@ -120,7 +120,7 @@ import Testing
         #expect(try verdict("final;/a /b") == .has(7))
     }
 
-    @Test("a record of before there were segments is read, and one with segments has their places")
+    @Test("a record from before there were segments is read, and one with segments has their locations")
     func record() throws {
         let old = """
             {"acknowledged":5,"format":1,"request":"r","resource":{"url":"http://a.example/1"},"server":{"algorithms":[],\

@@ -126,7 +126,7 @@ import Testing
         #expect(bodies(of: origin) == [film, bytes(900_001, seed: 2)] && !origin.snapshot.log.contains("DELETE"))
     }
 
-    @Test("segments that the server has forgotten by its own word are not asked for")
+    @Test("segments that the server reports as forgotten aren't asked for")
     func expired() async throws {
         let origin = try joiningOrigin()
         origin.set { $0.expires = "Sun, 06 Nov 1994 08:49:37 GMT" }
@@ -136,7 +136,7 @@ import Testing
         #expect(bodies(of: origin) == [film] && !origin.snapshot.log.contains("HEAD"))
     }
 
-    @Test("segments that are not those of the body, or that lead elsewhere, are not believed")
+    @Test("segments of another body, or that lead elsewhere, aren't used")
     func foreign() async throws {
         for change in [
             { (record: inout UploadRecord) in record.segments?[1].start += 1 },

@@ -45,7 +45,7 @@ import Testing
         #expect(help.status == 0 && help.text.hasPrefix("usage: errand-upload"))
     }
 
-    @Test("a refusal ends with status 2, a failure that may pass with 1")
+    @Test("a permanent failure ends with status 2, a temporary one with 1")
     func failures() async throws {
         let origin = try UploadOrigin(.draft(8))
         for (status, expected) in [(403, 2), (503, 1)] {

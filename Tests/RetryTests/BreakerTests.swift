@@ -67,7 +67,7 @@ import Testing
         #expect(Set(changes.map(\.host)) == ["api.example.com:443"])
     }
 
-    @Test("a probe that is cancelled leaves its place to the next request")
+    @Test("a cancelled probe leaves its place to the next request")
     func cancelledProbe() async throws {
         let (time, door) = (ManualTimeSource(), Gate())
         let wire = Wire { number, request, _ in

@@ -34,7 +34,7 @@ import Testing
         #expect(wire.sent == Self.hosts * 10)
     }
 
-    @Test("a limit that is used up, and a rest, are kept with each", arguments: [true, false])
+    @Test("a used-up quota and a pause are kept separately for each host", arguments: [true, false])
     func rests(isQuota: Bool) async throws {
         let wire = Wire { _, request, _ in
             isQuota
@@ -50,7 +50,7 @@ import Testing
         #expect(wire.sent == Self.hosts)
     }
 
-    @Test("a rate is kept with each")
+    @Test("each host has its own rate")
     func rates() async throws {
         let wire = Wire { _, request, _ in response(request) }
         let agent = NetworkAgent(wire, [.hostLimit(HostLimits(rate: RequestRate(1, per: .seconds(30))))])

@@ -191,7 +191,7 @@ import Testing
         #expect(await outcome(task) == "ok")
     }
 
-    @Test("a redirect to a host that rests waits as well")
+    @Test("a redirect to a paused host waits as well")
     func redirects() async throws {
         let time = ManualTimeSource()
         let wire = Wire { number, request, _ in

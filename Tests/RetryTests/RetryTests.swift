@@ -191,7 +191,7 @@ import Testing
         #expect(stub.received.count == 7)
     }
 
-    @Test("the body of a response that is not the last is let go of before the wait")
+    @Test("the body of a response that isn't the last is released before the wait")
     func streams() async throws {
         let time = ManualTimeSource()
         let cancelled = Log<Int>()

@@ -183,7 +183,7 @@ import Testing
         #expect(server.connectionCount == 1)
     }
 
-    @Test("a mark whose response doesn't end is the end of the stream, without a wait")
+    @Test("an end mark ends the stream although the response doesn't end")
     func endlessAfterMark() async throws {
         let time = ManualTimeSource()
         let agent = NetworkAgent(baseURL: server.url, transport: .system, time: time)

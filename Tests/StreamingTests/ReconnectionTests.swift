@@ -192,7 +192,7 @@ import Testing
         #expect(error?.code == .cannotConnect && attempts.all == [1, 2, 3, 4])
     }
 
-    @Test("statuses that the request allows are asked again, and Retry-After is respected")
+    @Test("statuses that the policy allows are tried again, and Retry-After is respected")
     func retryAfter() async throws {
         let time = ManualTimeSource()
         let stub = StubTransport()

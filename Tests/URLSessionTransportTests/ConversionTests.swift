@@ -48,7 +48,7 @@ struct ConversionTests {
         #expect(request.httpBody == Data("hi".utf8))
     }
 
-    @Test("responses go both ways")
+    @Test("requests and responses are converted in both directions")
     func responses() throws {
         let url = try #require(URL(string: "http://example.com/"))
         let response = HTTPResponse(
@@ -64,7 +64,7 @@ struct ConversionTests {
     }
 
     @Test(
-        "cookies that were joined are set apart again",
+        "cookies that were joined are separated again",
         arguments: [
             ("a=1", ["a=1"]), ("a=1, b=2", ["a=1", "b=2"]), ("a=1,b=2", ["a=1", "b=2"]),
             ("a=1; Expires=Wed, 21 Oct 2037 07:28:00 GMT, b=2", ["a=1; Expires=Wed, 21 Oct 2037 07:28:00 GMT", "b=2"]),

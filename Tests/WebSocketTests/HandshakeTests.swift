@@ -167,7 +167,7 @@ import Testing
         #expect(head.contains("Host: [fe80::1]:8080\r\n"))
     }
 
-    @Test("a redirect to a socket is one to the same URL with the scheme of requests, and its escapes stay")
+    @Test("a redirect of a socket leads to the same URL with the scheme of requests, and its escapes stay")
     func redirects() throws {
         let url = try #require(URL(string: "https://a.test/chat"))
         func target(_ location: String) -> String? { UpgradeTransport.target(of: [.location: location], from: url) }

@@ -70,7 +70,7 @@ import Testing
         gate.open()
     }
 
-    @Test("the code and the reason of the server's close frame can be asked for, those of a normal one too")
+    @Test("the code and the reason of the server's close frame can be read, also for a normal closure")
     func closeCodes() async throws {
         stub.on(
             "/socket", response: .webSocket { try await $0.close(1000, "see you") },
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test("a reader that waits for so long throws timedOut, and loses no message")
+    @Test("a reader's wait ends with timedOut, and loses no message")
     func readingInTime() async throws {
         let (started, gate) = (Gate(), Gate())
         stub.on(

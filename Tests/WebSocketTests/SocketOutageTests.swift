@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test(
-        "a message for a connection that the server closes goes over the next one, or is refused",
+        "a message for a connection that the server closes is sent over the next one, or refused",
         arguments: [false, true])
     func closedByServer(isRefused: Bool) async throws {
         let (closing, ended, seen) = (Gate(), Gate(), Log<String>())

@@ -103,7 +103,7 @@ private struct Lines: WebSocketRequest {
         try await server.waitUntilNoConnections()
     }
 
-    @Test("a refusal and a redirect do not wait for the end of their body")
+    @Test("a refusal and a redirect don't wait for the end of their body")
     func endlessRefusal() async throws {
         let gate = Gate()
         server.on("/socket", TestResponse.text("no", status: 403).waiting(for: gate, afterBodyBytes: 1))
@@ -404,7 +404,7 @@ private struct Lines: WebSocketRequest {
         await socket.close()
     }
 
-    @Test("a lost connection is made again, greeted first, and messages that waited follow")
+    @Test("a lost connection is replaced and greeted first, and waiting messages follow")
     func reconnecting() async throws {
         let count = Atomic(0)
         let seen = Log<String>()

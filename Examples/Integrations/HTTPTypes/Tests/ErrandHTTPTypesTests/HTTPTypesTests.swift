@@ -8,7 +8,7 @@ import Testing
 struct HTTPTypesTests {
     private static func url(_ text: String) throws -> URL { try #require(URL(string: text)) }
 
-    @Test("a request comes back as it was: method, URL and every field in its order, with its marks")
+    @Test("a request is converted back unchanged: method, URL and every field in its order, with its marks")
     func requestRoundTrip() throws {
         var headers: HTTPHeaders = ["Accept": "text/html", "X-Trace": "7", "accept": "text/plain"]
         headers.set("X-Api-Key", "k-1", sensitive: true)
