@@ -281,6 +281,33 @@ struct DiskStoreTests {
         #expect(try await store.usage().bytes == Int64(try file().1 ?? 0))
     }
 
+    @Test("an update that copies the entry doesn't undo a removal, another entry or another update meanwhile")
+    func changesDuringUpdate() async throws {
+        let (store, key) = (DiskStore(at: directory.url), CacheKey("k"))
+        let (old, other, head) = (try entry("old", "old"), try entry("other", "other"), try entry("", "head").head)
+
+        /// Changes the store while the update copies the body. Returns whether the update took place.
+        func update(while change: @escaping @Sendable () async throws -> Void) async throws -> Bool {
+            try await store.store(old, for: key)
+            let body = HTTPBody {
+                try await change()
+                return nil
+            }
+            return try await store.store(CacheEntry(head: head, body: body), for: key, replacing: old.head)
+        }
+        #expect(try await update {})
+        #expect(try await store.entry(for: key)?.head.url == head.url)
+        #expect(try await update { try await store.remove(key) } == false)
+        #expect(try await store.entry(for: key) == nil)
+        #expect(try await update { try await store.store(other, for: key) } == false)
+        #expect(try await store.entry(for: key)?.head.url == other.head.url)
+        #expect(try await update { _ = try await store.update(other.head, replacing: old.head, for: key) } == false)
+        #expect(try await store.entry(for: key)?.head.url == other.head.url)
+        #expect(try await store.entry(for: key)?.body.collect(upTo: 100) == Data("old".utf8))
+        let partial = directory.url.appending(path: "errand-cache/partial").path
+        #expect(try FileManager.default.contentsOfDirectory(atPath: partial).isEmpty)
+    }
+
     @Test("one damaged byte of a renewed entry costs the entry, or has no effect: no older head comes back")
     func damageAfterRenewal() async throws {
         let store = DiskStore(at: directory.url)

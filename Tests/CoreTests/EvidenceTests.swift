@@ -104,6 +104,8 @@ import Testing
             ("https:\\\\ada:canary@e.com", "x", "•••@e.com"), ("https://e.com", "a b?key=canary", "a b?key=•••"),
             ("https://e.com", "ftp://ada:canary@e.com/x", "•••@e.com/x"), ("", "users/7?key=canary", "users/7?key=•••"),
             ("https://e.com:99999/v1", "x", "https://e.com:99999/v1"), ("https://e.com", "a\u{1B}[2Jb", "a\\u{1B}[2Jb"),
+            ("https://e.com", "WSS://e.com/chat", "for a WebSocket over TLS, write https"),
+            ("ws://e.com", "chat", "for a WebSocket without TLS, write http"),
         ])
     func urls(base: String, path: String, shown: String) async throws {
         let agent = NetworkAgent(baseURL: base, transport: .stub)

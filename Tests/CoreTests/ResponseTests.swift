@@ -162,7 +162,7 @@ import Testing
     @Test(
         "text that isn't valid is an error that keeps the bytes",
         arguments: [
-            ("text/plain", [0xFF]), ("text/plain; charset=nonsense", [0x61]), ("text/plain; charset=shift_jis", [0x81]),
+            ("text/plain", [0xFF]), ("text/plain; charset=nonsense", [0xE9]), ("text/plain; charset=shift_jis", [0x81]),
         ] as [(String, [UInt8])])
     func invalidText(type: String, bytes: [UInt8]) async throws {
         do {

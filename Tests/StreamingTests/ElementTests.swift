@@ -198,6 +198,25 @@ import Testing
         withExtendedLifetime(body) {}
     }
 
+    @Test(
+        "a byte order mark isn't part of the first line or value, wherever a chunk ends", arguments: [1, 2, 3, 4, 100])
+    func marks(size: Int) async throws {
+        func body(_ text: String) -> HTTPBody {
+            let bytes = Array("\u{FEFF}\(text)".utf8)
+            let chunks = stride(from: 0, to: bytes.count, by: size).map {
+                Data(bytes[$0..<min(bytes.count, $0 + size)])
+            }
+            let turn = Log<Int>()
+            return HTTPBody(next: {
+                turn.add(0)
+                return turn.all.count <= chunks.count ? chunks[turn.all.count - 1] : nil
+            })
+        }
+        #expect(try await body("name,age\nAda,36").lines().all() == ["name,age", "Ada,36"])
+        #expect(try await body("\u{FEFF}").lines().all() == ["\u{FEFF}"])
+        #expect(try await body("1\n2").jsonLines(of: Int.self).all() == [1, 2])
+    }
+
     @Test("lines of a response are read in the charset of its type; one that isn't valid in it throws")
     func charsets() async throws {
         func lines(_ bytes: [UInt8], _ type: String) async throws -> [String] {
@@ -208,9 +227,12 @@ import Testing
         #expect(try await lines([0x83, 0x65, 0x0A, 0x5C, 0x0D, 0x0A], "text/plain; charset=Shift_JIS") == ["テ", "\\"])
         #expect(try await lines([0x93, 0x0A, 0xEF], "text/plain; charset=iso-8859-1") == ["“", "ï"])
         #expect(try await lines([0xFF, 0x0A], "text/plain; charset=\"\"") == ["\u{FFFD}"])
-        for (bytes, type) in [([0x61, 0x0A, 0x81], "Shift_JIS"), ([0x61], "no-such"), ([0x61, 0, 0x0A, 0], "utf-16")]
-            as [([UInt8], String)]
-        {
+        // An unknown charset is ignored as long as the lines are UTF-8.
+        #expect(try await lines([0x61, 0x0A, 0xC3, 0xA9], "text/plain; charset=utf8mb4") == ["a", "\u{E9}"])
+        for (bytes, type) in [
+            ([0x61, 0x0A, 0x81], "Shift_JIS"), ([0x81], "no-such"), ([0x61, 0, 0, 0, 0x0A, 0, 0, 0], "utf-32"),
+            ([0x61, 0, 0x0A, 0], "utf-16"),
+        ] as [([UInt8], String)] {
             let error = await #expect(throws: StreamingError.self) { try await lines(bytes, "a/b; charset=\(type)") }
             #expect(error?.code == .decodingFailed && error?.element == (bytes.count == 3 ? 2 : 1))
         }

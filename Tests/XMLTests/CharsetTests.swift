@@ -76,9 +76,10 @@ import Testing
     @Test("is an error if it is unknown, or the bytes aren't valid in it")
     func unknown() async throws {
         let bad: [(Data, String?)] = [
-            (Data("<a/>".utf8), "no-such-charset"), (Data("<?xml version='1.0' encoding='x-none'?><a/>".utf8), nil),
+            (latin("<a>\u{E9}</a>"), "no-such-charset"),
+            (Data("<?xml version='1.0' encoding='x-none'?><a/>".utf8), nil),
             (latin("<a>\u{E9}</a>"), nil),
-            (latin("<?xml version='1.0' encoding='utf-8'?><a>\u{E9}</a>"), nil), (Data("<a/>".utf8), "a b"),
+            (latin("<?xml version='1.0' encoding='utf-8'?><a>\u{E9}</a>"), nil), (latin("<a>\u{E9}</a>"), "a b"),
             (Data([0xFE, 0xFF, 0, 0x3C, 0xDC, 0, 0, 0x61]), nil), (Data([0x3C, 0x61, 0x3E, 0xC0, 0x80, 0x3C]), nil),
             (Data([0x3C, 0x61, 0x3E, 0xED, 0xA0, 0x80, 0x3C]), nil),
         ]
@@ -86,5 +87,14 @@ import Testing
             #expect(failure(of: data, charset: charset)?.code == .invalidCharset, "\(index)")
             #expect(try await streamFailure(of: data, charset: charset)?.code == .invalidCharset, "\(index)")
         }
+    }
+
+    @Test(
+        "an unknown charset of a header leaves the declaration, and UTF-8",
+        arguments: ["utf8mb4", "none", "a b", "'utf-8'"])
+    func unknownHeader(label: String) throws {
+        let declared = latin("<?xml version='1.0' encoding='iso-8859-1'?><a>\u{E9}</a>")
+        #expect(try XMLTree(declared, charset: label).text == "\u{E9}")
+        #expect(try XMLTree(Data("<a>\u{E9}</a>".utf8), charset: label).text == "\u{E9}")
     }
 }

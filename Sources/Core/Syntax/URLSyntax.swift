@@ -146,14 +146,20 @@ public enum URLSyntax {
 
     private static func check(_ bytes: Span<UInt8>) throws(Fault) -> Int {
         guard let colon = schemeEnd(bytes) else { throw Fault(description: "the URL is not absolute") }
-        guard isHTTP(bytes.extracting(..<colon)) else {
-            throw Fault(description: "the scheme is not http or https")
-        }
+        guard isHTTP(bytes.extracting(..<colon)) else { throw otherScheme(String(decoding: bytes.extracting(..<colon))) }
         let start = colon + 3
         let end = bytes.firstIndex(from: start, where: endsAuthority) ?? bytes.count
         try checkAuthority(bytes.extracting(start..<end))
         try checkRest(bytes, from: end, isRest)
         return end
+    }
+
+    static func otherScheme(_ scheme: String) -> Fault {
+        switch scheme.lowercased() {
+        case "ws": Fault(description: "the scheme is ws: for a WebSocket without TLS, write http")
+        case "wss": Fault(description: "the scheme is wss: for a WebSocket over TLS, write https")
+        default: Fault(description: "the scheme is not http or https")
+        }
     }
 
     private static func isHTTP(_ scheme: Span<UInt8>) -> Bool {

@@ -46,7 +46,7 @@ extension FailureCode<XMLError> {
     public static var tooDeep: Self { Self("tooDeep", 4) }
     /// The document, its tree, a tag, or a comment is larger than the limit.
     public static var tooLarge: Self { Self("tooLarge", 5) }
-    /// The charset is unknown, or the bytes aren't valid in it.
+    /// The declaration's charset is unknown, or the bytes aren't valid in the document's charset.
     public static var invalidCharset: Self { Self("invalidCharset", 6) }
     /// A prefix isn't declared, or a namespace declaration isn't allowed.
     public static var invalidNamespace: Self { Self("invalidNamespace", 7) }

@@ -308,7 +308,8 @@ public struct Authorization: Sendable, Hashable, CustomStringConvertible, Custom
     package let value: String?
     private let scheme: String
 
-    /// Returns Basic credentials in UTF-8 (RFC 7617).
+    /// Returns Basic credentials in UTF-8 (RFC 7617). Basic can't express a user name with a colon: the server reads
+    /// what follows its first colon as the beginning of the password.
     public static func basic(user: String, password: String) -> Authorization {
         custom(scheme: "Basic", credentials: Data("\(user):\(password)".utf8).base64EncodedString())
     }

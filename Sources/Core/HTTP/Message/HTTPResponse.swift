@@ -96,11 +96,15 @@ public struct HTTPResponse: Sendable {
         return label.utf8.allSatisfy { $0 == 0x20 || $0 == 0x09 } ? nil : label
     }
 
-    /// Decodes a body in memory as text, using the charset in `Content-Type` or else UTF-8; see ``Charset``. Throws
-    /// ``ErrandError/Code/decodingFailed`` for an unknown charset or invalid bytes.
+    /// Decodes a body in memory as text, using the charset in `Content-Type` or else UTF-8; see ``Charset``.
+    ///
+    /// Like a browser, ignores the label of an unknown charset. Throws ``ErrandError/Code/decodingFailed`` for bytes that
+    /// aren't valid in the charset, or that are in an unknown charset and aren't UTF-8.
     public func text() throws -> String {
         let label = charsetLabel ?? "utf-8"
         guard let charset = Charset(label: label) else {
+            // A null character suggests wider units, such as those of UTF-32.
+            if let text = Charset.utf8.decode(data), !text.utf8.contains(0) { return text }
             throw ErrandError(
                 .decodingFailed, "the body's charset \(label.prefix(40).debugDescription) is unknown",
                 response: self)
@@ -144,9 +148,7 @@ public struct HTTPResponse: Sendable {
     /// Explains to the caller that the body is still encoded, which decoders can't know. Transports remove decoded
     /// codings from the headers.
     private var encoded: String? {
-        guard let coding = headers[.contentEncoding], !coding.isEmpty, coding.lowercased() != "identity" else {
-            return nil
-        }
+        guard let coding = headers[.contentEncoding], !CodingNames.areNone(coding) else { return nil }
         return "the body still has the content coding \(coding.prefix(40).debugDescription)"
     }
 

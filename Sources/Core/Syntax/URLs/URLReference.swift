@@ -75,7 +75,7 @@ public struct URLReference: Sendable, Hashable {
         var parsed = parsed
         (parsed.user, parsed.password) = ([], [])
         guard parsed.scheme == "http" || parsed.scheme == "https" else {
-            throw URLSyntax.Fault(description: "the scheme is not http or https")
+            throw URLSyntax.otherScheme(parsed.scheme)
         }
         try URLSyntax.check(parsed.text)
         return try url(parsed)

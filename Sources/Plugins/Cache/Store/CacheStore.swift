@@ -23,8 +23,8 @@ public protocol CacheStore: AnyObject, Sendable {
     /// Replaces the head of an entry and keeps the body. Returns false, without changing anything, if the entry doesn't
     /// exist or its head isn't `old`.
     ///
-    /// The default implementation reads the entry and stores it again. Implement this method if your store can replace
-    /// a head without copying the body.
+    /// The default implementation reads the entry and stores it again, which undoes a removal in between. Implement this
+    /// method if others use the store at the same time, or if it can replace a head without copying the body.
     func update(_ head: CacheEntryHead, replacing old: CacheEntryHead, for key: CacheKey) async throws -> Bool
 
     /// Removes a key's entry, if it exists.

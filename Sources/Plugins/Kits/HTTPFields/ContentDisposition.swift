@@ -42,14 +42,18 @@ public struct ContentDisposition: Sendable, Hashable {
 
     /// The name to save under. Prefers `filename*` over `filename` (section 4.3).
     ///
-    /// The name is exactly as sent and may contain slashes, `..`, and control characters. Sanitize it before you use it
-    /// in a path.
+    /// Like browsers, decodes the encoded words of mail headers (RFC 2047), such as `=?UTF-8?B?w6QudHh0?=`, except in
+    /// `form-data`. Otherwise the name is exactly as sent. It may contain slashes, `..`, and control characters:
+    /// sanitize it before you use it in a path.
     public var fileName: String? {
         // A quoted value isn't encoded, whatever the parameter's name.
         for parameter in parameters.all where parameter.name == "filename*" && !parameter.isQuoted {
             if let name = ExtendedValue.decode(parameter.value), !name.isEmpty { return name }
         }
-        return parameters.all.first { $0.name == "filename" && !$0.value.isEmpty }?.value
+        let name = parameters.all.first { $0.name == "filename" && !$0.value.isEmpty }?.value
+        guard let name, type != "form-data", name.contains("=?") else { return name }
+        let decoded = EncodedWordDecoder.decode(name)
+        return decoded.isEmpty ? name : decoded
     }
 
     /// Longer than any possible file name.

@@ -10,17 +10,21 @@ import ErrandMessageSyntax
 /// bodies, and folded fields. A part whose head can't be read counts as secret.
 struct MultipartMasker {
     private let bytes: [UInt8]
-    private let delimiter: [UInt8]
+    /// The lines that separate parts: the standard's, and a boundary that includes its hyphens, as some devices send it.
+    private let delimiters: [[UInt8]]
     private var position = 0
     private var result: [UInt8] = []
 
     init(_ bytes: [UInt8], boundary: String) {
-        (self.bytes, delimiter) = (bytes, boundary.isEmpty ? [] : Array("--\(boundary)".utf8))
+        self.bytes = bytes
+        let boundaries =
+            boundary.isEmpty ? [] : boundary.hasPrefix("--") ? ["--\(boundary)", boundary] : ["--\(boundary)"]
+        delimiters = boundaries.map { Array($0.utf8) }
     }
 
     /// Returns the masked body, or `nil` without any parts.
     mutating func masked(by redactor: inout Redactor, depth: Int) -> [UInt8]? {
-        guard !delimiter.isEmpty else { return nil }
+        guard !delimiters.isEmpty else { return nil }
         while position < bytes.count, !isDelimiter(line(at: position)) { position = end(of: position) }
         guard position < bytes.count else { return nil }
         result += bytes[..<position]
@@ -140,13 +144,18 @@ struct MultipartMasker {
         bytes[start...].firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? bytes.count
     }
 
-    private func isDelimiter(_ line: ArraySlice<UInt8>) -> Bool {
-        guard line.starts(with: delimiter) else { return false }
-        let rest = line.dropFirst(delimiter.count)
-        return (rest.starts(with: "--".utf8) ? rest.dropFirst(2) : rest).allSatisfy(ASCII.isBlank)
-    }
+    private func isDelimiter(_ line: ArraySlice<UInt8>) -> Bool { rest(of: line) != nil }
 
     private func isLastDelimiter(_ line: ArraySlice<UInt8>) -> Bool {
-        line.dropFirst(delimiter.count).starts(with: "--".utf8)
+        rest(of: line)?.starts(with: "--".utf8) == true
+    }
+
+    /// Returns what follows the delimiter in a line, or `nil` if the line isn't a delimiter.
+    private func rest(of line: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+        for delimiter in delimiters where line.starts(with: delimiter) {
+            let rest = line.dropFirst(delimiter.count)
+            if (rest.starts(with: "--".utf8) ? rest.dropFirst(2) : rest).allSatisfy(ASCII.isBlank) { return rest }
+        }
+        return nil
     }
 }

@@ -31,7 +31,7 @@ extension Redactor {
     public mutating func body(
         _ bytes: Data, contentType: String?, contentCoding: String? = nil
     ) -> RedactedBody {
-        if let coding = contentCoding, !coding.isEmpty, !ASCII.equalsIgnoringCase(coding, "identity"), !bytes.isEmpty {
+        if let coding = contentCoding, !CodingNames.areNone(coding), !bytes.isEmpty {
             return .omitted(reason: "its secrets can't be masked in its content coding")
         }
         return body(bytes, contentType, depth: 0)

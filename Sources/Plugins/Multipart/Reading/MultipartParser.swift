@@ -148,6 +148,17 @@ struct BoundaryScanner {
         case none(safe: Int)
     }
 
+    private struct Delimiter {
+        let bytes: [UInt8]
+        /// The line feed and the delimiter.
+        let separator: [UInt8]
+
+        init(_ text: String) {
+            bytes = Array(text.utf8)
+            separator = [BoundaryScanner.lf] + bytes
+        }
+    }
+
     private enum Line {
         case ends(Int, isLast: Bool)
         case isNone
@@ -156,27 +167,45 @@ struct BoundaryScanner {
 
     private static let paddingLimit = 256
     private static let (cr, lf) = (UInt8(ascii: "\r"), UInt8(ascii: "\n"))
-    private let delimiter: [UInt8]
-    /// The line feed and the delimiter.
-    private let separator: [UInt8]
+    private var delimiter: Delimiter
+    /// A boundary that includes its hyphens, as some cameras send it. The first boundary's line decides.
+    private var hyphenated: Delimiter?
     /// The body's line end, known after the first boundary.
     private(set) var lineEnd: [UInt8] = []
     /// A boundary may start only here.
     var isAtLineStart = true
 
     init(_ boundary: String) {
-        delimiter = Array(("--" + boundary).utf8)
-        separator = [Self.lf] + delimiter
+        delimiter = Delimiter("--" + boundary)
+        // In a boundary of hyphens only, the last boundary would look like the first.
+        let isHyphenated = boundary.hasPrefix("--") && boundary.contains { $0 != "-" }
+        hyphenated = isHyphenated ? Delimiter(boundary) : nil
     }
 
     /// - Parameter isWhole: whether these are the last bytes.
     mutating func find(in data: Data, isWhole: Bool) -> Found {
-        let (found, lineEnd) = search(data.span, isWhole)
+        var (found, lineEnd) = search(data.span, for: delimiter, isWhole)
+        if let hyphenated {
+            let other = search(data.span, for: hyphenated, isWhole)
+            switch (found, other.0) {
+            case (.none(let safe), .none(let otherSafe)): found = .none(safe: min(safe, otherSafe))
+            // A line can't be both, because each delimiter starts a line.
+            case (.boundary(let start, _, _), .boundary(let otherStart, _, _)) where start <= otherStart:
+                self.hyphenated = nil
+            case (.boundary, .none): self.hyphenated = nil
+            case (_, .boundary):
+                (found, lineEnd) = other
+                (delimiter, self.hyphenated) = (hyphenated, nil)
+            }
+        }
         if let lineEnd, self.lineEnd.isEmpty { self.lineEnd = lineEnd }
         return found
     }
 
-    private func search(_ bytes: Span<UInt8>, _ isWhole: Bool) -> (Found, [UInt8]?) {
+    private func search(
+        _ bytes: Span<UInt8>, for delimiter: Delimiter, _ isWhole: Bool
+    ) -> (Found, [UInt8]?) {
+        let (delimiter, separator) = (delimiter.bytes, delimiter.separator)
         if isAtLineStart {
             if bytes.contains(delimiter) {
                 if let result = judge(bytes, contentEnd: 0, behind: delimiter.count, isWhole) { return result }

@@ -78,18 +78,21 @@ final class DataReader: ElementReader<Data> {
 }
 
 /// Parses lines of text. The last line doesn't need an ending. Invalid UTF-8 becomes U+FFFD; in other charsets, an
-/// invalid line throws.
+/// invalid line throws. In an unknown charset, lines are UTF-8, and an invalid line throws.
 struct LineParser: ~Copyable {
     private var lines: LineScanner
     /// `nil` for UTF-8.
     private let charset: Charset?
-    /// The label of an unsupported charset.
+    /// The label of a charset whose lines can't be read.
     private let unreadable: String?
+    /// Whether the charset is unknown. Like browsers, ignores its label if the text is UTF-8.
+    private let isUnknown: Bool
 
     /// - Parameter label: The charset's label, or `nil` for UTF-8.
     init(limit: Int, charset label: String? = nil) {
         lines = LineScanner(.any, limit: limit)
         let charset = Charset(label: label ?? "utf-8")
+        isUnknown = charset == nil
         // In UTF-16, a line ending isn't a separate byte.
         unreadable = charset.map { $0.name.hasPrefix("utf-16") } ?? true ? label : nil
         self.charset = charset == .utf8 ? nil : charset
@@ -101,6 +104,11 @@ struct LineParser: ~Copyable {
     mutating func next() throws -> String? {
         guard let line = try lines.next() ?? lines.rest() else { return nil }
         if charset == nil, unreadable == nil { return String(decoding: lines.window.storage.span.extracting(line)) }
+        if isUnknown {
+            let bytes = Data(copying: lines.window.storage.span.extracting(line))
+            // A null character suggests wider units, such as those of UTF-32.
+            if !bytes.contains(0), let text = Charset.utf8.decode(bytes, ignoresByteOrderMark: true) { return text }
+        }
         if let unreadable {
             throw failure("lines cannot be read in the charset \(unreadable.prefix(40).debugDescription)")
         }

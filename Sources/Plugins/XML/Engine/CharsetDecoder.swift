@@ -60,7 +60,8 @@ struct CharsetDecoder: Sendable {
         }
         let pair = (held.first, held.dropFirst().first)
         let looksWide: Bool? = pair == (0x3C, 0) ? false : pair == (0, 0x3C) ? true : nil
-        if let header {
+        // An unknown charset in a header counts as missing, as in browsers.
+        if let header, Charset(label: header) != nil {
             coding = try named(header, looksWide)
             return true
         }

@@ -132,12 +132,15 @@ final class DiskDirectory: Sendable {
     }
 
     /// Moves a written file to its place, evicting other entries if necessary. Returns whether the caller should call
-    /// ``refreshCandidates()``.
-    func install(_ temporary: String, _ digest: [UInt8]) throws(DiskFile.Failure) -> Bool {
+    /// ``refreshCandidates()``, or nil if the condition doesn't hold. The store's lock is held while it's checked.
+    func install(
+        _ temporary: String, _ digest: [UInt8], where condition: () -> Bool
+    ) throws(DiskFile.Failure) -> Bool? {
         guard let size = DiskFile.Status(path: temporary)?.size else { throw .missing }
         let name = Hexadecimal.text(digest)
         let target = path(named: name)
-        return try withLockedUsage { state, usage throws(DiskFile.Failure) in
+        return try withLockedUsage { state, usage throws(DiskFile.Failure) -> Bool? in
+            guard condition() else { return nil }
             let old = DiskFile.Status(path: target)
             let (bytes, files): (Int64, Int64) = (size - (old?.size ?? 0), old == nil ? 1 : 0)
             try makeRoom(bytes: bytes, files: files, keeping: name, &usage, &state.candidates)

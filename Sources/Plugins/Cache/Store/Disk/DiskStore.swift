@@ -99,6 +99,13 @@ public final class DiskStore: CacheStore {
     /// Stores an entry of up to a quarter of the limit. If the disk is full, evicts the least recently used entries.
     /// Throws ``CacheStoreError`` or the error of the body.
     @concurrent public func store(_ entry: CacheEntry, for key: CacheKey) async throws {
+        _ = try await store(entry, for: key, replacing: nil)
+    }
+
+    /// With `old`, returns false and keeps the current file unless its head is still `old` once the entry is written.
+    @concurrent func store(
+        _ entry: CacheEntry, for key: CacheKey, replacing old: CacheEntryHead?
+    ) async throws -> Bool {
         let digest = key.digestBytes
         let head = try seal.map { try $0.seal(entry.head.encoded()) } ?? entry.head.encoded()
         do {
@@ -107,19 +114,37 @@ public final class DiskStore: CacheStore {
             }
             do {
                 try await write(head, entry.body, digest, to: temporary)
-                let needsCandidates = try files.retryingWhenFull(for: 0) { () throws(DiskFile.Failure) in
-                    try files.install(temporary, digest)
+                guard let old else { return try install(temporary, digest) }
+                // The lock excludes other updates. A removal or another entry leaves this file without its name.
+                let path = files.path(of: digest)
+                let file = try DiskFile(updating: path)
+                try file.lock()
+                if try storedHead(in: file, digest) == old.encoded(),
+                    try install(temporary, digest, where: { file.isNamed(path) })
+                {
+                    return true
                 }
-                if needsCandidates {
-                    Task(priority: .utility) { [files] in await Self.refreshCandidates(files) }
-                }
+                DiskFile.remove(temporary)
+                return false
             } catch {
                 DiskFile.remove(temporary)
                 throw error
             }
         } catch let failure as DiskFile.Failure {
+            if old != nil, failure.isMissing { return false }
             throw failure.error
         }
+    }
+
+    /// Returns false if the condition doesn't hold.
+    private func install(
+        _ temporary: String, _ digest: [UInt8], where condition: () -> Bool = { true }
+    ) throws(DiskFile.Failure) -> Bool {
+        let needsCandidates = try files.retryingWhenFull(for: 0) { () throws(DiskFile.Failure) in
+            try files.install(temporary, digest, where: condition)
+        }
+        if needsCandidates == true { Task(priority: .utility) { [files] in await Self.refreshCandidates(files) } }
+        return needsCandidates != nil
     }
 
     /// Runs concurrently, because it reads the whole directory.
@@ -179,7 +204,7 @@ public final class DiskStore: CacheStore {
             // Serializes updates by several processes.
             try file.lock()
             guard let status = file.status, let (format, current, data) = try current(of: file, status, digest),
-                try opened(data) == old.encoded()
+                try opened(data) == old.encoded(), file.isNamed(files.path(of: digest))
             else { return false }
             if format.slots == 2, sealed.count <= format.slotLength - DiskFormat.slotOverhead {
                 let offset = DiskFormat.prefixLength + (1 - current.slot) * format.slotLength
@@ -193,8 +218,7 @@ public final class DiskStore: CacheStore {
             throw failure.error
         }
         guard let entry = try await entry(for: key), entry.head.encoded() == old.encoded() else { return false }
-        try await store(CacheEntry(head: head, body: entry.body), for: key)
-        return true
+        return try await store(CacheEntry(head: head, body: entry.body), for: key, replacing: old)
     }
 
     /// Removes a key's entry, if it exists.
@@ -234,6 +258,12 @@ public final class DiskStore: CacheStore {
             let slots = try file.read(slotsOf: format), let found = format.head(in: slots.span)
         else { return nil }
         return (format, found, Data(copying: slots.span.extracting(found.range)))
+    }
+
+    /// Returns the encoded head, or nil if the file is damaged.
+    private func storedHead(in file: borrowing DiskFile, _ digest: [UInt8]) throws -> Data? {
+        guard let status = file.status, let (_, _, data) = try current(of: file, status, digest) else { return nil }
+        return try opened(data)
     }
 
     private func opened(_ data: Data) throws -> Data { try seal.map { try $0.open(Data(data)) } ?? data }

@@ -1,0 +1,97 @@
+import Errand
+import ErrandCookies
+import ErrandEssentials
+import Testing
+
+/// Behavior that users of other libraries missed; the reports are in Tests/Lessons.md.
+@Suite("Cookies that other jars got wrong", .timeLimit(.minutes(30)), .leakChecked) struct CookieLessonsTests {
+    @Test(
+        "a value is everything up to the first semicolon, with its quotes, equals signs, commas and escapes",
+        arguments: [
+            ("foo=\"\"", "foo=\"\""), ("foo=\"bar\"", "foo=\"bar\""), ("foo=\"bar\";", "foo=\"bar\""),
+            (#"aaa="b\"bb"; Path = "ddd eee" fff"#, #"aaa="b\"bb""#), ("a=\"b; not=2; and\"", "a=\"b"),
+            ("a=b=c==", "a=b=c=="), ("a=%3D%20", "a=%3D%20"), ("a=\"x,y\"", "a=\"x,y\""), ("a=b;", "a=b"),
+            ("a=b;;;", "a=b"),
+            ("a=", "a="), ("a = b ", "a=b"), ("a=b;Secure;HttpOnly;Path=/", "a=b"), ("a=1,b=2", "a=1,b=2"),
+            ("a={\"k\":1}", "a={\"k\":1}"), ("a=b c", "a=b c"),
+        ])
+    func values(text: String, sent: String) {
+        let jar = CookieJar()
+        jar.set(text, from: "https://example.com/")
+        #expect(jar.field(for: "https://example.com/") == sent)
+    }
+
+    @Test(
+        "an expiry is read in each form that servers send, and an unreadable one leaves a session cookie",
+        arguments: [
+            ("Sunday, 06-Nov-94 08:49:37 GMT", ""), ("Sun, 06 Nov 1994 08:49:37 GMT", ""),
+            ("Sun Nov  6 08:49:37 1994", ""),
+            ("Sun, 30-Jun-2019 07:35:31 GMT", "a=b"), ("Fri, 09-Feb-2018 13:17:26 GMT", "a=b"),
+            ("Thu, 26-Mar-2020 07:55:35 GMT", "a=b"), ("Wed, 23 Nov 2011 01:05:03 GMT", "a=b"),
+            ("Fri, 11-Apr-2025 20:23:36 GMT", "a=b"), ("1w", "a=b"), ("not-a-date", "a=b"), ("0", "a=b"), ("-1", "a=b"),
+            ("", "a=b"), ("Thu, 01-Jan-1970 00:00:00 GMT", ""), ("Thu, 1 Jan 1970 00:00:00 GMT", ""),
+        ])
+    func expiries(text: String, sent: String) {
+        let jar = CookieJar()
+        jar.set("a=b; expires=\(text); path=/", from: "https://example.com/")
+        #expect(jar.field(for: "https://example.com/") == sent)
+        let cookie = jar.cookies(for: url("https://example.com/"), at: epoch).first
+        let isSession = ["1w", "not-a-date", "0", "-1", ""].contains(text)
+        #expect(sent.isEmpty || (cookie?.expiry == nil) == isSession)
+    }
+
+    @Test(
+        "a domain with or without a leading dot includes subdomains, and a dot alone names none",
+        arguments: [
+            ("a=b; domain=example.com", "https://sub.example.com/", "a=b"),
+            ("a=b; domain=.example.com", "https://sub.example.com/", "a=b"),
+            ("a=b; domain=.example.com", "https://example.com/", "a=b"), ("a=b", "https://sub.example.com/", ""),
+            ("a=b; domain=.", "https://example.com/", "a=b"), ("a=b; domain=.", "https://sub.example.com/", ""),
+            ("a=b; domain=example.com.", "https://example.com/", ""),
+            ("a=b; domain=.example.com", "https://fakeexample.com/", ""),
+            ("a=b; domain=.example.com", "https://example.com.org/", ""),
+        ])
+    func domains(text: String, page: String, sent: String) {
+        let jar = CookieJar()
+        jar.set(text + "; path=/", from: "https://example.com/")
+        #expect(jar.field(for: page) == sent)
+        // The same in a file that another program reads.
+        #expect(jar.field(for: "https://other.net/").isEmpty)
+    }
+
+    @Test(
+        "a path is the folder of the page unless one is set, and matches whole segments",
+        arguments: [
+            ("a=b", "/app/login", "/app/dashboard", "a=b"), ("a=b", "/app/login", "/app", "a=b"),
+            ("a=b", "/app/login", "/other", ""),
+            ("a=b", "/foo", "/", "a=b"), ("a=b", "/path1/x", "/path2/file2.jsp", ""),
+            ("a=b; path=/docs", "/docs", "/docsets", ""),
+            ("a=b; path=/docs", "/docs", "/fr/docs", ""), ("a=b; path=/docs", "/docs", "/docs/Web/", "a=b"),
+            ("a=b; path=/foo/bar", "/foo/bar", "/foo", ""), ("a=b; path=/cas/", "/cas/", "/cas/", "a=b"),
+            ("a=b; path=/cas/", "/cas/", "/cas", ""), ("a=b; path=/blog", "/blog", "/blogroll", ""),
+            ("a=b; path=/blog", "/blog", "/blog/roll", "a=b"),
+            ("a=b; path=foo", "/x/y", "/x/z", "a=b"), ("a=b; path=", "/x/y", "/z", ""),
+            ("a=b; path=/x", "/x?q=/y/z", "/x?q", "a=b"),
+            ("a=b", "/x?q=/y/z", "/", "a=b"), ("a=b; path=/", "", "/any", "a=b"),
+        ])
+    func paths(text: String, from: String, to: String, sent: String) {
+        let jar = CookieJar()
+        jar.set(text, from: "https://example.com\(from)")
+        #expect(jar.field(for: "https://example.com\(to)") == sent)
+    }
+
+    @Test("cookies with longer paths come first, then older ones, and those of one name are all sent")
+    func order() {
+        let jar = CookieJar()
+        for (index, text) in [
+            "a=1; Domain=example.com; Path=/bar", "c=1; Domain=example.com; Path=/", "b=2; Path=/bar", "d=2; Path=/",
+            "c=3; Path=/",
+        ].enumerated() {
+            jar.set(text, from: "https://sub.example.com/bar", at: epoch + Double(index))
+        }
+        #expect(jar.field(for: "https://sub.example.com/bar", at: epoch + 9) == "a=1; b=2; c=1; d=2; c=3")
+        // A cookie that is set again keeps its place.
+        jar.set("a=9; Domain=example.com; Path=/bar", from: "https://sub.example.com/bar", at: epoch + 6)
+        #expect(jar.field(for: "https://sub.example.com/bar", at: epoch + 9) == "a=9; b=2; c=1; d=2; c=3")
+    }
+}
