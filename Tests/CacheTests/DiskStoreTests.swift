@@ -281,7 +281,7 @@ struct DiskStoreTests {
         #expect(try await store.usage().bytes == Int64(try file().1 ?? 0))
     }
 
-    @Test("an update that copies the entry doesn't undo a removal, another entry or another update meanwhile")
+    @Test("an update that copies the entry doesn't undo a concurrent removal, entry or update")
     func changesDuringUpdate() async throws {
         let (store, key) = (DiskStore(at: directory.url), CacheKey("k"))
         let (old, other, head) = (try entry("old", "old"), try entry("other", "other"), try entry("", "head").head)
