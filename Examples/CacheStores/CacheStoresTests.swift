@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// Runs both stores of this folder through the conformance suite, and plugs each into an agent.
-@Suite("Stores of one's own", .timeLimit(.minutes(10)))
+@Suite("Your own stores", .timeLimit(.minutes(10)))
 struct CacheStoresTests {
     @Test("a dictionary conforms", arguments: CacheStoreSuite.cases)
     func dictionary(_ test: CacheStoreSuite.Case) async throws { try await test.run { DictionaryStore() } }
@@ -35,7 +35,7 @@ struct CacheStoresTests {
         try await hits(store, store)
     }
 
-    @Test("without a server the store fails, and no request does")
+    @Test("if the server is missing, the store fails and no request does")
     func down() async throws {
         let agent = NetworkAgent(
             baseURL: "https://example.com", transport: .stub(.text("live")), filters: [.cache(RedisStore(port: 1))])

@@ -183,7 +183,7 @@ extension PluginTemplate {
                         #expect(text == json)
                     }
 
-                    @Test("refuses another code, with what the service says")
+                    @Test("refuses another code, with the service's message")
                     func refused() async throws {
                         let server = try TestServer()
                         server.on("/users", .json(#"{"code": 40001, "message": "no such user"}"#))

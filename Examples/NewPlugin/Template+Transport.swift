@@ -68,7 +68,7 @@ extension PluginTemplate {
                         try await each.run()
                     }
 
-                    @Test("sends requests to a host by its transport, and others by the one below")
+                    @Test("sends requests to a host by its transport, and others by the inner transport")
                     func hosts() async throws {
                         let server = try TestServer()
                         server.on("/users", .text("from the server"))
@@ -185,7 +185,7 @@ extension PluginTemplate {
                         #expect(second.value == "page" && stub.received.count == 1)
                     }
 
-                    @Test("removes what was not used for the longest time")
+                    @Test("removes the least recently used entry")
                     func eviction() async throws {
                         let cache = ResponseCache(\(name.type)(limit: 5_000), policy: .timed(.seconds(60)))
                         let stub = StubTransport(.text(String(repeating: "a", count: 800)))

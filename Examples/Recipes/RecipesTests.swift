@@ -46,7 +46,7 @@ struct RecipesTests {
         #expect(try decode(Date.self, #""2023-11-14T22:13:20Z""#) == Date(timeIntervalSince1970: 1_700_000_000))
     }
 
-    @Test("what is missing, or no number, is an error with its place")
+    @Test("a missing value, or an invalid number, is an error with its place")
     func strict() throws {
         for text in [#"{"name":"x"}"#, #"{"count":"many"}"#, #"{"count":null}"#, #"{"count":300}"#, #"{"count":{}}"#] {
             #expect(throws: DecodingError.self) { try decode(Order.Line.self, text) }
@@ -93,7 +93,7 @@ struct RecipesTests {
         #expect(throws: (any Error).self) { try zero.open(Data(count: 27)) }
     }
 
-    @Test("seals stand behind a cache without a problem: they identify no resource")
+    @Test("seals come after a cache without a problem: they don't identify a resource")
     func order() throws {
         struct Stores: Filter {
             var traits: FilterTraits { [.caches, .cachesCalls, .separatesUsers] }

@@ -44,7 +44,7 @@ import Testing
         return (url, data)
     }
 
-    @Test("the feed shows what it had, then what the server has, then page after page to the end")
+    @Test("the feed shows the stored posts, then the server's, then page after page to the end")
     func feed() async throws {
         let feed = models().feed
         await feed.open()
@@ -66,7 +66,7 @@ import Testing
         #expect(backend.requestCount == 6)
     }
 
-    @Test("a feed whose server has gone shows what it had, and a sentence")
+    @Test("a feed without its server shows the stored posts, and a sentence")
     func feedOffline() async throws {
         // No retry filter: it would wait before it tries again.
         let feed = FeedModel(NetworkAgent(baseURL: backend.url, transport: .system, filters: [.cache(.memory())]))
@@ -96,7 +96,7 @@ import Testing
         #expect(search.found.isEmpty && search.failure == nil)
     }
 
-    @Test("a wrong password is said in a sentence, and the right one signs in")
+    @Test("a wrong password shows a sentence, and the right one signs in")
     func signIn() async throws {
         let account = models().account
         account.password = "wrong"
@@ -146,7 +146,7 @@ import Testing
         #expect(backend.files.lastFile == data)
     }
 
-    @Test("an upload that has failed goes on where the server is")
+    @Test("a failed upload continues at the server's offset")
     func uploadAgain() async throws {
         let upload = models(retry: TransferRetryPolicy(maximumFailures: 0, backoff: .none)).upload
         let (url, data) = try file(2_000_000)
@@ -191,7 +191,7 @@ import Testing
         #expect(drawn.all.contains { !$0.isEmpty && $0 != reply && reply.hasPrefix($0) })
     }
 
-    @Test("a reply that is stopped stays as it is, and the next question is sent")
+    @Test("a stopped reply stays as it is, and the next question is sent")
     func stoppedChat() async throws {
         let chat = models().chat
         chat.draft = "One"

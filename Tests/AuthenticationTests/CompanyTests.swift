@@ -6,9 +6,9 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite("Refusals that concern many, or another one", .endsInTime, .leakChecked) struct CompanyTests {
+@Suite("Refusals that affect many requests or another user", .endsInTime, .leakChecked) struct CompanyTests {
     @Test(
-        "where each token is refused, 100 calls are sent twice at most, and there is one refresh",
+        "if each token is refused, 100 calls are sent twice at most, and there is one refresh",
         arguments: [true, false])
     func alwaysRefused(isSameToken: Bool) async throws {
         let (early, late, refreshes, count) = (Gate(), Gate(), Counter(), Counter())
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(
-        "a request that waited for a refresh causes no second one where the new token is refused; one after a sign-in does"
+        "a request that waited for a refresh doesn't cause another if the new token is refused"
     )
     func refusedAfterWait() async throws {
         for (first, refreshes, requests) in [(BearerToken("t", expiry: .distantPast), 1, 1), (nil, 2, 2)] {
@@ -100,7 +100,9 @@ import Testing
         #expect(users.value == 1 && devices.value == 0)
     }
 
-    @Test("a refusal that a new token does not mend refreshes the device's key as well", arguments: [true, false])
+    @Test(
+        "if a new token doesn't help against a refusal, the device's key is refreshed as well",
+        arguments: [true, false])
     func device(isUserOuter: Bool) async throws {
         for renewsUser in [true, false] {
             let (users, devices) = (Counter(), Counter())
@@ -111,7 +113,7 @@ import Testing
     }
 
     @Test(
-        "where nothing mends a refusal, each session is refreshed once for a call, whatever their order",
+        "if no new credential helps against a refusal, each session is refreshed once for a call, whatever their order",
         arguments: [true, false])
     func neither(isUserOuter: Bool) async throws {
         let (users, devices, count) = (Counter(), Counter(), Counter())
@@ -131,7 +133,9 @@ import Testing
         }
     }
 
-    @Test("a refusal behind a redirect is the user's again, after one that was the device's", arguments: [true, false])
+    @Test(
+        "a refusal after a redirect concerns the user again, after a refusal that concerned the device",
+        arguments: [true, false])
     func redirected(isUserOuter: Bool) async throws {
         let (users, devices) = (Counter(), Counter())
         let transport = StubTransport(maximumRecordedRequests: 0) { request in
@@ -160,7 +164,7 @@ import Testing
         #expect(users.value == 1 && devices.value == 0)
     }
 
-    @Test("a request carries a secret whole, however it is written, and not as a part of a longer word")
+    @Test("a secret is found whole in a request, however it is written, and not as a part of a longer word")
     func carries() throws {
         let url = try #require(URL(string: "https://example.com/x?a=r%2f1%2Ba=%3d"))
         #expect(HTTPRequest(.get, url).carries("r/1+a=="))

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Orders of events", .endsInTime, .leakChecked) struct InterleavingTests {
     @Test(
-        "every request ends rightly, one refresh runs at a time, and none is made twice for one token",
+        "every request ends as expected, one refresh runs at a time, and no token is refreshed twice",
         arguments: 0..<10)
     func orders(block: Int) async throws {
         for seed in block * 1000..<(block + 1) * 1000 {

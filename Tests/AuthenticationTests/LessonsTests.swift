@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test("a token that expires on its way is refused once and repeated, and one call later nothing is refreshed")
+    @Test("a token that expires on its way is refused once and repeated, and the next call doesn't refresh")
     func expiryOnTheWay() async throws {
         let time = ManualTimeSource(date: Self.epoch)
         let service = Service()
@@ -180,7 +180,7 @@ import Testing
         }
     }
 
-    @Test("a refresh that fails for good ends what waits once; nothing that waited is sent again")
+    @Test("a refresh that fails for good ends all waiting requests once, and none of them is sent again")
     func nothingAfterTheEnd() async throws {
         let gate = Gate()
         let service = Service(waitingFor: gate)

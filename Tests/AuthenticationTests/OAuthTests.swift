@@ -9,7 +9,7 @@ import Testing
         try decoder.decode(BearerToken.self, from: Data(text.utf8))
     }
 
-    @Test("a reply of a token endpoint is decoded, whatever a decoder does to its names", arguments: [true, false])
+    @Test("a reply of a token endpoint is decoded, whatever a decoder's key strategy is", arguments: [true, false])
     func reply(isConverted: Bool) throws {
         let decoder = JSONDecoder()
         if isConverted { decoder.keyDecodingStrategy = .convertFromSnakeCase }
@@ -27,7 +27,7 @@ import Testing
         #expect(try token(#"{"access_token":"a","scope":["x","y"]}"#, decoder).scope == "x y")
     }
 
-    @Test("a number that is none, another type of token and a reply without one are refused, and no number traps")
+    @Test("an invalid number, another token type and a reply without a token are refused, and no number traps")
     func hostile() throws {
         for text in [
             #"{"access_token":"a","expires_in":"soon"}"#, #"{"access_token":"a","expires_in":"nan"}"#,
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test("an empty member is none: the refresh token that works is kept, and an empty access token is refused")
+    @Test("an empty member counts as missing: the working refresh token is kept, and an empty access token is refused")
     func empty() throws {
         let old = BearerToken("a", refreshToken: "r", owner: "ada", scope: "x")
         for blank in ["", " ", "  "] {
@@ -60,7 +60,7 @@ import Testing
         #expect(try token(#"{"access_token":"b","scope":["x","","y"]}"#).scope == "x y")
     }
 
-    @Test("a token that was saved is read again, also by who saved it before there were scopes")
+    @Test("a token that was saved is read again, also from a version before there were scopes")
     func saved() throws {
         let token = BearerToken(
             "a", expiry: Date(timeIntervalSinceReferenceDate: 7), refreshToken: "r", owner: "ada", scope: "x")
@@ -70,7 +70,7 @@ import Testing
         #expect(old == BearerToken("a", expiry: token.expiry, refreshToken: "r", owner: "ada"))
     }
 
-    @Test("what a reply leaves out is kept of the token that it renews")
+    @Test("values that a reply leaves out are kept from the token that it renews")
     func renewing() {
         let old = BearerToken("a", expiry: .distantPast, refreshToken: "r", owner: "ada", scope: "x")
         #expect(BearerToken("b").renewing(old) == BearerToken("b", refreshToken: "r", owner: "ada", scope: "x"))
@@ -81,7 +81,7 @@ import Testing
     enum End: CaseIterable { case thrown, refusedGrant, refusedWithStatus200, otherError, unreachable }
 
     @Test(
-        "a dead refresh token signs out, and all that wait throw so with the cause; another failure does not",
+        "a dead refresh token signs out, and all waiting requests throw that with the cause; another failure doesn't",
         arguments: End.allCases)
     func deadToken(end: End) async throws {
         let accounts = NetworkAgent(
@@ -120,7 +120,7 @@ import Testing
         #expect(!waited.isSignedIn)
     }
 
-    @Test("isRejection adds to the status 401, and decides alone where the app says so", arguments: [true, false])
+    @Test("isRejection adds to the status 401, and decides alone if the app specifies that", arguments: [true, false])
     func rejections(is401Rejection: Bool) async throws {
         let refreshes = Counter()
         let transport = StubTransport(maximumRecordedRequests: 0) { request in

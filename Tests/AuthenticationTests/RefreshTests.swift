@@ -45,7 +45,7 @@ import Testing
         #expect(service.refreshes == 1)
     }
 
-    @Test("a failed refresh fails all that wait for it once, each with a typed error and the response that refused it")
+    @Test("a failed refresh fails all waiting requests once, each with a typed error and the response that refused it")
     func failedRefresh() async throws {
         let (gate, runs) = (Gate(), Counter())
         let service = Service(waitingFor: gate)
@@ -93,7 +93,7 @@ import Testing
         #expect(service.refreshes == 1 && session.credential?.token == "t2")
     }
 
-    @Test("a server that refuses everything gets each request twice and no loop")
+    @Test("a server that refuses everything gets each request twice, without a loop")
     func alwaysRefused() async throws {
         let (runs, sent) = (Counter(), Counter())
         let session = AuthenticationSession(BearerToken("old")) { _ in BearerToken("t\(runs.up())") }
@@ -107,7 +107,7 @@ import Testing
         #expect(try error.response?.text() == "never" && runs.value == 1 && sent.value == 2)
     }
 
-    @Test("a refresh that meets a 401 of its own on the same agent fails, and does not wait for itself")
+    @Test("a refresh that meets its own 401 on the same agent fails, and doesn't wait for itself")
     func refusedRefresh() async throws {
         let sent = Mutex<[String]>([])
         let transport = StubTransport { request in
@@ -148,7 +148,7 @@ import Testing
         #expect(service.calls.last?.body.data == Data("again".utf8) && service.refreshes == 2)
     }
 
-    @Test("a handler that takes too long fails those that wait, by the agent's clock")
+    @Test("a handler that takes too long fails the waiting requests, by the agent's clock")
     func timeout() async throws {
         let time = ManualTimeSource()
         let reached = Gate()
@@ -188,7 +188,7 @@ import Testing
         #expect(try await agent.text() == "/x")
     }
 
-    @Test("what means a refusal is the app's to say: a code in a body of status 200")
+    @Test("the app decides which responses refuse a credential: a code in a body of status 200")
     func ownRefusal() async throws {
         let stub = StubTransport(
             StubRule(

@@ -35,7 +35,7 @@ import Testing
         #expect(session.description == "signed out")
     }
 
-    @Test("a handler that returns nil ends the session: those that wait fail, and the credential is gone")
+    @Test("a handler that returns nil ends the session: waiting requests fail, and the credential is gone")
     func ends() async throws {
         let service = Service()
         let session = AuthenticationSession(BearerToken("old")) { _ in nil }
@@ -44,7 +44,7 @@ import Testing
         #expect(error.code == .signedOut && error.response?.status == 401 && session.credential == nil)
     }
 
-    @Test("requests park while a user signs in, and go on with what the app brings")
+    @Test("requests park while a user signs in, and continue with the app's credential")
     func parks() async throws {
         let (reached, never) = (Gate(), Gate())
         let service = Service()
@@ -112,7 +112,7 @@ import Testing
         #expect(service.refreshes == 1)
     }
 
-    @Test("a request says that it goes without a credential, or with its own")
+    @Test("a request declares that it is sent without a credential, or with its own")
     func modes() async throws {
         let sent = Mutex<[String]>([])
         let transport = StubTransport { request in
@@ -132,7 +132,7 @@ import Testing
         #expect(sent.withLock { $0 } == ["none", "none", "Bearer own", "Own x", "Bearer t1", "none", "Own y"])
     }
 
-    @Test("credentials go to their origin only: not along with redirects, nor to absolute links of a server")
+    @Test("credentials go to their origin only: neither with redirects, nor to absolute links of a server")
     func origins() async throws {
         let sent = Mutex<[String]>([])
         let transport = StubTransport { request in
@@ -247,7 +247,7 @@ import Testing
         #expect(!text.contains("canary") && text.contains("•••"))
     }
 
-    @Test("a timed cache after the session keeps users apart, and the order is no problem")
+    @Test("a timed cache after the session keeps users apart, and the order isn't a problem")
     func cache() async throws {
         let stub = StubTransport { .text("for \($0.headers[.authorization] ?? "none")") }
         let session = AuthenticationSession(BearerToken("ada")) { _ in nil }

@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test("a sign-in in the place of another user ends the calls of that one with a typed error")
+    @Test("a sign-in that replaces another user ends that user's calls with a typed error")
     func replaced() async throws {
         let service = Service()
         service.valid = "bob"
@@ -33,7 +33,7 @@ import Testing
         #expect(try await agent.text() == "/x")
     }
 
-    @Test("a renewed credential of the same user carries the calls of that user on")
+    @Test("a renewed credential of the same user continues that user's calls")
     func renewed() async throws {
         let service = Service()
         service.valid = "ada.2"
@@ -55,7 +55,7 @@ import Testing
         #expect(try await agent.text() == "/x" && service.tokens == ["Bearer ada.1", "Bearer ada.2"])
     }
 
-    @Test("a handler that brings the credential of another owner ends the calls that wait for it")
+    @Test("a handler that returns another owner's credential ends the calls that wait for it")
     func otherOwner() async throws {
         let service = Service()
         service.valid = "bob"
@@ -66,7 +66,7 @@ import Testing
         #expect(try await agent.text() == "/x" && service.tokens.last == "Bearer bob")
     }
 
-    @Test("a call that begins without a user goes on without one who signs in meanwhile")
+    @Test("a call that begins without a user continues without the user who signs in meanwhile")
     func anonymous() async throws {
         let session = AuthenticationSession<BearerToken> { _ in nil }
         let stub = StubTransport(.text("x"))
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(
-        "what is stored is found after a refresh, and by a credential that signs, where the credential says whose it is"
+        "a stored response is found after a refresh, and by a credential that signs, if the credential names its owner"
     )
     func owners() async throws {
         struct Signing: Credential {

@@ -109,7 +109,7 @@ struct BatchEndTests {
         #expect(shop.recording.problems() == [])
     }
 
-    @Test("cancelAll ends a batch and its parts, with callbacks, and keeps nothing")
+    @Test("cancelAll ends a batch and its parts, with callbacks, and releases everything")
     func cancelAll() async throws {
         let (gate, log) = (Gate(), Log<String>())
         let shop = Shop { _ in try await gate.wait() }
@@ -137,7 +137,7 @@ struct BatchEndTests {
         #expect(shop.recording.problems() == [])
     }
 
-    @Test("cancelled in will-start, a batch sends nothing")
+    @Test("a batch that is cancelled in will-start doesn't send a request")
     func willStart() async throws {
         struct Canceller: Accessory {
             func activity(_ activity: Activity, did event: ActivityEvent) {
@@ -153,7 +153,7 @@ struct BatchEndTests {
         #expect(shop.recording.names(.batch) == ["willStart", "willStop", "didStop"])
     }
 
-    @Test("a part that is cancelled by itself cancels a batch that needs it, and says which it was")
+    @Test("a part that is cancelled by itself cancels a batch that needs it, and the error names the part")
     func part() async throws {
         let gate = Gate()
         let shop = Shop { _ in try await gate.wait() }

@@ -23,7 +23,7 @@ struct BatchLimitTests {
         #expect(crowd.most == limit)
     }
 
-    @Test("a limit that makes no sense is one")
+    @Test("a limit that makes no sense counts as one")
     func odd() async throws {
         let crowd = Crowd()
         let shop = Shop { _ in
@@ -74,7 +74,7 @@ struct BatchLimitTests {
         #expect(fake.most <= 8)
     }
 
-    @Test("what a batch remembers of running parts does not grow with their number")
+    @Test("a batch's memory for running parts doesn't grow with their number")
     func memory() {
         var sum = ProgressSum(count: 10_000, needsOne: false)
         var ledger = BatchLedger(.firstSuccess, count: 10_000)

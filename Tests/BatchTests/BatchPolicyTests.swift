@@ -21,7 +21,7 @@ struct BatchPolicyTests {
         #expect(shop.recording.problems() == [])
     }
 
-    @Test("the error of a batch names the case of an error that says nothing of itself")
+    @Test("a batch's error names the case of an error without its own description")
     func plainError() async throws {
         enum APIError: Error { case soldOut(code: Int, text: String) }
         let shop = Shop { _ in throw APIError.soldOut(code: 7, text: "canary") }
@@ -68,7 +68,7 @@ struct BatchPolicyTests {
         #expect(mixed.response.value as? [String] == ["news"])
     }
 
-    @Test("first success with a limit of one asks the next only when the one before has failed")
+    @Test("first success with a limit of one sends the next only when the previous one has failed")
     func fallback() async throws {
         let shop = Self.failing([0, 1])
         let batch = Batch((0..<9).map(GetUser.init), maximumConcurrent: 1, policy: .firstSuccess)
@@ -76,7 +76,7 @@ struct BatchPolicyTests {
         #expect(shop.recording.outcomes == ["failure", "failure", "success"])
     }
 
-    @Test("if none succeeds the error has all failures, a hundred at most")
+    @Test("if no part succeeds the error has all failures, a hundred at most")
     func noneSucceeded() async throws {
         let shop = Self.failing(Set(0..<250))
         for count in [3, 250] {
@@ -92,7 +92,7 @@ struct BatchPolicyTests {
         }
     }
 
-    @Test("an empty batch has no first success, and says so")
+    @Test("first success of an empty batch throws noneSucceeded")
     func emptyRace() async throws {
         let error = await #expect(throws: BatchError.self) {
             try await Shop().agent.run(Batch([GetUser](), policy: .firstSuccess))
@@ -102,7 +102,7 @@ struct BatchPolicyTests {
         #expect(error?.description == "noneSucceeded: the batch is empty")
     }
 
-    @Test("parts that are no single requests send with the batch as their parent")
+    @Test("parts that aren't single requests send with the batch as their parent")
     func items() async throws {
         let shop = Shop()
         let batch = Batch(of: [[1, 2], [], [3]], maximumConcurrent: 2) { agent, ids in
@@ -117,7 +117,7 @@ struct BatchPolicyTests {
         #expect(shop.recording.problems() == [])
     }
 
-    @Test("a part's agent that is kept sends nothing once the batch has ended")
+    @Test("a part's agent that is kept can't send once the batch has ended")
     func lateMember() async throws {
         let shop = Shop()
         let agents = try await shop.agent.run(Batch(of: [1]) { agent, _ in agent })
@@ -129,7 +129,7 @@ struct BatchPolicyTests {
         #expect(shop.recording.records().filter { $0.name == "sending" }.isEmpty)
     }
 
-    @Test("what a part starts and does not await is cancelled when the batch ends, and with it")
+    @Test("a request that a part starts and doesn't await is cancelled when the batch ends, and with it")
     func startedWithin() async throws {
         let gate = Gate()
         let shop = Shop { id in if id == 7 { try await gate.wait() } }
@@ -143,7 +143,7 @@ struct BatchPolicyTests {
         #expect(shop.recording.problems() == [])
     }
 
-    @Test("an error's description holds no more than an error says of itself")
+    @Test("an error's description contains no more than the error's own description")
     func description() async throws {
         let agent = FakeAgent { _, _ in throw Refused() }
         let error = await #expect(throws: BatchError.self) { try await agent.run(Batch(GetUser(id: 1), GetFeed())) }

@@ -89,7 +89,7 @@ struct BatchProgressTests {
         #expect(sum.whole.fraction == 0.1)
     }
 
-    @Test("nothing that parts report makes it fall, overflow or leave the scale")
+    @Test("no report of a part makes the progress fall, overflow or leave the scale")
     func distrust() {
         var random = SeededGenerator(seed: 11)
         for _ in 0..<200 {

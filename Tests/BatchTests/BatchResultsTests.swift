@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.endsInTime, .leakChecked)
 struct BatchResultsTests {
-    @Test("results come as they finish, each with its place")
+    @Test("results arrive as they finish, each with its index")
     func order() async throws {
         let gates = (0..<3).map { _ in Gate() }
         let shop = Shop { id in try await gates[id].wait() }

@@ -58,7 +58,7 @@ struct BatchTests {
         #expect(shop.recording.problems() == [])
     }
 
-    @Test("a request has no callbacks of its own inside a batch, and a batch is no request")
+    @Test("a request inside a batch has no callbacks, and a batch isn't a request")
     func noRequest() {
         let batch: Any = Batch(GetUser(id: 1), GetFeed())
         #expect(!(batch is any Request))
@@ -76,7 +76,7 @@ struct BatchTests {
                 == Array(repeating: ["willStart", "willStop", "didStop"], count: 3).flatMap(\.self))
     }
 
-    @Test("a request that stands in a batch twice is sent twice")
+    @Test("a request that is in a batch twice is sent twice")
     func twice() async throws {
         let shop = Shop()
         let user = GetUser(id: 5)
@@ -85,7 +85,7 @@ struct BatchTests {
         #expect(shop.recording.outcomes == ["success", "success"])
     }
 
-    @Test("a batch sent again, at the same time and after a failure, is an activity of its own")
+    @Test("a batch sent again, at the same time or after a failure, is a separate activity")
     func again() async throws {
         let fails = Gate()
         let shop = Shop { id in if id == 2, !fails.isOpen { throw ErrandError(.connectionLost, "gone") } }
@@ -115,7 +115,7 @@ struct BatchTests {
         #expect(shop.recording.outcomes == ["cancelled", "cancelled"])
     }
 
-    @Test("the results tell whether all, some or none came from a cache")
+    @Test("the results report whether all, some or none came from a cache")
     func cache() async throws {
         let filter = ClosureFilter { exchange, next in
             var response = try await next(exchange)
@@ -138,7 +138,7 @@ struct BatchTests {
         #expect(CacheShare(Result<_, any Error>.success(user), Result<_, any Error>.success(feed)) == .part)
     }
 
-    @Test("it runs on an agent of the user's own that has nothing but send")
+    @Test("it runs on your own agent that only implements send")
     func fake() async throws {
         let agent = FakeAgent { request, options in
             #expect(options.parent?.kind == .batch)

@@ -5,7 +5,7 @@ import ErrandTesting
 import Testing
 
 /// Faults that users of other libraries for promises have reported. Tests/Lessons.md has the reports.
-@Suite("Faults of others that combine requests", .endsInTime, .leakChecked) struct BatchLessonsTests {
+@Suite("Bugs of other libraries that combine requests", .endsInTime, .leakChecked) struct BatchLessonsTests {
     private struct GetAny: Request {
         typealias Output = User
         var path: String
@@ -25,7 +25,7 @@ import Testing
         #expect(shop.recording.problems() == [])
     }
 
-    @Test("if each part is cancelled by itself, a batch that needs one success ends", arguments: [false, true])
+    @Test("a batch that needs one success ends if each part is cancelled by itself", arguments: [false, true])
     func cancelledParts(atOnce: Bool) async throws {
         let gate = Gate()
         let shop = Shop { _ in try await gate.wait() }

@@ -20,7 +20,7 @@ struct AbsentCacheTests {
 
     private func isAbsent(_ error: any Error) -> Bool { (error as? CacheMiss)?.reason == .notInstalled }
 
-    @Test("what speaks to a cache that is not there throws a typed error and sends nothing")
+    @Test("a call that asks a missing cache throws a typed error and isn't sent")
     func typedErrors() async throws {
         let response = HTTPResponse(url: try #require(URL(string: "https://example.com/a")), status: 200)
         for request in [Get(), order(), Get("feed", .http), Get("feed", .off)] {
@@ -38,7 +38,7 @@ struct AbsentCacheTests {
         #expect(stub.received.isEmpty)
     }
 
-    @Test("a batch and a chain in a mode that must not send send nothing either")
+    @Test("a batch and a chain in a mode that must not send don't send a request either")
     func composites() async throws {
         let options = CallOptions.cache(.cacheOnly)
         await #expect(throws: (any Error).self) {
@@ -69,7 +69,7 @@ struct AbsentCacheTests {
         await #expect(performing: { try await bare.store(response, for: Get()) }, throws: isAbsent)
     }
 
-    @Test("modes that fall back on the server send, cache or no cache")
+    @Test("modes that fall back on the server send a request, with a cache or without")
     func fallbacks() async throws {
         let modes: [CacheMode] = [
             .standard, .reload, .reloadFromOrigin, .preferCache, .staleIfError, .staleWhileRevalidate, .off,
@@ -78,7 +78,7 @@ struct AbsentCacheTests {
         #expect(stub.received.count == modes.count)
     }
 
-    @Test("a cache that does not handle the request is another reason than no cache, and nothing is sent")
+    @Test("a cache that doesn't handle the request has another reason than a missing cache, and no request is sent")
     func offIsAnotherReason() async throws {
         let f = Fixture()
         f.respond()
@@ -97,7 +97,7 @@ struct AbsentCacheTests {
         #expect(f.sent == 0)
     }
 
-    @Test("an agent that maps errors still says whether something was there")
+    @Test("an agent that maps errors still reports whether a response was stored")
     func mappedErrors() async throws {
         struct Mapped: Error {}
         let f = Fixture()

@@ -22,7 +22,7 @@ struct DirectiveTests {
     }
 
     @Test(
-        "what is no directive counts for nothing",
+        "text that isn't a directive is ignored",
         arguments: ["max-age =100", "x=\"max-age=5\"", "", "\"", "max-agee=5"])
     func none(value: String) {
         #expect(CacheDirectives(["Cache-Control": value]).maxAge == nil)

@@ -33,7 +33,7 @@ struct DiskStoreTests {
         #expect(try await second.usage().entries == 1)
     }
 
-    @Test("making a store touches nothing")
+    @Test("creating a store doesn't touch the disk")
     func lazy() async throws {
         let store = DiskStore(at: directory.url)
         #expect(try await store.entry(for: CacheKey("k")) == nil)
@@ -190,7 +190,7 @@ struct DiskStoreTests {
         #expect(f.notes.all.withLock { $0.contains { $0.hasPrefix("the store didn't return a secret") } })
     }
 
-    @Test("what a killed writer left is swept away")
+    @Test("the remains of a killed writer are removed")
     func sweeping() async throws {
         let partial = directory.url.appending(path: "errand-cache/partial")
         try FileManager.default.createDirectory(at: partial, withIntermediateDirectories: true)
@@ -226,7 +226,7 @@ struct DiskStoreTests {
                 == 3000)
     }
 
-    @Test("a new head of a long entry is written beside the old one: the body stays where it is")
+    @Test("a new head of a long entry is written next to the old one: the body stays where it is")
     func heads() async throws {
         let store = DiskStore(at: directory.url)
         let key = CacheKey("k")
@@ -281,7 +281,7 @@ struct DiskStoreTests {
         #expect(try await store.usage().bytes == Int64(try file().1 ?? 0))
     }
 
-    @Test("an update that copies the entry doesn't undo a removal, another entry or another update meanwhile")
+    @Test("an update that copies the entry doesn't undo a concurrent removal, entry or update")
     func changesDuringUpdate() async throws {
         let (store, key) = (DiskStore(at: directory.url), CacheKey("k"))
         let (old, other, head) = (try entry("old", "old"), try entry("other", "other"), try entry("", "head").head)
@@ -308,7 +308,7 @@ struct DiskStoreTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: partial).isEmpty)
     }
 
-    @Test("one damaged byte of an entry that was renewed costs the entry, or changes nothing: no older head comes back")
+    @Test("one damaged byte of a renewed entry costs the entry, or has no effect: no older head comes back")
     func damageAfterRenewal() async throws {
         let store = DiskStore(at: directory.url)
         let key = CacheKey("k")
@@ -340,7 +340,7 @@ struct DiskStoreTests {
         }
     }
 
-    @Test("a directory that holds other things keeps them, whatever their names and dates are")
+    @Test("a directory with other files keeps them, whatever their names and dates are")
     func otherFiles() async throws {
         let files = FileManager.default
         let digest = CacheKey("k").digest
@@ -376,7 +376,7 @@ struct DiskStoreTests {
         }
     }
 
-    @Test("a pipe, a link or a second name in the place of a file of the store neither blocks nor is written to")
+    @Test("a pipe, a link or a second name in place of a file of the store neither blocks nor is written to")
     func planted() async throws {
         let files = FileManager.default
         try await DiskStore(at: directory.url).store(entry("1"), for: CacheKey("k"))
@@ -472,7 +472,7 @@ struct DiskStoreTests {
         }
     }
 
-    @Test("bodies of every length around the boundaries of memory and chunks come back whole, sealed too")
+    @Test("bodies of every length around the boundaries of memory and chunks are read back whole, sealed too")
     func lengths() async throws {
         let seal = DiskStore.Seal(seal: { Data($0.reversed()) }, open: { Data($0.reversed()) })
         for (name, seal) in [("plain", nil), ("sealed", seal)] {
@@ -535,7 +535,7 @@ struct DiskStoreTests {
         #expect(usage.bytes == Int64(bytes) && usage.entries == names.count)
     }
 
-    @Test("a disk that is full: some writes fail, no read is torn, nothing half-written stays")
+    @Test("a full disk: some writes fail, no read is torn, and no half-written file stays")
     func full() async throws {
         // A file-size limit fails like a full disk, in the middle of a write.
         let arguments = [
@@ -628,7 +628,7 @@ struct DiskStoreTests {
         #expect(try await store.usage().entries == 0)
     }
 
-    @Test("removeAll removes entries that cannot be opened, and reports those that cannot be removed")
+    @Test("removeAll removes entries that can't be opened, and reports entries that can't be removed")
     func unreadableRemoval() async throws {
         let (store, files) = (DiskStore(at: directory.url), FileManager.default)
         for name in ["a", "b", "c"] { try await store.store(entry(name), for: CacheKey(name)) }

@@ -17,7 +17,7 @@ import Android
 @Suite("Entity tags on the wire", .endsInTime, .leakChecked)
 struct EntityTagTests {
     @Test(
-        "a tag goes back with the bytes that came, UTF-8 or not, also from disk",
+        "a tag is sent back with its original bytes, UTF-8 or not, also from disk",
         arguments: ["\"plain\"", "\"caf\u{E9}\"", "latin", "W/latin"])
     func bytes(_ tag: String) async throws {
         // Valid UTF-8 as written, or é as one Latin-1 byte.

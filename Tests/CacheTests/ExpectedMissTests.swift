@@ -3,14 +3,14 @@ import ErrandCache
 import ErrandTesting
 import Testing
 
-@Suite("A miss that was asked for", .endsInTime, .leakChecked) struct ExpectedMissTests {
+@Suite("A miss without a failure", .endsInTime, .leakChecked) struct ExpectedMissTests {
     private static let policies: [CachePolicy] = [.timed(.seconds(60)), .http, .timed(.seconds(60)).and(.http)]
 
     private let recording = RecordingAccessory()
 
     private var options: CallOptions { CallOptions(accessories: [recording]) }
 
-    @Test("what is stored is asked for without a failure, where nothing is", arguments: policies)
+    @Test("looking up a stored response isn't a failure if there is none", arguments: policies)
     func cached(policy: CachePolicy) async throws {
         let f = Fixture()
         #expect(try await f.agent.cached(Get("feed", policy), options: options) == nil)
@@ -20,7 +20,7 @@ import Testing
         #expect(recording.problems() == [])
     }
 
-    @Test("the first opening of a screen has no failure, and one response", arguments: policies)
+    @Test("opening a screen for the first time causes no failure, and delivers one response", arguments: policies)
     func cachedThenFresh(policy: CachePolicy) async throws {
         let f = Fixture()
         f.respond()
@@ -41,7 +41,7 @@ import Testing
         #expect(recording.outcomes == ["success", "failure"])
     }
 
-    @Test("a miss that the caller gets as an error is a failure, and so is a cache that is not there")
+    @Test("a miss that the caller gets as an error is a failure, and so is a missing cache")
     func failures() async throws {
         let f = Fixture()
         let miss = await #expect(throws: CacheMiss.self) {

@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(
-        "the cache says in both stages where it stores, and which policy applies by default",
+        "the cache explains in both stages where it stores, and which policy applies by default",
         arguments: [
             (CachePolicy.off, "default policy off"), (.http(partition: "secret"), "default policy HTTP"),
             (.timed(.seconds(30), partition: "secret"), "default policy timed for 30 s"),
@@ -30,14 +30,14 @@ import Testing
     }
 
     @Test(
-        "what changes, signs or retries a request belongs before the cache",
+        "filters that change, sign or retry a request belong before the cache",
         arguments: [.changesRequest, .signs, .authenticates, .retries] as [FilterTraits])
     func orders(traits: FilterTraits) {
         #expect(explanation([Step(traits: traits), .cache(.memory())]).problems.isEmpty)
         #expect(explanation([.cache(.memory()), Step(traits: traits)]).problems.count == 1)
     }
 
-    @Test("a cache that keeps users apart by their partition may stand before what adds their credentials")
+    @Test("a cache that keeps users apart by their partition may come before the filter that adds their credentials")
     func partitions() {
         for traits in [.signs, .authenticates] as [FilterTraits] {
             for policy in [.http(partition: "7"), .timed(.seconds(1), partition: "7").and(.http(partition: "7"))]
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test("what is not in the key may be added before and after the cache")
+    @Test("values that aren't in the key may be added before and after the cache")
     func outsideTheKey() {
         let step = Step(traits: [.changesRequest, .outsideCacheKey])
         #expect(explanation([step, .cache(.memory())]).problems.isEmpty)

@@ -25,7 +25,7 @@ struct FreshnessTests {
         }
     }
 
-    @Test("an Age from before a 304 is not the age of what the 304 has renewed")
+    @Test("an Age from before a 304 isn't the age of the renewed response")
     func renewedAge() async throws {
         let f = Fixture()
         respond(f, first: ["Cache-Control": "max-age=150", "Age": "100"], later: ["Cache-Control": "max-age=150"])
@@ -40,7 +40,7 @@ struct FreshnessTests {
         #expect(f.sent == 3)
     }
 
-    @Test("100 requests, one a second, for what is fresh for 50 send two, in memory and on disk")
+    @Test("100 requests, one a second, for a response that is fresh for 50 seconds send two, in memory and on disk")
     func hundred() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "fresh-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -73,7 +73,7 @@ struct FreshnessTests {
         }
     }
 
-    @Test("a 200 to a validation replaces what was stored, and the next validation has the new tag")
+    @Test("a 200 to a validation replaces the stored response, and the next validation has the new tag")
     func replaced() async throws {
         let f = Fixture()
         let tag = Mutex("\"a\"")
@@ -112,7 +112,7 @@ struct FreshnessTests {
         #expect(f.sent == 2)
     }
 
-    @Test("what has neither a tag nor a Last-Modified is fetched without conditions: a Date is no validator")
+    @Test("a response with neither a tag nor a Last-Modified is fetched without conditions: a Date isn't a validator")
     func noValidator() async throws {
         let f = Fixture()
         f.respond(["Cache-Control": "max-age=10"])
@@ -123,7 +123,7 @@ struct FreshnessTests {
         #expect(f.stub.received.allSatisfy { request in !conditions.contains { request.headers.contains($0) } })
     }
 
-    @Test("what the server calls fresh for no time is not served after the clock was set back, by however little")
+    @Test("a response with a lifetime of zero isn't served after the clock was set back, by however little")
     func clockSetBack() async throws {
         for seconds in [1.0, 30, 59, 61, 86_400] {
             let f = Fixture()
@@ -152,7 +152,7 @@ struct FreshnessTests {
         }
     }
 
-    @Test("a request's max-age takes what is exactly as old, and nothing older")
+    @Test("a request's max-age includes a response that is exactly as old, and none that is older")
     func requestedAge() async throws {
         let f = Fixture()
         f.respond(["Cache-Control": "max-age=100"])
@@ -164,7 +164,7 @@ struct FreshnessTests {
         #expect(try await f.text(request) == "2")
     }
 
-    @Test("s-maxage is for shared caches: alone and beside a max-age it changes nothing")
+    @Test("s-maxage is for shared caches: alone and next to a max-age it has no effect")
     func sharedAge() async throws {
         let f = Fixture()
         f.respond(["Cache-Control": "s-maxage=0, max-age=60"])
@@ -179,7 +179,7 @@ struct FreshnessTests {
     }
 
     @Test(
-        "a redirect is kept if its server says for how long, and asked for again otherwise",
+        "a redirect is kept if its server sends a lifetime, and requested again otherwise",
         arguments: [301, 302, 303, 307, 308])
     func redirects(status: Int) async throws {
         let f = Fixture()
@@ -198,7 +198,7 @@ struct FreshnessTests {
     }
 }
 
-@Suite("Which variant is served and renewed", .endsInTime, .leakChecked) struct VariantTests {
+@Suite("Choice of the variant that is served and renewed", .endsInTime, .leakChecked) struct VariantTests {
     private func get(_ path: String = "feed", _ headers: HTTPHeaders = [:]) -> Get {
         var get = Get(path, .http)
         get.headers = headers
@@ -231,7 +231,7 @@ struct FreshnessTests {
         #expect(try await f.text(get("v", ["Foo": "1"])) == "1" && f.sent == 4)
     }
 
-    @Test("a 304 whose Vary names another field: what it has renewed is not served to requests that differ in it")
+    @Test("a 304 whose Vary names another field: the renewed response isn't served to requests that differ in it")
     func otherVary() async throws {
         for vary in ["Foo, Bar", "Bar", "*"] {
             let f = Fixture()

@@ -54,7 +54,7 @@ struct HTTPCacheTests {
         #expect(f.sent == 2 && hit.headers["X"] == "2" && hit.headers["Set-Cookie"] == nil)
     }
 
-    @Test("a 304 that speaks of another response leads to a full request")
+    @Test("a 304 that doesn't match the stored response leads to a full request")
     func foreign304() async throws {
         f.stub.on("*") { request in
             request.headers["If-None-Match"] == nil
@@ -66,7 +66,7 @@ struct HTTPCacheTests {
         #expect(f.sent == 3)
     }
 
-    @Test("Vary keeps several variants of a URL; * keeps none (section 4.1)")
+    @Test("Vary keeps several variants of a URL; `*` keeps no variant (section 4.1)")
     func vary() async throws {
         f.respond(["Cache-Control": "max-age=100", "Vary": "Foo, Cookie"])
         #expect(try await f.text(get("v", ["Foo": "1"])) == "1")
@@ -140,14 +140,14 @@ struct HTTPCacheTests {
         #expect(try await f.text(get("c")) == "3")
     }
 
-    @Test("the response to a POST that says so serves a GET")
+    @Test("the response to a POST that allows it serves a GET")
     func post() async throws {
         f.respond(["Cache-Control": "max-age=100", "Content-Location": "/a"])
         #expect(try await f.text(get("a", method: .post)) == "1")
         #expect(try await f.text(get("a")) == "1")
     }
 
-    @Test("only-if-cached and the modes that ask for the cache only send nothing (section 5.2.1.7)")
+    @Test("only-if-cached and the modes that only ask the cache don't send a request (section 5.2.1.7)")
     func onlyIfCached() async throws {
         f.respond(["Cache-Control": "max-age=10"])
         #expect(try await f.response(get("a", ["Cache-Control": "only-if-cached"])).status == 504)
@@ -164,7 +164,7 @@ struct HTTPCacheTests {
         #expect(f.sent == 1)
     }
 
-    @Test("only-if-cached sends nothing if the stored response is damaged either")
+    @Test("only-if-cached doesn't send a request if the stored response is damaged either")
     func onlyIfCachedDamaged() async throws {
         let f = Fixture(BadURLStore())
         f.respond(["Cache-Control": "max-age=10"])
@@ -189,7 +189,7 @@ struct HTTPCacheTests {
         #expect(try await f.agent.cached(get("a"), includingStale: true) == nil)
     }
 
-    @Test("conditions of the caller's own are evaluated when fresh, passed on when stale (section 4.3.2)")
+    @Test("the caller's own conditions are evaluated when fresh, passed on when stale (section 4.3.2)")
     func conditions() async throws {
         f.stub.on("*") { request in
             StubResponse(
@@ -232,7 +232,7 @@ struct HTTPCacheTests {
         #expect(f.sent == 4)
     }
 
-    @Test("stale-while-revalidate serves at once and validates behind (RFC 5861, section 3)")
+    @Test("stale-while-revalidate serves at once and validates afterwards (RFC 5861, section 3)")
     func staleWhileRevalidate() async throws {
         f.respond(["Cache-Control": "max-age=10, stale-while-revalidate=60"])
         #expect(try await f.text(get("a")) == "1")
@@ -316,7 +316,7 @@ struct HTTPCacheTests {
         #expect(try await f.text(get("b")) == "2")
     }
 
-    @Test("a request without a policy of its own takes the agent's")
+    @Test("a request without its own policy uses the agent's")
     func standardPolicy() async throws {
         struct Plain: Request { var path: String { "a" } }
         let f = Fixture(policy: .http)

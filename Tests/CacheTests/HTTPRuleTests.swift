@@ -66,7 +66,7 @@ struct HTTPRuleTests {
         #expect(fresh.age(received: now, now: .distantFuture) != nil)
     }
 
-    @Test("what is done with a stored response (sections 4.2, 5.2, RFC 5861, RFC 8246)", arguments: plansTable)
+    @Test("the use of a stored response (sections 4.2, 5.2, RFC 5861, RFC 8246)", arguments: plansTable)
     func plan(_ row: (name: String, stored: HTTPHeaders, request: HTTPHeaders, age: Double, expected: String)) {
         let decision = HTTPCacheRules.decide(
             fresh(row.stored), received: now, request: CacheDirectives(request: row.request),
@@ -98,7 +98,7 @@ struct HTTPRuleTests {
         #expect(status("max-age=5, no-cache", "", 99, age: 10) == nil)
     }
 
-    @Test("what may be stored (section 3)", arguments: storingTable)
+    @Test("responses that may be stored (section 3)", arguments: storingTable)
     func storing(_ row: (HTTPMethod, Int, HTTPHeaders, HTTPHeaders, Bool)) {
         let response = HTTPResponse(url: url, status: row.1, headers: row.2)
         let request = HTTPRequest(row.0, url, headers: row.3)
@@ -130,7 +130,7 @@ struct HTTPRuleTests {
         #expect(merged["Content-Length"] == "5" && merged["Content-Encoding"] == nil && merged["C"] == nil)
     }
 
-    @Test("a 304 is believed only if it speaks of what is stored (section 4.3.4)")
+    @Test("a 304 counts only if it matches the stored response (section 4.3.4)")
     func confirming() {
         let stored: HTTPHeaders = ["ETag": "\"a\"", "Last-Modified": "Mon"]
         let own = HTTPCacheHeaders.validating(HTTPRequest(.get, url), stored)?.headers ?? [:]
@@ -149,7 +149,7 @@ struct HTTPRuleTests {
         #expect(confirms([:], stored, ["If-None-Match": "W/\"a\""]))
     }
 
-    @Test("unsafe methods make stored responses invalid, on the same origin only (section 4.4)")
+    @Test("unsafe methods invalidate stored responses, on the same origin only (section 4.4)")
     func invalidation() {
         func urls(_ method: HTTPMethod, _ status: Int, _ headers: HTTPHeaders) -> [String] {
             let response = HTTPResponse(url: url, status: status, headers: headers)
@@ -170,7 +170,7 @@ struct HTTPRuleTests {
         #expect(urls(.options, 200, both) == [])
     }
 
-    @Test("the response to a POST may serve a GET if it says so (RFC 9110, section 9.3.3)")
+    @Test("the response to a POST may serve a GET if it allows that (RFC 9110, section 9.3.3)")
     func postResponses() {
         func isStored(_ headers: HTTPHeaders, status: Int = 200) -> Bool {
             HTTPCacheRules.isStorableForGet(
@@ -185,7 +185,7 @@ struct HTTPRuleTests {
     }
 
     @Test(
-        "conditions and ranges of the caller's own (section 4.3.2, RFC 9110, sections 13, 14)",
+        "the caller's own conditions and ranges (section 4.3.2, RFC 9110, sections 13, 14)",
         arguments: conditionsTable)
     func conditions(_ row: (HTTPHeaders, HTTPHeaders, HTTPConditions.Outcome)) {
         let outcome = HTTPConditions.evaluate(

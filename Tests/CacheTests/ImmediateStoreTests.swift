@@ -34,7 +34,7 @@ struct ImmediateStoreTests {
         #expect(known(store) == "none")
     }
 
-    @Test("tiers know what the first has, unless it changes; all else is left to a read")
+    @Test("tiers know the first store's entries, unless it changes; everything else is read")
     func tiers() async throws {
         let (first, second) = (MemoryStore(), HeldStore())
         let tiers = TieredStore(first, second)
@@ -49,7 +49,7 @@ struct ImmediateStoreTests {
         #expect(known(TieredStore(HeldStore(), MemoryStore())) == nil)
     }
 
-    @Test("after an update that failed half way, the first store has no older head than the second")
+    @Test("after an update that failed half way, the first store's head isn't older than the second's")
     func failedUpdate() async throws {
         final class Late: CacheStore {
             let store = MemoryStore()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ErrandCache
 
-@Suite("What was discarded does not come back", .endsInTime, .leakChecked)
+@Suite("Invalidated responses don't come back", .endsInTime, .leakChecked)
 struct InvalidationTests {
     private func get(_ path: String = "a", _ headers: HTTPHeaders = [:], method: HTTPMethod = .get) -> Get {
         var get = Get(path, .http)
@@ -47,7 +47,7 @@ struct InvalidationTests {
         }
     }
 
-    @Test("a response whose write is held back is not served after HEAD has said that it is out of date")
+    @Test("a response whose write is held back isn't served after HEAD has found it out of date")
     func head() async throws {
         for isOnItsWay in [false, true] {
             let (store, versions) = (HeldStore(), Versions())
@@ -88,7 +88,7 @@ struct InvalidationTests {
         #expect(f.sent == sent)
     }
 
-    @Test("responses on their way when a PUT completes are not kept, for any user or variant")
+    @Test("responses in flight when a PUT completes aren't kept, for any user or variant")
     func onTheirWay() async throws {
         let versions = Versions()
         let f = Fixture()
@@ -107,7 +107,7 @@ struct InvalidationTests {
         for request in all { #expect(try await f.text(request) == "2") }
     }
 
-    @Test("a 304 that comes after an invalidation does not bring the entry back")
+    @Test("a 304 that arrives after an invalidation doesn't bring the entry back")
     func notModified() async throws {
         let versions = Versions()
         let f = Fixture()
@@ -129,7 +129,8 @@ struct InvalidationTests {
     }
 
     @Test(
-        "what a store writes during a removal is not served before it has been removed again", arguments: [false, true])
+        "an entry that a store writes during a removal isn't served before it has been removed again",
+        arguments: [false, true])
     func writtenDuringRemoval(isStream: Bool) async throws {
         let (store, versions) = (StagedStore(), Versions())
         let f = Fixture(store)
@@ -166,7 +167,7 @@ struct InvalidationTests {
         var cachePolicy: CachePolicy { .http }
     }
 
-    @Test("a response that came during a HEAD request which says that it is out of date is not served")
+    @Test("a response that arrives during a HEAD request that finds it out of date isn't served")
     func storedDuringHead() async throws {
         let f = Fixture()
         let gate = Gate()
@@ -210,7 +211,7 @@ struct InvalidationTests {
     private enum Kind: CaseIterable { case slow, tiers, disk }
 
     @Test(
-        "no response from before an invalidation that has completed is served, whatever the order of things",
+        "no response from before a finished invalidation is served, whatever the order of events",
         arguments: 0..<24)
     func interleavings(seed: Int) async throws {
         let directory = TemporaryDirectory()

@@ -59,7 +59,7 @@ struct KeyTests {
         #expect(try await f.text(get(.array([1]))) == "3")
     }
 
-    @Test("what changes nothing makes no other key; fragments are not sent")
+    @Test("differences that don't matter don't change the key; fragments aren't sent")
     func same() throws {
         #expect(try key() == key("https://example.com/a?x=1&t=9#part"))
         #expect(try key() == key(headers: ["X-Trace": "1", "User-Agent": "x"]))

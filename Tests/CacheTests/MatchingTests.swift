@@ -9,7 +9,7 @@ import Testing
 struct MatchingTests {
     private func get(_ path: String = "feed") -> Get { Get(path, .http) }
 
-    @Test("a GET with a body of its own is neither served nor stored by its URL")
+    @Test("a GET with its own body is neither served nor stored by its URL")
     func bodyOfGet() async throws {
         let f = Fixture()
         f.respond(["Cache-Control": "max-age=100"])
@@ -26,7 +26,7 @@ struct MatchingTests {
     }
 
     @Test(
-        "a refusal of a range or a condition is no response to the request without it",
+        "a refusal of a range or a condition isn't a response to the request without it",
         arguments: [("Range", "bytes=100-", 416), ("If-Match", "\"x\"", 412), ("Expect", "200-ok", 417)])
     func refusedConditions(name: String, value: String, status: Int) async throws {
         let f = Fixture()
@@ -43,7 +43,7 @@ struct MatchingTests {
         #expect(f.sent == 2)
     }
 
-    @Test("a stored response that is no success ignores the caller's conditions (RFC 9110, section 13.2.1)")
+    @Test("a stored response that isn't a success ignores the caller's conditions (RFC 9110, section 13.2.1)")
     func conditionsOfFailures() async throws {
         let f = Fixture()
         f.respond(["Cache-Control": "max-age=100", "ETag": "\"gone\""], status: 404)

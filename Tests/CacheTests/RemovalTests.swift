@@ -5,7 +5,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite("What was begun before a removal is not stored after it", .endsInTime, .leakChecked)
+@Suite("Work begun before a removal isn't stored after it", .endsInTime, .leakChecked)
 struct RemovalTests {
     enum Way: CaseIterable { case timed, http, vary, user, both, stream, timedStream }
 
@@ -59,7 +59,7 @@ struct RemovalTests {
     }
 
     @Test(
-        "a removal hides what it selects until it has ended, and what was validated or read meanwhile does not come back",
+        "a removal hides the entries it selects until it has ended, and entries validated or read meanwhile don't come back",
         arguments: Way.allCases, [false, true])
     func hiding(way: Way, isReadBeforeTheEnd: Bool) async throws {
         for selection in Self.selections(way) {
@@ -92,7 +92,7 @@ struct RemovalTests {
     }
 
     @Test(
-        "a response on its way while removeCached finds nothing, or an old one, is not stored",
+        "a response on its way while removeCached finds no entry, or an old one, isn't stored",
         arguments: Way.allCases, [false, true])
     func onItsWay(way: Way, hasOld: Bool) async throws {
         let server = Server()
@@ -169,7 +169,7 @@ struct RemovalTests {
     }
 
     @Test(
-        "what a store fails to remove stays hidden, and is removed before the next entry is written",
+        "an entry that a store fails to remove stays hidden, and is removed before the next entry is written",
         arguments: [1, 100])
     func failure(times: Int) async throws {
         let (store, server) = (UnreliableStore(), Server())
@@ -192,7 +192,7 @@ struct RemovalTests {
         #expect(server.validations.value == 0)
     }
 
-    @Test("nothing from before a removal that has ended is served, whatever the order of things", arguments: 0..<12)
+    @Test("no response from before a finished removal is served, whatever the order of events", arguments: 0..<12)
     func interleavings(seed: Int) async throws {
         let directory = TemporaryDirectory()
         let noise = SharedGenerator(seed: UInt64(seed + 100))

@@ -30,7 +30,7 @@ struct RevalidationTests {
         #expect(f.stub.received.last?.headers.values(of: "Cache-Control") == ["max-age=5"])
     }
 
-    @Test("fetching anew sends no validators but no-cache, as Fetch's reload does, and keeps the response")
+    @Test("reloadFromOrigin sends no validators but no-cache, as Fetch's reload does, and keeps the response")
     func reloadFromOrigin() async throws {
         f.respond(["Cache-Control": "max-age=100, immutable, stale-if-error=1000", "ETag": "\"a\""])
         #expect(try await f.text(get()) == "1")
@@ -58,7 +58,7 @@ struct RevalidationTests {
         #expect(f.sent == 2 && f.stub.received.last?.headers["If-None-Match"] == "\"a\"")
     }
 
-    @Test("what is stored is preferred however old, and the server is asked otherwise, as Fetch's force-cache does")
+    @Test("a stored response is preferred however old, and the server is asked otherwise, as Fetch's force-cache does")
     func preferCache() async throws {
         f.respond(["Cache-Control": "max-age=1, must-revalidate"])
         for request in [get(), Get("b", .timed(.seconds(1)))] {
@@ -80,7 +80,7 @@ struct RevalidationTests {
         f.time.advance(by: .seconds(6))
     }
 
-    @Test("sixty-four requests for one stale entry make one conditional request", arguments: [true, false])
+    @Test("sixty-four requests for one stale entry send one conditional request", arguments: [true, false])
     func joined(isValidated: Bool) async throws {
         let gate = Gate()
         try await stale { _ in
@@ -100,7 +100,9 @@ struct RevalidationTests {
         #expect(f.sent == 2 && collapsed == 63)
     }
 
-    @Test("a cancelled request that others wait for fails none of them; one that waits is cancelled at once")
+    @Test(
+        "a cancelled request doesn't fail the requests that wait for it; a waiting request that is cancelled ends at once"
+    )
     func cancelled() async throws {
         let gate = Gate()
         try await stale { _ in StubResponse.status(304).waiting(for: gate) }
@@ -134,7 +136,7 @@ struct RevalidationTests {
         for task in others { #expect(try await task.value == "body") }
     }
 
-    @Test("validations are not shared across credentials, nor with what another variant needs")
+    @Test("validations aren't shared across credentials, or with requests for another variant")
     func separate() async throws {
         let gate = Gate()
         f.stub.on("*") { request in
@@ -220,7 +222,7 @@ struct RevalidationTests {
         #expect(try await silent.value == "old")
     }
 
-    @Test("a HEAD or a 304 of another version, or of one that cannot be determined, renews nothing")
+    @Test("a HEAD or a 304 of another version, or of an unknown version, doesn't renew the entry")
     func otherVersions() async throws {
         let date = "Sun, 06 Nov 1994 08:49:37 GMT"
         let (tag, other): (HTTPHeaders, HTTPHeaders) = (["ETag": "\"a\""], ["ETag": "\"b\""])

@@ -73,7 +73,7 @@ struct StoreTests {
         #expect(try await tiers.entry(for: CacheKey("a")) == nil)
     }
 
-    @Test("tiers that several tasks change at once hold the same, or the first holds nothing", arguments: 0..<30)
+    @Test("tiers that several tasks change at once hold the same, or the first is empty", arguments: 0..<30)
     func tiersAgree(seed: Int) async throws {
         let noise = SharedGenerator(seed: UInt64(seed + 1))
         let (first, second) = (MemoryStore(), MemoryStore())

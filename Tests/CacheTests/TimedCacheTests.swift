@@ -33,7 +33,7 @@ struct TimedCacheTests {
         #expect(f.sent == 2)
     }
 
-    @Test("an entry whose URL is none is a miss, not an error", arguments: [CachePolicy.timed(.seconds(60)), .http])
+    @Test("an entry without a valid URL is a miss, not an error", arguments: [CachePolicy.timed(.seconds(60)), .http])
     func damagedURL(policy: CachePolicy) async throws {
         let store = BadURLStore()
         let f = Fixture(store)
@@ -51,7 +51,7 @@ struct TimedCacheTests {
         for _ in 0..<2 { #expect(try await f.text(Get("feed", .timed(.seconds(Int64.max)))) == "1") }
     }
 
-    @Test("nothing is kept without a policy, nor with a lifetime of zero")
+    @Test("no response is kept without a policy, or with a lifetime of zero")
     func off() async throws {
         let f = Fixture()
         f.respond(["Cache-Control": "max-age=600"])
@@ -294,7 +294,7 @@ struct TimedCacheTests {
     }
 
     @Test(
-        "stale if the request fails with an error of another transport or a filter that says it may succeed later",
+        "stale if the request fails with another transport's or a filter's error that is retryable",
         arguments: [CachePolicy.timed(.seconds(5)), .http(staleIfError: .seconds(60))])
     func foreignErrors(policy: CachePolicy) async throws {
         struct Refused: RequestFailure {
@@ -311,7 +311,7 @@ struct TimedCacheTests {
         await #expect(throws: Refused.self) { try await f.text(Get("feed", policy), .staleIfError) }
     }
 
-    @Test("a request may bring a store of its own, such as another directory, which is made on demand")
+    @Test("a request may bring its own store, such as another directory, which is created on demand")
     func ownStore() async throws {
         let directory = TemporaryDirectory()
         let f = Fixture()
@@ -327,7 +327,7 @@ struct TimedCacheTests {
         #expect(try await f.text(Get()) == "2")
     }
 
-    @Test("a plain file in place of the directory makes way, and is kept beside it")
+    @Test("a plain file in place of the directory is moved aside, and kept next to it")
     func fileInTheWay() async throws {
         let directory = TemporaryDirectory()
         try Data("x".utf8).write(to: directory.url)
@@ -368,7 +368,7 @@ struct TimedCacheTests {
         #expect(try await f.text(upload) == "5")
     }
 
-    @Test("a failing store is a miss and a note, never a failure, and clearing removes what waits to be written")
+    @Test("a failing store is a miss and a note, never a failure, and clearing removes waiting writes")
     func failingStore() async throws {
         let f = Fixture(FailingStore())
         f.respond()
@@ -414,7 +414,7 @@ struct TimedCacheTests {
         #expect(try await stored() == [false, false, false])
     }
 
-    @Test("a response that was on its way when its owner signed out is not kept")
+    @Test("a response that was in flight when its owner signed out isn't kept")
     func removalInFlight() async throws {
         let f = Fixture()
         let gate = Gate()
@@ -482,7 +482,7 @@ struct TimedCacheTests {
     }
 
     @Test(
-        "what filters further in stage for the failure that a stale response replaces is discarded",
+        "work that inner filters stage for a failure is discarded if a stale response replaces it",
         arguments: [(CachePolicy.timed(.seconds(60)), FilterStages.call), (.http, .hop)])
     func staleStaging(policy: CachePolicy, stage: FilterStages) async throws {
         let log = Log<String>()

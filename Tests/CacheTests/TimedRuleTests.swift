@@ -35,7 +35,7 @@ struct TimedRuleTests {
         #expect(reason?.description == expected)
     }
 
-    @Test("a response past its lifetime counts where it is asked for, another's never")
+    @Test("an expired response is served if the caller takes expired ones, but never another partition's")
     func stale() {
         func reason(_ expected: TimedRules.Attributes) -> CacheMiss.Reason? {
             TimedRules.refusal(

@@ -38,7 +38,7 @@ struct WrongStoreTests {
         #expect((failures > 0) == (fault != .none), "a store that \(fault)")
     }
 
-    @Test("finds a store that forgets when it is opened again, and one that makes a new secret")
+    @Test("finds a store that forgets when it is opened again, and one that creates a new secret")
     func persistence() async throws {
         for test in CacheStoreSuite.persistentCases {
             await #expect(throws: CacheStoreSuite.Failure.self) { try await test.run { MemoryStore() } }

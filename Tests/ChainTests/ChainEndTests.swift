@@ -120,7 +120,7 @@ struct ChainEndTests {
         try await eventually { activity == nil }
     }
 
-    @Test("cancelAll ends a chain and its step, with callbacks, and keeps nothing")
+    @Test("cancelAll ends a chain and its step, with callbacks, and releases everything")
     func cancelAll() async throws {
         let (log, gate) = (Log<String>(), Gate())
         let shop = Shop { _ in try await gate.wait() }
@@ -131,7 +131,7 @@ struct ChainEndTests {
         #expect(Array(log.all.suffix(3)) == ["delegate cancelled", "completion cancelled", "did stop"])
     }
 
-    @Test("cancelling the task that awaits a chain cancels all of it, also what it started and did not await")
+    @Test("cancelling the task that awaits a chain cancels all of it, also steps that it started and didn't await")
     func task() async throws {
         let gate = Gate()
         let shop = Shop { _ in try await gate.wait() }
@@ -167,7 +167,7 @@ struct ChainEndTests {
         #expect(shop.recording.outcomes == ["success"])
     }
 
-    @Test("what the body leaves running is cancelled before the end, and nothing starts after it")
+    @Test("work that the body leaves running is cancelled before the end, and none starts after it")
     func stragglers() async throws {
         let gate = Gate()
         let shop = Shop { id in if id == 1 { try await gate.wait() } }
@@ -186,7 +186,7 @@ struct ChainEndTests {
         #expect(shop.recording.records().filter { $0.name == "sending" }.count == 1)
     }
 
-    @Test("what a task of the body's own still sends is awaited, so it ends before the chain")
+    @Test("requests that the body's own task still sends are awaited, so they end before the chain")
     func strayTask() async throws {
         let gate = Gate()
         let shop = Shop { id in if id == 1 { try await gate.wait() } }
@@ -215,7 +215,7 @@ struct ChainEndTests {
         #expect(log.all == ["step 0 Get 1 200", "delegate succeeded", "1 on 7"])
     }
 
-    @Test("the delegate receives a composite step with its output, and its parts are no steps")
+    @Test("the delegate receives a composite step with its output, and its parts aren't steps")
     func compositeStep() async throws {
         let log = Log<String>()
         let delegate = Delegate(log)

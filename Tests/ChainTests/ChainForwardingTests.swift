@@ -30,7 +30,7 @@ private final class Paths: Sendable {
         #expect(handle.progress.received >= 0 && !handle.isRunning)
     }
 
-    @Test("what is started within a chain on an agent that wraps its steps is a step, and its end is the chain's")
+    @Test("a call started within a chain on an agent that wraps its steps is a step, and its end is the chain's")
     func wrappedSteps() async throws {
         let (shop, watched) = (Shop(), RecordingAccessory())
         let chain = Chain("wrapped") { steps in

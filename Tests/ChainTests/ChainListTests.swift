@@ -53,7 +53,7 @@ struct ChainListTests {
         #expect(shop.recording.outcomes.count == 3)
     }
 
-    @Test("a step makes its request from the value before it")
+    @Test("a step creates its request from the previous value")
     func after() async throws {
         let results = try await Shop().agent.run(
             Chain(
@@ -66,7 +66,7 @@ struct ChainListTests {
         #expect(results.map(\.label) == ["count", "Count", "last"])
     }
 
-    @Test("a step that needs another type than came fails, and says what was expected")
+    @Test("a step that needs another type than it got fails, and the error names the expected type")
     func mismatch() async throws {
         let shop = Shop()
         let wrong = await #expect(throws: ChainInputError.self) {
@@ -96,7 +96,7 @@ struct ChainListTests {
         #expect(shop.notes.count == place, "nothing is said of a step that does not begin")
     }
 
-    @Test("a chain that was cancelled makes no request of a later step")
+    @Test("a cancelled chain doesn't create the requests of later steps")
     func makesNothing() async throws {
         let made = Log<String>()
         let list = [
@@ -110,7 +110,7 @@ struct ChainListTests {
         #expect(error?.isCancelled == true && made.all == [])
     }
 
-    @Test("what a callback throws ends the chain")
+    @Test("an error that a callback throws ends the chain")
     func callbackThrows() async throws {
         let shop = Shop()
         await #expect(throws: Refused.self) {
@@ -120,7 +120,7 @@ struct ChainListTests {
         #expect(shop.recording.outcomes == ["success"])
     }
 
-    @Test("an editor that is kept changes nothing outside of a callback, and a chain's list cannot be reached")
+    @Test("an editor that is kept has no effect outside of a callback, and a chain's list can't be reached")
     func keptEditor() async throws {
         let kept = Kept<ChainEditor>()
         let shop = Shop { id in

@@ -46,7 +46,7 @@ struct ChainScheduleTests {
     }
 
     @Test(
-        "failure and cancellation at every point: one end for the whole and each step, nothing after it",
+        "failure and cancellation at every point: one end for the whole and each step, no event after it",
         arguments: 0..<4)
     func schedules(_ share: UInt64) async throws {
         for seed in (share * 250)..<((share + 1) * 250) { try await carryOut(Plan(seed: seed), seed) }

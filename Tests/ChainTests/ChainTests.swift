@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.endsInTime, .leakChecked)
 struct ChainTests {
-    @Test("B and C are made from the response of A, and D from both of theirs")
+    @Test("B and C are created from the response of A, and D from the responses of both")
     func checkout() async throws {
         let shop = Shop()
         let response = try await shop.agent.run(
@@ -28,7 +28,7 @@ struct ChainTests {
         #expect(shop.recording.problems() == [])
     }
 
-    @Test("three steps run in order, each after the one before, none with callbacks of its own")
+    @Test("three steps run in order, each after the one before, without callbacks of their own")
     func order() async throws {
         let shop = Shop()
         _ = try await shop.agent.run(
@@ -60,7 +60,7 @@ struct ChainTests {
         #expect(shop.recording.problems() == [])
     }
 
-    @Test("a step that fails may be caught, and an error of the body's own arrives as it is")
+    @Test("a failed step may be caught, and the body's own error arrives unchanged")
     func ownErrors() async throws {
         struct OutOfStock: Error, Equatable {}
         let shop = Shop { id in if id == 2 { throw ErrandError(.connectionLost, "gone") } }
@@ -88,7 +88,7 @@ struct ChainTests {
         #expect(own?.code == .invalidRequest)
     }
 
-    @Test("of two steps that fail with the same words, the error names the one whose error left the body")
+    @Test("of two steps that fail with the same description, the error names the one whose error left the body")
     func identity() async throws {
         let second = Gate()
         let shop = Shop { id in
@@ -116,7 +116,7 @@ struct ChainTests {
         }
     }
 
-    @Test("an error of the body's own that reads like a step's that was caught is the body's own")
+    @Test("a body's own error that equals the error of a caught step is the body's own")
     func alike() async throws {
         final class Silent: Error {}
         let agent = FakeAgent { _, _ in throw Silent() }
@@ -142,7 +142,7 @@ struct ChainTests {
         #expect(own?.code == .connectionLost)
     }
 
-    @Test("a value that is no step's failure differs from one in its content; without that it is taken for the step's")
+    @Test("a body's own error differs from a step's in its content; without content it counts as the step's")
     func values() async throws {
         struct Numbered: Error, Equatable { let number: Int }
         struct Described: Error { let text: String }
@@ -164,7 +164,7 @@ struct ChainTests {
         #expect(await end(Silent(), Silent()) is ChainError)
     }
 
-    @Test("the failed step and the failed part are counted alike, and keep what the server said")
+    @Test("the failed step and the failed part are counted alike, and keep the server's response")
     func counting() async throws {
         struct Refusal: LocalizedError {
             let errorDescription: String?
@@ -191,7 +191,7 @@ struct ChainTests {
         #expect(part?.response?.data == Data("sold out since noon".utf8) && part?.response?.status == 409)
     }
 
-    @Test("what names the composite itself as its parent is a step of a chain and a part of a batch")
+    @Test("a call that names the composite itself as its parent is a step of a chain and a part of a batch")
     func parentage() async throws {
         let shop = Shop()
         let tags = Kept<[String]>()
@@ -212,7 +212,7 @@ struct ChainTests {
         #expect(whole.value?.kind == .batch && tags.value == ["feed", "feed"])
     }
 
-    @Test("an error's description holds no more than an error says of itself")
+    @Test("an error's description contains no more than the error's own description")
     func description() async throws {
         let agent = FakeAgent { _, _ in throw Refused() }
         let error = await #expect(throws: ChainError.self) {
@@ -238,7 +238,7 @@ struct ChainTests {
         }
     }
 
-    @Test("a chain sent again, at the same time and after a failure, is an activity of its own")
+    @Test("a chain sent again, at the same time or after a failure, is a separate activity")
     func again() async throws {
         let fails = Gate()
         let shop = Shop { id in if id == 2, !fails.isOpen { throw ErrandError(.connectionLost, "gone") } }
@@ -252,7 +252,7 @@ struct ChainTests {
         #expect(shop.recording.problems() == [])
     }
 
-    @Test("a chain has tags and a label like a request, its steps have its tags, and it is no request")
+    @Test("a chain has tags and a label like a request, its steps have its tags, and it isn't a request")
     func tags() async throws {
         let gate = Gate()
         let shop = Shop { _ in try await gate.wait() }
@@ -268,7 +268,7 @@ struct ChainTests {
         #expect(!(chain is any Request))
     }
 
-    @Test("it runs on an agent of the user's own that has nothing but send")
+    @Test("it runs on your own agent that only implements send")
     func fake() async throws {
         let agent = FakeAgent { request, options in
             #expect(options.parent?.kind == .chain || options.parent?.kind == .batch)

@@ -59,7 +59,7 @@ struct CheckRequestsTests {
         return try await Program(built: "errand-check-requests").run(arguments + [checked.path])
     }
 
-    @Test("each of twenty mistakes is reported at its line, and nothing else")
+    @Test("each of twenty mistakes is reported at its line, and no other line is")
     func mistakes() async throws {
         let folder = try Folder()
         let output = try await Self.check(CheckedTypes.wrong, folder)
@@ -74,7 +74,7 @@ struct CheckRequestsTests {
         #expect(output.text.contains("'querry' of Query isn't a requirement of Request, but 'query' is"))
     }
 
-    @Test("overloads, overrides, defaults in protocols, static members and names of their own are right")
+    @Test("overloads, overrides, defaults in protocols, static members and unrelated names are accepted")
     func rightTypes() async throws {
         let folder = try Folder()
         let output = try await Self.check(CheckedTypes.right, folder)
@@ -113,7 +113,7 @@ struct CheckRequestsTests {
         #expect(RequirementCheck.distance(b, a) == distance)
     }
 
-    @Test("without folders, or with one that isn't there, the program says how it's used")
+    @Test("without folders, or with a missing folder, the program prints how it is used")
     func usage() async throws {
         let program = try Program(built: "errand-check-requests")
         let usage = try await program.run([])

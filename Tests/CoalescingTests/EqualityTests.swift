@@ -4,7 +4,7 @@ import ErrandEssentials
 import ErrandTesting
 import Testing
 
-@Suite("What is equal", .leakChecked, .endsInTime) struct EqualityTests {
+@Suite("Equality of requests", .leakChecked, .endsInTime) struct EqualityTests {
     private enum Screen: TagKey { static let defaultValue = "" }
     private enum Region: TagKey {
         static let defaultValue = ""
@@ -110,7 +110,7 @@ import Testing
         #expect(try await exchanges(stream, stream) == 2)
     }
 
-    @Test("The order of names does not count, that of the values of a name does")
+    @Test("The order of names doesn't matter, the order of a name's values does")
     func order() async throws {
         let one = Self.call { $0.headers = ["X-A": "1", "X-B": "2"] }
         let two = Self.call { $0.headers = ["x-b": "2", "x-a": "1"] }
@@ -121,7 +121,7 @@ import Testing
         #expect(try await exchanges(values(["1", "2"]), values(["2", "1"])) == 2)
     }
 
-    @Test("What numbers requests does not count; a rule ignores more, or compares less, but never credentials")
+    @Test("Request numbers don't count; a rule may ignore more, or compare less, but never credentials")
     func rules() async throws {
         func call(_ name: HTTPHeaderName, _ value: String) -> Call<Data> { Self.call { $0.headers[name] = value } }
         #expect(try await exchanges(call("X-Request-ID", "1"), call("X-Request-ID", "2")) == 1)
@@ -138,7 +138,7 @@ import Testing
         #expect(try await exchanges(request, request, options: (rule, rule)) == 1)
     }
 
-    @Test("A request or a call opts out, and nothing joins it")
+    @Test("A request or a call opts out, and no other request joins it")
     func off() async throws {
         let request = Self.call()
         let off = CallOptions.coalescing(.off)
@@ -159,7 +159,7 @@ import Testing
         #expect(try await exchanges(unknown, unknown) == 2)
     }
 
-    @Test("Different outputs share what the transport does, and not what filters further on do")
+    @Test("Different outputs share the transport's work, but not the work of later filters")
     func types() async throws {
         let (text, data) = (Call<String>(.get, "x"), Call<Data>(.get, "x"))
         #expect(try await exchanges(text, data) == 1)
@@ -168,7 +168,7 @@ import Testing
         #expect(try await exchanges(text, text, [.coalescing, pass]) == 1)
     }
 
-    @Test("A filter of a call's own that follows keeps it apart; one before does not")
+    @Test("A later filter of one call keeps it apart; an earlier one doesn't")
     func ownFilters() async throws {
         let request = Self.call()
         func tenant(_ stage: FilterStages, _ name: String) -> CallOptions {
@@ -185,7 +185,7 @@ import Testing
         #expect(try await exchanges(request, request, options: (tenant(.call, "a"), tenant(.call, "a"))) == 1)
     }
 
-    @Test("explain names what is not compared, since it is added later")
+    @Test("explain names values that aren't compared, because they are added later")
     func explanation() {
         let signer = Step(traits: .signs)
         let agent = NetworkAgent(StubTransport(.text("")), CoalescingFilter(in: .call), signer)
@@ -193,7 +193,7 @@ import Testing
         #expect(NetworkAgent(StubTransport(.text("")), signer, .coalescing).explain(Self.call()).problems.isEmpty)
     }
 
-    @Test("explain has nothing against a change behind it that does not identify the resource")
+    @Test("explain accepts a later change that doesn't identify the resource")
     func sealed() {
         for (traits, count) in [([.changesRequest], 1), ([.changesRequest, .outsideCacheKey], 0)]
             as [(FilterTraits, Int)]

@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 
 /// A second request within one activity, such as a hedge, never waits for the first.
-@Suite("Hedges and what they share", .leakChecked, .endsInTime) struct HedgedTests {
+@Suite("Hedges and their shared state", .leakChecked, .endsInTime) struct HedgedTests {
     private struct Get: CacheableRequest {
         typealias Output = String
         var path: String
@@ -101,7 +101,7 @@ import Testing
         #expect((2...3).contains(server.count("/slow")))
     }
 
-    @Test("the second request of a hedge does not wait for the validation that the first one leads, or waits for")
+    @Test("the second request of a hedge doesn't wait for the validation that the first one leads, or waits for")
     func validations() async throws {
         let time = ManualTimeSource()
         let server = Server { number, request in
@@ -148,7 +148,7 @@ import Testing
         gate.open()
     }
 
-    @Test("behind a shared retry each request has the statuses that it accepts itself")
+    @Test("with a shared retry each request has the statuses that it accepts itself")
     func demands() async throws {
         struct Ask: Request {
             typealias Output = String

@@ -5,8 +5,8 @@ import ErrandTesting
 import Testing
 
 /// Faults that users of other libraries that share requests have reported. Tests/Lessons.md has the reports.
-@Suite("Faults of others that share requests", .endsInTime, .leakChecked) struct SharingLessonsTests {
-    @Test("a request that leaves takes no other with it, and later ones still join", arguments: [0, 1, 2])
+@Suite("Bugs of other libraries that share requests", .endsInTime, .leakChecked) struct SharingLessonsTests {
+    @Test("a request that leaves doesn't cancel others, and later ones still join", arguments: [0, 1, 2])
     func leaving(leaver: Int) async throws {
         let (service, recorder) = (Service(), RecordingAccessory())
         let agent = NetworkAgent(service.transport, accessories: [recorder], .coalescing)

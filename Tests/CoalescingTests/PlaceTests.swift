@@ -30,7 +30,7 @@ import Testing
         return (service, texts)
     }
 
-    @Test("Above a timed cache, what shares looks up and stores once; the next request is a hit")
+    @Test("Above a timed cache, sharing requests look up and store once; the next request is a hit")
     func aboveTheCache() async throws {
         let store = CountingStore()
         let cache = ResponseCache(store)
@@ -49,7 +49,7 @@ import Testing
         #expect(service.exchanges == 1)
     }
 
-    @Test("Above the cache, what is shared is stored though the request that began it was cancelled")
+    @Test("Above the cache, a shared response is stored although the request that began it was cancelled")
     func storedWithoutLeader() async throws {
         let (service, recorder, store) = (Service(), RecordingAccessory(), CountingStore())
         let cache = ResponseCache(store)
@@ -68,7 +68,7 @@ import Testing
         #expect(service.exchanges == 1)
     }
 
-    @Test("Above the cache, a request that reloads does not join one that may be a hit")
+    @Test("Above the cache, a request that reloads doesn't join a request that may be a hit")
     func modes() async throws {
         let service = Service()
         let agent = NetworkAgent(service.transport, CoalescingFilter(in: .call), .cache(MemoryStore()))
@@ -109,7 +109,7 @@ import Testing
         #expect(transport.received.count == 2)
     }
 
-    @Test("A retry further on goes by the latest deadline of those that share, not by the first one's")
+    @Test("A later retry uses the latest deadline of the requests that share, not the deadline of the first")
     func retries() async throws {
         let (gate, recorder, time) = (Gate(), RecordingAccessory(), ManualTimeSource())
         let count = Counter()
@@ -132,7 +132,7 @@ import Testing
         #expect(try await second.value.value == "second")
     }
 
-    @Test("Checks that filters further on add judge the response of each request that shares")
+    @Test("Checks that later filters add judge the response of each request that shares")
     func checks() async throws {
         let (service, recorder, judged) = (Service(), RecordingAccessory(), Counter())
         let judging = ClosureFilter(.hop) { exchange, next in
@@ -147,7 +147,7 @@ import Testing
         #expect(judged.value == 3)
     }
 
-    @Test("A validation that one request brings is not lost to it by sharing")
+    @Test("A validation that one request needs isn't lost by sharing")
     func brought() async throws {
         struct GetNumber: JSONValidatedRequest {
             typealias Output = Data

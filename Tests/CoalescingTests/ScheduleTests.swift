@@ -11,7 +11,8 @@ import Testing
 @Suite("Orders of events", .leakChecked, .endsInTime) struct ScheduleTests {
     private static let count = ProcessInfo.processInfo.environment["ERRAND_SCHEDULES"].flatMap { Int($0) } ?? 600
 
-    @Test("Every request gets the bytes of its own user, one exchange for equal ones runs at a time, nothing is left")
+    @Test(
+        "Every request gets its own user's bytes, one exchange at a time runs for equal requests, and no state remains")
     func orders() async throws {
         for seed in 0..<Self.count {
             let faults = try await Schedule(seed: seed).run()

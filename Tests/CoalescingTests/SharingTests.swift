@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 @Suite("Sharing an exchange", .leakChecked, .endsInTime) struct SharingTests {
-    @Test("1,000 equal requests under way make one on the wire, and all get its bytes")
+    @Test("1,000 equal requests at the same time send one request, and all get its bytes")
     func thousand() async throws {
         let server = try TestServer()
         let gate = Gate()
@@ -27,7 +27,7 @@ import Testing
         #expect(recorder.problems().isEmpty)
     }
 
-    @Test("The exchange goes on when the request that began it is cancelled")
+    @Test("The exchange continues when the request that began it is cancelled")
     func leaderCancelled() async throws {
         let (service, recorder) = (Service(), RecordingAccessory())
         let agent = NetworkAgent(service.transport, accessories: [recorder], .coalescing)
@@ -44,7 +44,7 @@ import Testing
         #expect(service.exchanges == 1)
     }
 
-    @Test("A filter of one call that records users finds those of an exchange that another call began")
+    @Test("A filter of one call that records users finds the users of an exchange that another call began")
     func recordedUsers() async throws {
         let (service, recorder, marks) = (Service(), RecordingAccessory(), Log<Set<UserMark>?>())
         let marking = ClosureFilter(.hop) { exchange, next in
@@ -157,7 +157,7 @@ import Testing
         #expect(last.withLock { $0 } == [0: 100_000, 1: 100_000, 2: 100_000])
     }
 
-    @Test("One request is sent by each activity that joins none: the others report no sending of their own")
+    @Test("Each activity that doesn't join sends one request, and the others don't report that they sent one")
     func events() async throws {
         let (service, recorder) = (Service(), RecordingAccessory())
         let agent = NetworkAgent(service.transport, accessories: [recorder], .coalescing)
@@ -175,7 +175,7 @@ import Testing
         #expect(note?.details as? ActivityID == first.activity.id)
     }
 
-    @Test("After a request that writes, none joins an exchange that began before it")
+    @Test("After a request that writes, later requests don't join an exchange that began before it")
     func writes() async throws {
         let gate = Gate()
         let value = Mutex("old")

@@ -81,7 +81,7 @@ struct CompressedParameterTests {
         for filters in orders([compressing, inHeader]) { #expect(try await signature(filters).header == header) }
     }
 
-    @Test("a signature of the whole request covers the bytes that are sent where it follows the compression")
+    @Test("a signature of the whole request covers the bytes that are sent if it follows the compression")
     func whole() async throws {
         let server = try Self.echo()
         let seen = Mutex<Data?>(nil)
@@ -122,7 +122,7 @@ struct CompressedParameterTests {
         }
     }
 
-    @Test("a body in a coding of the request's own gets neither parameters nor a signature, and a note says so")
+    @Test("a body that already has a coding gets neither parameters nor a signature, and a note reports that")
     func foreign() async throws {
         let recording = RecordingAccessory()
         let stub = StubTransport(.status(200))

@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(
-        "what a server decodes is what was sent: in memory, from a file, as a stream",
+        "a server decodes the sent bytes: in memory, from a file, as a stream",
         arguments: [ContentCompression.gzip, .gzip(level: 1), .gzip(level: 9), .zstd, .zstd(level: 19)])
     func roundTrip(compression: ContentCompression) async throws {
         try #require(compression.isAvailable)
@@ -83,7 +83,7 @@ import Testing
         #expect(last.body.data?.prefix(3) == Data([0x1F, 0x8B, 8]))
     }
 
-    @Test("a body that can be sent again still can: after a 307 and by a retry; one that cannot still cannot")
+    @Test("a body that can be sent again still can, after a 307 and by a retry; a body that can't still can't")
     func replayable() async throws {
         let server = try TestServer { request in
             request.path == "/a" ? .redirect(to: "/b", status: 307) : .status(200)
@@ -103,7 +103,7 @@ import Testing
         #expect(error?.code == .bodyNotReplayable)
     }
 
-    @Test("a server that names the codings that it reads gets the body as it is; another 415 is passed on")
+    @Test("a server that names its codings gets the uncompressed body; another 415 is passed on")
     func refused() async throws {
         let server = try TestServer { request in
             if request.headers[.contentEncoding] == nil { return .text("plain") }
@@ -120,7 +120,7 @@ import Testing
         #expect(error?.response?.status == 415)
     }
 
-    @Test("what a stream delivers goes out at once, and its failure fails the request with its own error")
+    @Test("a stream's chunks are sent at once, and its failure fails the request with its own error")
     func prompt() async throws {
         struct Own: Error {}
         let (sent, gate) = (Log<Data>(), Gate())
@@ -166,7 +166,7 @@ import Testing
         #expect(inner.cancellations.value == 1)
     }
 
-    @Test("the filter explains itself, and stands before or behind signatures and caches as one likes")
+    @Test("the filter explains itself, and may come before or after signatures and caches")
     func explains() async throws {
         struct Own: Filter {
             let traits: FilterTraits
@@ -182,7 +182,7 @@ import Testing
         }
     }
 
-    @Test("what filters further in stage for the refusal of a coding is discarded")
+    @Test("work that inner filters stage for the refusal of a coding is discarded")
     func refusedStaging() async throws {
         let (log, stub) = (Log<String>(), StubTransport())
         stub.on("*") { request in

@@ -25,13 +25,15 @@ struct ProposalTests {
         return try await agent.send(call).value
     }
 
-    @Test("a head that is no HTTP is an error", arguments: Wire.allCases)
+    @Test("a head that isn't HTTP is an error", arguments: Wire.allCases)
     func noHTTP(wire: Wire) async throws {
         let server = try TestServer { _ in .raw("FOOBAR") }
         await #expect(throws: ErrandError.self) { try await Self.get("not_http", Self.agent(wire, server)) }
     }
 
-    @Test("a head that names HTTP in the wrong case is an error, one without a reason is none", arguments: Wire.strict)
+    @Test(
+        "a head that names HTTP in the wrong case is an error, a head without a reason phrase isn't",
+        arguments: Wire.strict)
     func heads(wire: Wire) async throws {
         let server = try TestServer()
         server.on("/http_case", .raw("Http/1.1 200 OK\r\n\r\n"))
@@ -42,7 +44,8 @@ struct ProposalTests {
         #expect(try await Self.get("no_reason", agent).status == 200)
     }
 
-    @Test("a body has the length that its response says, and none where there cannot be one", arguments: Wire.allCases)
+    @Test(
+        "a body has the length that its response announces, or none if it can't have a body", arguments: Wire.allCases)
     func lengths(wire: Wire) async throws {
         let server = try TestServer()
         server.on("/204", .raw("HTTP/1.1 204 No Content\r\nContent-Length: 1000\r\n\r\n"))
@@ -64,7 +67,7 @@ struct ProposalTests {
         }
     }
 
-    @Test("each method has its response, and no status is too strange", arguments: Wire.allCases)
+    @Test("each method has its response, and every status is accepted", arguments: Wire.allCases)
     func statuses(wire: Wire) async throws {
         let server = try TestServer { request in
             request.path == "/200" ? TestResponse() : TestResponse(status: request.path == "/404" ? 404 : 999)
@@ -80,7 +83,7 @@ struct ProposalTests {
         }
     }
 
-    @Test("gzip, deflate, Brotli and none are read, where they are asked for", arguments: Wire.allCases)
+    @Test("gzip, deflate, Brotli and plain archives are read, if they are requested", arguments: Wire.allCases)
     func codings(wire: Wire) async throws {
         let bodies: [(coding: String, body: [UInt8])] = [
             ("gzip", [31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 11, 113, 13, 14, 225, 2, 0, 190, 215, 131, 247, 5, 0, 0, 0]),
@@ -133,7 +136,7 @@ struct ProposalTests {
         await #expect(throws: ErrandError.self) { try await Self.get("ping", agent) }
     }
 
-    @Test("bodies come back whole: of text, of no byte, of a megabyte, in chunks or not", arguments: Wire.allCases)
+    @Test("bodies arrive whole: text, no byte, a megabyte, in chunks or not", arguments: Wire.allCases)
     func echo(wire: Wire) async throws {
         let server = try TestServer { .data($0.body) }
         let agent = Self.agent(wire, server)
@@ -150,7 +153,7 @@ struct ProposalTests {
         #expect(try await agent.send(Call<String>(.post, "echo", body: .text("Hello World"))).value == "Hello World")
     }
 
-    @Test("a hundred clients at once have their responses", arguments: Wire.allCases)
+    @Test("a hundred clients at once get their responses", arguments: Wire.allCases)
     func stress(wire: Wire) async throws {
         let server = try TestServer { .text($0.path) }
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -210,7 +213,7 @@ struct ProposalTests {
     }
 
     @Test(
-        "a request and its response go on side by side, whoever speaks first",
+        "a request and its response are transferred at the same time, whichever side begins",
         arguments: Wire.strict, [true, false])
     func interleaved(wire: Wire, clientBegins: Bool) async throws {
         let (server, rounds) = (try TestServer(), 1000)

@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(
-        "a domain with or without a leading dot includes subdomains, and a dot alone names none",
+        "a domain with or without a leading dot includes subdomains, and a dot alone is ignored",
         arguments: [
             ("a=b; domain=example.com", "https://sub.example.com/", "a=b"),
             ("a=b; domain=.example.com", "https://sub.example.com/", "a=b"),

@@ -14,7 +14,7 @@ import Testing
             .explain(GetNews(cachePolicy: policy)).problems
     }
 
-    @Test("a timed cache does not see cookies, so it needs a partition, wherever it stands")
+    @Test("a timed cache doesn't see cookies, so it needs a partition, wherever it is placed")
     func timed() {
         for filters in [[.cookies, .cache(.memory())], [.cache(.memory()), .cookies]] as [[any Filter]] {
             let problem = problems(filters, .timed(.seconds(60)).and(.http)).first ?? ""
@@ -23,14 +23,14 @@ import Testing
         }
     }
 
-    @Test("an HTTP cache belongs behind the cookies")
+    @Test("an HTTP cache belongs after the cookies")
     func http() {
         #expect(problems([.cookies, .cache(.memory())], .http).isEmpty)
         #expect(problems([.cache(.memory()), .cookies], .http).count == 1)
         #expect(problems([.cache(.memory()), .cookies], .http(partition: "7")).isEmpty)
     }
 
-    @Test("a timed policy of the cache itself counts for requests that have none")
+    @Test("a timed policy of the cache itself applies to requests that have none")
     func standard() {
         let cache = ResponseCache(.memory(), policy: .timed(.seconds(60)))
         let agent = NetworkAgent(baseURL: "https://a.example", transport: .stub, filters: [.cookies, cache])

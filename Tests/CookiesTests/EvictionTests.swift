@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test("what goes and what stays is the same as by the RFC's text, over 40 jars and 500 random steps each")
+    @Test("the jar keeps and sends the same cookies as the RFC's text, over 40 jars and 500 random steps each")
     func order() throws {
         var random = SeededGenerator(seed: 28)
         for _ in 0..<40 {
@@ -178,7 +178,7 @@ import Testing
         #expect(costs[1] < max(costs[0], 0.002) * 5, "\(costs[1]) s for 1,000 requests, \(costs[0]) s with ten cookies")
     }
 
-    @Test("neither a path of 8,000 slashes nor 1,000 paths are looked through one by the other")
+    @Test("a path of 8,000 slashes and 1,000 cookie paths are compared in linear time")
     func longPaths() throws {
         var policy = CookiePolicy()
         policy.limits.maximumCookiesPerDomain = 1_000

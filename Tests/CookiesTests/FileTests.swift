@@ -12,7 +12,7 @@ import Testing
 
     private func remove() { try? FileManager.default.removeItem(at: folder) }
 
-    @Test("a jar in a file is written with what a response has changed, for its owner only, and read again")
+    @Test("a jar in a file is written with the changes of a response, for its owner only, and read again")
     func roundTrip() async throws {
         defer { remove() }
         let response = StubResponse.text("ok").header(.setCookie, "s=1; HttpOnly; Domain=shop.example; Path=/")
@@ -39,7 +39,7 @@ import Testing
         #expect(try CookieJar(file: file, at: epoch + 60).cookies.map(\.name) == ["s", "u"])
     }
 
-    @Test("what curl writes is read: comments, a missing value, line ends of Windows; lines that are none are not")
+    @Test("curl's files are read: comments, a missing value, line ends of Windows; invalid lines are skipped")
     func curlsFile() async throws {
         defer { remove() }
         let text = """
@@ -70,7 +70,7 @@ import Testing
     }
 
     #if os(Linux) || os(macOS)
-    @Test("curl sends the cookies that a jar writes, and a jar those that curl writes, where curl is installed")
+    @Test("curl sends the cookies that a jar writes, and a jar sends curl's, if curl is installed")
     func curl() async throws {
         defer { remove() }
         guard FileManager.default.isExecutableFile(atPath: "/usr/bin/curl") else { return }
@@ -100,7 +100,7 @@ import Testing
     }
     #endif
 
-    @Test("a path that is no file throws; a folder that takes no file fails no request, and save throws")
+    @Test("a path that isn't a file throws; a folder that can't be written to doesn't fail a request, and save throws")
     func faults() async throws {
         defer { remove() }
         let error = #expect(throws: CookieFileError.self) { try CookieJar(file: folder) }
@@ -114,7 +114,7 @@ import Testing
         #expect(writing?.errorCode == 2)
     }
 
-    @Test("a cookie in Latin-1 comes back from the file, and goes into another, with the server's bytes")
+    @Test("a cookie in Latin-1 is read from the file, and written to another, with the server's bytes")
     func latin1() async throws {
         defer { remove() }
         var line = Data("x.example\tFALSE\t/\tFALSE\t0\tname\tZo".utf8)

@@ -37,7 +37,7 @@ import Testing
         #expect(try CookieJar(file: file, droppingSessionCookies: true, at: epoch).count == 0)
     }
 
-    @Test("a line without the field of the expiry is skipped, and its name is not read as one")
+    @Test("a line without the expiry field is skipped, and its name isn't read as one")
     func missingExpiry() throws {
         defer { remove() }
         let jar = try jar(
@@ -45,7 +45,7 @@ import Testing
         #expect(jar.field(for: "http://www.example.com/") == "fav=x")
     }
 
-    @Test("flags are read in any case, and the flag says whether subdomains get the cookie, not the dot")
+    @Test("flags are read in any case, and the flag, not the dot, decides whether subdomains get the cookie")
     func flags() throws {
         defer { remove() }
         let jar = try jar(
@@ -55,7 +55,7 @@ import Testing
         #expect(jar.field(for: "http://www.example.com/") == "dotless=x")
     }
 
-    @Test("the cookies of an IPv6 address come back from a file")
+    @Test("the cookies of an IPv6 address are read back from a file")
     func addresses() async throws {
         defer { remove() }
         let jar = try jar("#HttpOnly_::1 FALSE /notifications/ FALSE 0 id 7")
@@ -77,7 +77,7 @@ import Testing
         #expect(jar.field(for: "http://x.localhost/").isEmpty && jar.field(for: "http://example.com/").isEmpty)
     }
 
-    @Test("a file of zero bytes, or of anything else, holds no cookies and is no error")
+    @Test("a file of zero bytes, or of any other content, has no cookies and isn't an error")
     func damaged() throws {
         defer { remove() }
         for content in [

@@ -8,7 +8,9 @@ import Synchronization
 import Testing
 
 @Suite("Cookie jars", .endsInTime, .leakChecked) struct JarTests {
-    @Test("180 cookies a domain and 3,000 in all: the longest unused go, those that are not secure first (5.7)")
+    @Test(
+        "180 cookies a domain and 3,000 in all: the least recently used go first, insecure ones before (5.7)"
+    )
     func limits() {
         let jar = CookieJar()
         jar.set("secure=1; Secure", from: "https://a.example/")
@@ -19,7 +21,7 @@ import Testing
         #expect(jar.field(for: "https://h3099.example/") == "a=1" && jar.field(for: "https://h0.example/").isEmpty)
     }
 
-    @Test("the field of a request is at hand for other clients, and nil where no cookie is meant for it")
+    @Test("the field of a request is available for other clients, and nil if no cookie is meant for it")
     func field() throws {
         let jar = CookieJar()
         jar.set("a=1; Secure", from: "https://a.example/")
@@ -101,7 +103,7 @@ import Testing
         #expect(stub.received.map { $0.headers[.cookie] } == ["a=own; b=jar", "a=jar; b=jar"])
     }
 
-    @Test("several Cookie fields of a request's own are one, joined as cookies are, with the jar's and without")
+    @Test("several Cookie fields of a request are sent as one, joined as cookies are, with the jar's and without")
     func ownFields() async throws {
         let jar = CookieJar()
         try jar.insert(Cookie("b", "jar", domain: "shop.example"))
@@ -133,7 +135,7 @@ import Testing
         }
     }
 
-    @Test("the cookies of a 304 behind a cache are kept, and those that the cache has stored are not")
+    @Test("the cookies of a 304 to a cache are kept, and the stored response's cookies aren't")
     func validated() async throws {
         for cache in [.cache(.memory()), Revalidating()] as [any Filter] {
             let count = Counter()
@@ -175,7 +177,7 @@ import Testing
         #expect(jar.cookies.map(\.name) == ["first", "second", "refused", "good"])
     }
 
-    @Test("what a filter in the place of a server responds sets cookies, and a hit of a cache sets none")
+    @Test("a response that a filter gives in place of a server sets cookies, and a cache hit doesn't")
     func ownResponses() async throws {
         let jar = CookieJar()
         let server = ClosureFilter(.hop) { exchange, _ in
@@ -193,7 +195,7 @@ import Testing
         #expect(jar.cookies.map(\.name) == ["own"])
     }
 
-    @Test("the cookies of one response cost about as much as it takes to read them, whatever the jar holds")
+    @Test("the cookies of one response cost about as much as reading them, whatever the jar holds")
     func manyFields() async throws {
         typealias Field = @Sendable (Int) -> String
         let refused: Field = { "n\($0)=1; Path=/a/b; Domain=other.example" }
@@ -247,7 +249,7 @@ import Testing
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
-    @Test("cookies end by the agent's clock")
+    @Test("cookies expire by the agent's clock")
     func time() async throws {
         let time = ManualTimeSource(date: epoch)
         let stub = StubTransport()
@@ -261,7 +263,7 @@ import Testing
         #expect(stub.received.map { $0.headers[.cookie] } == [nil, "a=1", nil])
     }
 
-    @Test("the app's own cookies are judged as a server's, and removed by a condition")
+    @Test("the app's own cookies are checked like a server's, and removed by a condition")
     func insertion() throws {
         let jar = CookieJar()
         try jar.insert(Cookie("a", "1", domain: ".Example.com", expiry: epoch + 60), at: epoch)

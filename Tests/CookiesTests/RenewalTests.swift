@@ -7,7 +7,7 @@ import Testing
 @Suite("Renewing and removing cookies", .endsInTime, .leakChecked) struct RenewalTests {
     private let page = "https://shop.example/a/b"
 
-    @Test("a cookie that is set again lives as long as the new one says, counted from then")
+    @Test("a cookie that is set again lives as long as the new one specifies, counted from then")
     func sliding() {
         let jar = CookieJar()
         jar.set("s=1; Max-Age=60", from: page)
@@ -19,7 +19,7 @@ import Testing
         #expect(jar.field(for: page, at: epoch + 10_005).isEmpty)
     }
 
-    @Test("each day of a leap year is read as itself, whatever the day is that it is read on")
+    @Test("each day of a leap year is read correctly on any day")
     func days() throws {
         let names = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
         let lengths = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
@@ -84,14 +84,14 @@ import Testing
         #expect(jar.set(text + "; Path=/", from: page) == nil && jar.field(for: page) == text)
     }
 
-    @Test("an age in quotes is no age, as in browsers: the cookie lasts for the session")
+    @Test("an age in quotes is ignored, as in browsers: the cookie lasts for the session")
     func quotedAge() {
         let jar = CookieJar()
         jar.set("a=b; Max-Age=\"0\"; Path=\"/x\"", from: page)
         #expect(jar.field(for: page, at: epoch + 1e6) == "a=b" && jar.cookies.first?.expiry == nil)
     }
 
-    @Test("a name with blanks within it comes back as it was, with a value and without")
+    @Test("a name with blanks within it is read back unchanged, with a value and without")
     func blanks() {
         let jar = CookieJar()
         for text in ["Shop Of Ada_Language=en-ca; Path=/", "Class Of Ada CMSs=; Path=/; Secure"] {

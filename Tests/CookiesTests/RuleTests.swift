@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test("each refusal says why, and nothing of the cookie")
+    @Test("each refusal has its reason, and no part of the cookie")
     func rejections() {
         let jar = CookieJar()
         let cases: [(String, String, CookieRejection)] = [

@@ -4,7 +4,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite("Files of cookies behind responses", .endsInTime, .leakChecked) struct WriteBehindTests {
+@Suite("Cookie files that are written in the background", .endsInTime, .leakChecked) struct WriteBehindTests {
     private let folder = FileManager.default.temporaryDirectory.appending(path: "cookies-\(UUID().uuidString)")
     private var file: URL { folder.appending(path: "cookies.txt") }
 
@@ -28,7 +28,7 @@ import Testing
     }
     private var names: [String] { get throws { try CookieJar(file: file, at: epoch).cookies.map(\.name) } }
 
-    @Test("no response waits for the file, and what several change is written together a second later")
+    @Test("no response waits for the file, and changes of several are written together a second later")
     func together() async throws {
         defer { remove() }
         let time = ManualTimeSource(date: epoch)
@@ -57,7 +57,7 @@ import Testing
         #expect(try names == ["a", "b", "c", "d"])
     }
 
-    @Test("a write that waits is done by save, and by the end of the jar, whose clock stands still")
+    @Test("a waiting write is done by save, and by the end of the jar, whose clock is stopped")
     func ends() async throws {
         defer { remove() }
         let time = ManualTimeSource(date: epoch)
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(
-        "a folder that is gone is a note of the next request, no failure, and the next change is written with the rest")
+        "a missing folder is a note of the next request, not a failure, and the next change is written with the rest")
     func faults() async throws {
         defer { remove() }
         let (time, events) = (ManualTimeSource(date: epoch), RecordingAccessory())
@@ -115,7 +115,7 @@ import Testing
 
     #if os(Linux) || os(macOS)
     @Test(
-        "a process that ends by exit, with its jar alive and its clock standing still, leaves all cookies in the file")
+        "a process that ends by exit, with its jar alive and its clock stopped, leaves all cookies in the file")
     func ordinaryEnd() async throws {
         defer { remove() }
         await #expect(processExitsWith: .success) { [path = file.path as String] in
@@ -130,7 +130,7 @@ import Testing
         #expect(try names == ["a", "b"])
     }
 
-    @Test("a process that is killed loses what was not written yet, and leaves the file that was there")
+    @Test("a killed process loses unwritten changes, and leaves the old file")
     func kill() async throws {
         defer { remove() }
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = file.path as String] in
@@ -145,7 +145,7 @@ import Testing
     }
     #endif
 
-    @Test("of two jars on one file the last that writes wins, and a jar without a change writes nothing")
+    @Test("if two jars share a file, the last that writes wins, and a jar without a change doesn't write")
     func twoJars() async throws {
         defer { remove() }
         let (first, second) = (try CookieJar(file: file, at: epoch), try CookieJar(file: file, at: epoch))

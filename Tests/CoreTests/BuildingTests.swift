@@ -70,7 +70,7 @@ import Testing
         #expect(agent.contains("Errand/" + ErrandInfo.version) && agent.utf8.allSatisfy { $0 < 0x7F })
     }
 
-    @Test("a complete request of one's own skips only the building")
+    @Test("your own complete request skips only the building")
     func complete() async throws {
         let stub = StubTransport(.text("no", status: 404))
         let log = Log<String>()
@@ -100,7 +100,7 @@ import Testing
         #expect(request.headers[.contentType] == "text/plain; charset=utf-8")
     }
 
-    @Test("a body of one's own as JSON, a form, data or a file knows its type and length")
+    @Test("a body given as JSON, a form, data or a file knows its type and length")
     func bodies() throws {
         let json = try built(
             Plain {
@@ -123,7 +123,7 @@ import Testing
         #expect(sent.body.length == 1000 && sent.headers[.contentType] == "image/png" && sent.body.isReplayable)
     }
 
-    @Test("the error of a body that cannot be encoded says why, by path and type and without the value")
+    @Test("the error of a body that can't be encoded gives the reason, by path and type and without the value")
     func encodingCause() async throws {
         struct Price: Encodable, Sendable { var amounts = [1.5, .infinity] }
         struct Sealed: Error, CustomStringConvertible { let description = "the drawer is locked" }
@@ -203,7 +203,7 @@ import Testing
         #expect(seen.all == [.seconds(60), .milliseconds(1500)])
     }
 
-    @Test("filters see the original request beside the one that was built")
+    @Test("filters see the original request next to the built one")
     func original() async throws {
         let seen = Log<String>()
         let filter = ClosureFilter { exchange, next in

@@ -15,7 +15,7 @@ import Testing
 
     private let steps = [1, 2, 3].map { TransferProgress(received: $0, totalToReceive: 3) }
 
-    @Test("a closure receives it in order, and so does an accessory beside it", arguments: [false, true])
+    @Test("a closure receives it in order, and so does an accessory at the same time", arguments: [false, true])
     func request(isWatched: Bool) async throws {
         let (reported, recording) = (ReportedProgress(), RecordingAccessory())
         let stub = StubTransport(
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test("a retry and a redirect that send the body again begin a new transfer, with nothing sent")
+    @Test("a retry and a redirect that send the body again begin a new transfer, with zero bytes sent")
     func transfers() async throws {
         let reported = ReportedProgress()
         let stub = StubTransport()
@@ -59,7 +59,7 @@ import Testing
         #expect(reported.all.allSatisfy { $0.totalToSend == 5 })
     }
 
-    @Test("within a transfer nothing falls, whatever the transport reports, and the fraction neither")
+    @Test("within a transfer neither numbers nor the fraction fall, whatever the transport reports")
     func monotonic() async throws {
         let reported = ReportedProgress()
         let steps = [
@@ -100,7 +100,7 @@ import Testing
         #expect(stub.received.count == 2)
     }
 
-    @Test("an activity of one's own reports its progress and notes, and nothing once it is over")
+    @Test("your own activity reports its progress and notes, and stops once it is over")
     func ownKind() async throws {
         let (reported, recording) = (ReportedProgress(), RecordingAccessory())
         let agent = NetworkAgent(

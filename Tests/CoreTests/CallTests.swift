@@ -3,10 +3,10 @@ import ErrandEssentials
 import ErrandTesting
 import Testing
 
-@Suite("Calls without a type of their own", .leakChecked) struct CallTests {
+@Suite("Calls without their own type", .leakChecked) struct CallTests {
     private struct Named: Codable, Sendable, Equatable { var userName: String }
 
-    @Test("a call decodes what its output says")
+    @Test("a call decodes to its output type")
     func outputs() async throws {
         let stub = StubTransport()
         stub.on("/v1/user", response: .json(#"{"userName":"Ada"}"#))
@@ -78,7 +78,7 @@ import Testing
         return NetworkAgent(configuration: configuration, transport: .stub(response))
     }
 
-    @Test("the agent's decoder and encoder serve every request that has none of its own")
+    @Test("the agent's decoder and encoder serve every request that doesn't have its own")
     func agents() async throws {
         let agent = snakeAgent(.json(#"{"user_name":"Ada"}"#))
         #expect(try await agent.send(Call<Named>(.get, "user")).value.userName == "Ada")

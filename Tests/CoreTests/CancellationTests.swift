@@ -7,7 +7,7 @@ import Testing
 @Suite("Cancellation", .leakChecked) struct CancellationTests {
     private let json = StubResponse.json(#"{"id":7,"name":"Ada"}"#)
 
-    @Test("before the start: nothing is sent, the events are paired")
+    @Test("before the start: no request is sent, and the events are paired")
     func before() async throws {
         let (stub, recorder) = (StubTransport(json), RecordingAccessory())
         let agent = NetworkAgent(baseURL: base, transport: stub, accessories: [recorder])
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test("the first cause counts, and a cancellation wins over a response that comes all the same")
+    @Test("the first cause counts, and a cancellation wins over a response that still arrives")
     func firstCause() async throws {
         let recorder = RecordingAccessory()
         let committed = Log<String>()
@@ -71,7 +71,7 @@ import Testing
         #expect(committed.all == ["dropped"])
     }
 
-    @Test("a filter that throws a cancellation of its own ends in one, too")
+    @Test("a filter that throws its own cancellation ends in a cancellation, too")
     func within() async throws {
         let agent = NetworkAgent(
             baseURL: base, transport: .stub(json), filters: [ClosureFilter { _, _ in throw CancellationError() }])
@@ -166,7 +166,7 @@ import Testing
     }
 
     @Test(
-        "a stream that was handed over ends when its reader lets go, though its transport still reports",
+        "a stream that was handed over ends when its reader drops it, although its transport still reports",
         .endsInTime)
     func lettingGo() async throws {
         final class Endless: HTTPBodySource {

@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test("a progress listener that cancels, and takes its time, is followed by nothing")
+    @Test("after a progress listener that cancels, and takes its time, no more progress is reported")
     func cancellingListener() async throws {
         let recorder = RecordingAccessory()
         let transport = Handing { options in
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test("what an accessory does while it receives did-stop, and what comes after, reaches nothing")
+    @Test("events that an accessory causes during did-stop, and later ones, reach no accessory")
     func afterTheEnd() async throws {
         struct Talking: Accessory {
             func activity(_ activity: Activity, did event: ActivityEvent) {
@@ -87,7 +87,7 @@ import Testing
         exchanges.removeAll()
     }
 
-    @Test("an attempt that lost a race reports nothing more once the call has stopped")
+    @Test("an attempt that lost a race reports no events once the call has stopped")
     func loser() async throws {
         struct Slow: Transport {
             let gate = Gate()
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    @Test("what many threads report arrives one after the other, each thread's in its order, and nothing is lost")
+    @Test("reports of many threads arrive one after the other, each thread's in its order, and none is lost")
     func threads() async throws {
         let listening = Listening()
         let transport = Handing { options in
@@ -161,7 +161,7 @@ import Testing
         #expect(listening.overlaps.load(ordering: .acquiring) == 0)
     }
 
-    @Test("many threads that report while the activity ends add nothing after will-stop", arguments: 0..<4)
+    @Test("many threads that report while the activity ends add no events after will-stop", arguments: 0..<4)
     func stress(round: Int) async throws {
         let recorder = RecordingAccessory(maximumRecords: 10_000_000)
         let running = DispatchGroup()

@@ -5,7 +5,7 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-@Suite("A composite of one's own", .endsInTime, .leakChecked) struct CompositeTests {
+@Suite("Your own composite", .endsInTime, .leakChecked) struct CompositeTests {
     /// Responds with users by ID. Requests for IDs in `held` wait until they're cancelled, and for IDs in `refused`
     /// fail.
     private struct Track {
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test("its handle cancels the whole, with the members that are sent and those that are started", arguments: 0..<3)
+    @Test("its handle cancels the whole, with members that are sent and members that are started", arguments: 0..<3)
     func cancelling(depth: Int) async throws {
         for started in [false, true] {
             let track = Track(held: [1, 2])
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test("an error of its own and one of a member arrive as they are")
+    @Test("an error that it throws itself and a member's error arrive unchanged")
     func failures() async throws {
         let track = Track(refused: [1, 2])
         await #expect(throws: NoRunner.self) { try await track.agent.run(Race([GetUser]())) }
@@ -125,7 +125,7 @@ import Testing
         #expect(error?.code == .unacceptableStatus)
     }
 
-    @Test("what it has started and does not await is cancelled when it returns, and its agent sends nothing later")
+    @Test("work that it started and doesn't await is cancelled when it returns, and its agent can't send later")
     func nothingOutlives() async throws {
         let track = Track(held: [1])
         let agent = try await track.agent.run(Leaving())
@@ -160,7 +160,7 @@ import Testing
         func relayDidEnd(_ how: String) { lines.add(how) }
     }
 
-    @Test("delegate and completion are notified once of the one end, on the main actor, in this order")
+    @Test("delegate and completion are notified once of the end, on the main actor, in this order")
     func callbacks() async throws {
         let (track, lines) = (Track(refused: [9]), Lines())
         let screen = Screen(lines)
@@ -175,7 +175,7 @@ import Testing
         #expect(try await track.agent.run(Race([GetUser(id: 1)])).value.id == 1)
     }
 
-    @Test("its completion runs on a queue of the caller's, or where a Completion leads")
+    @Test("its completion runs on the caller's queue, or as a Completion specifies")
     func queues() async throws {
         let (track, lines) = (Track(), Lines())
         let queue = DispatchQueue(label: "composite")
@@ -209,7 +209,7 @@ import Testing
         #expect(gone == nil)
     }
 
-    @Test("a delegate of its own kind is notified of more than the end")
+    @Test("a composite's own delegate type is notified of more than the end")
     func ownDelegate() async throws {
         let (track, lines) = (Track(), Lines())
         let screen = Screen(lines)
@@ -277,7 +277,7 @@ import Testing
         #expect(handle.progress.received == most.filter { !inRace.contains($0.key) }.values.reduce(0, +))
     }
 
-    @Test("a filter's own requests belong to the request that they serve, and go no further than it")
+    @Test("a filter's own requests belong to the request that they serve, and can't be sent after it")
     func filtersAgent() async throws {
         let track = Track()
         let other = track.agent

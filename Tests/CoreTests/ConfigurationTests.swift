@@ -46,7 +46,7 @@ import Testing
         #expect(log.all == ["new>", "<new"])
     }
 
-    @Test("no initializer makes an agent that cannot work: without a base it sends absolute URLs")
+    @Test("no initializer creates an agent that can't work: without a base it sends absolute URLs")
     func emptyBase() async throws {
         let agent = NetworkAgent(baseURL: "", transport: .stub(.text("x")))
         #expect(try await agent.send(Plain { $0.path = "http://e.com/a" }).http.url.absoluteString == "http://e.com/a")
@@ -86,7 +86,7 @@ import Testing
         #expect(await code { try await handle.value } == (comes ? nil : .timedOut))
     }
 
-    @Test("an absolute URL passes the filters too, and takes no base")
+    @Test("an absolute URL passes the filters too, and ignores the base")
     func absolute() async throws {
         let log = Log<String>()
         let stub = StubTransport(.text("x"))
@@ -167,7 +167,7 @@ import Testing
         #expect(given.all == [timeout] && seen.all == [timeout.bounded])
     }
 
-    @Test("a time source whose sleep fails delays deadlines, and stops none")
+    @Test("a time source whose sleep fails delays deadlines, and cancels none")
     func brokenSleep() async throws {
         let (time, gate) = (BrokenSleep(), Gate())
         let agent = NetworkAgent(baseURL: base, transport: .stub(.text("x").waiting(for: gate)), time: time)
@@ -181,7 +181,7 @@ import Testing
         #expect(await code { try await second.value } == .deadlineExceeded)
     }
 
-    @Test("a deadline that replaces another one sets one timer, where the time source fails to sleep too")
+    @Test("a deadline that replaces another sets one timer, also if the time source fails to sleep")
     func replacedTimers() async throws {
         final class Sleepless: TimeSource {
             struct Failure: Error {}
@@ -222,7 +222,7 @@ import Testing
         }
     }
 
-    @Test("nothing is kept of a request that has ended")
+    @Test("no data is kept of a request that has ended")
     func nothingKept() async throws {
         final class Canary: Sendable {}
         struct Carrying: Request {
@@ -239,7 +239,7 @@ import Testing
         #expect(canary == nil && agent.activities.isEmpty)
     }
 
-    @Test("a timeout below zero is no time, in the transport and in the error")
+    @Test("a timeout below zero counts as zero, in the transport and in the error")
     func negative() async throws {
         let agent = NetworkAgent(baseURL: base, transport: .stub(StubResponse.text("late").delayed(by: .seconds(1))))
         let error = await #expect(throws: ErrandError.self) {

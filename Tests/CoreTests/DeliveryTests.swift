@@ -37,7 +37,7 @@ private struct Refused: Error {}
         return NetworkAgent(configuration: configuration, transport: .stub(response))
     }
 
-    @Test("a data request gets the bytes of a stream that a filter responds with or asks for, and of a file")
+    @Test("a data request gets the bytes of a stream that a filter responds with or requests, and of a file")
     func collected() async throws {
         let folder = try Folder(["a": "filed"])
         let file = folder.file("a")
@@ -103,7 +103,7 @@ private struct Refused: Error {}
         #expect(judged.all == ["ab"])
     }
 
-    @Test("a stream or file request gets what a filter responds with as data, as a stream or as a file")
+    @Test("a stream or file request gets the response of a filter as data, as a stream or as a file")
     func others() async throws {
         let folder = try Folder(["source": "own", "place": "old"])
         let (source, place) = (folder.file("source"), folder.file("place"))
@@ -165,7 +165,7 @@ struct Save: Request {
         #expect(folder.names == ["a"])
     }
 
-    @Test("a call that is cancelled while it checks its file leaves the old one and nothing else")
+    @Test("a call that is cancelled while it checks its file leaves only the old file")
     func cancelled() async throws {
         let folder = try Folder(["a": "old"])
         let file = folder.file("a")
@@ -185,7 +185,7 @@ struct Save: Request {
         }
     }
 
-    @Test("whatever an output says of its file names the final place")
+    @Test("an output that contains its file's URL names the final place")
     func places() async throws {
         struct Whole: Request {
             typealias Output = HTTPResponse
@@ -221,7 +221,7 @@ struct Save: Request {
         #expect(log.all == ["new", "new", "new"])
     }
 
-    @Test("a place that cannot be written is an error with its path, and leaves nothing")
+    @Test("a path that can't be written to is an error with the path, and leaves no file")
     func unwritable() async throws {
         let folder = try Folder(["a": "old"])
         try FileManager.default.createDirectory(

@@ -39,7 +39,7 @@ import Testing
         let url = "https://a.example/?token=canary"
     }
 
-    @Test("an error shows no secret of its URL, no header, no body, and not what its cause holds")
+    @Test("an error shows no secret of its URL, no header, no body, and no contents of its cause")
     func errors() async throws {
         var error = ErrandError(.unacceptableStatus, "no", response: try response, underlying: Foreign())
         error.request = try request
@@ -58,7 +58,7 @@ import Testing
         #expect(!text(ActivityOutcome.failure(error)).contains(Self.secret))
     }
 
-    @Test("a message shows neither secrets of its URL, nor sensitive headers, nor bodies")
+    @Test("a message contains neither secrets of its URL, nor sensitive headers, nor bodies")
     func messages() throws {
         let (request, response) = (try request, try response)
         var options = CallOptions(label: "x")
@@ -97,7 +97,7 @@ import Testing
         #expect(text(parameters).contains("password") && "\(call)".hasPrefix("POST x"))
     }
 
-    @Test("an exchange shows nothing of what goes over the wire but its method and place")
+    @Test("an exchange's description only shows its method and location")
     func exchanges() async throws {
         let seen = Log<String>()
         let url = try request.url

@@ -4,7 +4,7 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-@Suite("What ends a call, and what does not", .endsInTime, .leakChecked) struct EndingTests {
+@Suite("What ends a call, and what doesn't", .endsInTime, .leakChecked) struct EndingTests {
     private static func hour(_ change: (inout Plain<Data>) -> Void = { _ in }) -> Plain<Data> {
         Plain {
             $0.deadline = .seconds(3600)
@@ -12,7 +12,7 @@ import Testing
         }
     }
 
-    @Test("an activity that is kept after its end has let go of its accessories and its listener")
+    @Test("an activity that is kept after its end has released its accessories and its listener")
     func listenersReleased() async throws {
         final class Owner: Sendable {}
         struct Watch: Accessory {
@@ -35,7 +35,7 @@ import Testing
         #expect(handle.activity.outcome != nil)
     }
 
-    @Test("a deadline that passes while the call waits in a filter ends it, and discards what was staged")
+    @Test("a deadline that passes while the call waits in a filter ends it, and discards staged work")
     func inFilter() async throws {
         let (time, gate, log) = (ManualTimeSource(), Gate(), Log<String>())
         let waiting = ClosureFilter { exchange, next in
@@ -77,7 +77,7 @@ import Testing
         #expect(name(handle.outcome) == "failure" && recorder.problems().isEmpty)
     }
 
-    @Test("a deadline or a cancellation that comes while staged work is committed changes nothing: it was accepted")
+    @Test("a deadline or a cancellation while staged work is committed has no effect: the response was accepted")
     func inCommit() async throws {
         let (time, gate, log) = (ManualTimeSource(), Gate(), Log<String>())
         let staging = ClosureFilter { exchange, next in
@@ -102,7 +102,7 @@ import Testing
         #expect(recorder.names().suffix(3) == ["note", "willStop", "didStop"])
     }
 
-    @Test("an agent that is let go while it runs something, with a deadline, ends it in the usual way")
+    @Test("an agent that is released while it runs something, with a deadline, ends it in the usual way")
     func released() async throws {
         let (time, gate, recorder) = (ManualTimeSource(), Gate(), RecordingAccessory())
         weak var weakly: NetworkAgent?

@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(
-        "an error in a body keeps the head and what came of the body, for every delivery",
+        "an error in a body keeps the head and the received part of the body, for every delivery",
         arguments: [ErrandError.Code.connectionLost, .timedOut, .invalidResponse, .truncated])
     func midBody(code: ErrandError.Code) async throws {
         let response = StubResponse.chunks(

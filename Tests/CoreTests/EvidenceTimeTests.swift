@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(
-        "a refused stream that drips does not hold back its error for longer than a second", arguments: [true, false])
+        "a refused stream with a slow body reports its error within a second", arguments: [true, false])
     func drip(isDeaf: Bool) async throws {
         let (time, cancelled, never) = (ManualTimeSource(), Gate(), Gate())
         let response = Self.dripping(cancelled, isDeaf: isDeaf, never: never).status(503)
@@ -65,7 +65,7 @@ import Testing
         try await cancelled.wait()
     }
 
-    @Test("a redirect whose short body drips is followed after a second at the latest", arguments: [true, false])
+    @Test("a redirect whose short body is slow is followed after a second at the latest", arguments: [true, false])
     func redirect(isDeaf: Bool) async throws {
         let (time, cancelled) = (ManualTimeSource(), Gate())
         let stub = StubTransport()

@@ -16,7 +16,7 @@ import Testing
         NetworkAgent(baseURL: base, transport: .stub(.status(200)), filters: filters)
     }
 
-    @Test("the steps stand in the order in which they run, with redirects and transport in their places")
+    @Test("the steps are listed in the order in which they run, with redirects and transport in their places")
     func steps() throws {
         let agent = agent([
             Step(explanation: "cookies", stages: .hop), Step(explanation: "urls"),
@@ -42,7 +42,7 @@ import Testing
                 """)
     }
 
-    @Test("a request that cannot be built is explained all the same, nothing is sent")
+    @Test("a request that can't be built is explained as well, and isn't sent")
     func broken() {
         let stub = StubTransport()
         let explanation = NetworkAgent(baseURL: "", transport: stub).explain(Call<Void>(.get, "users"))
@@ -64,7 +64,7 @@ import Testing
         #expect(agent([second, first]).explain(Call<Void>(.get, "x")).problems.isEmpty)
     }
 
-    @Test("a path that leaves out the path of the base is named, with what to write")
+    @Test("a path that drops the path of the base is reported, with the correction")
     func pathOfBase() {
         func problems(_ path: String, base: String) -> [String] {
             NetworkAgent(baseURL: base, transport: .stub(.status(200))).explain(Call<Void>(.get, path)).problems
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test("a filter that a request expects in vain is named, and no step of the core's counts for it")
+    @Test("a request's missing filter is named, and Core's own steps don't count for it")
     func expectation() {
         #expect(agent([]).explain(Expecting()).problems == ["nothing steps for 0 filters"])
         #expect(agent([Step(explanation: "one")]).explain(Expecting()).problems.isEmpty)
@@ -115,7 +115,7 @@ import Testing
         func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await next(exchange) }
     }
 
-    @Test("the URL is the one that call filters say they would make of it")
+    @Test("the URL is the result of the call filters' previews")
     func preview() throws {
         let request = try agent([Rebased(), Rebased(stages: .hop)]).explain(Call<Void>(.get, "x")).request.get()
         #expect(request.url.absoluteString == "\(base)/x/rebased")

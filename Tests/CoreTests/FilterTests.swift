@@ -39,7 +39,7 @@ import Testing
             log.all.filter { $0.hasSuffix(">") } == ["call1>", "call2>", "call3>", "call4>", "hop1>", "hop2>", "hop3>"])
     }
 
-    @Test("a filter for both stages is asked in both and knows where it stands")
+    @Test("a filter for both stages runs in both and knows the current stage")
     func both() async throws {
         let log = Log<String>()
         let filter = ClosureFilter([.call, .hop]) { exchange, next in
@@ -81,7 +81,7 @@ import Testing
         #expect("\(response.http.source)" == "cache, 3 s old, fresh")
     }
 
-    @Test("a response that a filter gives by itself is judged, decoded and reported like any other")
+    @Test("a response that a filter creates is judged, decoded and reported like any other")
     func ownResponse() async throws {
         let recorder = RecordingAccessory()
         let own = ClosureFilter { exchange, _ in HTTPResponse(url: exchange.http.url, status: 404) }
@@ -120,7 +120,7 @@ import Testing
         leaked.removeAll()
     }
 
-    @Test("detached work is an activity of its own that outlives the call and ends with cancelAll or the agent")
+    @Test("detached work is a separate activity that outlives the call and ends with cancelAll or the agent")
     func detaching() async throws {
         let (gate, recorder, done) = (Gate(), RecordingAccessory(), Gate())
         let refresh = ClosureFilter { exchange, next in
@@ -154,7 +154,7 @@ import Testing
         #expect(recorder.problems().isEmpty)
     }
 
-    @Test("what is staged is kept if all checks and the decoding pass, and dropped if not")
+    @Test("staged work is kept if all checks and the decoding pass, and dropped if not")
     func staging() async throws {
         let log = Log<String>()
         let staging = StagingFilter(log)
@@ -179,7 +179,7 @@ import Testing
         #expect(log.all == ["unacceptableStatus"])
     }
 
-    @Test("what a filter makes of the request is validated before it is sent")
+    @Test("a request changed by a filter is validated before it is sent")
     func validated() async throws {
         let stub = StubTransport(.text("x"))
         let breaking = ClosureFilter { exchange, next in
@@ -192,7 +192,7 @@ import Testing
         #expect(stub.received.isEmpty)
     }
 
-    @Test("copies of bodies go to accessories that ask, bounded, for data and for streams", arguments: [0, 3])
+    @Test("copies of bodies reach accessories that want them, bounded, for data and for streams", arguments: [0, 3])
     func bodyBytes(limit: Int) async throws {
         let recorder = RecordingAccessory(maximumBodyBytes: limit)
         let chunks = StubResponse.chunks([Data("abcd".utf8), Data("ef".utf8)])

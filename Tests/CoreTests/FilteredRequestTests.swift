@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandTesting
 import Testing
 
-@Suite("A request as the filters make it", .leakChecked) struct FilteredRequestTests {
+@Suite("A request after its filters", .leakChecked) struct FilteredRequestTests {
     private struct Mark: Filter {
         let name: String
         var stages = FilterStages.call

@@ -94,7 +94,7 @@ private struct Fake: Agent {
         }
     }
 
-    @Test("ends with the outcome of what it sent: success, failure, a cancellation by the handle or from below")
+    @Test("ends with the outcome of its call: success, failure, a cancellation by the handle or from below")
     func outcomes() async throws {
         struct Broken: Error {}
         for index in 1..<5 {
@@ -150,7 +150,7 @@ private struct Fake: Agent {
         #expect(log.count == 0)
     }
 
-    @Test("work that a call detaches is an activity of its own for the call's accessories, as on the agent itself")
+    @Test("work that a call detaches is a separate activity for the call's accessories, as on the agent itself")
     func detached() async throws {
         for index in 0..<5 {
             let (recorder, done) = (RecordingAccessory(), Gate())
@@ -169,7 +169,7 @@ private struct Fake: Agent {
         }
     }
 
-    @Test("passes on the filters of a call, and those of a composite to what is sent in it")
+    @Test("passes on the filters of a call, and a composite's filters to its members")
     func filters() async throws {
         for index in 0..<5 {
             let log = Log<String>()
@@ -198,7 +198,7 @@ private struct Fake: Agent {
         }
     }
 
-    @Test("the filters that a request brings and those of its call run in what the call detaches")
+    @Test("the filters that a request brings and the filters of its call run in detached work")
     func detachedFilters() async throws {
         struct Bringing: FilterProvidingRequest {
             let requiredFilters: [any Filter]

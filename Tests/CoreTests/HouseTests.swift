@@ -13,7 +13,7 @@ import Testing
         }
     }
 
-    @Test("what is taken from under a lock has a name, so that a release build ends it after the unlock")
+    @Test("a value taken from under a lock has a name, so that a release build ends it after the unlock")
     func locks() throws {
         let discarded = try Regex(#"(^|[\s{(])_ = .*withLock\b"#)
         var files = 0
@@ -104,7 +104,7 @@ import Testing
             Set(try Self.folders(in: "Sources/Plugins/Kits")) == Set(Self.kits.map(\.folder)).union(["Codings"]))
     }
 
-    @Test("what a module of Core or a plugin imports is the part of the grammar that it uses, not all of it")
+    @Test("a module of Core or a plugin imports the part of the grammar that it uses, not all of it")
     func narrowImports() throws {
         for (path, imported) in try Self.imports(in: "Sources") { #expect(imported != "ErrandHTTPSyntax", "\(path)") }
     }
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test("each module has a front door: a file of its name, which shows the way to its folders")
+    @Test("each module has an entry point: a file with its name, which describes its folders")
     func frontDoors() throws {
         for layer in ["Sources/Core", "Sources/Plugins", "Sources/Plugins/Kits"] {
             for module in try Self.folders(in: layer) where module != "Kits" && module != "Codings" {

@@ -41,7 +41,7 @@ import Testing
         try await eventually { values.all.count == 10 && released == nil }
     }
 
-    @Test("an agent ends with its request whose filter, accessory or request ends with a use of that agent")
+    @Test("an agent ends with its request, although the end of its filter, accessory or request uses that agent")
     func users() async throws {
         struct Keeps: Filter {
             let ending: Ending

@@ -122,7 +122,7 @@ private struct Framing: Accessory {
         #expect(recorder.names() == ["willStart", "willStop", "didStop", "willStart", "willStop", "didStop"])
     }
 
-    @Test("the agent keeps what runs: neither handle nor agent need be held")
+    @Test("the agent keeps running requests alive: neither handle nor agent need be held")
     func keeping() async throws {
         let gate = Gate()
         let done = Gate()
@@ -151,7 +151,7 @@ private struct Framing: Accessory {
         #expect(agent.activities.isEmpty)
     }
 
-    @Test("a delegate is held weakly and may implement only what it wants to receive")
+    @Test("a delegate is held weakly and needs to implement only some methods")
     func weakDelegate() async throws {
         @MainActor final class Silent: RequestDelegate {}
         let gate = Gate()
@@ -191,7 +191,8 @@ private struct Framing: Accessory {
         #expect(log.all == ["start"])
     }
 
-    @Test("the completion runs on a queue of the caller's choice, and the async result returns where the caller is")
+    @Test(
+        "the completion runs on the queue that the caller chooses, and the async result returns on the caller's actor")
     func places() async throws {
         let agent = NetworkAgent(baseURL: base, transport: .stub(json))
         let queue = DispatchQueue(label: "callbacks")
@@ -231,7 +232,7 @@ private struct Framing: Accessory {
         #expect(seen.all == [false, false])
     }
 
-    @Test("a request is a value: it can be sent twice at once, and each start is an activity of its own")
+    @Test("a request is a value: it can be sent twice at once, and each start is a separate activity")
     func twice() async throws {
         let recorder = RecordingAccessory()
         let stub = StubTransport()
@@ -257,7 +258,7 @@ private struct Framing: Accessory {
         try await done.wait()
     }
 
-    @Test("cancelling a request that has ended changes nothing and notifies nothing")
+    @Test("cancelling a request that has ended has no effect and notifies nobody")
     func late() async throws {
         let recorder = RecordingAccessory()
         let agent = NetworkAgent(baseURL: base, transport: .stub(json), accessories: [recorder])
@@ -345,7 +346,7 @@ private struct Framing: Accessory {
         #expect(log.all == ["test as described true", "replaced"])
     }
 
-    @Test("requests read well the other way round, too")
+    @Test("a request can send itself on an agent")
     func sugar() async throws {
         let agent = NetworkAgent(baseURL: base, transport: .stub(json))
         #expect(try await GetUser().send(on: agent).value.id == 7)
@@ -354,7 +355,7 @@ private struct Framing: Accessory {
         try await done.wait()
     }
 
-    @Test("an agent of one's own implements send and gets the rest")
+    @Test("your own agent implements send and gets the rest")
     func ownAgent() async throws {
         struct Fake: Agent {
             func send<R: Request>(_ request: R, options: CallOptions) async throws -> Response<R.Output> {
@@ -369,7 +370,7 @@ private struct Framing: Accessory {
         #expect(try await Fake().run(kind) { activity in activity.kind } == kind)
     }
 
-    @Test("agents share nothing: neither configuration nor activities nor transports")
+    @Test("agents don't share configuration, activities or transports")
     func twoAgents() async throws {
         let gate = Gate()
         let (one, two) = (StubTransport(json.waiting(for: gate)), StubTransport(json))

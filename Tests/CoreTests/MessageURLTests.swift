@@ -12,7 +12,7 @@ import Testing
 
     private let agent = NetworkAgent(baseURL: "https://e.com:8443/v1", transport: .stub)
 
-    @Test("what Core builds without parsing is what Foundation parses, whatever stands in path and query")
+    @Test("Core's own joining of URLs gives what Foundation parses, whatever is in path and query")
     func parsing() throws {
         var random = SeededGenerator(seed: 7)
         let characters = Array("abcXYZ019-._~!$&'()*+,;=:@/?%25%7E ")
@@ -78,7 +78,7 @@ import Testing
         #expect(HTTPResponse(to: request, status: 200).url == request.url)
     }
 
-    @Test("thousands that ask for the URL of one request at once get the same")
+    @Test("thousands of requests that read their URL at once get the same")
     func concurrency() async throws {
         let request = try agent.httpRequest(for: Get(path: "users"))
         let urls = await withTaskGroup(of: URL.self) { group in

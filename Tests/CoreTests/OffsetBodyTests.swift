@@ -15,7 +15,7 @@ import Testing
         return nil
     }
 
-    @Test("data, files and streams that can be opened anywhere begin where they are asked to")
+    @Test("data, files and streams that can be opened anywhere begin at the requested offset")
     func offsets() async throws {
         let folder = try Folder()
         let file = folder.file("a")
@@ -32,13 +32,13 @@ import Testing
         #expect(try RequestBody.none.open(at: 0).data == Data())
     }
 
-    @Test("a part of a file does not name the file, which has more bytes")
+    @Test("a part of a file doesn't identify the file, which has more bytes")
     func fileName() throws {
         let body = RequestBody.file(URL(filePath: "/a"))
         #expect(try body.open(at: 3).file == nil && body.open(at: 0).file != nil)
     }
 
-    @Test("a body that can be read from its start only says so, and opens there")
+    @Test("a body that can only be read from its start reports that, and opens there")
     func fromTheStart() async throws {
         let bodies: [RequestBody] = [
             .stream { [text] in HTTPBody(text) }, .prepared { [text] _ in .data(text) }, .json("0123456789"),

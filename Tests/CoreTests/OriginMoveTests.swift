@@ -96,7 +96,7 @@ import Testing
         for name in Self.secrets { #expect(sent.headers.contains(name) == isKept, "\(name)") }
     }
 
-    @Test("what the filter adds for the new origin stays, and so does its mark")
+    @Test("values that the filter adds for the new origin stay, and so do their marks")
     func ownSecrets() async throws {
         let stub = StubTransport(.text("ok"))
         let seen = Log<[String]>()
@@ -138,7 +138,7 @@ import Testing
         #expect(seen.all == ["true [\"account\", \"authorization\", \"cookie\", \"x-api-key\"]"])
     }
 
-    @Test("a second move takes what was added at the first origin")
+    @Test("a second move takes along secrets that were added at the first origin")
     func twice() async throws {
         let stub = StubTransport(.text("ok"))
         let first = moving(.call, to: "https://one.example/x") {
@@ -148,7 +148,7 @@ import Testing
         #expect(stub.received.first?.headers.contains("X-One") == false)
     }
 
-    @Test("a placeholder is no origin: what replaces it gets the secrets")
+    @Test("a placeholder isn't an origin: the origin that replaces it gets the secrets")
     func placeholders() async throws {
         let stub = StubTransport(.text("ok"))
         let mover = moving(.call, to: "https://real.example/x")
@@ -157,7 +157,7 @@ import Testing
         for name in Self.secrets { #expect(sent.headers.contains(name), "\(name)") }
     }
 
-    @Test("explain and the accessories of the call tell what stays behind, without a value")
+    @Test("explain and the accessories of the call report the lost secrets, without their values")
     func told() async throws {
         struct Mirror: Filter {
             let explanation = "mirror"

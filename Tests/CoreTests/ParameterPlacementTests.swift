@@ -4,7 +4,7 @@ import ErrandTesting
 import Testing
 
 @Suite("Parameters in a request", .leakChecked) struct ParameterPlacementTests {
-    @Test("a query of one's own and the path's stand side by side, escaped once")
+    @Test("a request's query and the path's query are combined, escaped once")
     func encodedPath() throws {
         let request = try built(
             Plain {
@@ -14,7 +14,7 @@ import Testing
         #expect(request.url.absoluteString == base + "/list?q=a%20b&c=d%20e")
     }
 
-    @Test("a query goes before a fragment and after what is there")
+    @Test("a query goes before a fragment and after an existing query")
     func placing() throws {
         func url(_ path: String) throws -> String {
             try built(
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test("an empty form is sent as one, and a Content-Type of one's own stays")
+    @Test("an empty form is sent as one, and the request's own Content-Type stays")
     func forms() throws {
         let empty = try built(
             Plain {

@@ -24,14 +24,14 @@ import Testing
         return stub.received.map { request in names.count { request.headers.contains($0) } }
     }
 
-    @Test("secrets that a redirect to another origin has taken do not come back on its later redirects")
+    @Test("secrets that a redirect to another origin has removed don't return on its later redirects")
     func within() async throws {
         let (a, b) = ("https://a.example", "https://b.example")
         #expect(try await secrets(through: ["\(a)/", "\(b)/1", "\(b)/2"]) == [4, 0, 0])
         #expect(try await secrets(through: ["\(a)/", "\(a)/1", "\(b)/2", "\(b)/3", "\(b)/4"], 307) == [4, 4, 0, 0, 0])
     }
 
-    @Test("nor when a redirect leads back: the way there was another server's choice")
+    @Test("nor when a redirect leads back: another server chose the way there")
     func back() async throws {
         let (a, b) = ("https://a.example", "https://b.example")
         #expect(try await secrets(through: ["\(a)/", "\(b)/1", "\(a)/2", "\(a)/3"]) == [4, 0, 0, 0])
@@ -57,7 +57,7 @@ import Testing
         return try #require(stub.received.first).urlText
     }
 
-    @Test("a presigned URL as a value arrives as it is: its escapes are escaped once more")
+    @Test("a presigned URL as a value arrives unchanged: its escapes are escaped once more")
     func presigned() async throws {
         let url = "http://example.com?q=foo%2Fa%20b%2Ac&d=1+2"
         let text = try await sent { $0.query = ["u": .string(url)] }
@@ -70,7 +70,7 @@ import Testing
         #expect(form == "https://api.example/v?a=%2525s3")
     }
 
-    @Test("parameters join the query that the path has, and none of them takes it away")
+    @Test("parameters join the query of the path, and a request without parameters keeps it")
     func joined() async throws {
         for query: Parameters in [[:], ["b": 2]] {
             let text = try await sent {
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test("objects in a list keep their fields together where the style has indexes")
+    @Test("objects in a list keep their fields together if the style has indexes")
     func objects() throws {
         let friends: ParameterValue = [["name": "tom", "age": 13], ["name": "bob", "age": 14]]
         let text = try ParameterEncoding(arrays: .indexed).encode(["friends": friends, "name": "jack"])

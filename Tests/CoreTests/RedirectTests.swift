@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(
-        "methods change as RFC 9110 section 15.4 says",
+        "methods change as RFC 9110 section 15.4 specifies",
         arguments: [
             (301, "POST", "GET"), (302, "POST", "GET"), (303, "POST", "GET"), (307, "POST", "POST"),
             (308, "POST", "POST"),
@@ -79,7 +79,7 @@ import Testing
         #expect(response.http.url.absoluteString == url)
     }
 
-    @Test("a redirect to a host in another script is followed to its Punycode, or says what is missing")
+    @Test("a redirect to a host in another script is followed to its Punycode, or the error names the missing library")
     func otherScript() async throws {
         let stub = StubTransport(.text("there"))
         stub.on("/plain", response: .redirect(to: "https://b\u{FC}cher.example/there"))
@@ -156,7 +156,7 @@ import Testing
         #expect(allowed.received.count == 2 && allowed.received.last?.headers[.authorization] == nil)
     }
 
-    @Test("20 hops are followed, one more is refused; a request may ask for fewer or none")
+    @Test("20 hops are followed and one more is refused; a request may ask for fewer, or for none at all")
     func limits() async throws {
         func ring(_ hops: Int) -> StubTransport {
             StubTransport { request in

@@ -41,7 +41,7 @@ private final class Farewell: Sendable {
         #expect(agent.configuration.timeout == .seconds(5))
     }
 
-    @Test("a change that throws changes nothing")
+    @Test("a change that throws has no effect")
     func throwing() {
         struct Refused: Error {}
         let agent = NetworkAgent(baseURL: base, transport: .stub)
@@ -68,7 +68,7 @@ private final class Farewell: Sendable {
         #expect(agent.configuration.headers.values(of: "X-Number").count == 200)
     }
 
-    @Test("a filter that goes with a change may use its agent as it goes")
+    @Test("a filter that is released with a change may use its agent")
     func lettingGo() throws {
         struct Held: Filter {
             let farewell: Farewell
@@ -83,7 +83,7 @@ private final class Farewell: Sendable {
         #expect(read.all == [base])
     }
 
-    @Test("a check and a request that go with their activity may look at it as they go")
+    @Test("a check and a request that are released with their activity may look at it")
     func activityEnd() async throws {
         let seen = Log<String>()
         let filter = ClosureFilter { exchange, next in

@@ -14,7 +14,7 @@ import Testing
     private struct GetResponse: Request { typealias Output = HTTPResponse }
     private struct GetBody: Request { typealias Output = HTTPBody }
 
-    @Test("an output is data, text, JSON, nothing, the response or a stream")
+    @Test("an output is data, text, JSON, Void, the response or a stream")
     func outputs() async throws {
         struct GetData: Request {}
         #expect(try await send(GetData(), .data(Data([1, 2]), contentType: "x/y")) == Data([1, 2]))
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test("a number that does not fit its type, or a wrong escape, is not said to be a body that cannot be read")
+    @Test("a number that doesn't fit its type, or a wrong escape, isn't reported as an unreadable body")
     func unfit() async throws {
         for body in [#"{"id":7.5,"name":"x"}"#, #"{"id":99999999999999999999,"name":"x"}"#, #"{"id":7,"name":"\x"}"#] {
             let error = await #expect(throws: ErrandError.self) { _ = try await send(GetUser(), .json(body)) }
@@ -160,7 +160,7 @@ import Testing
     }
 
     @Test(
-        "text that is not valid is an error that keeps the bytes",
+        "text that isn't valid is an error that keeps the bytes",
         arguments: [
             ("text/plain", [0xFF]), ("text/plain; charset=nonsense", [0xE9]), ("text/plain; charset=shift_jis", [0x81]),
         ] as [(String, [UInt8])])
@@ -236,7 +236,7 @@ import Testing
         }
     }
 
-    @Test("each kind of failure has a code of its own and knows whether another attempt may help")
+    @Test("each kind of failure has its own code and knows whether another attempt may help")
     func codes() {
         let codes: [ErrandError.Code] = [
             .invalidURL, .invalidRequest, .encodingFailed, .bodyNotReplayable, .fileFailed, .cancelled, .timedOut,
@@ -284,7 +284,7 @@ import Testing
         #expect(await code { try await agent(not).send(Plain()) } == .bodyTooLarge)
     }
 
-    @Test("a body is delivered into a file that appears when it is whole; a refused one is not")
+    @Test("a body is delivered into a file that appears when it is complete; a refused body isn't")
     func files() async throws {
         let directory = FileManager.default.temporaryDirectory.appending(
             path: "errand-\(UInt64.random(in: 0 ... .max))")

@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(
-        "a path that is an absolute URL of another origin does not take the agent's secrets along",
+        "a path that is an absolute URL of another origin doesn't carry the agent's secrets",
         arguments: [
             ("next", true), ("/next", true), ("https://api.example.com/next", true),
             ("https://API.example.com:443/next", true), ("https://cdn.example.com/next", true),
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test("credentials of the request's own go where the request goes, and keep the mark of the agent's")
+    @Test("a request's own credentials go where the request goes, and keep the agent's mark")
     func ownCredentials() async throws {
         let stub = StubTransport(.text("ok"))
         _ = try await agent(stub).send(
@@ -65,7 +65,7 @@ import Testing
         #expect(!headers.contains(.cookie) && !headers.description.contains("own"))
     }
 
-    @Test("a request says that it goes without the agent's authorization")
+    @Test("a request declares that it is sent without the agent's authorization")
     func omitted() throws {
         let agent = agent(StubTransport(.text("ok")))
         let request = try agent.httpRequest(for: Plain { $0.authorization = .omitted })
@@ -80,7 +80,7 @@ import Testing
         #expect(Authorization.omitted != none && "\(Authorization.omitted)" == "omitted")
     }
 
-    @Test("an agent without a base URL has no origin of its own: its secrets go to trusted origins only")
+    @Test("an agent without a base URL has no origin: its secrets go to trusted origins only")
     func withoutBase() throws {
         let url = "https://files.example.com/a"
         for (trusted, isKept) in [
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test("a filter learns whether the origin may see secrets, anew after a redirect, and may vouch for it")
+    @Test("a filter learns whether the origin may see secrets, again after a redirect, and may vouch for it")
     func filters() async throws {
         let stub = StubTransport(.text("ok"))
         stub.on("/plain", response: .redirect(to: "https://evil.example/there"))
@@ -117,7 +117,7 @@ import Testing
         for name in Self.secrets { #expect(sent.headers.contains(name), "\(name)") }
     }
 
-    @Test("the mark of a sensitive header survives whatever sets, adds, merges or replaces it, from either side")
+    @Test("the mark of a sensitive header survives setting, adding, merging or replacing it, from either side")
     func marks() {
         func isMasked(_ headers: HTTPHeaders) -> Bool {
             !headers.description.contains("canary") && headers.allSatisfy(\.isSensitive)

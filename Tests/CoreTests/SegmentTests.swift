@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(
-        "what only looks like it is sent as it is",
+        "values that only resemble dot segments are escaped and sent",
         arguments: [
             ("...", "..."), ("..a", "..a"), (".a", ".a"), ("a..b", "a..b"), (".hidden/x", ".hidden%2Fx"),
             ("a/b", "a%2Fb"), ("a\\b", "a%5Cb"), ("a\u{0}b", "a%00b"), ("\u{E0F1}..\u{E0F2}", "%EE%83%B1..%EE%83%B2"),
@@ -45,7 +45,7 @@ import Testing
         #expect(url.absoluteString == base + "/users/\(expected)/posts")
     }
 
-    @Test("beside other text dots and nothing are harmless")
+    @Test("dots and empty values within other text are harmless")
     func beside() throws {
         func path(_ path: String) throws -> String {
             String(try built(Plain { $0.path = path }).url.absoluteString.dropFirst(base.count))
@@ -56,7 +56,7 @@ import Testing
         #expect(try path("a/../b") == "/b")
     }
 
-    @Test("the characters that mark a segment are refused where a developer wrote them")
+    @Test("the characters that mark a segment are refused if a developer wrote them")
     func marks() async throws {
         for path in ["a\u{E0F1}b", "a\u{E0F2}b", "\u{E0F1}a\u{E0F2}\u{E0F2}"] {
             #expect(await code { try built(Plain { $0.path = path }) } == .invalidURL)

@@ -2,7 +2,7 @@ import Errand
 import ErrandTesting
 import Testing
 
-@Suite("Members that are not what they look like", .leakChecked) struct ShadowedMemberTests {
+@Suite("Members that only look like requirements", .leakChecked) struct ShadowedMemberTests {
     @Test("a stored property of another type than the member's is named once, for its type")
     func warned() async throws {
         struct Wrong: Request {
@@ -24,7 +24,7 @@ import Testing
         #endif
     }
 
-    @Test("a request whose properties have the members' types gets no warning")
+    @Test("a request whose properties have the right types gets no warning")
     func right() async throws {
         let notes = Log<String>()
         let agent = NetworkAgent(baseURL: base, transport: .stub(.status(200)), accessories: [Notes(log: notes)])

@@ -3,7 +3,7 @@ import Synchronization
 import Testing
 
 @Suite(.leakChecked) struct StateBroadcasterTests {
-    @Test("each reader receives the state as it is when it begins, then each new one")
+    @Test("each reader receives the current state when it begins, then each new one")
     func order() async {
         let broadcaster = StateBroadcaster(0, maximumWaiting: 10)
         let early = broadcaster.states
@@ -67,7 +67,7 @@ import Testing
         deinit { atEnd(number) }
     }
 
-    @Test("the end of a state may send, read and finish: none ends under the lock")
+    @Test("the end of a state may send, read and finish: it never happens under the lock")
     func reentrancy() async {
         let broadcaster = StateBroadcaster<Screen?>(nil)
         let ended = Mutex<[Int]>([])

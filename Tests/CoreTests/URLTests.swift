@@ -5,7 +5,7 @@ import Testing
 
 @Suite("URLs", .leakChecked) struct URLTests {
     @Test(
-        "a path is joined to the base as RFC 3986 says, and an absolute URL stands for itself",
+        "a path is joined to the base as in RFC 3986, and an absolute URL replaces it",
         arguments: [
             ("http://e.com", "get", "http://e.com/get"),
             ("http://e.com/", "get", "http://e.com/get"),
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(
-        "a query goes behind the one in the path, wherever question marks and ampersands stand",
+        "a query is appended to the path's query, wherever question marks and ampersands are",
         arguments: [
             ("a", "a?q=1"), ("a?", "a?q=1"), ("a?b", "a?b&q=1"), ("a?b&", "a?b&q=1"), ("a?b?", "a?b?&q=1"),
             ("a&", "a&?q=1"), ("a??", "a??&q=1"), ("a#f?", "a?q=1#f?"),
@@ -63,7 +63,7 @@ import Testing
         #expect(stub.received.isEmpty)
     }
 
-    @Test("no byte in a path makes anything but a URL or a typed error")
+    @Test("any byte in a path gives a URL or a typed error")
     func anyByte() async throws {
         for byte in UInt8.min...UInt8.max {
             let path = "a" + String(decoding: [byte], as: UTF8.self) + "b"
@@ -74,14 +74,14 @@ import Testing
         }
     }
 
-    @Test("a segment is escaped where it is inserted, dots and slashes included")
+    @Test("a segment is escaped where it is inserted, including dots and slashes")
     func segments() throws {
         let name = "a/b ü?#%&+日本"
         let url = try built(Plain { $0.path = "users/\(segment: name)/posts" }).url
         #expect(url.absoluteString == base + "/users/a%2Fb%20%C3%BC%3F%23%25%26%2B%E6%97%A5%E6%9C%AC/posts")
     }
 
-    @Test("a request chooses the standard base, a named one or its own, and a named one never falls back")
+    @Test("a request chooses the standard base, a named base or its own, and a named base never falls back")
     func bases() async throws {
         var configuration = AgentConfiguration(baseURL: base)
         configuration.namedBaseURLs["cdn"] = "https://cdn.example.com/static"
@@ -96,7 +96,7 @@ import Testing
         #expect(await code { try url(.named("cdn")) } == .invalidURL)
     }
 
-    @Test("an address whose bracket is not closed is called that, and not a wrong port")
+    @Test("an address with an unclosed bracket is reported as such, and not as a wrong port")
     func openBracket() async throws {
         for text in ["http://[::1", "http://[::1/a", "http://[::1:80/a"] {
             let error = await #expect(throws: ErrandError.self) {
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test("an address may have a zone, as RFC 6874 writes it, and what is wrong with another is said")
+    @Test("an address may have a zone, as in RFC 6874, and the error of an invalid zone gives the reason")
     func zones() async throws {
         let url = try built(Plain { $0.path = "a" }, base: "http://[fe80::1%25eth0]:8080")
         #expect(url.urlText == "http://[fe80::1%25eth0]:8080/a" && url.url.absoluteString == url.urlText)

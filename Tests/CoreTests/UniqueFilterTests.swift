@@ -2,7 +2,7 @@ import Errand
 import ErrandTesting
 import Testing
 
-@Suite("Filters of which one is enough", .endsInTime, .leakChecked) struct UniqueFilterTests {
+@Suite("Filters that need only one instance", .endsInTime, .leakChecked) struct UniqueFilterTests {
     private struct Limit: Filter {
         let name: String
         let log: Log<String>
@@ -46,7 +46,7 @@ import Testing
         return log.all
     }
 
-    @Test("the agent's, the request's or the call's takes the place of a required one")
+    @Test("the agent's, the request's or the call's filter replaces a required one")
     func named() async throws {
         let required: (Log<String>) -> [any Filter] = { [Limit(name: "required", log: $0)] }
         #expect(try await run(required: required) == ["required"])
@@ -58,7 +58,7 @@ import Testing
                 == ["member"])
     }
 
-    @Test("one that a tag requires yields to every other")
+    @Test("a filter that a tag requires yields to every other")
     func tagged() async throws {
         let tag: (Log<String>) -> [any Filter] = { [Limit(name: "tag", log: $0)] }
         #expect(try await run(required: { _ in [] }, tag: tag) == ["tag"])
@@ -72,7 +72,7 @@ import Testing
         #expect(try await run(agent: two, required: { _ in [] }, own: two, call: two) == ["first"])
     }
 
-    @Test("filters without the trait run as often as they are there, also those that are made of closures")
+    @Test("filters without the trait run as often as they occur, also filters made of closures")
     func repeated() async throws {
         let plain: (Log<String>) -> [any Filter] = { [Limit(name: "plain", log: $0, traits: [])] }
         #expect(

@@ -24,7 +24,7 @@ import Testing
         throw CancellationError()
     }
 
-    @Test("an upload whose source was cancelled elsewhere has failed, and nothing was cancelled")
+    @Test("an upload whose source was cancelled elsewhere has failed, and isn't a cancellation")
     func cancelled() async throws {
         for error in [CancellationError(), ErrandError(.cancelled, "the other transfer was cancelled")] as [any Error] {
             for body in [
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test("the chunks of any sequence are a body, which is read anew for each attempt and keeps its length")
+    @Test("the chunks of any sequence are a body, which is read again for each attempt and keeps its length")
     func sequence() async throws {
         let body = RequestBody.stream(length: 4) {
             AsyncStream<Data> { sequence in
@@ -57,7 +57,7 @@ import Testing
         #expect(try await end(of: failing).0.code == .encodingFailed)
     }
 
-    @Test("a source that lost a connection of its own does not make it the request's")
+    @Test("a source that lost its own connection doesn't pass that on as the request's")
     func connection() async throws {
         let lost = ErrandError(
             .connectionLost, "elsewhere",
@@ -100,7 +100,7 @@ import Testing
         #expect(stub.received.isEmpty)
     }
 
-    @Test("a body that announced another number of bytes than it has fails, whatever its source, even if that is none")
+    @Test("a body with another number of bytes than announced fails, whatever its source, even if it has no bytes")
     func announced() async throws {
         let file = URL.temporaryDirectory.appending(path: "announced-\(UInt64.random(in: 0 ... .max))")
         try Data([1]).write(to: file)

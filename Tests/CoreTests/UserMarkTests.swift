@@ -4,7 +4,7 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-@Suite("Whose a request is", .leakChecked) struct UserMarkTests {
+@Suite("Owners of requests", .leakChecked) struct UserMarkTests {
     private let ada = UserMark("ada-canary", source: "key")
 
     /// Returns the marks that the last hop filter saw on each hop.
@@ -21,7 +21,7 @@ import Testing
         return log.all
     }
 
-    @Test("each sensitive field is a mark, whatever its name; other fields are none")
+    @Test("each sensitive field is a mark, whatever its name; other fields aren't")
     func implied() async throws {
         var headers: HTTPHeaders = ["Authorization": "a", "Cookie": "c=1", "X-Plain": "p"]
         headers.set("X-Device-Key", "d", sensitive: true)
@@ -33,7 +33,9 @@ import Testing
         #expect(try await marks([], headers: ["X-Plain": "p"]) == [[]])
     }
 
-    @Test("a declared mark goes along to the hops, and stands for the fields that carry it while they have its value")
+    @Test(
+        "a declared mark passes on to the hops, and replaces the marks of the fields that carry it while they have its value"
+    )
     func declared() async throws {
         func signing(_ value: String, then other: String? = nil) -> ClosureFilter {
             ClosureFilter { [ada] exchange, next in
@@ -66,14 +68,14 @@ import Testing
         #expect(try await marks([marking], stub) == [[ada], [ada], []])
     }
 
-    @Test("no description of a mark shows who the user is")
+    @Test("no description of a mark reveals the user")
     func redacted() {
         var text = "\(ada) \(ada.debugDescription) \(Set([ada]))"
         dump(ada, to: &text)
         #expect(!text.contains("canary") && text.contains("key •••"))
     }
 
-    @Test("a record has the marks of what was sent, and of nothing else")
+    @Test("a record has the marks of the sent requests, and no others")
     func recorded() async throws {
         let found = Log<Set<UserMark>?>()
         let recording = ClosureFilter { exchange, next in
@@ -100,7 +102,7 @@ import Testing
         #expect(found.all == [[UserMark("new", source: "authorization")], nil])
     }
 
-    @Test("a value of the call is the same in every attempt and on every hop, and in what the call detaches")
+    @Test("a value of the call is the same in every attempt, on every hop, and in detached work")
     func once() async throws {
         let (key, count, seen, done) = (CallKey<Int>(), Counter(), Log<Int>(), Gate())
         let twice = ClosureFilter { exchange, next in
@@ -139,7 +141,7 @@ import Testing
         _ = try await agent.send(Plain())
     }
 
-    @Test("a filter knows what follows in its stage, and can put another behind it")
+    @Test("a filter knows which filters follow in its stage, and can insert another after them")
     func following() async throws {
         let log = Log<String>()
         @Sendable func sign(_ name: String, _ traits: FilterTraits, _ stages: FilterStages = .hop) -> Trait {

@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandTesting
 import Testing
 
-@Suite("Operations that outlive a process, and what belongs to nobody yet", .leakChecked) struct UserPinRecordTests {
+@Suite("Operations that outlive a process, and entries without a known user", .leakChecked) struct UserPinRecordTests {
     private struct Other: Error {}
 
     /// Sends its request with a separate pin that admits only some users.
@@ -63,7 +63,7 @@ import Testing
         #expect(transport.received.count == 1)
     }
 
-    @Test("sessions keep one user for an operation and those that it is a part of")
+    @Test("sessions keep one user for an operation and for the operations that contain it")
     func nested() throws {
         let (outer, key) = (UserPin(), CallKey<Int>())
         let inner = UserPin(within: outer) { _ in }

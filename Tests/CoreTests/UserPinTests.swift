@@ -35,7 +35,9 @@ import Testing
         return codes
     }
 
-    @Test("a request with another credential than the first isn't sent, nor one without, and the first user's goes on")
+    @Test(
+        "a request with another credential than the first isn't sent, nor one without, and the first user's requests continue"
+    )
     func credential() async {
         let transport = StubTransport.stub(.text("x"))
         let codes = await codes(
@@ -49,7 +51,7 @@ import Testing
         #expect(await codes([[:], ["X-Key": "bob"], [:]]) == [nil, .userChanged, nil])
     }
 
-    @Test("calls without a pin, and with pins of their own, don't compare")
+    @Test("calls without a pin, and with other pins, don't compare")
     func apart() async throws {
         let pin = UserPin()
         #expect(await codes([["X-Key": "ada"]], pin: pin) == [nil])
@@ -65,7 +67,7 @@ import Testing
         #expect(codes == [nil, nil, .userChanged])
     }
 
-    @Test("a refused first request doesn't decide whose the operation is", arguments: [401, 407])
+    @Test("a refused first request doesn't decide to which user the operation belongs", arguments: [401, 407])
     func refused(status: Int) async {
         let count = Counter()
         let transport = StubTransport { _ in count.increment() == 1 ? .status(status) : .text("x") }
@@ -73,7 +75,7 @@ import Testing
         #expect(codes == [.unacceptableStatus, nil, .userChanged])
     }
 
-    @Test("each origin has its own first request, and none that is new admits another user")
+    @Test("each origin has its own first request, and a new origin doesn't admit another user")
     func origins() async {
         let paths = ["https://a.test/", "https://b.test/", "https://c.test/", "https://a.test/", "https://d.test/"]
         let steps: [HTTPHeaders] = [["X-Key": "ada"], [:], ["X-Key": "bob"], ["X-Key": "ada"], ["X-Key": "ada"]]
@@ -83,7 +85,7 @@ import Testing
     // MARK: Cookies
 
     @Test(
-        "a cookie with another value is another user, and so is a request without all; new and single missing ones are not"
+        "a cookie with another value is another user, and so is a request without cookies; new and single missing ones aren't"
     )
     func cookies() async {
         let steps: [HTTPHeaders] = [
@@ -113,7 +115,7 @@ import Testing
         let owners: Set<UserMark>
     }
 
-    @Test("cookies don't count where the request names its owner")
+    @Test("cookies don't count if the request names its owner")
     func owned() async throws {
         let (pin, count) = (UserPin(), Counter())
         let rotating = ClosureFilter(.hop) { exchange, next in

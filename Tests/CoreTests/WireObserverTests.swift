@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandTesting
 import Testing
 
-@Suite("What a filter learns of the wire", .leakChecked) struct WireObserverTests {
+@Suite("Reports of the wire to a filter", .leakChecked) struct WireObserverTests {
     private func statuses(of log: Log<String>, _ name: String) -> ClosureFilter {
         ClosureFilter { exchange, next in
             var exchange = exchange
@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test("1xx responses reach filters, those further in first, and then accessories")
+    @Test("1xx responses reach filters, the inner ones first, and then accessories")
     func informational() async throws {
         let log = Log<String>()
         let stub = StubTransport(
@@ -31,7 +31,7 @@ import Testing
         #expect(recorder.records().map(\.name).filter { $0 == "informational" }.count == 2)
     }
 
-    @Test("a URL at another origin gets no sensitive field and no trust; one at the same origin keeps both")
+    @Test("a URL at another origin gets no sensitive field and no trust; a URL at the same origin keeps both")
     func followed() async throws {
         for (target, keeps) in [(base + "/elsewhere", true), ("https://other.example/elsewhere", false)] {
             let stub = StubTransport(.text("ok"))
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test("the Location of a response is resolved against its URL, without credentials; one that is no URL is none")
+    @Test("the Location of a response is resolved against its URL, without credentials; an invalid URL is nil")
     func location() throws {
         let url = try #require(URL(string: "https://a.example/uploads/"))
         func location(_ text: String?) -> String? {

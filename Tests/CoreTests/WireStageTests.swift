@@ -21,7 +21,7 @@ import Testing
         NetworkAgent(baseURL: base, transport: transport, filters: filters)
     }
 
-    @Test("a wire filter runs after all hop filters, wherever it stands, and knows its stage")
+    @Test("a wire filter runs after all hop filters, wherever it is in the array, and knows its stage")
     func order() async throws {
         let log = Log<String>()
         let wire = ClosureFilter(.wire) { exchange, next in
@@ -34,7 +34,7 @@ import Testing
         #expect(log.all == ["call>", "hop>", "own hop>", "wire", "<own hop", "<hop", "<call"])
     }
 
-    @Test("a wire filter sees each hop, and nothing of what a hop filter responds to by itself")
+    @Test("a wire filter sees each hop, and no request that a hop filter answers by itself")
     func hops() async throws {
         let log = Log<String>()
         let stub = StubTransport()
@@ -52,7 +52,7 @@ import Testing
         #expect(log.count == 2)
     }
 
-    @Test("a wire filter knows how many requests of the call went to the transport before, for whatever reason")
+    @Test("a wire filter knows how many requests of the call went to the transport before, for any reason")
     func transferCount() async throws {
         let log = Log<Int>()
         let stub = StubTransport()
@@ -73,7 +73,7 @@ import Testing
         #expect(log.all == [0, 1, 2, 3, 0, 1])
     }
 
-    @Test("the stage of a wire filter stays with what it sends, also from a child task and a second time")
+    @Test("a wire filter keeps its stage for the requests that it sends, also from a child task and a second time")
     func secondPass() async throws {
         let log = Log<String>()
         func mark(_ name: String, _ stage: FilterStages) -> ClosureFilter {
@@ -101,7 +101,7 @@ import Testing
         #expect(log.all == ["only wire"])
     }
 
-    @Test("a filter put behind others keeps to their stage, and the wire filters keep theirs")
+    @Test("a filter inserted after others stays in their stage, and the wire filters stay in theirs")
     func inserted() async throws {
         let log = Log<String>()
         let wire = ClosureFilter(.wire) { exchange, next in
@@ -122,7 +122,7 @@ import Testing
         #expect(log.all == ["inserted>", "wire", "<inserted"])
     }
 
-    @Test("the last hop filter sees nothing of the wire filters behind it, and puts a filter before them")
+    @Test("the last hop filter sees no effect of the wire filters after it, and inserts a filter before them")
     func lastHop() async throws {
         struct Wire: Filter {
             let stages = FilterStages.wire
@@ -142,7 +142,7 @@ import Testing
         #expect(log.all == [.hop])
     }
 
-    @Test("a group's members stand in its place, each in its own stage, and groups may stand in groups")
+    @Test("a group's members take its place, each in its own stage, and groups may contain groups")
     func groups() async throws {
         let log = Log<String>()
         func sign(_ name: String, _ stages: FilterStages = .call) -> Signpost {
@@ -165,7 +165,7 @@ import Testing
             ])
     }
 
-    @Test("explain repeats what a filter says against one further out")
+    @Test("explain repeats a filter's own problem with a filter further out")
     func conflicts() {
         let (outer, inner) = (Named(explanation: "one"), Named(explanation: "two", conflict: "they do the same"))
         #expect(agent([outer, inner]).explain(Plain()).problems == ["“one” runs before “two”: they do the same"])

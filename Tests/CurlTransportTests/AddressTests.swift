@@ -48,7 +48,7 @@ struct AddressTests {
         #expect(try await Self.echoes(Self.transport(silent.map(\.address)), server))
     }
 
-    @Test("where no address responds, the time of the connection ends the request")
+    @Test("if no address responds, the connection timeout ends the request")
     func nobody() async throws {
         let server = try Self.echo()
         let silent = try #require(SilentAddress(2, port: Int(server.port)))
@@ -76,7 +76,7 @@ struct AddressTests {
 
     private func seconds(_ time: UInt64?) -> Double? { time.map { Double($0) / 1e9 } }
 
-    @Test("a long time has a short first round and the rest as a second one, a short time has one")
+    @Test("a long timeout has a short first round and the rest as a second one, a short timeout has one")
     func times() {
         var rounds = Self.rounds(.seconds(30))
         #expect(seconds(rounds.start(at: 0)) == 4)
@@ -94,7 +94,7 @@ struct AddressTests {
         #expect(seconds(Self.rounds(.seconds(30), CurlVersion(8, 23, 0)).start(at: 0)) == 32)
     }
 
-    @Test("neither a name lookup nor a handshake belongs to the short time")
+    @Test("name lookups and handshakes don't count for the short time")
     func lookups() {
         var rounds = Self.rounds(.seconds(30))
         let atLookup = rounds.beginLookup(at: 0)

@@ -39,7 +39,7 @@ import Testing
         #expect(table.route(for: Self.origin, at: 1)?.isProbe == false)
     }
 
-    @Test("an offer that fails is left alone for five minutes, twice as long each time, and a day at most")
+    @Test("an offer that fails is ignored for five minutes, twice as long each time, and a day at most")
     func broken() {
         var table = table([AlternativeService("h3", port: 443, maximumAge: 90 * 86_400)])
         var now: UInt64 = 1
@@ -58,7 +58,7 @@ import Testing
         #expect(table.route(for: Self.origin, at: now + 300 * Self.second)?.isProbe == true)
     }
 
-    @Test("an offer lasts as long as the server says, and its repetition leaves its state")
+    @Test("an offer lasts as long as the server specifies, and repeating it keeps its state")
     func expiry() {
         var table = table([AlternativeService("h3", port: 443, maximumAge: 60)])
         _ = table.route(for: Self.origin, at: 1)
@@ -74,7 +74,7 @@ import Testing
         #expect(table.route(for: Self.origin, at: 400 * Self.second) == nil)
     }
 
-    @Test("clear, another list and another place replace an offer; drafts of HTTP/3 are none")
+    @Test("clear, another list and another location replace an offer; drafts of HTTP/3 don't count")
     func replaced() {
         var table = table()
         let isKnown = table.learn([AlternativeService("h3-29", port: 443)], of: "https://a", host: "a", at: 0)
@@ -95,7 +95,7 @@ import Testing
         #expect(table.isEmpty)
     }
 
-    @Test("twenty thousand hosts leave the offers of a thousand, those that last longest")
+    @Test("of twenty thousand hosts, a thousand offers are kept: the ones that last longest")
     func bound() {
         var table = AlternativeTable()
         for index in 1...20_000 {
@@ -130,7 +130,7 @@ import Testing
         #expect(back.count == 2 && back.allSatisfy { $0.expires <= 365 * 86_400 * Self.second })
     }
 
-    @Test("offers that change faster than a file is written are written once more, as they are then")
+    @Test("offers that change faster than a file is written are written once more, in their last state")
     func writes() async throws {
         let (written, disk) = (Log<UInt64>(), DispatchSemaphore(value: 0))
         let writer = AlternativeWriter { snapshot in
@@ -163,7 +163,7 @@ import Testing
         #expect(table.lines(for: url, by: unknown).isEmpty)
     }
 
-    @Test("a damaged file gives what is whole in it, and never fails")
+    @Test("a damaged file yields its whole parts, and never fails")
     func damagedFile() throws {
         let folder = try Folder()
         let file = AlternativeFile(folder.file("offers"))

@@ -9,7 +9,7 @@ struct AuthoritiesTests {
     private static let alpine = "/etc/ssl/cert.pem"
     private static let directory = "/etc/ssl/certs"
 
-    @Test("a libcurl whose own file exists is left to it, and one that has a directory alone")
+    @Test("a libcurl whose own file exists uses it, and so does one with a directory alone")
     func builtIn() {
         let places = ["/opt/roots.pem", Self.directory, Self.debian]
         let found = SystemAuthorities.choose(file: "/opt/roots.pem", directory: Self.directory) { places.contains($0) }
@@ -19,7 +19,7 @@ struct AuthoritiesTests {
         #expect(SystemAuthorities.choose(file: "/opt/roots.pem", directory: nil) { places.contains($0) } == .builtIn)
     }
 
-    @Test("one that has none, or was built for another distribution, gets the first file that exists")
+    @Test("a libcurl without a file of authorities, or built for another distribution, gets the first file that exists")
     func elsewhere() {
         #expect(SystemAuthorities.choose(file: nil, directory: nil) { _ in true } != .builtIn)
         #expect(SystemAuthorities.choose(file: Self.debian, directory: nil) { $0 == Self.alpine } == .file(Self.alpine))
@@ -28,7 +28,7 @@ struct AuthoritiesTests {
         #expect(SystemAuthorities.choose(file: "/opt/roots.pem", directory: nil) { _ in false } == .builtIn)
     }
 
-    @Test("one whose file is missing gets a file of the system's beside its directory, or the directory alone")
+    @Test("a libcurl whose file is missing gets a system file next to its directory, or the directory alone")
     func directoryWithoutFile() {
         let fedora = [Self.directory, SystemAuthorities.files[1]]
         let found = SystemAuthorities.choose(file: Self.debian, directory: Self.directory) { fedora.contains($0) }
@@ -37,7 +37,7 @@ struct AuthoritiesTests {
         #expect(alone == .directory(Self.directory))
     }
 
-    @Test("Android's directories come first, and those of the updated module before those of the system")
+    @Test("Android's directories come first, and the updated module's before the system's")
     func android() {
         let places = SystemAuthorities.directories
         let updated = SystemAuthorities.choose(file: Self.debian, directory: places[1]) { _ in true }

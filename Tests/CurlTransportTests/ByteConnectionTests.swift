@@ -53,7 +53,7 @@ struct ByteConnectionTests {
         }
     }
 
-    @Test("one whose socket cannot be taken over stays with libcurl")
+    @Test("a connection whose socket can't be taken over stays with libcurl")
     func shortage() async throws {
         let server = try Self.server()
         await #expect(processExitsWith: .success) { [port = Int(server.port) as Int] in
@@ -71,7 +71,7 @@ struct ByteConnectionTests {
     }
 
     @Test(
-        "over TLS, small pieces that the system has no room for go later",
+        "over TLS, small pieces that the system has no room for are sent later",
         .enabled(if: TLSContext.isAvailable && Nginx.isInstalled, "OpenSSL is needed"))
     func smallPieces() async throws {
         let count = 400_000
@@ -103,7 +103,7 @@ struct ByteConnectionTests {
         connection.close()
     }
 
-    @Test("a reset is connectionLost, with the words of the system")
+    @Test("a reset is connectionLost, with the system's message")
     func reset() async throws {
         let server = try RawServer { peer in
             _ = peer.read(4)

@@ -57,7 +57,7 @@ struct CancellationTests {
         if stage == .midBody || stage == .beforeHead { try await eventually { !ended.all.isEmpty } }
     }
 
-    @Test("a cancellation after the end changes nothing")
+    @Test("a cancellation after the end has no effect")
     func afterEnd() async throws {
         let server = try RawServer { peer in
             while peer.readHead() != nil { peer.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok") }

@@ -18,7 +18,7 @@ import Android
 struct ConnectionTests {
     private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
-    @Test("a proxy is asked for the whole URL, excepted hosts are not")
+    @Test("a proxy is asked for the whole URL, and excepted hosts aren't sent to it")
     func proxy() async throws {
         let heads = Log<String>()
         let proxy = try RawServer { peer in
@@ -39,7 +39,7 @@ struct ConnectionTests {
         #expect(!"\(configuration)".contains("secret"))
     }
 
-    @Test("a proxy that nothing listens at is called one", arguments: ["http", "https"])
+    @Test("if no server listens at a proxy, the error names the proxy", arguments: ["http", "https"])
     func deadProxy(scheme: String) async throws {
         var configuration = CurlConfiguration()
         configuration.proxy = .url("http://127.0.0.1:1")
@@ -49,7 +49,7 @@ struct ConnectionTests {
         #expect(error.code == .cannotConnect && error.message.hasPrefix("the proxy can't be reached: "))
     }
 
-    @Test("a proxy that refuses to connect is a failure to connect, and never sees the server's credentials")
+    @Test("a proxy that refuses to connect is cannotConnect, and never sees the server's credentials")
     func refusedTunnel() async throws {
         let heads = Log<String>()
         let proxy = try RawServer { peer in
@@ -144,7 +144,7 @@ struct ConnectionTests {
         #expect(try await transport.send(try request(.get, server.url("/again")), options: .of()).status == 200)
     }
 
-    @Test("a local address is where connections start from")
+    @Test("connections start from the local address")
     func localAddress() async throws {
         let server = try RawServer { peer in
             while peer.readHead() != nil {
@@ -158,7 +158,7 @@ struct ConnectionTests {
         #expect(try response.text() == "127.0.0.9")
     }
 
-    @Test("a Unix socket is where every connection goes, and no proxy")
+    @Test("with a Unix socket, every connection goes there and no proxy is used")
     func unixSocket() async throws {
         let path = "/tmp/errand-\(getpid()).sock"
         let hosts = Log<String>()
@@ -179,7 +179,7 @@ struct ConnectionTests {
         _ = server
     }
 
-    @Test("IPv6 is spoken where the host has it")
+    @Test("IPv6 is used if the host has it")
     func ipv6() async throws {
         guard let server = try? RawServer(ipv6: true, { peer in while peer.readHead() != nil { peer.send(Self.ok) } })
         else { return }
@@ -198,7 +198,7 @@ struct ConnectionTests {
                 == .nameLookupFailed)
     }
 
-    @Test("the limit of all connections holds, whatever the hosts are")
+    @Test("the limit of all connections applies, whatever the hosts are")
     func totalLimit() async throws {
         let servers = try (0..<4).map { _ in
             try RawServer { peer in while peer.readHead() != nil { peer.send(Self.ok) } }
@@ -243,7 +243,7 @@ struct ConnectionTests {
         #expect(try await (slow.value, waiting.value) == (200, 200))
     }
 
-    @Test("neither a password nor a key shows in a description")
+    @Test("a description shows neither a password nor a key")
     func secrets() {
         var configuration = CurlConfiguration()
         configuration.proxy = .url("http://user:geheim@proxy.example:1")

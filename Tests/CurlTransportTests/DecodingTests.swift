@@ -134,7 +134,7 @@ struct DecodingTests {
         #expect(error.code == .bodyTooLarge)
     }
 
-    @Test("a streamed body swells only as fast as it is read")
+    @Test("a streamed body is decompressed only as fast as it is read")
     func bombByStep() async throws {
         let server = try server("gzip, gzip, gzip", try Self.bytes(Self.bomb))
         let response = try await CurlTransport().send(try request(.get, server.url()), options: .of(.stream))

@@ -75,7 +75,7 @@ struct DescriptorTests {
         #expect(server.accepted > 0)
     }
 
-    @Test("unused connections make room for those that are wanted")
+    @Test("unused connections make room for needed ones")
     func idle() async throws {
         let servers = try (0..<60).map { _ in try Self.server() }
         await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {

@@ -13,7 +13,7 @@ import Musl
 import Android
 #endif
 
-@Suite("What a transport over libcurl leaves behind", .endsInTime, .leakChecked)
+@Suite("What a transport over libcurl leaves in the process", .endsInTime, .leakChecked)
 struct EndedTransportTests {
     /// A body that ends only when the test ends it, even if it was cancelled.
     private final class Stubborn: HTTPBodySource {
@@ -58,7 +58,7 @@ struct EndedTransportTests {
         }
     }
 
-    @Test("a body that goes on after the transport's thread has ended keeps nothing alive")
+    @Test("a body that is still read after the transport's thread has ended keeps no object alive")
     func goesOn() async throws {
         await #expect(processExitsWith: .success) {
             let source = Stubborn()

@@ -14,7 +14,7 @@ import Musl
 import Android
 #endif
 
-@Suite("Bytes behind the end of a response over libcurl", .endsInTime, .leakChecked)
+@Suite("Bytes after the end of a response, over libcurl", .endsInTime, .leakChecked)
 struct ExcessTests {
     private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
@@ -65,7 +65,7 @@ struct ExcessTests {
     }
 
     @Test(
-        "over TLS they end no request after it either", .enabled(if: TLSContext.isAvailable),
+        "over TLS they end no later request either", .enabled(if: TLSContext.isAvailable),
         arguments: Excess.allCases, [HTTPMethod.get, .post])
     func overTLS(excess: Excess, method: HTTPMethod) async throws {
         let certificates = try await TestCertificates()
@@ -87,7 +87,7 @@ struct ExcessTests {
     }
 
     @Test(
-        "in a record of their own right behind it, they end no request after it", .enabled(if: TLSContext.isAvailable),
+        "in their own record right after it, they end no request after it", .enabled(if: TLSContext.isAvailable),
         arguments: Excess.allCases, [HTTPMethod.get, .post])
     func inOneSegment(excess: Excess, method: HTTPMethod) async throws {
         let certificates = try await TestCertificates()

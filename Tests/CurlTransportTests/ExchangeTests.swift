@@ -18,7 +18,7 @@ struct ExchangeTests {
         try RawServer { peer in while peer.readHead() != nil { peer.send(reply) } }
     }
 
-    @Test("a GET brings status, headers, version and body", arguments: [BodyDelivery.data, .stream])
+    @Test("a GET returns status, headers, version and body", arguments: [BodyDelivery.data, .stream])
     func get(delivery: BodyDelivery) async throws {
         let server = try server("HTTP/1.1 203 Other\r\nContent-Length: 5\r\nX-A: 1\r\n\r\nhello")
         let response = try await CurlTransport().send(try request(.get, server.url("/a?b=c")), options: .of(delivery))
@@ -113,7 +113,7 @@ struct ExchangeTests {
     }
 
     @Test(
-        "a body comes whole in every framing",
+        "a body arrives whole in every framing",
         arguments: [
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n",
             "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nabcde", "HTTP/1.1 200 OK\r\n\r\nabcde",
@@ -164,7 +164,7 @@ struct ExchangeTests {
 
     enum Flood: String, CaseIterable { case longLines, longerLines, shortLines, informational, trailers }
 
-    @Test("a header block has its limit, whatever it is made of", arguments: Flood.allCases)
+    @Test("a header block has its limit, whatever it contains", arguments: Flood.allCases)
     func headerLimit(flood: Flood) async throws {
         let server = try RawServer { peer in
             _ = peer.readHead()
@@ -186,7 +186,7 @@ struct ExchangeTests {
     }
 
     @Test(
-        "what would smuggle a second request is refused",
+        "fields that would smuggle a second request are refused",
         arguments: [
             ("X-A", "1\r\nX-B: 2"), ("X-A", "1\nX-B: 2"), ("X\r\nA", "1"), ("X-A", "1\u{0}"),
         ])

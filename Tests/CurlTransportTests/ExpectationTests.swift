@@ -59,7 +59,7 @@ struct ExpectationTests {
     }
 
     @Test(
-        "a refused expectation is dropped on another connection, whatever the server says of the first one",
+        "a refused expectation is dropped on another connection, whatever the server does with the first one",
         arguments: ["", "Connection: keep-alive\r\n", "Connection: close\r\n"], [BodyDelivery.data, .stream])
     func refused(field: String, delivery: BodyDelivery) async throws {
         for body in Self.bodies {
@@ -101,7 +101,7 @@ struct ExpectationTests {
         #expect(server.accepted == 1 && heads.all.count == 3)
     }
 
-    @Test("a 417 that comes when the body of a stream has begun is an error: the request cannot be sent again")
+    @Test("a 417 after the body of a stream has begun is an error: the request can't be sent again")
     func refusedLate() async throws {
         let server = try RawServer { peer in
             guard peer.readHead() != nil else { return }

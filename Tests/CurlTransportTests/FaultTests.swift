@@ -84,7 +84,7 @@ struct FaultTests {
         }
     }
 
-    @Test("a new connection without TLS that ends before a byte asks whether the URL is to begin with https")
+    @Test("a new connection without TLS that ends before a byte suggests https in its error")
     func mute() async throws {
         let server = try RawServer { peer in if peer.readHead() != nil { peer.reset() } }
         let error = try await failure {
@@ -95,7 +95,7 @@ struct FaultTests {
         #expect(error.failureSentence == .connectionLost && error.underlying is CurlError)
     }
 
-    @Test("identity, an empty list and chunked in capitals are transfer codings like none and chunked")
+    @Test("identity, an empty list and chunked in capitals are transfer codings like a missing field and chunked")
     func knownCodings() async throws {
         for coding in ["Chunked", "chunked", ",chunked"] {
             let server = try RawServer { peer in
@@ -160,7 +160,7 @@ struct FaultTests {
     /// Set `ERRAND_SEEDS` in the environment to change it.
     private static let seeds = getenv("ERRAND_SEEDS").flatMap { Int(String(cString: $0)) } ?? 1000
 
-    @Test("bytes at random are responses or typed errors, whatever they are")
+    @Test("random bytes are responses or typed errors")
     func garbage() async throws {
         let server = try RawServer { peer in
             while let head = peer.readHead() {

@@ -44,7 +44,7 @@ struct FirstConnectionTests {
         #expect(error.code == .cancelled)
     }
 
-    @Test("a short timeout behind a long one is kept")
+    @Test("a short timeout after a long one is kept")
     func shorter() async throws {
         let server = try silentServer()
         let transport = CurlTransport()

@@ -5,7 +5,7 @@ import ErrandEssentials
 import Testing
 
 /// Behavior that users of other libraries missed; the reports are in Tests/Lessons.md.
-@Suite("Content codings of servers that name them wrong, over libcurl", .endsInTime, .leakChecked)
+@Suite("Content codings with wrong names, over libcurl", .endsInTime, .leakChecked)
 struct ForeignCodingTests {
     private static let gzip = Data(base64Encoded: "H4sIAAAAAAACA8tIzcnJVyjPL8pJAQCFEUoNCwAAAA==") ?? Data()
     private static let plain = Data("hello world".utf8)
@@ -33,7 +33,7 @@ struct ForeignCodingTests {
     }
 
     @Test(
-        "a coding that isn't one, an empty one and none leave the body as it is",
+        "an unknown, empty or missing coding leaves the body as it is",
         arguments: ["UTF-8", "utf-8", "none", "", "identity", "binary", ",", "8bit"])
     func noCoding(name: String) async throws {
         let head = "Content-Encoding: \(name)\r\n"
@@ -41,7 +41,7 @@ struct ForeignCodingTests {
     }
 
     @Test(
-        "the name of a coding may have any case, and empty members beside it",
+        "the name of a coding may have any case, and empty members next to it",
         arguments: ["GZIP", " gzip ,", ", X-Gzip"])
     func names(name: String) async throws {
         let head = "Content-Encoding: \(name)\r\n"
@@ -49,7 +49,7 @@ struct ForeignCodingTests {
     }
 
     @Test(
-        "optional fields of gzip's head, a small window of zlib, and frames of zstd that hold nothing are read",
+        "optional fields of gzip's head, a small window of zlib, and empty frames of zstd are read",
         arguments: [
             ("gzip", "H4sICAAAAAAAA2EudHh0AMtIzcnJVyjPL8pJAQCFEUoNCwAAAA=="),
             ("gzip", "H4sIHgAAAAAAAwQAQUIAAG4AYwAeFMtIzcnJVyjPL8pJAQCFEUoNCwAAAA=="),
@@ -91,7 +91,7 @@ struct ForeignCodingTests {
     }
 
     @Test(
-        "what a server has flushed of a coded body arrives before the rest is sent",
+        "the part of a coded body that a server has flushed arrives before the rest is sent",
         arguments: [
             ("gzip", "H4sIAAAAAAACA8pIzcnJBwAAAP//"), ("br", "CwKAaGVsbG8="), ("zstd", "KLUv/QBYKAAAaGVsbG8="),
         ])

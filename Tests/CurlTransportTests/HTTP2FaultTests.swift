@@ -38,7 +38,7 @@ struct HTTP2FaultTests {
     ]
 
     @Test(
-        "a head, a body or a trailer that HTTP/2 forbids is an invalid response, which no one need ask for again",
+        "a head, a body or a trailer that HTTP/2 forbids is an invalid response that isn't worth repeating",
         arguments: brokenResponses.indices, [false, true])
     func broken(index: Int, isWarm: Bool) async throws {
         let certificates = try await TestCertificates()
@@ -59,7 +59,7 @@ struct HTTP2FaultTests {
         #expect(server.arrivals.count <= (isWarm ? 3 : 1), "\(what)")
     }
 
-    @Test("a GET goes out again when its kept connection ends before a response, a POST does not")
+    @Test("a GET is sent again when its kept connection ends before a response, a POST isn't")
     func closed() async throws {
         let certificates = try await TestCertificates()
         for method in [HTTPMethod.get, .put, .post] {
@@ -92,7 +92,9 @@ struct HTTP2FaultTests {
         #expect(error.code == .connectionLost, "\(error)")
     }
 
-    @Test("a whole response counts although the server wants no more of the request", arguments: SampleBody.allCases)
+    @Test(
+        "a whole response counts although the server doesn't read the rest of the request",
+        arguments: SampleBody.allCases)
     func whole(body: SampleBody) async throws {
         guard !Offer.sendsBodiesInHTTP1 else { return }
         // This test's server speaks only HTTP/2. If HTTP/2 isn't used for bodies, they first go out over HTTP/1.
@@ -121,7 +123,7 @@ struct HTTP2FaultTests {
     }
 
     @Test(
-        "what is idempotent goes out again where a kept connection, or a stream on it, ends without a response",
+        "an idempotent request is sent again if a kept connection, or a stream on it, ends without a response",
         arguments: SampleBody.allCases)
     func ended(body: SampleBody) async throws {
         // A stream that can be read only once isn't sent again.
@@ -143,7 +145,7 @@ struct HTTP2FaultTests {
     }
 
     @Test(
-        "a long body goes out in HTTP/1 where libcurl loses an early response, and a short one in HTTP/2",
+        "a long body is sent over HTTP/1 if libcurl loses an early response, and a short one over HTTP/2",
         arguments: [1_000, 300_000])
     func earlyResponse(count: Int) async throws {
         let nginx = try await Nginx([("good", " ssl http2; location / { client_max_body_size 9m; return 200 ok; }")])

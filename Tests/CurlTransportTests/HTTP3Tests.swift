@@ -8,12 +8,12 @@ import Testing
 
 @testable import ErrandCurlTransport
 
-@Suite("HTTP/3, where this libcurl has none", .endsInTime, .leakChecked)
+@Suite("HTTP/3 with a libcurl that doesn't support it", .endsInTime, .leakChecked)
 struct WithoutHTTP3Tests {
     private static var isMissing: Bool { (try? CurlLibrary.load())?.speaksHTTP3 == false }
 
     @Test(
-        "what requires it is refused with the version, and what would like it does without",
+        "http3Only is refused with the version, and http3 works without HTTP/3",
         .enabled(if: isMissing, "this libcurl has HTTP/3"))
     func missing() async throws {
         let server = try RawServer { peer in
@@ -35,7 +35,7 @@ struct WithoutHTTP3Tests {
 }
 
 @Suite(
-    "HTTP/3 with a server that others wrote", .endsInTime,
+    "HTTP/3 with a foreign server", .endsInTime,
     .enabled(HTTP3Server.skipReason) { await HTTP3Server.isUsable() }, .leakChecked)
 struct HTTP3Tests {
     private static let limitations: [KnownLimitation] =
@@ -69,7 +69,7 @@ struct HTTP3Tests {
         }
     }
 
-    @Test("lengths that lie are what they are over TCP", arguments: BodyDelivery.wire)
+    @Test("wrong lengths arrive unchanged over TCP", arguments: BodyDelivery.wire)
     func lengths(delivery: BodyDelivery) async throws {
         let server = try await HTTP3Server()
         let transport = CurlTransport(server.configuration(.http3Only))
@@ -205,7 +205,7 @@ struct OfferedHTTP3Tests {
         throw NoQUIC()
     }
 
-    @Test("a server that stops to speak QUIC costs one attempt, and the next requests go over TCP")
+    @Test("a server that stops speaking QUIC costs one attempt, and the next requests use TCP")
     func stopped() async throws {
         let site = try await Site()
         let transport = try await site.transportOverQUIC()
@@ -215,7 +215,7 @@ struct OfferedHTTP3Tests {
         #expect(try await site.version(transport, "/", .post) == "2")
     }
 
-    @Test("an offer that leads nowhere, or to another certificate, costs nothing but the attempt")
+    @Test("an offer that leads to no server, or to another certificate, only costs the attempt")
     func nowhere() async throws {
         let other = try await HTTP3Server()
         for port in [1, other.port] {
@@ -277,7 +277,8 @@ struct OfferedHTTP3Tests {
         #expect(try site.quic.methods(.rejected).count == 2)
     }
 
-    @Test("a 421 over QUIC is answered by TCP, whatever the method", arguments: [HTTPMethod.get, .post])
+    @Test(
+        "after a 421 over QUIC the request is sent over TCP, whatever its method", arguments: [HTTPMethod.get, .post])
     func misdirected(method: HTTPMethod) async throws {
         let site = try await Site()
         let transport = try await site.transportOverQUIC()
@@ -302,7 +303,7 @@ struct OfferedHTTP3Tests {
         #expect(try site.quic.methods(.failed) == [method.rawValue])
     }
 
-    @Test("the file of the configuration has the offer for the next transport, and nobody else can read it")
+    @Test("the configured file has the offer for the next transport, and only its owner can read it")
     func kept() async throws {
         let (site, folder) = (try await Site(), try Folder())
         let file = folder.file("offers")

@@ -5,7 +5,7 @@ import ErrandEssentials
 import Synchronization
 import Testing
 
-@Suite("Connections that are idle, and those that are not", .endsInTime, .leakChecked)
+@Suite("Idle connections, and connections in use", .endsInTime, .leakChecked)
 struct HeldConnectionTests {
     private func configuration() -> CurlConfiguration {
         var configuration = CurlConfiguration()
@@ -39,7 +39,7 @@ struct HeldConnectionTests {
         #expect(count == 20 << 20)
     }
 
-    @Test("an upload whose source has nothing to give keeps its connection while others become idle and are closed")
+    @Test("an upload whose source is waiting keeps its connection while idle connections are closed")
     func pausedUpload() async throws {
         let server = try RawServer { peer in
             _ = peer.readHead()

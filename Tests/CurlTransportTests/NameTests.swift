@@ -67,7 +67,7 @@ import Testing
         #expect(response.status == 200)
     }
 
-    @Test("IPv6 addresses are used, and those of a family that is not")
+    @Test("IPv6 addresses are used, and addresses of unknown families aren't")
     func families() async throws {
         guard
             let server = try? RawServer(
@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test(
-        "what is no host name or no address ends every request, and nothing is sent",
+        "text that isn't a host name or an address ends every request, and no request is sent",
         arguments: [
             ["http://shop.test": ["127.0.0.1"]], ["shop.test:80": ["127.0.0.1"]], ["127.0.0.1": ["127.0.0.2"]],
             ["shop.test": ["localhost"]], ["shop.test": ["127.0.0.1,127.0.0.2"]], ["shop.test": ["fe80::1%lo"]],
@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test(
-        "names are looked up by DNS over HTTPS, and one that it does not know is not asked of the system",
+        "names are looked up by DNS over HTTPS, and an unknown one isn't looked up by the system",
         .enabled(if: Nginx.isInstalled, "nginx or openssl is not installed"))
     func dnsOverHTTPS() async throws {
         let (names, server) = (Log<String>(), try makeServer())

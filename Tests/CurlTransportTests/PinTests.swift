@@ -35,7 +35,7 @@ struct PinTests {
     }
 
     @Test(
-        "pins for what is no host name are refused before anything is sent",
+        "pins for text that isn't a host name are refused before anything is sent",
         arguments: [
             "", ".", "https://api.test", "api.test:443", "api.test/", "api..test", "*.api.test", "bücher.test", "[::1",
             "a b", "api.test..",

@@ -34,7 +34,7 @@ struct RefusedStreamTests {
     }
 
     @Test(
-        "a POST whose stream is refused goes out again, on a fresh connection and on a kept one",
+        "a POST whose stream is refused is sent again, on a fresh connection and on a kept one",
         arguments: Refusal.allCases, SampleBody.allCases)
     func post(refusal: Refusal, body: SampleBody) async throws {
         let certificates = try await TestCertificates()
@@ -61,7 +61,7 @@ struct RefusedStreamTests {
         }
     }
 
-    @Test("a POST that a server may have processed goes out once", arguments: [false, true])
+    @Test("a POST that a server may have processed is sent once", arguments: [false, true])
     func processed(isWarm: Bool) async throws {
         let certificates = try await TestCertificates()
         for steps: [HTTP2Server.Step] in [
@@ -81,7 +81,7 @@ struct RefusedStreamTests {
         }
     }
 
-    @Test("a GET whose stream is refused once goes out again and succeeds", arguments: Refusal.allCases, [false, true])
+    @Test("a GET whose stream is refused once is sent again and succeeds", arguments: Refusal.allCases, [false, true])
     func getOnce(refusal: Refusal, isWarm: Bool) async throws {
         let certificates = try await TestCertificates()
         let refused = isWarm ? 1 : 0
@@ -114,7 +114,7 @@ struct RefusedStreamTests {
         }
     }
 
-    @Test("of many at once on connections of five requests each, all succeed", arguments: [HTTPMethod.get, .post])
+    @Test("many at once on connections of five requests each all succeed", arguments: [HTTPMethod.get, .post])
     func fiveEach(method: HTTPMethod) async throws {
         let certificates = try await TestCertificates()
         let counts = Mutex<[Int: Int]>([:])

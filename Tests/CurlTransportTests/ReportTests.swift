@@ -5,7 +5,7 @@ import ErrandEssentials
 import Synchronization
 import Testing
 
-@Suite("What the transport over libcurl reports", .endsInTime, .leakChecked)
+@Suite("Reports of the transport over libcurl", .endsInTime, .leakChecked)
 struct ReportTests {
     final class Listener: Accessory {
         private let events = Mutex<[TransportEvent]>([])
@@ -61,7 +61,7 @@ struct ReportTests {
         #expect(trailers == ["7"])
     }
 
-    @Test("timings report what is known, and nothing of what did not happen")
+    @Test("timings report what is known, and leave out phases that didn't happen")
     func timings() async throws {
         let server = try RawServer { peer in
             while peer.readHead() != nil {
@@ -107,7 +107,7 @@ struct ReportTests {
                     sent: 2_000_000, totalToSend: 2_000_000, received: 3_000_000, totalToReceive: 3_000_000))
     }
 
-    @Test("a failure has its timings too, without what never happened")
+    @Test("a failure has its timings too, without phases that didn't happen")
     func failed() async throws {
         let server = try RawServer { peer in
             _ = peer.readHead()

@@ -15,7 +15,7 @@ import Musl
 import Android
 #endif
 
-@Suite("What is sent again over libcurl", .endsInTime, .leakChecked)
+@Suite("Requests that are sent again over libcurl", .endsInTime, .leakChecked)
 struct ResendTests {
     static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
@@ -85,7 +85,7 @@ struct ResendTests {
         #expect(seen.all.count <= (body == .stream ? 1 : 2) && !seen.all.isEmpty)
     }
 
-    @Test("a POST goes out on another connection if the kept one was closed before", arguments: [1, 6])
+    @Test("a POST is sent on another connection if the kept one was closed before", arguments: [1, 6])
     func closedBefore(connections: Int) async throws {
         let posts = Log<String>()
         let closed = Log<Int>()
@@ -113,7 +113,7 @@ struct ResendTests {
     }
 
     @Test(
-        "a malformed response after a kept connection that was reset is judged by itself",
+        "a malformed response after a kept connection that was reset is treated separately",
         arguments: ["GET", "PUT", "DELETE"])
     func malformedAfterReset(method: String) async throws {
         guard try !CurlLibrary.load().avoids(.connectionReuse) else { return }
@@ -142,7 +142,7 @@ struct ResendTests {
         }
     }
 
-    @Test("bytes that come with the next request are a lost connection: a GET goes out again, a POST does not")
+    @Test("bytes that arrive with the next request are a lost connection: a GET is sent again, a POST isn't")
     func excessLater() async throws {
         let heads = Log<String>()
         let server = try RawServer { peer in
@@ -216,7 +216,7 @@ struct ResendTests {
     }
 
     @Test(
-        "a request that was read whole before its server went away is a lost connection, not one that reached nothing",
+        "a request that was read whole before its server went away is a lost connection, not an unreached server",
         arguments: [HTTPMethod.get, .post])
     func readBeforeGone(method: HTTPMethod) async throws {
         guard try !CurlLibrary.load().avoids(.connectionReuse) else { return }
@@ -246,7 +246,7 @@ struct ResendTests {
         withExtendedLifetime(server) {}
     }
 
-    @Test("a request that goes out again may wait for a free connection: that is no inactivity of the server")
+    @Test("a request that is sent again may wait for a free connection: the server doesn't count as inactive")
     func waitsAgain() async throws {
         guard try !CurlLibrary.load().avoids(.connectionReuse) else { return }
         let (spoil, release) = (Steps(), Steps())

@@ -14,7 +14,7 @@ import Android
 #endif
 
 /// Each test runs in a separate process, so only its own descriptors and memory count.
-@Suite("Many transfers over libcurl", .endsInTime, .leakChecked)
+@Suite("Many concurrent transfers over libcurl", .endsInTime, .leakChecked)
 struct ScaleTests {
     private static func server() throws -> RawServer {
         let body = String(repeating: "x", count: 1024)
@@ -42,7 +42,7 @@ struct ScaleTests {
     /// Set `ERRAND_REQUESTS` in the environment to change it.
     private static let requests = getenv("ERRAND_REQUESTS").flatMap { Int(String(cString: $0)) } ?? 4000
 
-    @Test("requests one after the other and 64 at a time leave neither memory nor descriptors behind")
+    @Test("requests one after the other and 64 at a time leak neither memory nor descriptors")
     func flat() async throws {
         await #expect(processExitsWith: .success) {
             let before = openSockets()

@@ -15,7 +15,7 @@ import Android
 
 @Suite("Streamed responses over libcurl", .endsInTime, .leakChecked)
 struct StreamTests {
-    @Test("a large body arrives whole, in chunks that are worth their handing over")
+    @Test("a large body arrives whole, in chunks of a reasonable size")
     func large() async throws {
         let block = pattern(1 << 20)
         let server = try RawServer { peer in
@@ -42,7 +42,7 @@ struct StreamTests {
         #expect(chunks < 4096, "no more than one for 16 KiB")
     }
 
-    @Test("what has arrived is handed over at once, however little it is")
+    @Test("arrived bytes are delivered at once, however few they are")
     func prompt() async throws {
         let steps = Steps()
         let server = try RawServer { peer in
@@ -62,7 +62,7 @@ struct StreamTests {
         #expect(try await iterator.next() == nil)
     }
 
-    @Test("a reader that stops holds back the sender, and another transfer goes on")
+    @Test("a reader that stops holds back the sender, and another transfer continues")
     func backpressure() async throws {
         let sent = Log<Int>()
         let server = try RawServer { peer in
@@ -92,7 +92,7 @@ struct StreamTests {
         #expect(count == 200 << 20)
     }
 
-    @Test("a reader that was faster than the sender holds it back where it stops, again and again")
+    @Test("a reader that was faster than the sender holds it back when it stops, again and again")
     func stops() async throws {
         let sent = Log<Int>()
         let server = try RawServer { peer in
@@ -120,7 +120,7 @@ struct StreamTests {
         #expect(count == 200 << 20)
     }
 
-    @Test("a response that fills its buffer in one step, on a kept connection, loses nothing while its reader waits")
+    @Test("a response that fills its buffer in one step, on a kept connection, loses no bytes while its reader waits")
     func pausedAtOnce() async throws {
         let film = pattern(2 << 20)
         let (gate, sent) = (Steps(), Log<Int>())
@@ -182,7 +182,7 @@ struct StreamTests {
         #expect(try await response.body.collect(upTo: film.count) == film)
     }
 
-    @Test("a transport that goes away lets a body that is being read come to its end, then closes everything")
+    @Test("a released transport lets a body that is being read finish, then closes everything")
     func transportGone() async throws {
         let ended = Log<Bool>()
         let gate = Steps()
@@ -238,7 +238,7 @@ struct StreamTests {
         #expect(throws: ErrandError.self) { try result.get() }
     }
 
-    @Test("a body that is cut off delivers what came and then says so", arguments: [true, false])
+    @Test("a body that is cut off delivers the bytes that arrived, then an error", arguments: [true, false])
     func truncated(isChunked: Bool) async throws {
         let server = try RawServer { peer in
             _ = peer.readHead()
@@ -254,7 +254,7 @@ struct StreamTests {
         #expect(error.code == .truncated)
     }
 
-    @Test("a large body that is cut off delivers what came before it says so")
+    @Test("a large body that is cut off delivers what came before the error")
     func largeTruncated() async throws {
         let film = pattern(3 << 20)
         for _ in 0..<20 {

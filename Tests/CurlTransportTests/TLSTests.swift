@@ -41,7 +41,7 @@ struct TLSTests {
         return CurlTransport(configuration)
     }
 
-    @Test("a CA of one's own is trusted, from a file or from memory, and HTTP/2 is used unless it is switched off")
+    @Test("your own CA is trusted, from a file or from memory, and HTTP/2 is used unless it is switched off")
     func ownCA() async throws {
         let nginx = try await nginx()
         let url = nginx.url("good", "/1k")
@@ -58,7 +58,7 @@ struct TLSTests {
     }
 
     @Test(
-        "a foreign, expired or self-signed certificate and one of another host are refused, and the error says which",
+        "a foreign, expired or self-signed certificate, or one for another host, is refused, and the error names the problem",
         arguments: [
             ("elsewhere", "another host"), ("expired", "expired"), ("selfsigned", "self-signed"),
             ("foreign", "untrusted issuer"),
@@ -85,7 +85,7 @@ struct TLSTests {
         #expect(error.code == .insecureConnection && error.message.contains("doesn't use TLS"), "\(error)")
     }
 
-    @Test("without a CA of one's own only those of the system are trusted")
+    @Test("without your own CA only the system's are trusted")
     func systemRoots() async throws {
         let nginx = try await nginx()
         let transport = CurlTransport()
@@ -95,7 +95,7 @@ struct TLSTests {
         #expect(error.code == .insecureConnection)
     }
 
-    @Test("the check of the host goes away by a dangerous name only, and the trust stays")
+    @Test("the check of the host is only disabled by a dangerous name, and the check of trust stays")
     func otherHosts() async throws {
         let nginx = try await nginx()
         let transport = trusting(nginx) { $0.tls.dangerouslyAcceptsCertificatesOfOtherHosts = true }
@@ -107,7 +107,7 @@ struct TLSTests {
         #expect(error.code == .insecureConnection)
     }
 
-    @Test("one of several pins has to match, for its host only, and text that is no pin lets nothing through")
+    @Test("one of several pins has to match, for its host only, and a text that isn't a pin refuses the connection")
     func pins() async throws {
         let nginx = try await nginx()
         let url = nginx.url("good", "/1k")
@@ -188,7 +188,7 @@ struct TLSTests {
         #expect(try await client(other) == nil)
     }
 
-    @Test("a client certificate for something that is no https origin lets no request out", arguments: ["localhost", ""])
+    @Test("a client certificate whose key isn't an https origin fails every request", arguments: ["localhost", ""])
     func identityOfNoOrigin(origin: String) async throws {
         let identities: CurlIdentities = [origin: .pkcs12(Data())]
         var configuration = CurlConfiguration()
@@ -255,7 +255,7 @@ struct TLSTests {
         #expect(same.status == 304 && same.data.isEmpty)
     }
 
-    @Test("a stopped reader on HTTP/2 holds no other transfer up, and costs what the docs say")
+    @Test("a stopped reader on HTTP/2 delays no other transfer, and costs the documented memory")
     func stoppedReader() async throws {
         await #expect(processExitsWith: .success) {
             let nginx = try await Nginx.site([("good", " ssl http2;")])

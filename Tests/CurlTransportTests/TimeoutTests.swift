@@ -69,7 +69,7 @@ struct TimeoutTests {
         }
     }
 
-    @Test("a silence ends the transfer where the time source does not sleep, too")
+    @Test("a silence ends the transfer if the time source doesn't sleep, too")
     func sleepless() async throws {
         /// A clock that advances but can't sleep.
         struct Sleepless: TimeSource {
@@ -108,7 +108,7 @@ struct TimeoutTests {
         #expect(response.data.count == 24)
     }
 
-    @Test("a reader that takes its time is not the server's silence")
+    @Test("a slow reader doesn't count as the server's silence")
     func slowReader() async throws {
         let server = try RawServer.sending(bytes: 20 << 20)
         let response = try await CurlTransport().send(
@@ -138,7 +138,7 @@ struct TimeoutTests {
         #expect(server.accepted == 1)
     }
 
-    @Test("a time source of the caller's own decides what a silence is")
+    @Test("the caller's own time source decides about silence")
     func ownClock() async throws {
         let server = try RawServer { peer in
             _ = peer.readHead()

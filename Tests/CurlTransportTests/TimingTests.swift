@@ -13,7 +13,7 @@ import Musl
 import Android
 #endif
 
-@Suite("What an upload reports over libcurl", .endsInTime, .leakChecked)
+@Suite("Reports of an upload over libcurl", .endsInTime, .leakChecked)
 struct TimingTests {
     enum Kind: CaseIterable { case small, copied, large, stream, chunked, expected }
 
@@ -37,7 +37,7 @@ struct TimingTests {
     }
 
     @Test(
-        "the first byte of the response comes after the server's wait, whatever the size of the upload",
+        "the first byte of the response arrives after the server's wait, whatever the size of the upload",
         arguments: Kind.allCases)
     func firstByte(kind: Kind) async throws {
         let (body, count, headers) = Self.upload(kind)

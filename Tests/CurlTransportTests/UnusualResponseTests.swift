@@ -13,7 +13,7 @@ import Testing
         return Int(head[range.upperBound...].prefix { $0.isNumber }) ?? 0
     }
 
-    @Test("a body after a response to HEAD is no part of it, nor of the next response")
+    @Test("a body after a response to HEAD belongs neither to it nor to the next response")
     func headWithBody() async throws {
         let server = try RawServer { peer in
             while let head = peer.readHead() {
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(
-        "a response without a body is empty although it names a coding, for each status and method that has none",
+        "a response without a body is empty although it names a coding, for each status and method without a body",
         arguments: [
             ("GET", "204 No Content", ""), ("POST", "204 No Content", ""), ("GET", "304 Not Modified", ""),
             ("HEAD", "404 Not Found", "Content-Length: 120\r\n"), ("GET", "401 No", "Content-Length: 0\r\n"),
@@ -74,7 +74,7 @@ import Testing
         #expect(server.accepted == 1)
     }
 
-    @Test("a stream whose expectation is met by a 401 is not touched, so that it can be sent once more")
+    @Test("a stream whose expectation is answered by a 401 isn't touched, so that it can be sent once more")
     func untouchedStream() async throws {
         let server = try RawServer { peer in
             while let head = peer.readHead() {
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    @Test("twenty redirects at once, with bodies, need no more than the one connection that there is")
+    @Test("twenty redirects at once, with bodies, need no more than one connection")
     func redirectsAndLimit() async throws {
         let server = try RawServer { peer in
             while let head = peer.readHead() {
@@ -173,7 +173,7 @@ import Testing
         return try await agent.send(Call<String>(.get, "here") { $0.deadline = .seconds(discarding ? 600 : 1) }).value
     }
 
-    @Test("a filter that asks again discards the first response before; an unread one keeps its connection until then")
+    @Test("a filter that sends again discards the first response before; an unread one keeps its connection until then")
     func heldResponse() async throws {
         #expect(try await askAgain(discarding: true) == "ok")
         let error = await #expect(throws: ErrandError.self) { try await askAgain(discarding: false) }

@@ -88,7 +88,7 @@ struct UploadTests {
     }
 
     @Test(
-        "an empty body says so where the method has bodies",
+        "an empty body sends Content-Length: 0 only for methods with bodies",
         arguments: [
             ("POST", true), ("PUT", true), ("PATCH", true), ("GET", false), ("DELETE", false), ("OPTIONS", false),
         ])
@@ -145,7 +145,7 @@ struct UploadTests {
         return loop.idleHandles.map(\.easy.raw)
     }
 
-    @Test("a chunk of a stream is sent when it is there, not when the next one is")
+    @Test("a chunk of a stream is sent as soon as it exists, not with the next one")
     func prompt() async throws {
         let first = Log<[UInt8]>()
         let server = try RawServer { peer in
@@ -166,7 +166,7 @@ struct UploadTests {
     }
 
     @Test(
-        "a stream that is not as long as it says makes no request",
+        "a stream of another length than announced fails the request",
         arguments: [[5], [5, 4], [5, 5, 1], [11], [10, 1]])
     func wrongLength(sizes: [Int]) async throws {
         let seen = Log<Seen>()
@@ -220,7 +220,7 @@ struct UploadTests {
         #expect(try await response.status == 200)
     }
 
-    @Test("a response that comes before the body is sent ends the sending")
+    @Test("a response that arrives before the body is sent ends the sending")
     func earlyResponse() async throws {
         let server = try RawServer { peer in
             _ = peer.readHead()
@@ -237,7 +237,7 @@ struct UploadTests {
     }
 
     @Test(
-        "a response that refuses a body ends the exchange although the body's source has nothing more to give",
+        "a response that refuses a body ends the exchange although the body's source has no more bytes to give",
         arguments: [
             "413 Too Large\r\nContent-Length: 2\r\n", "413 Too Large\r\nContent-Length: 2\r\nConnection: close\r\n",
             "413 Too Large\r\nConnection: close\r\n", "303 See Other\r\nLocation: /\r\nContent-Length: 2\r\n",
@@ -283,7 +283,7 @@ struct UploadTests {
         try await eventually { feed.isCancelled }
     }
 
-    @Test("a body goes out again on a fresh connection when the kept one is closed under the request")
+    @Test("a body is sent again on a fresh connection when the kept one is closed under the request")
     func staleConnection() async throws {
         let seen = Log<Int>()
         let server = try RawServer { peer in
@@ -356,7 +356,7 @@ struct UploadTests {
     enum Expectation: String, CaseIterable { case met, refused, refusedForGood }
 
     @Test(
-        "Expect is sent when the caller asks for it, and a request whose expectation is refused goes out once more, without it",
+        "Expect is sent on request, and a request whose expectation is refused is sent once more without it",
         arguments: Expectation.allCases, [BodyDelivery.data, .stream])
     func expectation(expectation: Expectation, delivery: BodyDelivery) async throws {
         let heads = Log<Bool>()

@@ -15,7 +15,7 @@ import Android
 #endif
 
 /// Slow user code must delay only its own request.
-@Suite("Code of the user's within the transport over libcurl", .endsInTime, .serialized, .leakChecked)
+@Suite("User code within the transport over libcurl", .endsInTime, .serialized, .leakChecked)
 struct UserCodeTests {
     /// Blocks the first thread that arrives, like an accessory that writes to a slow disk.
     private final class Barrier: Sendable {
@@ -143,7 +143,7 @@ struct UserCodeTests {
         }
     }
 
-    @Test("a body whose cancellation blocks holds up no other request")
+    @Test("a body whose cancellation blocks doesn't delay another request")
     func source() async throws {
         let server = try RawServer { peer in
             while let head = peer.readHead() {
@@ -179,7 +179,7 @@ struct UserCodeTests {
     }
 
     @Test(
-        "an executor that stops where a response resumes its task keeps no other request from being sent",
+        "an executor that stops when a response resumes its task doesn't delay other requests",
         .enabled(if: Offer.runsOnAnyThread, "this libcurl runs on the transport's thread only"))
     func executor() async throws {
         let barrier = Barrier()

@@ -96,7 +96,7 @@ struct VersionTests {
         }
     }
 
-    @Test("where no attempt can be refused, no connection is used again")
+    @Test("if no attempt can be refused, no connection is used again")
     func attempts() {
         for minor in UInt32(76)...88 {
             let avoided = CurlVersionRule.avoided(in: CurlVersion(7, minor, 0))
@@ -166,7 +166,7 @@ struct VersionTests {
         try HostCheck.check(try #require(URL(string: "http://m%C3%BCller.test/")))
     }
 
-    @Test("a header line that begins with a blank, right after the status line, corrupts nothing")
+    @Test("a header line that begins with a blank, right after the status line, doesn't corrupt memory")
     func blankFirstLine() async throws {
         await #expect(processExitsWith: .success) {
             let server = try RawServer { peer in
@@ -188,7 +188,7 @@ struct VersionTests {
     }
 
     @Test(
-        "a header line that begins with a blank corrupts nothing after other responses, nor is it added to a field of theirs"
+        "a header line that begins with a blank doesn't corrupt memory after other responses, and isn't added to their fields"
     )
     func blankLineAfterOthers() async throws {
         await #expect(processExitsWith: .success) {
@@ -226,7 +226,7 @@ struct VersionTests {
         }
     }
 
-    @Test("a folded line, a long line with blanks and a head without a field are what they were, request after request")
+    @Test("a folded line, a long line with blanks and a head without a field arrive unchanged, request after request")
     func watchedHeads() async throws {
         let long = "a" + String(repeating: " ", count: 40_000) + "b"
         let heads = [

@@ -101,7 +101,7 @@ private nonisolated func leave(to agent: NetworkAgent, show: @escaping @Sendable
         try await agent.send(GetUser(id: 7), options: CallOptions(tags: quiet))
     }
 
-    @Test("a failure is a toast, unless a tag says no; that of a batch is one")
+    @Test("a failure shows a toast, unless a tag forbids it; a batch shows one")
     func toasts() async throws {
         let screen = ToastScreen()
         let agent = NetworkAgent(baseURL: "https://api.example.com", transport: .stub(.status(404)))
@@ -128,7 +128,7 @@ private nonisolated func leave(to agent: NetworkAgent, show: @escaping @Sendable
         #expect(received.last?.query("name") == "Ada L" && received.last?.query("page") == "1")
     }
 
-    @Test("a search sends what was typed last, once")
+    @Test("a search sends the last text, once")
     func search() async throws {
         let stub = StubTransport(.json(#"[{"id":7,"name":"Ada"}]"#))
         let time = ManualTimeSource()
@@ -170,7 +170,7 @@ private nonisolated func leave(to agent: NetworkAgent, show: @escaping @Sendable
         return failed
     }
 
-    @Test("a batch of uploads says which have failed")
+    @Test("a batch of uploads reports which of them failed")
     func uploads() async throws {
         let server = try TestServer()
         server.on(.post, "/images") { request in

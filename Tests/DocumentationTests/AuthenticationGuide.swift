@@ -95,7 +95,7 @@ struct DeviceKey: Credential {
 }
 
 @Suite("What the page on authentication shows", .endsInTime, .leakChecked) struct AuthenticationGuideTests {
-    @Test("a type of request that goes without a credential while there is none")
+    @Test("a type of request that is sent without a credential while there is none")
     func optional() async throws {
         let stub = StubTransport(.text("ok"))
         let session = AuthenticationSession<BearerToken> { _ in nil }
@@ -108,7 +108,7 @@ struct DeviceKey: Credential {
         #expect(session.isSignedIn && session.credential?.token == "a")
     }
 
-    @Test("a session of a user and one of a device on one agent; what both add is masked")
+    @Test("a session of a user and one of a device on one agent; both credentials are masked")
     func two() async throws {
         let stub = StubTransport(.text("ok"))
         let user = AuthenticationSession(BearerToken("canary")) { $0 }

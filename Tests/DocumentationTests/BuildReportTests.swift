@@ -25,7 +25,7 @@ import Testing
         return String(decoding: data, as: UTF8.self)
     }
 
-    @Test("the first error, the lines around it, and nothing that names a person")
+    @Test("the first error, the lines around it, and no text that names a person")
     func error() throws {
         let path = root("Sources/Core/HTTP/Body/RequestBody.swift")
         let report = try Self.report(
@@ -57,7 +57,7 @@ import Testing
         #expect(report.contains("~/App/Secret.swift:3:8: error: wrong\n") && !report.contains("password"))
     }
 
-    @Test("without an error of a compiler, the end of the log")
+    @Test("without a compiler error, the end of the log is shown")
     func other() throws {
         #expect(try Self.report(on: "linking\nundefined symbol: curl\n").contains("undefined symbol: curl\n"))
     }

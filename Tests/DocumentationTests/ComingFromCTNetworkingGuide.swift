@@ -50,7 +50,7 @@ private nonisolated protocol FeedRequest: EnvelopedRequest where Envelope == Fee
 nonisolated extension FeedRequest { var tags: Tags { Tags().with(ShowsHUD.self, true) } }
 
 @Suite("The base manager of CTNetworking", .endsInTime, .leakChecked) struct CTNetworkingGuideTests {
-    @Test("a list in an envelope goes on to its total, and every page shows the HUD")
+    @Test("a list in an envelope continues to its total, and every page shows the HUD")
     func pages() async throws {
         let stub = StubTransport { request in
             let page = request.url.query?.contains("page=2") == true ? 2 : 1

@@ -132,7 +132,7 @@ struct YTKNetworkAccountTests {
             ])
     }
 
-    @Test("an account that is in use elsewhere is signed out, with the words of the app for the code")
+    @Test("an account in use elsewhere is signed out, with the app's text for the code")
     func elsewhere() async throws {
         let stub = Self.service(Lines())
         let session = session(
@@ -144,7 +144,7 @@ struct YTKNetworkAccountTests {
         #expect(toasts.all == ["Your account is in use on another device."] && !session.isSignedIn)
     }
 
-    @Test("what is common stands in the headers and in the query")
+    @Test("common values are in the headers and in the query")
     func everywhere() async throws {
         let http = try await common("7").filteredRequest(for: Call<Void>(.get, "x"))
         #expect(http.headers["OS"] == "ios" && http.url.query() == "os=ios&version=7")

@@ -66,7 +66,7 @@ nonisolated extension AppRequest { var timeout: Duration? { .seconds(15) } }
         NetworkAgent(baseURL: "https://api.example.com", transport: .stub(.json(body)))
     }
 
-    @Test("orders are unwrapped, and the message of a failure is what a toast shows")
+    @Test("orders are unwrapped, and a toast shows the message of a failure")
     func orders() async {
         var shown: [Int] = []
         var toasts: [String] = []

@@ -52,7 +52,7 @@ import Testing
     }
     #endif
 
-    @Test("a file that a page shows whole imports Foundation where it names its types")
+    @Test("a file that a page shows whole imports Foundation if it uses its types")
     func foundation() throws {
         var count = 0
         for page in try Self.pages() {

@@ -88,7 +88,7 @@ private enum EnvelopesGuide {
         NetworkAgent(baseURL: "https://api.example.com", transport: .stub(.json(body)))
     }
 
-    @Test("the envelopes of the page read what they are for")
+    @Test("the envelopes of the page read their services' replies")
     func read() async throws {
         let plain = agent(#"{"code":"0","msg":"ok","data":{"id":7,"name":"Ada"}}"#)
         #expect(try await plain.send(EnvelopesGuide.GetProfile()).value.name == "Ada")

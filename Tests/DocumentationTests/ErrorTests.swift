@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    @Test("each type has a domain of its own, and each failure a number from 1")
+    @Test("each type has its own domain, and each failure a number from 1")
     func domains() {
         #expect(Set(Self.all.map { type(of: $0).errorDomain }).count == Set(Self.all.map { "\(type(of: $0))" }).count)
         #expect(Self.all.allSatisfy { type(of: $0).errorDomain.hasPrefix("Errand.") && $0.errorCode > 0 })
@@ -138,7 +138,7 @@ import Testing
         #expect(Set(codes.map(\.description)).count == codes.count, sourceLocation: location)
     }
 
-    @Test("the numbers of codes do not change")
+    @Test("the numbers of codes don't change")
     func numbers() {
         expect(
             ErrandError.Code.invalidURL, .invalidRequest, .encodingFailed, .bodyNotReplayable, .fileFailed, .cancelled,

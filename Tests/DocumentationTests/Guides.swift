@@ -214,7 +214,7 @@ final class Countdown: HTTPBodySource {
         let headers: HTTPHeaders = ["X-Own": "yes"]
     }
 
-    @Test("the filters of the guide do what it says")
+    @Test("the filters of the guide work as described")
     func filters() async throws {
         let agent = NetworkAgent(
             baseURL: "http://echo", transport: .echo,
@@ -249,7 +249,7 @@ final class Countdown: HTTPBodySource {
         #expect(try await handle.value.value == Data("second".utf8))
     }
 
-    @Test("the accessory of the guide can be tested as it says")
+    @Test("the guide's accessory can be tested as described")
     func accessory() async throws {
         let watched = SlowRequests()
         let stubbed = NetworkAgent(

@@ -177,7 +177,7 @@ private func suppressing(_ agent: NetworkAgent, _ settings: Settings) -> Respons
             baseURL: url, transport: stub, filters: filters + more, accessories: [Hooks(show: { log.add($0) })])
     }
 
-    @Test("parameters are completed for every request, and none keeps the request as it is")
+    @Test("parameters are completed for every request, and without parameters the request stays as it is")
     func reform() async throws {
         _ = try await agent().send(Search(text: "swift"))
         settings.set { $0.region = "AT" }
@@ -185,7 +185,7 @@ private func suppressing(_ agent: NetworkAgent, _ settings: Settings) -> Respons
         #expect(stub.received.map { $0.url.query() } == ["q=swift", "q=swift&region=AT"])
     }
 
-    @Test("a call that the app refuses ends with a typed error, is observed, and sends nothing")
+    @Test("a call that the app refuses ends with a typed error, is observed, and isn't sent")
     func gate() async throws {
         settings.set { $0.isReachable = false }
         await #expect(throws: CallRefused.self) { try await agent().send(Search(text: "a")) }
@@ -238,7 +238,7 @@ private func suppressing(_ agent: NetworkAgent, _ settings: Settings) -> Respons
             ])
     }
 
-    @Test("a suppressed result ends as a cancellation, never in silence")
+    @Test("a suppressed result ends as a cancellation, and never without a report")
     func suppression() async throws {
         let agent = agent()
         let stillShown = suppressing(agent, settings)

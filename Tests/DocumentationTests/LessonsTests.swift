@@ -6,7 +6,7 @@ import Testing
     private static let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     private static let root = tests.deletingLastPathComponent()
 
-    @Test("each lesson names a report once, a test that exists and, where we decide otherwise, a page that does")
+    @Test("each lesson names a report once, an existing test and, if we decide otherwise, an existing page")
     func list() throws {
         let text = try String(contentsOf: Self.tests.appending(path: "Lessons.md"), encoding: .utf8)
         let problems = Self.problems(of: text, functions: try Self.functions())
@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(
-        "a list that is wrong is found",
+        "a wrong list is found",
         arguments: [
             ("| a/b#1 | x | `JarTests.missing` | no |", "no test"),
             ("| a/b#1 | x | `JarTests.jar` | maybe |", "neither"),
@@ -38,7 +38,7 @@ import Testing
         #expect(Self.problems(of: right, functions: functions).isEmpty)
     }
 
-    @Test("functions are found by their type, and only those that are tests")
+    @Test("functions are found by their type, and only if they are tests")
     func types() {
         let source = """
             @Suite("A", .leakChecked) struct FirstTests {

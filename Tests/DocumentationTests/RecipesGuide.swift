@@ -288,7 +288,7 @@ struct FakeAgent: Agent {
         #expect(try await task.value.name == "Ada")
     }
 
-    @Test("the property list decoder reads what it names")
+    @Test("the property list decoder reads the types that it names")
     func propertyList() async throws {
         let list = Data(
             "<plist version=\"1.0\"><dict><key>id</key><integer>7</integer><key>name</key><string>Ada</string></dict></plist>"

@@ -48,7 +48,7 @@ enum ResumableUploadGuide {
 }
 
 @Suite("The guide of resumable uploads", .endsInTime, .leakChecked) struct ResumableUploadGuideTests {
-    @Test("an upload that breaks goes on behind what has arrived")
+    @Test("an upload that breaks continues after the bytes that have arrived")
     func breaks() async throws {
         let film = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0) })
         let file = FileManager.default.temporaryDirectory.appending(path: "film-\(UUID().uuidString)")

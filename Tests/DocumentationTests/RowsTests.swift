@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(
-        "a mapping that is wrong is found",
+        "a wrong mapping is found",
         arguments: [
             ("Y1: no such test", "no test"), ("Y1: two tests", "2 tests"), ("Y1 Y1: a test", "twice"),
             ("Y1: a test\nY2: a test", "twice"), ("Y1 X2: a test", "no row"), ("a test", "no rows"),
@@ -26,7 +26,7 @@ import Testing
         #expect(Self.problems(of: "# The rows\nY1 D2: a test\n", names: names).isEmpty)
     }
 
-    @Test("row numbers stand in the mapping only")
+    @Test("row numbers occur in the mapping only")
     func rowNumbers() throws {
         let names = Self.names.keys.filter { $0.contains(/\([YCSTBKD][0-9]{1,2}[,)]/) }
         #expect(names.isEmpty, "in names of tests: \(names.joined(separator: "; "))")

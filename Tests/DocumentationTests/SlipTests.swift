@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test("the first line names the fault, and no line speaks of composites where there is none", arguments: slips)
+    @Test("the first line names the fault, and no line mentions composites if there are none", arguments: slips)
     func words(slip: Slip) async throws {
         let found = try await SwiftCompiler.diagnostics(of: Self.declarations + slip.text, in: Self.root)
         let first = found.first?.components(separatedBy: ": error: ").last ?? ""

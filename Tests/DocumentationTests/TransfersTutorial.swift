@@ -59,7 +59,7 @@ enum TransfersTutorial {
         return folder
     }
 
-    @Test("a download that breaks off goes on where it was")
+    @Test("a download that breaks off continues where it was")
     func download() async throws {
         let folder = try folder()
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -116,7 +116,7 @@ private final class BodyLog: CacheStore {
         #expect(error?.code == 40_101 && error?.refusesCredential == true && shop.requests == 2)
     }
 
-    @Test("another failure refreshes nothing, and a request without a credential neither")
+    @Test("another failure doesn't cause a refresh, and neither does a request without a credential")
     func otherFailure() async throws {
         let shop = try Shop()
         let agent = shop.agent(.authentication(shop.session()))
@@ -129,7 +129,7 @@ private final class BodyLog: CacheStore {
     }
 
     @Test(
-        "a cache keeps what succeeded alone, with a refresh before it too",
+        "a cache keeps successful responses only, after a refresh too",
         arguments: [CachePolicy.timed(.seconds(600)), .http, .timed(.seconds(600)).and(.http)])
     func cache(policy: CachePolicy) async throws {
         let shop = try Shop()
@@ -219,7 +219,8 @@ private final class BodyLog: CacheStore {
     }
 
     @Test(
-        "a failure is the service's and not the shape's, of a request that is validated and wherever the filter stands")
+        "a failure is reported as the service's, not as a wrong shape, wherever the filter is placed"
+    )
     func validated() async throws {
         struct Valid: ShopRequest, JSONValidatedRequest {
             typealias Output = User
@@ -283,7 +284,7 @@ private final class BodyLog: CacheStore {
         }
     }
 
-    @Test("a request with a format of its own says what refuses a credential, which is refreshed")
+    @Test("a request with its own format declares which responses refuse a credential, and the credential is refreshed")
     func ownFormat() async throws {
         let shop = try Shop()
         let agent = shop.agent(.authentication(shop.session()))

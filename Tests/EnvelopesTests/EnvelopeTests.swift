@@ -13,7 +13,7 @@ import Testing
         #expect(try await agent.send(Get<User?>()).value == User())
     }
 
-    @Test("a code that is no success is a typed error with code, message, envelope and response")
+    @Test("a code that isn't a success is a typed error with code, message, envelope and response")
     func failure() async throws {
         let agent = NetworkAgent(stub: #"{"code":1004,"msg":"sold out","total":3,"data":null}"#)
         let error = try #require(await #expect(throws: EnvelopeError.self) { try await agent.send(Get<User>()) })
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(
-        "of a failure the model is not decoded, whatever stands in its place",
+        "the model of a failure isn't decoded, whatever is in its place",
         arguments: [#""""#, "{}", "[]", "7", "null", #"{"id":"x"}"#, #"[{"id":7}]"#])
     func wrongType(data: String) async throws {
         for body in [#"{"code":9,"msg":"no","data":\#(data)}"#, #"{"data":\#(data),"code":"9"}"#] {
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(
-        "null and a missing key are nil for an optional, nothing for Void, and an error for a model",
+        "null and a missing key are nil for an optional, ignored for Void, and an error for a model",
         arguments: [#"{"code":0,"data":null}"#, #"{"code":0,"msg":null}"#])
     func nothing(body: String) async throws {
         let agent = NetworkAgent(stub: body)
@@ -79,7 +79,7 @@ import Testing
         await #expect(throws: EnvelopeError.self) { try await NetworkAgent(stub: #"{"code":1}"#).send(Whole()) }
     }
 
-    @Test("an envelope with other keys, a Boolean for the code, and the model at a place of its own")
+    @Test("an envelope with other keys, a Boolean for the code, and the model at another key")
     func otherKeys() async throws {
         struct Other: ResponseEnvelope {
             let success: Bool
@@ -113,7 +113,9 @@ import Testing
         #expect(try await deep.send(Call<User>(.get, "x", in: Deep.self)).value == User())
     }
 
-    @Test("what is no envelope is an error of decoding, with the response", arguments: ["", "[]", #"{"id":7}"#, "<p>"])
+    @Test(
+        "a body that isn't an envelope is an error of decoding, with the response",
+        arguments: ["", "[]", #"{"id":7}"#, "<p>"])
     func noEnvelope(body: String) async throws {
         let agent = NetworkAgent(stub: body)
         let error = await #expect(throws: ErrandError.self) {
@@ -123,7 +125,7 @@ import Testing
         #expect(error?.message.hasPrefix("Reply expected") == true)
     }
 
-    @Test("a service that says text/html and writes JSON is read if the request accepts any type")
+    @Test("a service that sends text/html and writes JSON is read if the request accepts any type")
     func htmlType() async throws {
         struct AnyType: ShopRequest {
             typealias Output = User
@@ -137,7 +139,7 @@ import Testing
         #expect(error?.code == .unacceptableContentType)
     }
 
-    @Test("where no body is possible none is expected")
+    @Test("if no body is possible, none is expected")
     func noBody() async throws {
         let agent = NetworkAgent(
             baseURL: "https://api.example.com", transport: .stub { _ in .status(204) })
@@ -146,7 +148,7 @@ import Testing
         #expect(try await agent.send(Get<User?>()).value == nil)
     }
 
-    @Test("the decoder of the request reads envelope and model, and so does that of the agent")
+    @Test("the decoder of the request reads envelope and model, and so does the agent's decoder")
     func decoders() async throws {
         struct Profile: Decodable, Sendable { let firstName: String }
         struct Wide: ResponseEnvelope {
@@ -164,7 +166,7 @@ import Testing
         #expect(try await agent.send(Call<Profile>(.get, "x", in: Wide.self)).value.firstName == "Ada")
     }
 
-    @Test("a status that the request refuses is mapped to the envelope of its body, if the agent says so")
+    @Test("a status that the request refuses is mapped to the envelope of its body, if the agent is configured so")
     func statuses() async throws {
         let agent = NetworkAgent(stub: #"{"code":1004,"msg":"sold out"}"#, status: 409)
         let plain = await #expect(throws: ErrandError.self) { try await agent.send(Get<User>()) }

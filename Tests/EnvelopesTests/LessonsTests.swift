@@ -58,7 +58,7 @@ struct EnvelopeLessonsTests {
         }
     }
 
-    @Test("a number that doesn't fit its type is reported as that, with its path by the fast decoder")
+    @Test("a number that doesn't fit its type is reported as such, with its path by the fast decoder")
     func numbers() async throws {
         let agent = NetworkAgent(stub: #"{"code":0,"data":{"id":7.5}}"#)
         let plain = await #expect(throws: ErrandError.self) { try await agent.send(Get<Account>()) }
@@ -69,7 +69,7 @@ struct EnvelopeLessonsTests {
     }
 
     @Test(
-        "an error with an empty body stays the error of its status, where others have an envelope",
+        "an error with an empty body stays the error of its status, although others have an envelope",
         arguments: [400, 409, 500])
     func emptyErrors(status: Int) async throws {
         for body in ["", " ", "Not Found", "null", "[]"] {

@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(
-        "a backslash within the quotes of a form's part is one, and a quote after it ends the name if nothing follows",
+        "a backslash within the quotes of a form's part is a backslash, and a quote at the end of the field ends the name",
         arguments: [
             (#"form-data; name="f"; filename="C:\dir\new.txt""#, #"C:\dir\new.txt"#),
             (#"form-data; name="f"; filename="C:\dir\""#, #"C:\dir\"#),
@@ -86,7 +86,7 @@ import Testing
                 == "é\n\t\\u{D}日\u{1F468}\u{200D}\u{1F469}")
     }
 
-    @Test("entity tags: weak and strong comparison, lists, what is none")
+    @Test("entity tags: weak and strong comparison, lists, invalid tags")
     func entityTags() throws {
         let weak = try #require(EntityTag(parsing: "W/\"1\""))
         let strong = try #require(EntityTag(parsing: "\"1\""))
@@ -103,7 +103,7 @@ import Testing
         #expect(EntityTagCondition(parsing: " * ") == .any && EntityTagCondition(parsing: "x") == nil)
     }
 
-    @Test("a backslash in an entity tag escapes nothing, in a list neither (RFC 9110, section 8.8.3)")
+    @Test("a backslash in an entity tag isn't an escape, in a list either (RFC 9110, section 8.8.3)")
     func entityTagsWithBackslash() throws {
         let tags = ["a\\", ", b, ", "\\", "c\\d"].compactMap { EntityTag($0) }
         let text = tags.map(\.description).joined(separator: ", ")
@@ -113,7 +113,7 @@ import Testing
         #expect(EntityTagCondition(parsing: #""a\"b", "c""#) == nil)
     }
 
-    @Test("ranges are read, resolved and refused as RFC 9110 says")
+    @Test("ranges are read, resolved and refused as RFC 9110 specifies")
     func ranges() {
         #expect(ByteRange.parse("bytes=0-499, -5 ,9500-") == [.closed(0, 499), .suffix(5), .from(9500)])
         for text in [
@@ -136,7 +136,7 @@ import Testing
         for text in wrong { #expect(ContentRange(parsing: text) == nil, "\(text)") }
     }
 
-    @Test("a length is what all values agree on")
+    @Test("a length counts only if all values agree")
     func lengths() {
         #expect(ContentLength.parse(["5"]) == 5 && ContentLength.parse(["5, 5", "5"]) == 5)
         for values in [[], ["5,6"], ["+5"], ["-5"], ["5,"], [""], ["0x5"], ["9223372036854775808"], ["５"]] {
@@ -144,7 +144,7 @@ import Testing
         }
     }
 
-    @Test("dispositions: encoded names first, never in quotes, and what is made can be read")
+    @Test("dispositions: encoded names first, never in quotes, and written fields can be read")
     func dispositions() {
         func name(_ text: String) -> String? { ContentDisposition(parsing: text).fileName }
         #expect(name(#"attachment; filename="a;b\".txt""#) == #"a;b".txt"#)

@@ -21,7 +21,7 @@ struct HTTPDateTests {
     }
 
     @Test(
-        "what is almost a date is none",
+        "text that is almost a date isn't a date",
         arguments: [
             "", "0", "-1", "now", ",", ", 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 UTC",
             "Sun, 06 Nov 94 08:49:37 GMT", "Sun 06 Nov 1994 08:49:37 GMT", "Sun, 06  Nov  1994 08:49:37 GMT",
@@ -35,7 +35,7 @@ struct HTTPDateTests {
         #expect(HTTPDate.parse(text, now: Self.now) == nil)
     }
 
-    @Test("what is written can be read, for any second of 10,000 years")
+    @Test("written dates can be read, for any second of 10,000 years")
     func roundTrip() {
         var seconds = -62_167_219_200.0
         while seconds < 253_402_300_799 {

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Names of hosts", .leakChecked) struct HostNameTests {
     @Test(
-        "a host has one form for every way of writing it, and what is no host has none",
+        "a host has one form for every way of writing it, and text that isn't a host has none",
         arguments: [
             ("api.test", "api.test"), ("API.Test.", "api.test"), ("xn--bcher-kva.test", "xn--bcher-kva.test"),
             ("XN--BCHER-KVA.test", "xn--bcher-kva.test"), ("127.1", "127.0.0.1"), ("0177.0.0.1.", "127.0.0.1"),

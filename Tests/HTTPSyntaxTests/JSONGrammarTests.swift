@@ -16,7 +16,7 @@ import Testing
         #expect(JSONCases.tokens(bytes).map(\.state) == [.malformed(fault, at: place)])
     }
 
-    @Test("behind a malformed token the next one is read")
+    @Test("after a malformed token the next one is read")
     func goesOn() {
         let tokens = JSONCases.tokens("[\"a\\q\\\"b\", 01, nul, @x, \u{1}true]")
         #expect(
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(
-        "what no byte can mend is malformed before the end of the string",
+        "text that no further byte can complete is malformed before the end of the string",
         arguments: [
             #""\ud83dx"#, #""\ud83d\n"#, #""\ud83d\ud8"#, #""\ude00"#, #""\u12g"#, #""\x"#, "\"a\u{1}", "-x", "1.x",
             "1ex",
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test("a string that comes in pieces ends where it does in one, and has the same first fault")
+    @Test("a string that comes in pieces ends at the same place as in one piece, and has the same first fault")
     func pieces() throws {
         let texts = [
             #"plain text that is longer than eight bytes" rest"#, #"\"\\\/\b\f\n\r\t\u00e9\ud83d\ude00\\" rest"#,
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test("a scan of a string goes on in the middle of a piece")
+    @Test("a scan of a string continues in the middle of a piece")
     func middle() {
         var scan = JSONStringScan()
         #expect(scan.end(in: Array(#"["a b",1]"#.utf8), from: 2) == 6)
@@ -211,7 +211,7 @@ import Testing
         }
     }
 
-    @Test("a copy of a tokenizer reads the same tokens again, and white space alone has none")
+    @Test("a copy of a tokenizer reads the same tokens again, and white space alone has no tokens")
     func copies() {
         let bytes = Array("[1, 2] ".utf8)
         var tokenizer = JSONTokenizer(bytes)

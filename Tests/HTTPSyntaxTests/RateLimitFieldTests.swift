@@ -25,7 +25,7 @@ import Testing
         #expect(RateLimitStatus.parse(value) == expected)
     }
 
-    @Test("the separate fields of the first drafts make a limit if both are numbers")
+    @Test("the separate fields of the first drafts form a limit if both are numbers")
     func separate() {
         #expect(RateLimitStatus(remaining: "3", reset: "60") == RateLimitStatus(remaining: 3, reset: .seconds(60)))
         #expect(
@@ -56,7 +56,7 @@ import Testing
         #expect(RateLimitPolicy.parse("limit=10").isEmpty)
     }
 
-    @Test("of a field with many members the first 16 count, and one that is too long says nothing")
+    @Test("the first 16 members of a long field count, and a field that is too long is ignored")
     func bounds() {
         let many = (1...100).map { "\"p\($0)\";r=\($0);q=1;w=1;t=1" }.joined(separator: ", ")
         #expect(RateLimitStatus.parse(many).map(\.remaining) == Array(1...16))

@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(
-        "what is no item is refused as a whole, with its place",
+        "text that isn't an item is refused as a whole, with its place",
         arguments: [
             "", "-", "--1", "1.", ".5", "1.2345", "1234567890123456", "1234567890123.1", "1 2", "1,", "\"", "\"a\\b\"",
             "\"\u{7F}\"", "\"\t\"", "\"ü\"", "?2", "?", ":a", ":*:", "@", "@1.5", "@a", "%", "%\"%C3\"", "%\"%c3\"",
@@ -155,7 +155,7 @@ import Testing
         #expect(StructuredField.BareItem(floatLiteral: .infinity).number == 999_999_999_999.999)
     }
 
-    @Test("what is made of random values comes back as it was")
+    @Test("random values are read back unchanged")
     func roundTrip() throws {
         var random = SeededGenerator(seed: 7)
         func bareItem() -> StructuredField.BareItem {

@@ -79,7 +79,7 @@ import Testing
         try compare(lines, atLeast: 4800)
     }
 
-    @Test("references of a file have the URLs that stand in it", .enabled(if: given != nil))
+    @Test("references in a file have the URLs that are written in it", .enabled(if: given != nil))
     func file() throws {
         let lines = try Data(contentsOf: URL(filePath: #require(Self.given)))
         try compare(lines, atLeast: lines.split(separator: 0x0A).count)

@@ -46,7 +46,7 @@ import Testing
     func resolution(text: String, expected: String) throws { #expect(try resolved(text) == expected) }
 
     @Test(
-        "text that is no URL is refused with the reason",
+        "text that isn't a URL is refused with the reason",
         arguments: [
             ("//f.com:99999", "port"), ("//f.com:8a", "port"), ("https://", "no host"), ("//@/", "no host"),
             ("//f g/", "character"),
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test("a redirect keeps the fragment, and the zone of the address that was asked")
+    @Test("a redirect keeps the fragment, and the zone of the requested address")
     func redirects() throws {
         func url(_ text: String, _ base: String) throws -> String {
             try URLReference(text).redirectURL(from: try #require(URL(string: base))).absoluteString
@@ -154,7 +154,7 @@ import Testing
         #expect(fault?.description.contains("\(most)") == true)
     }
 
-    @Test("a description shows neither credentials nor values of the query")
+    @Test("a description contains neither credentials nor values of the query")
     func description() {
         let text = "\(URLReference("https://u:canary@e.com/a?token=canary#canary"))"
         #expect(!text.contains("canary") && text.contains("e.com/a"))

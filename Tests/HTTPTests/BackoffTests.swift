@@ -27,7 +27,7 @@ import Testing
         #expect(some >= .milliseconds(least) && some <= .milliseconds(400))
     }
 
-    @Test("no delay is shorter than the floor, and clients that got the same floor are scattered above it")
+    @Test("no delay is shorter than the floor, and clients with the same floor are scattered above it")
     func floor() {
         var backoff = exact
         backoff.jitter = 0.25

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Behavior that users of other libraries missed; the reports are in Tests/Lessons.md.
-@Suite("Bodies of servers that label them wrong", .leakChecked) struct BodyLessonsTests {
+@Suite("Bodies with wrong labels", .leakChecked) struct BodyLessonsTests {
     private func response(_ type: String, _ bytes: [UInt8], coding: String? = nil) throws -> HTTPResponse {
         var headers: HTTPHeaders = type.isEmpty ? [:] : ["Content-Type": type]
         if let coding { headers.set(.contentEncoding, coding) }
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(
-        "a coding that isn't one, such as a charset, keeps no JSON from being read",
+        "JSON is read although its coding is invalid, such as a charset",
         arguments: [
             "utf-8", "UTF-8", "none", "", "identity", "binary", "utf8",
         ])
@@ -58,7 +58,7 @@ import Testing
         #expect(error?.code == .decodingFailed && error?.message.contains("is unknown") == true)
     }
 
-    @Test("an unknown charset whose text could be another one's is an error: UTF-32 and VISCII")
+    @Test("an unknown charset whose text could be in another charset is an error: UTF-32 and VISCII")
     func otherCharsets() throws {
         #expect(throws: ErrandError.self) {
             try response("text/plain; charset=utf-32", [0x61, 0, 0, 0, 0x62, 0, 0, 0]).text()
@@ -74,7 +74,7 @@ import Testing
     private func text(_ parameters: Parameters) throws -> String { try ParameterEncoding().encode(parameters) }
 
     @Test(
-        "a plus sign, an asterisk, a tilde and a line end are what the server decodes them to",
+        "a server decodes a plus sign, an asterisk, a tilde and a line end to themselves",
         arguments: [
             ("pid.vc+sd-jwt openid", "pid.vc%2Bsd-jwt%20openid"), ("a\nb", "a%0Ab"), ("\r\n", "%0D%0A"),
             ("a*b~c", "a%2Ab~c"), ("-._", "-._"), ("\\n", "%5Cn"), ("\u{FFFD}", "%EF%BF%BD"), ("&=", "%26%3D"),
@@ -85,7 +85,7 @@ import Testing
         #expect(try text(["q": ParameterValue(value)]) == "q=\(encoded)")
     }
 
-    @Test("an empty object within a list makes no parameter, and JSON keeps it")
+    @Test("an empty object within a list doesn't create a parameter, and JSON keeps it")
     func emptyObjects() throws {
         let value: [[String: [String]]] = [["id": ["1"]], [:]]
         #expect(try text(Parameters(encoding: ["and": value])).contains("id"))

@@ -53,7 +53,7 @@ import Testing
         #expect(unread.cancelCount == 1)
     }
 
-    @Test("a stream that was cancelled throws and does not just end")
+    @Test("a cancelled stream throws and doesn't just end")
     func givingUp() async throws {
         let source = Source(["a", "b"])
         let body = HTTPBody(source: source)
@@ -73,7 +73,7 @@ import Testing
         #expect(await code { try await HTTPBody(length: announced, source: source).collect(upTo: 9) } == expected)
     }
 
-    @Test("collecting stops at the limit, before the first byte where the length is known")
+    @Test("collecting stops at the limit, before the first byte if the length is known")
     func limit() async {
         let known = Source(["abc"])
         #expect(await code { try await HTTPBody(length: 3, source: known).collect(upTo: 2) } == .bodyTooLarge)

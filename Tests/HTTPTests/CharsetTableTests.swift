@@ -7,7 +7,7 @@ import Testing
 /// standard's own tables. The tables are those of encoding_rs, plus the 18 characters that the standard changed
 /// since.
 @Suite("Tables of charsets", .leakChecked) struct CharsetTableTests {
-    @Test("every byte and every pair of bytes is what the standard says", arguments: CharsetTableTests.sums)
+    @Test("every byte and every pair of bytes is read as the standard defines", arguments: CharsetTableTests.sums)
     func pairs(name: String, expected: UInt64) throws {
         let charset = try #require(Charset(label: name))
         var sum = Sum()

@@ -9,7 +9,7 @@ import Testing
     }
 
     @Test(
-        "a label means what the WHATWG standard says, which is often a superset",
+        "a label means what the WHATWG standard defines, which is often a superset",
         arguments: [
             ("iso-8859-1", "windows-1252"), ("Latin1", "windows-1252"), ("US-ASCII", "windows-1252"),
             ("ascii", "windows-1252"), ("iso-8859-9", "windows-1254"), ("iso-8859-11", "windows-874"),
@@ -26,7 +26,7 @@ import Testing
     func labels(label: String, name: String) { #expect(Charset(label: label)?.name == name) }
 
     @Test(
-        "a label that the standard doesn't list names nothing",
+        "a label that the standard doesn't list names no charset",
         arguments: [
             "", " ", "utf-7", "utf-32", "no-such-charset", "UTF-8//IGNORE", "utf 8", "utf-8\u{0}", "ISO-2022-JP-3",
             "EUC-JISX0213", "TCVN", "char", "wchar_t", "utf\u{2010}8", "ſhift_jis", "ibm037", "'utf-8'", "cp932",
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(
-        "the characters that the system's tables lack, or map in another way, are the standard's",
+        "characters that the system's tables lack, or map in another way, follow the standard",
         arguments: [
             ("Shift_JIS", [0x43, 0x3A, 0x5C, 0x6E, 0x7E], "C:\\n~"), ("Shift_JIS", [0x80], "\u{80}"),
             ("Shift_JIS", [0x81, 0x60], "～"), ("Shift_JIS", [0x87, 0x40], "①"), ("Shift_JIS", [0xFB, 0xFC], "髙"),
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test(
-        "bytes that the standard has no character for are an error, and so is text that is cut short",
+        "bytes that the standard maps to no character are an error, and so is text that is cut short",
         arguments: [
             ("Shift_JIS", [0x61, 0x81]), ("Shift_JIS", [0xA0]), ("Shift_JIS", [0xFD]), ("EUC-JP", [0xA4]),
             ("EUC-JP", [0x80]), ("EUC-JP", [0x8F, 0xA1]), ("big5", [0x88]), ("big5", [0x80]),

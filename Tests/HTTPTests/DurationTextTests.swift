@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Durations for people") struct DurationTextTests {
     @Test(
-        "a duration is rounded to what people read",
+        "a duration is rounded for people",
         arguments: [
             (Duration.seconds(0.08214759529519743), "82 ms"), (.seconds(5), "5 s"), (.milliseconds(1500), "1.5 s"),
             (.zero, "0 s"), (.milliseconds(999.9), "1 s"), (.microseconds(250), "250 µs"), (.seconds(-5), "-5 s"),

@@ -72,7 +72,7 @@ import Testing
 
     private struct Refusal: LocalizedError { let errorDescription: String? = "sold out" }
 
-    @Test("the app's own text comes first, and nil keeps the text that there is")
+    @Test("the app's own text wins, and nil keeps the default text")
     func provider() {
         // Limited to this test's error, because other tests run at the same time.
         FailureSentence.provider = { error, sentence in
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test("a failed check has the text of its own error, and any error has one")
+    @Test("a failed check has its error's own text, and any error has a text")
     func others() {
         #expect(ErrandError(.checkFailed, "no", underlying: Refusal()).localizedDescription == "sold out")
         #expect(

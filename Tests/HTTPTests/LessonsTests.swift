@@ -17,7 +17,7 @@ import Testing
         var born = Date(timeIntervalSince1970: 86_400)
     }
 
-    @Test("a missing optional property is left out, and null is sent only where it is asked for")
+    @Test("a missing optional property is left out, and null is sent only if it is asked for")
     func missing() throws {
         #expect(try text(Parameters(encoding: Profile())).contains("middle") == false)
         let none: String? = nil
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(
-        "no text makes an invalid query: blanks, percent signs, quotes, control characters, half of an escape",
+        "no text creates an invalid query: blanks, percent signs, quotes, control characters, half of an escape",
         arguments: [
             (" ", "%20"), ("100%", "100%25"), ("%zz", "%25zz"), ("\"<>\\^`{|}", "%22%3C%3E%5C%5E%60%7B%7C%7D"),
             ("a\nb\0", "a%0Ab%00"), ("2~XlNd+M+261dHJobVe9J/iszJktw==", "2~XlNd%2BM%2B261dHJobVe9J/iszJktw%3D%3D"),

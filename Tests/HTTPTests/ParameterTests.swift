@@ -29,7 +29,7 @@ import Testing
         #expect(try text(["#[]@!$'()*,:": "x"]) == "%23%5B%5D%40%21%24%27%28%29%2A%2C%3A=x")
     }
 
-    @Test("what is encoded already is left alone where it says so, and checked")
+    @Test("a value marked as encoded is sent as it is, and checked")
     func encoded() async throws {
         #expect(try text(["q": .encoded("a%20b%2B")]) == "q=a%20b%2B")
         #expect(try text(["q": "a%20b"]) == "q=a%2520b")
@@ -50,7 +50,7 @@ import Testing
         #expect(try text(["a": .array([1, "x,y"]), "f": true], encoding) == expected)
     }
 
-    @Test("values that are no literals are named or converted")
+    @Test("values that aren't literals are named or converted")
     func conversions() {
         let (name, page) = ("Ada", UInt64.max)
         #expect(ParameterValue(name) == .string("Ada"))
@@ -63,7 +63,7 @@ import Testing
         #expect(parameters == ["a": "new", "c": 3])
     }
 
-    @Test("a number's own digits go out, in a query and in JSON, whatever its type")
+    @Test("a number keeps its digits, in a query and in JSON, whatever its type")
     func digits() throws {
         struct Values: Encodable {
             let price = Decimal(string: "12345678901234567.89")
@@ -96,7 +96,7 @@ import Testing
         #expect(throws: EncodingError.self) { try encoder.encode([ParameterValue.decimal(.nan)]) }
     }
 
-    @Test("a value whose encoder writes blanks and escapes is read as it is")
+    @Test("a value whose encoder writes blanks and escapes is read unchanged")
     func formatted() throws {
         struct Nested: Encodable {
             let a = ["x": [1, 2], "y": []], b = [String: [String: Bool]](), c = ["": "/\u{1F600}"]

@@ -11,7 +11,7 @@ import Testing
     }
 
     @Test(
-        "is read by the charset's label, without one as UTF-8, and an empty label is none",
+        "is read by the charset's label, without a label as UTF-8, and an empty label doesn't count",
         arguments: [
             ("text/html", "é"), ("text/html; charset=", "é"), ("text/html; charset=\"\"", "é"), ("", "é"),
             ("text/html; charset=\" \"", "é"), ("text/html; charset=; a=b", "é"), ("text/html; charset=utf8", "é"),
@@ -23,7 +23,7 @@ import Testing
         #expect(try response(type.isEmpty ? [] : [type], [0xC3, 0xA9]).text() == expected)
     }
 
-    @Test("with two types is read by the last valid one, and both count as one for what accepts types")
+    @Test("with two types it is read by the last valid one, and both count as one for acceptable types")
     func repeatedTypes() throws {
         let twice = try response(["text/html; charset=utf-8", "text/html"], [0xC3, 0xA9])
         #expect(try twice.text() == "é" && twice.mediaType == "text/html")

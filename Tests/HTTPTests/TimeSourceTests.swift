@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 @Suite(.leakChecked) struct TimeSourceTests {
-    @Test("a point in time lies between now and a hundred years from now, whatever a user passes")
+    @Test("an instant lies between now and a hundred years from now, whatever a user passes")
     func instants() {
         let time = ManualTimeSource()
         #expect(time.instant(after: .seconds(3)) == time.now.advanced(by: .seconds(3)))
@@ -14,7 +14,7 @@ import Testing
         #expect(time.now.duration(to: last) / .seconds(86_400) == 36_525)
     }
 
-    @Test("a bounded duration is itself where it fits")
+    @Test("a bounded duration equals the original if that fits")
     func durations() {
         #expect(Duration.milliseconds(7).bounded == .milliseconds(7))
         #expect(Duration.seconds(-1).bounded == .zero)

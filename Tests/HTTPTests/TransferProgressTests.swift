@@ -18,7 +18,7 @@ import Testing
         #expect(progress.fraction == fraction)
     }
 
-    @Test("a composite's own fraction comes before that of the bytes")
+    @Test("a composite's own fraction wins over the fraction of the bytes")
     func given() {
         var progress = TransferProgress(sent: 5, totalToSend: 10, fraction: 0.1)
         #expect(progress.fraction == 0.1)

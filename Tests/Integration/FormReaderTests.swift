@@ -71,7 +71,7 @@ struct FormReaderTests {
     ]
 
     @Test(
-        "every name and every byte is read as it was written, also where the body is compressed",
+        "every name and every byte is read as it was written, also if the body is compressed",
         arguments: ["werkzeug", "email"], [false, true])
     func forms(reader: String, isCompressed: Bool) async throws {
         let server = try TestServer { _ in .status(204) }

@@ -56,7 +56,9 @@ struct NginxDownloadTests {
         }
     }
 
-    @Test("left and taken up, with a tag, with a date, without ranges", arguments: NginxTests.Kind.allCases, [1, 8])
+    @Test(
+        "interrupted and continued, with a tag, with a date, without ranges", arguments: NginxTests.Kind.allCases,
+        [1, 8])
     func takenUp(kind: NginxTests.Kind, segments: Int) async throws {
         let nginx = try await Nginx()
         let old = Date(timeIntervalSinceNow: -3600)

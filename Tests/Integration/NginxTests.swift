@@ -116,7 +116,7 @@ struct NginxTests {
         return NetworkAgent(baseURL: nginx.secureURL, transport: .curl(configuration))
     }
 
-    @Test("TLS with an authority of one's own, HTTP/2 and HTTP/1.1 (behaviour, section 5, row 9)")
+    @Test("TLS with your own authority, HTTP/2 and HTTP/1.1 (behaviour, section 5, row 9)")
     func ownAuthority() async throws {
         let nginx = try await Nginx()
         let two = try await secure(nginx).send(Get(path: "/text.txt")).value

@@ -64,7 +64,7 @@ struct TusUploadTests {
         #expect(try server.contents() == [data])
     }
 
-    @Test("cut at any byte: each attempt continues where the server is")
+    @Test("cut at any byte: each attempt continues at the server's offset")
     func cut() async throws {
         let server = try await TusServer(cutting: (0..<8).map { _ in .random(in: 10_000..<1_000_000) })
         let data = try write(5_000_000)
@@ -76,7 +76,7 @@ struct TusUploadTests {
         #expect(notices.contains { if case .continuing(let offset) = $0 { offset > 0 } else { false } })
     }
 
-    @Test("left at any moment, and taken up by the next start")
+    @Test("interrupted at any moment, and continued by the next start")
     func takenUp() async throws {
         let server = try await TusServer()
         let data = try write(6_000_000)
@@ -96,7 +96,7 @@ struct TusUploadTests {
         #expect(try server.contents() == [data])
     }
 
-    @Test("in segments, left at any moment and taken up by the next start")
+    @Test("in segments, interrupted at any moment and continued by the next start")
     func segmentsTakenUp() async throws {
         let server = try await TusServer()
         let data = try write(6_000_000)
@@ -108,7 +108,7 @@ struct TusUploadTests {
         #expect(try server.contents().contains(data))
     }
 
-    @Test("a file that was changed begins anew, and the server forgets the old one")
+    @Test("a file that was changed starts over, and the server forgets the old upload")
     func changed() async throws {
         let server = try await TusServer(cutting: [200_000])
         _ = try write(1_000_000)

@@ -36,7 +36,7 @@ struct ContainerTests {
         path.map { "\($0.stringValue)|\($0.intValue ?? -1)" }.joined(separator: "/")
     }
 
-    @Test("nested containers and super decoders have their paths, and nulls where nothing is")
+    @Test("nested containers and super decoders have their paths, and are null for missing keys")
     func nested() {
         same(#"{"a":{"b":[1,{"c":2}]},"super":{"x":1}}"#) { decoder in
             let container = try decoder.container(keyedBy: AnyKey.self)

@@ -13,7 +13,7 @@ struct DirectTypeTests {
         return try decoder.decode(type, from: Data(text.utf8))
     }
 
-    @Test("dictionaries keep their keys where a strategy converts keys")
+    @Test("dictionaries keep their keys even if a strategy converts keys")
     func keptKeys() throws {
         #expect(
             try read([String: User].self, #"{"a_b":{"first_name":"Ada"}}"#) == ["a_b": User(firstName: "Ada")])

@@ -3,7 +3,7 @@ import ErrandJSONValidation
 import Foundation
 import Testing
 
-@Suite("The fast decoder beside JSONDecoder", .endsInTime, .leakChecked)
+@Suite("The fast decoder, compared with JSONDecoder", .endsInTime, .leakChecked)
 struct EqualityTests {
     private static let parts = 20
     /// 6,000 documents and types; set `ERRAND_DOCUMENTS=1000000` for the long form.
@@ -107,7 +107,7 @@ struct EqualityTests {
         #expect(outcomes.fast == outcomes.slow)
     }
 
-    @Test("where JSONDecoder reads what is not JSON, or rounds, the fast decoder refuses")
+    @Test("the fast decoder refuses text that isn't JSON, or rounded numbers, which JSONDecoder reads")
     func differences() throws {
         for text in ["[1,]", "{\"a\":1,}", "{\"a\":1,\"b\":01}", "{\"a\":1,\"b\":\"\\x\"}"] {
             #expect(throws: DecodingError.self) { try FastJSONDecoder().decode(AnyJSON?.self, from: Data(text.utf8)) }

@@ -41,7 +41,7 @@ struct HostileTests {
 
     private struct Ignored: Decodable { init(from decoder: any Decoder) {} }
 
-    @Test("bytes that are no UTF-8, and halves of surrogates, are malformed wherever they stand")
+    @Test("bytes that aren't UTF-8, and halves of surrogates, are malformed wherever they are")
     func invalidText() {
         for bytes: [UInt8] in [
             [0xFF], [0xC0, 0xAF], [0xE0, 0x80, 0x80], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80],
@@ -64,7 +64,7 @@ struct HostileTests {
         #expect(problem(Array("1e-\(digits)".utf8), Double.self)?.code == .numberNotRepresentable)
     }
 
-    @Test("objects with very many keys, equal ones and equal marks take a search each and no more")
+    @Test("objects with very many keys, equal ones and equal hashes, take one search each and no more")
     func manyKeys() throws {
         struct Small: Decodable {
             let first: Int?
@@ -81,7 +81,7 @@ struct HostileTests {
         #expect(try FastJSONDecoder().decode([String: Int].self, from: escaped).count == 100_000)
     }
 
-    @Test("errors say where, and nothing of the text")
+    @Test("errors have their place, and no part of the text")
     func messages() throws {
         let error = try #require(problem(Array(#"{"secret":tru3}"#.utf8), Ignored.self))
         #expect(error.description == "malformedJSON: expected true, false or null, found 't', byte 10")

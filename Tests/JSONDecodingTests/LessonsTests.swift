@@ -140,7 +140,7 @@ struct DecodingLessonsTests {
         }
     }
 
-    @Test("a Decimal of any length is the one that JSONDecoder reads")
+    @Test("a Decimal of any length is the same as JSONDecoder's")
     func decimals() {
         var random = SeededGenerator(seed: 11)
         for _ in 0..<2_000 {
@@ -154,7 +154,7 @@ struct DecodingLessonsTests {
     // MARK: Texts
 
     @Test(
-        "escapes are read in any company",
+        "escapes are read next to any other text",
         arguments: [
             (#""\u2019d delete""#, "\u{2019}d delete"), (#""\u0022wei\u00DF\u0022""#, "\"wei\u{DF}\""),
             (#""Gu\u00DFteil G\u00D6WEIL""#, "Gu\u{DF}teil G\u{D6}WEIL"), (#""\u0000a\u0000""#, "\u{0}a\u{0}"),
@@ -166,7 +166,7 @@ struct DecodingLessonsTests {
     }
 
     @Test(
-        "half a surrogate pair and a pair in the wrong order are errors wherever they stand",
+        "half a surrogate pair and a pair in the wrong order are errors wherever they are",
         arguments: [
             #"["\uDFF3"]"#, #"{"name":"\udc00\ud800\uggggxy"}"#, #"{"a":"\ufffdSC\udee4\udff0L"}"#,
             #"["\uD800\uD800"]"#,
@@ -195,7 +195,7 @@ struct DecodingLessonsTests {
     }
 
     @Test(
-        "what lenient parsers read is malformed",
+        "text that lenient parsers read is malformed",
         arguments: [
             #"{"foo" = 1, "bar" = 2}"#, "not json", #"{"rsvHour":11",rsvMin":30}"#, "{foo:1}", "[[]", "[1] x",
             "{'a':1}",

@@ -12,7 +12,7 @@ struct ModelLessonsTests {
     // MARK: Text
 
     @Test(
-        "an escape of four hexadecimal digits is one, and nothing else is",
+        "an escape has four hexadecimal digits, and other text is malformed",
         arguments: [
             (#""\u0160""#, "\u{160}"), (#""\ud83d\udc36""#, "\u{1F436}"), (#""\uD83D\uDE00x""#, "\u{1F600}x"),
             (#""\uD83c\uDF42""#, "\u{1F342}"), (#""\udbff\udfff""#, "\u{10FFFF}"), (#""\u0000""#, "\0"),
@@ -66,7 +66,7 @@ struct ModelLessonsTests {
         }
     }
 
-    @Test("bytes that aren't UTF-8 are reported as that, and keys that differ in one character are different keys")
+    @Test("bytes that aren't UTF-8 are reported as such, and keys that differ in one character are different keys")
     func bytesAndKeys() throws {
         let error = #expect(throws: DecodingError.self) {
             try FastJSONDecoder().decode(
@@ -111,7 +111,7 @@ struct ModelLessonsTests {
 
     private enum Size: String, Decodable, CodingKeyRepresentable { case small, large }
 
-    @Test("a dictionary has the keys of an object if they are strings, integers or say how they are keys")
+    @Test("a dictionary has the keys of an object if they are strings, integers or convertible to keys")
     func dictionaryKeys() throws {
         #expect(try read(#"{"1":"a","-2":"b"}"#, [Int: String].self) == [1: "a", -2: "b"])
         #expect(try read(#"{"small":1,"large":2}"#, [Size: Int].self) == [.small: 1, .large: 2])
@@ -131,7 +131,7 @@ struct ModelLessonsTests {
         }
     }
 
-    @Test("a strategy converts the keys of a model, and not those of its dictionaries")
+    @Test("a strategy converts the keys of a model, and not the keys of its dictionaries")
     func convertedKeys() throws {
         struct Info: Decodable {
             let userInfo: [String: Int]

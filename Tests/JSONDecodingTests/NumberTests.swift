@@ -19,7 +19,7 @@ struct NumberTests {
         return random.chance(3) ? "-" + text : text
     }
 
-    @Test("a Double and a Float are the nearest ones, as the standard library reads them")
+    @Test("a Double and a Float are the nearest values, as the standard library reads them")
     func rounding() {
         var random = SeededGenerator(seed: 7)
         for _ in 0..<20_000 {
@@ -31,7 +31,7 @@ struct NumberTests {
         }
     }
 
-    @Test("every Double comes back from its description, to the bit")
+    @Test("every Double is read back from its description, to the bit")
     func descriptions() {
         var random = SeededGenerator(seed: 8)
         for _ in 0..<20_000 {

@@ -2,7 +2,7 @@ import ErrandJSONDecoding
 import Foundation
 import Testing
 
-@Suite("Coding paths beside JSONDecoder's", .endsInTime, .leakChecked)
+@Suite("Coding paths, compared with JSONDecoder's", .endsInTime, .leakChecked)
 struct PathTests {
     private struct Item: Decodable { let id: Int }
 

@@ -13,7 +13,7 @@ struct PromiseTests {
         return nil
     }
 
-    @Test("keys come in the order of the text, however many there are", arguments: [3, 40, 300])
+    @Test("keys keep the order of the text, however many there are", arguments: [3, 40, 300])
     func keyOrder(count: Int) throws {
         struct Keys: Decodable {
             let names: [String]
@@ -107,7 +107,7 @@ struct PromiseTests {
         #expect(throws: ErrandError.self) { try response.decoded(as: [String].self) }
     }
 
-    @Test("a text is read whatever the one before had, and its index has an entry for each value")
+    @Test("a text is read independently of the previous one, and its index has an entry for each value")
     func texts() throws {
         let decoder = FastJSONDecoder()
         for count in [3, 100_000, 1, 9_000, 0] {
@@ -121,7 +121,7 @@ struct PromiseTests {
         }
     }
 
-    @Test("an index of more entries than eight bytes each is made in parts, whatever stands where it grows")
+    @Test("an index of more entries than eight bytes each is built in parts, whatever value is at the boundary")
     func grownIndex() throws {
         for count in 0..<80 {
             // Two bytes per entry, plus members whose key and value must stay together.

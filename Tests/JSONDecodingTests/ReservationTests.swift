@@ -52,7 +52,7 @@ struct ReservationTests {
         #expect(watch.first.map { $0 - before < 8 << 30 } == true)
     }
 
-    @Test("what is reserved has a bound in bytes, whatever the size of an element")
+    @Test("reserved memory has a bound in bytes, whatever the size of an element")
     func bound() {
         #expect(JSONDocument.room(for: 7, Int.self) == 7)
         #expect(JSONDocument.room(for: 1 << 29, Int8.self) == 64 << 10)
@@ -61,7 +61,7 @@ struct ReservationTests {
         #expect(JSONDocument.room(for: 7, Void.self) == 7)
     }
 
-    @Test("a list of lists reserves no room in each of them for what the others contain")
+    @Test("a list of lists doesn't reserve room in each of them for the others' contents")
     func nestedLists() throws {
         let text =
             "[\((0..<300).map { "[\((0..<$0).map(String.init).joined(separator: ","))]" }.joined(separator: ","))]"

@@ -51,7 +51,7 @@ struct ReuseTests {
         "{\"id\":\(id),\"inner\":{\"id\":\(id + 1),\"inner\":{\"inner\":null,\"id\":\(id + 2)}}}"
     }
 
-    @Test("what a type keeps still has its value and its path, whatever is decoded after it")
+    @Test("a decoder that a type keeps still has its value and its path, whatever is decoded after it")
     func kept() throws {
         let decoder = FastJSONDecoder()
         let text = "[\((0..<40).map(Self.text).joined(separator: ","))]"
@@ -110,7 +110,7 @@ struct ReuseTests {
         #expect(nested.map { $0.values.map(\.id) } == [[1, 2], [], [3]])
     }
 
-    @Test("what is decoded is not kept")
+    @Test("decoded values aren't kept")
     func released() throws {
         final class Key: CodingKey {
             let stringValue: String

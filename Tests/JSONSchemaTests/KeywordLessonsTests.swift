@@ -44,7 +44,7 @@ struct KeywordLessonsTests {
     }
 
     @Test(
-        "minContains of 0 makes contains pass, and maxContains still counts",
+        "with minContains of 0, contains passes, and maxContains still counts",
         arguments: [
             ("[\"apple\"]", true), ("[\"apple\",1]", true), ("[\"apple\",1,2]", false), ("[]", true), ("{}", true),
         ])
@@ -62,7 +62,7 @@ struct KeywordLessonsTests {
                 == (text != "[\"apple\"]" && text != "[]"))
     }
 
-    @Test("if within a property, within dependencies and beside properties decides what else has to be there")
+    @Test("if within a property, within dependencies and next to properties decides which keys are required")
     func conditions() throws {
         let nested = """
             {"properties":{"a":{"if":{"allOf":[{"properties":{"x":{"const":"hi"}}}]},"then":{"required":["y"]}}}}
@@ -82,7 +82,7 @@ struct KeywordLessonsTests {
         for alone in [#"{"then":false}"#, #"{"else":false}"#, #"{"if":false}"#] { #expect(try fits(alone, "1")) }
     }
 
-    @Test("a reference has siblings that count since draft 2019-09, and none before")
+    @Test("siblings of a reference count since draft 2019-09, and not before")
     func siblings() throws {
         let schema = ##"{"multipleOf":3,"$ref":"#/$defs/m","$defs":{"m":{"minimum":6}}}"##
         for (text, expected) in [("6", true), ("7", false), ("3", false)] {
@@ -100,7 +100,7 @@ struct KeywordLessonsTests {
         #expect(try !fits(items, #"{"f":[1,2,3]}"#, .draft2019_09) && fits(items, #"{"f":[1,2,3]}"#, .draft7))
     }
 
-    @Test("additionalItems holds references, and counts beside a list of items only")
+    @Test("additionalItems may hold references, and only counts next to a list of items")
     func additionalItems() throws {
         let schema = """
             {"items":[{"const":"first"}],"additionalItems":{"oneOf":[{"$ref":"#/$defs/a"},{"$ref":"#/$defs/b"}]},
@@ -121,7 +121,7 @@ struct KeywordLessonsTests {
         }
     }
 
-    @Test("additional keys are those that neither properties nor patterns name, also if a value is wrong")
+    @Test("a key is additional if neither properties nor patterns name it, also if a value is wrong")
     func additionalKeys() throws {
         let pattern = #"{"patternProperties":{"^[a-zA-Z0-9]{1,10}$":{"type":"string"}},"additionalProperties":false}"#
         #expect(
@@ -146,7 +146,7 @@ struct KeywordLessonsTests {
         #expect(try fits(nested, #"{"l":[{"x":1},{"y":2}]}"#) && !fits(nested, #"{"l":[{"x":1,"y":2}]}"#))
     }
 
-    @Test("a dynamic reference finds the outermost anchor, also that of a schema without an identifier")
+    @Test("a dynamic reference finds the outermost anchor, also in a schema without an identifier")
     func dynamicReferences() throws {
         let template = """
             {"$id":"https://example.com/page","$defs":{"i":{"$dynamicAnchor":"i","not":{}}},"type":"object",

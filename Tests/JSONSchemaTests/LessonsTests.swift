@@ -68,7 +68,7 @@ struct SchemaLessonsTests {
         }
     }
 
-    @Test("a keyword for arrays says nothing of an object, and one for objects nothing of an array")
+    @Test("keywords for arrays don't apply to objects, and keywords for objects don't apply to arrays")
     func otherKinds() throws {
         let schema = """
             {"uniqueItems": true, "items": false, "prefixItems": [false], "contains": false, "minItems": 5, "unevaluatedItems": false}
@@ -104,7 +104,7 @@ struct SchemaLessonsTests {
         #expect(try violations("{\"$defs\": {\(key): {\"type\": \"null\"}}}", "{}") == [])
     }
 
-    @Test("the pointer of a problem escapes a slash and a tilde of a key, and nothing else")
+    @Test("the pointer of a problem escapes a slash and a tilde of a key, and no other character")
     func pointers() throws {
         let schema = #"{"additionalProperties": {"items": {"additionalProperties": {"type": "null"}}}}"#
         let found = try violations(schema, #"{"a/b~c.d e'f\"": [{}, {"": 1}]}"#)
@@ -113,7 +113,7 @@ struct SchemaLessonsTests {
 
     // MARK: unevaluatedProperties
 
-    @Test("a key that another keyword rejects, or that is missing, makes no other key unevaluated")
+    @Test("a key that another keyword rejects, or that is missing, doesn't make another key unevaluated")
     func oneFault() throws {
         let keys = """
             {"type": "object", "required": ["key1"], "properties": {"key1": {"type": "string"}, "key2": {"type": "string"},
@@ -180,7 +180,7 @@ struct SchemaLessonsTests {
     }
 
     @Test(
-        "a subschema with an identifier resolves its references from there, where evaluated keys are collected as well")
+        "a subschema with an identifier resolves its references from there, also if evaluated keys are collected")
     func nestedIdentifier() throws {
         let schema = """
             {"$id": "https://a.test/root/", "allOf": [{"$id": "sub/", "$ref": "item"}], "unevaluatedProperties": false,
@@ -191,7 +191,7 @@ struct SchemaLessonsTests {
         #expect(try violations(schema, #"{"b": 1}"#).count == 1 && violations(schema, #"{"a": "x"}"#).isEmpty == false)
     }
 
-    @Test("a dynamic anchor beside unevaluatedProperties, and one name for two dynamic anchors")
+    @Test("a dynamic anchor next to unevaluatedProperties, and one name for two dynamic anchors")
     func dynamicAnchors() throws {
         let tree = """
             {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "https://a.test/tree",
@@ -256,7 +256,7 @@ struct SchemaLessonsTests {
         #expect(throws: JSONValidationError.self) { try schema.validate(Data("\"x\"".utf8)) }
     }
 
-    @Test("a reference to something that isn't there is an error when the schema is compiled, wherever it stands")
+    @Test("a reference to a missing target is an error when the schema is compiled, wherever it is")
     func danglingReferences() {
         for schema in [
             ##"{"properties": {"deep": {"items": {"$ref": "#/$defs/none"}}}}"##, ##"{"$ref": "#type"}"##,

@@ -58,7 +58,7 @@ struct LimitTests {
         ]
     }()
 
-    @Test("what a schema takes to compile has a bound, whatever it is spent on", arguments: schemas)
+    @Test("compiling a schema has a bound, whatever the work is", arguments: schemas)
     func compiling(schema: String) {
         #expect(fault(schema) == nil)
         let found = fault(schema) {
@@ -71,7 +71,7 @@ struct LimitTests {
 
     // MARK: Validating
 
-    @Test("limits that are as large as numbers can be are no limits")
+    @Test("limits with the largest possible numbers count as unlimited")
     func noLimits() throws {
         var limits = JSONLimits()
         for limit in [
@@ -118,7 +118,7 @@ struct LimitTests {
         #expect(tables() == 300)
     }
 
-    @Test("combinations of patterns are bounded by memory, and the message says so")
+    @Test("combinations of patterns are bounded by memory, and the message names the limit")
     func combinations() throws {
         let letters = "abcdefghijkl"
         let patterns = letters.map { "\"\($0)\":{\"type\":\"integer\"}" }.joined(separator: ",")
@@ -158,7 +158,7 @@ struct LimitTests {
         ]
     }()
 
-    @Test("each limit is named by the message of what exceeds it", arguments: excesses)
+    @Test("each limit is named by the message of the text that exceeds it", arguments: excesses)
     func messages(schema: String, text: String, words: String) throws {
         #expect(try error(schema, text, JSONLimits())?.verdict != .notJudged)
         var limits = JSONLimits()
@@ -182,7 +182,7 @@ struct LimitTests {
         }
     }
 
-    @Test("limits never turn a verdict around", arguments: 0..<8)
+    @Test("limits never reverse a verdict", arguments: 0..<8)
     func verdicts(part: Int) throws {
         var (judged, open) = (0, 0)
         for index in 0..<150 {

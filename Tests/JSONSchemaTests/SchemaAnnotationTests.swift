@@ -29,7 +29,7 @@ struct SchemaAnnotationTests {
                 == "/mail: format \"email\", by #/properties/mail/format")
     }
 
-    @Test("the content of strings is described and not judged, in every draft")
+    @Test("the content of strings is annotated and not checked, in every draft")
     func contents() throws {
         for draft in ["https://json-schema.org/draft/2020-12/schema", "http://json-schema.org/draft-07/schema#"] {
             let schema = """
@@ -64,7 +64,7 @@ struct SchemaAnnotationTests {
                 ].map { Substring($0) } || Set(found).count == 12)
     }
 
-    @Test("unevaluated members are annotated, those that another schema evaluates are not")
+    @Test("unevaluated members are annotated, members that another schema evaluates aren't")
     func unevaluated() throws {
         let schema = """
             {"anyOf": [{"properties": {"a": true}, "required": ["a"]}, {"properties": {"b": true}, "required": ["b"]}],

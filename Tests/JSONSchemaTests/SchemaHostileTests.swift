@@ -26,7 +26,7 @@ struct SchemaHostileTests {
         #expect(fault(loop)?.code == .endlessRecursion)
     }
 
-    @Test("a schema in a pipe, a device, a directory or a place that is no file is refused at once, and a file is read")
+    @Test("a schema in a pipe, a device, a directory or a place without a file is refused at once, and a file is read")
     func irregularFile() throws {
         let folder = URL.temporaryDirectory.appending(path: "schema-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -57,7 +57,7 @@ struct SchemaHostileTests {
         #expect(problems(schema, nested(400)).isEmpty && !problems(schema, nested(401)).isEmpty)
     }
 
-    @Test("a document that is nested deeply, also where all of it is hashed")
+    @Test("a deeply nested document, also if all of it is hashed")
     func deepDocument() throws {
         var limits = JSONLimits()
         let nested = { (count: Int) in String(repeating: "[", count: count) + String(repeating: "]", count: count) }
@@ -118,7 +118,7 @@ struct SchemaHostileTests {
     }
 
     @Test(
-        "patterns that others backtrack on",
+        "patterns on which other engines backtrack",
         arguments: ["^(a+)+$", "^(a|aa)+$", "(x+x+)+y", "^(([a-z])+.)+[A-Z]([a-z])+$"])
     func patterns(pattern: String) throws {
         let schema = try JSONSchema(
@@ -160,7 +160,7 @@ struct SchemaHostileTests {
         #expect(fault(#"{"minimum": \#(digits)}"#)?.code == .tooLarge)
     }
 
-    @Test("many schemas that ask for what others evaluate")
+    @Test("many schemas that need the evaluated members of others")
     func unevaluated() throws {
         let branches = (0..<600).map {
             ##"{"$ref": "#/$defs/b\##($0 + 1)", "properties": {"k\##($0)": true}, "unevaluatedProperties": true}"##
@@ -171,7 +171,7 @@ struct SchemaHostileTests {
         #expect(problems(schema, #"{"k5": 1, "other": 2}"#).isEmpty)
     }
 
-    @Test("a union that asks every branch what it evaluates has a bound")
+    @Test("a union that needs the evaluated properties of every branch has a bound")
     func steps() throws {
         let schema = try JSONSchema(Data(#"{"items": {"anyOf": [{"minimum": 1}, {"maximum": 0}]}}"#.utf8))
         var limits = JSONLimits()

@@ -114,7 +114,7 @@ struct SchemaReferenceTests {
         #expect(try violations(recursive, #"{"x": 1, "c": {}}"#) == ["/c/x https://a.test/o#/required"])
     }
 
-    @Test("the vocabularies of a metaschema of one's own")
+    @Test("the vocabularies of your own metaschema")
     func vocabularies() throws {
         let meta = """
             {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "https://a.test/meta", "$vocabulary": {
@@ -165,7 +165,7 @@ struct SchemaReferenceTests {
         #expect(error.errorCode > 0 && error.localizedDescription == FailureSentence.failed.text())
     }
 
-    @Test("what the resolver throws is in the error")
+    @Test("the resolver's error is in the error")
     func resolver() throws {
         struct Offline: Error {}
         let text = Data(#"{"properties": {"a": {"$ref": "https://b.test/x"}}}"#.utf8)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ErrandJSONSchema
 
-@Suite("JSON Schema: what does not compile, and what a verdict is", .endsInTime, .leakChecked)
+@Suite("JSON Schema: schemas that don't compile, and verdicts", .endsInTime, .leakChecked)
 struct SchemaStrictTests {
     private func fault(_ text: String, _ dialect: JSONSchemaDialect) -> JSONSchemaError? {
         do { _ = try JSONSchema(Data(text.utf8), dialect: dialect) } catch { return error }
@@ -27,7 +27,7 @@ struct SchemaStrictTests {
         #expect(fault(#"{"required": [], "type": ["integer", "number"], "enum": [1, 1]}"#, .draft2020_12) == nil)
     }
 
-    @Test("a schema compiles if the metaschema says that it is one", arguments: 0..<4)
+    @Test("a schema compiles if the metaschema accepts it", arguments: 0..<4)
     func metaschemas(part: Int) throws {
         let uris: [(JSONSchemaDialect, String)] = [
             (.draft7, "http://json-schema.org/draft-07/schema#"),
@@ -82,7 +82,7 @@ struct SchemaStrictTests {
         #expect(error?.count == 49 && error?.problems.count == 20 && error?.problems.first?.pointer == "/0")
     }
 
-    @Test("an error says whether the text does not fit or could not be judged")
+    @Test("an error tells whether the text doesn't fit or couldn't be judged")
     func verdicts() throws {
         var limits = JSONLimits()
         limits.maximumPatternBytes = 3

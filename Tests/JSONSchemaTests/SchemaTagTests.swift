@@ -35,7 +35,7 @@ struct SchemaTagTests {
     }
 
     @Test(
-        "one branch remains, wherever the tag stands and however it is written",
+        "one branch remains, wherever the tag is and however it is written",
         arguments: [
             #"{"kind":"k7","v":1}"#, #"{"v":1,"kind":"k7"}"#, #" { "v" : {"kind":"k1"} , "kind" : "k7" } "#,
             #"{"\u006bind":"k\u0037"}"#, #"{"x":"}\"","y":[{"kind":"k2"}],"kind":"k7","kind":"k8"}"#,
@@ -55,7 +55,7 @@ struct SchemaTagTests {
         #expect(found?.problems.first?.expected == "a value that fits one of 100 schemas")
     }
 
-    @Test("tags may be numbers and literals, behind references, in some branches only, and within each other")
+    @Test("tags may be numbers and literals, after references, in some branches only, and within each other")
     func kinds() throws {
         let schema = try JSONSchema(
             Data(
@@ -129,7 +129,7 @@ struct SchemaTagTests {
         #expect(try schema.annotations(of: text).map(\.schemaLocation) == ["#/oneOf/3/title"])
     }
 
-    @Test("a tag behind much else is looked for as long as there is a budget, in objects within each other too")
+    @Test("a tag that comes late is looked for as long as there is a budget, in nested objects too")
     func budget() throws {
         let text =
             ##"{"$defs": {"u": \##(Self.union(50, "anyOf").dropLast()), "properties": {"in": {"$ref": "#/$defs/u"}}}}, "$ref": "#/$defs/u"}"##
@@ -143,7 +143,7 @@ struct SchemaTagTests {
         #expect(error(schema, wrong) != nil && error(schema, wrong) == error(schema, wrong, usesTags: false))
     }
 
-    @Test("many tags take no more memory than a part of what a text may take")
+    @Test("many tags take no more memory than a share of the limit for a text")
     func memory() throws {
         let schema = try JSONSchema(Data("{\"items\": \(Self.union(6_000))}".utf8))
         let objects = (0..<6_000).map { "{\"kind\":\"k\($0)\",\"v\":1}" }

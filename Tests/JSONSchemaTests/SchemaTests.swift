@@ -68,7 +68,7 @@ struct SchemaTests {
         ] { #expect(try violations(schema, text).isEmpty == fits, "\(schema) \(text)") }
     }
 
-    @Test("in-place applicators: one problem says which, and the closest branch says why")
+    @Test("in-place applicators: one problem names the keyword, and the closest branch explains it")
     func applicators() throws {
         let schema = """
             {"oneOf": [
@@ -154,7 +154,7 @@ struct SchemaTests {
         #expect(try violations(schema, "12", formats: .assertion) == [])
     }
 
-    @Test("an unknown format rejects nothing")
+    @Test("an unknown format doesn't reject any value")
     func unknownFormat() throws {
         #expect(try violations(#"{"format": "colour"}"#, #""x""#, formats: .assertion) == [])
     }
@@ -173,7 +173,7 @@ struct SchemaTests {
         }
     }
 
-    @Test("what is not JSON, and repeated keys, are problems without a location in the schema")
+    @Test("text that isn't JSON, and repeated keys, are problems without a location in the schema")
     func syntax() throws {
         #expect(try violations("true", "[1,]") == ["/1 -"])
         #expect(try violations("{}", "") == [" -"])

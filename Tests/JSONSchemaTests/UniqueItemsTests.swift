@@ -33,7 +33,7 @@ struct UniqueItemsTests {
     }
 
     @Test(
-        "no value makes the key in front of it count for nothing",
+        "no value cancels the hash of the key in front of it",
         arguments: [
             "267093430318121055e1110", "-267093430318121055e1110", "0", "null", "true", "false", "\"\"", "[]", "{}",
             "[267093430318121055e1110]", "{\"a\":267093430318121055e1110}",

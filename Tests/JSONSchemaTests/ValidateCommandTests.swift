@@ -43,7 +43,7 @@ struct ValidateCommandTests {
         #expect(run([folder.path("example.json"), folder.path("many.json")]).output.last == "… and 30 more")
     }
 
-    @Test("what cannot be used")
+    @Test("arguments and files that can't be used")
     func unusable() throws {
         let folder = try folder()
         let (example, right) = (folder.path("example.json"), folder.path("right.json"))
@@ -133,7 +133,7 @@ struct ValidateCommandTests {
         #expect(result.text.isEmpty == (status != 1) && result.complaint.isEmpty == (status != 2))
     }
 
-    @Test("- is standard input: a document, an example, a schema")
+    @Test("`-` is standard input, for a document, an example or a schema")
     func standardInput() async throws {
         let folder = try folder()
         let program = try Program(built: "errand-validate")

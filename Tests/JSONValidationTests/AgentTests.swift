@@ -53,7 +53,7 @@ struct AgentTests {
         #expect(!error.isRetryable && !error.isCancelled)
     }
 
-    @Test("a request without a shape is left alone")
+    @Test("a request without a shape passes unchanged")
     func others() async throws {
         #expect(try await agent(.text("no JSON")).send(GetText()).value == "no JSON")
         #expect(await refusal(GetText(), agent(.json("no JSON"), []))?.jsonValidation == nil)
@@ -66,7 +66,7 @@ struct AgentTests {
         #expect(error.message.contains("found an empty text"))
     }
 
-    @Test("an empty body passes where there can be no other", arguments: [204, 205, 304])
+    @Test("an empty body passes if the status or method allows no other", arguments: [204, 205, 304])
     func noContent(status: Int) async throws {
         let request = GetUser(acceptableStatuses: [status])
         #expect(try await agent(.status(status)).send(request).value == nil)
@@ -74,7 +74,7 @@ struct AgentTests {
         #expect(error?.jsonValidation != nil)
     }
 
-    @Test("a response to HEAD has no body to judge, behind a redirect either")
+    @Test("a response to HEAD has no body to judge, after a redirect either")
     func head() async throws {
         let transport = StubTransport { request in
             request.url.path() == "/user" ? .redirect(to: "/other", status: 303) : .json(#"{"id":"unseen"}"#)
@@ -93,7 +93,7 @@ struct AgentTests {
         #expect(await refusal(GetUser(method: .post), agent)?.jsonValidation != nil)
     }
 
-    @Test("what is wrong is thrown away instead of stored, also when it comes from a filter that responds by itself")
+    @Test("refused responses are discarded instead of stored, also from a filter that responds by itself")
     func staging() async throws {
         let stored = Mutex<[String]>([])
         @Sendable func keep(_ word: String) { stored.withLock { $0.append(word) } }
@@ -111,7 +111,7 @@ struct AgentTests {
         #expect(stored.withLock { $0 } == ["kept", "discarded"])
     }
 
-    @Test("a filter behind it sees the check when it judges, and the check runs once in the end")
+    @Test("a later filter sees the check when it judges, and the check runs once at the end")
     func judging() async throws {
         let responses = Mutex([#"{"id":1}"#, #"{"id":1,"name":"Ada"}"#])
         let transport = StubTransport { _ in .json(responses.withLock { $0.removeFirst() }) }

@@ -51,7 +51,7 @@ struct AlternativesTests {
         #expect(shape.complaints("{}") == ["document: expected a string or an integer, found an object (byte 0)"])
     }
 
-    @Test("a plain alternative makes a narrower one of its kind needless")
+    @Test("a plain alternative makes a narrower one of its kind unnecessary")
     func subsumption() {
         #expect(JSONShape.either(.integer(in: 0...9), .number).accepts("77.5"))
         #expect(JSONShape.either(["a": .integer], .object).accepts("{}"))
@@ -59,7 +59,7 @@ struct AlternativesTests {
         #expect(JSONShape.either(.any, .custom("never") { _ in false }).accepts("[1]"))
     }
 
-    @Test("checks of one's own compete as well")
+    @Test("your own checks compete as well")
     func checks() {
         let odd = JSONShape.custom("an odd number", of: .integer) { $0.integer?.isMultiple(of: 2) == false }
         let ten = JSONShape.custom("ten", of: .integer) { $0.integer == 10 }
@@ -74,7 +74,7 @@ struct AlternativesTests {
         #expect(objects.problems(#"{"a":1}"#).count == 1)
     }
 
-    @Test("either of nothing takes nothing")
+    @Test("an either without shapes matches no value")
     func nothing() {
         #expect(JSONShape.either([]).complaints("1") == ["document: expected nothing, found a number (byte 0)"])
         #expect(!JSONShape.enumeration([]).accepts("null"))
@@ -102,7 +102,7 @@ struct AlternativesTests {
         #expect(!folder.accepts(#"{"files":["a"],"links":[{"to":{"files":[1],"links":[]}}]}"#))
     }
 
-    @Test("recursion that reads nothing ends, and adds nothing")
+    @Test("recursion that reads no characters ends, and adds no matches")
     func emptyRecursion() {
         #expect(!JSONShape.recursive { $0 }.accepts("1"))
         #expect(JSONShape.recursive { .either($0, .string) }.accepts(#""x""#))
@@ -141,7 +141,7 @@ struct AlternativesTests {
         #expect(problems.count == 1)
     }
 
-    @Test("keys that come twice within alternatives are found once, with their place")
+    @Test("repeated keys within alternatives are found once, with their place")
     func duplicates() {
         let shape = JSONShape.array(of: .either(["a": ["x": .any]], ["b": .any]))
         #expect(

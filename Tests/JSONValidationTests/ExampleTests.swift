@@ -46,7 +46,7 @@ struct ExampleTests {
         #expect(!mixed.accepts("[true]") && !mixed.accepts("[[true]]"))
     }
 
-    @Test("what an example does not show may be anything")
+    @Test("a value that an example doesn't show may be anything")
     func unknown() throws {
         #expect(try shape("[]").accepts(#"[1,"x",null]"#))
         #expect(try shape(#"{"a":null}"#).accepts(#"{"a":[1]}"#))

@@ -33,7 +33,7 @@ struct KeyOrderTests {
     }
 
     @Test(
-        "a key that comes twice is found wherever it stands",
+        "a repeated key is found wherever it is",
         arguments: ["a", "b", "c", "d", "a key of more than sixteen bytes", "\\u0061", "\\u0064", "e", ""])
     func places(key: String) {
         let before = #"{"a":1,"b":{"a":1},"c":[],"a key of more than sixteen bytes":2,"d":3,"e":4,"":5}"#

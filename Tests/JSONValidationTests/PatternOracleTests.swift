@@ -34,7 +34,7 @@ struct PatternOracleTests {
         """
 
     @Test(
-        "random patterns say of random texts what they say in node, and are refused if node refuses them",
+        "random patterns match random texts as in node, and are refused if node refuses them",
         .enabled(if: node != nil, "NOT RUN: node, the oracle for patterns, is not in the PATH"), arguments: 0..<4)
     func oracle(part: Int) throws {
         var generator = RandomPattern(seed: 60_000 + part)

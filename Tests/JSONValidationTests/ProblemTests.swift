@@ -22,7 +22,7 @@ struct ProblemTests {
         #expect(JSONShape.map(of: .integer).problems(#"{"":"x"}"#).map(\.pointer) == ["/"])
     }
 
-    @Test("long keys and deep places make no long messages")
+    @Test("long keys and deep places don't create long messages")
     func boundedPointers() {
         let long = String(repeating: "k", count: 100_000)
         let problem = JSONShape.map(of: .integer).problems("{\"\(long)\":null}").first
@@ -34,7 +34,7 @@ struct ProblemTests {
         #expect(deep?.pointer.utf8.count ?? 0 < 1_200)
     }
 
-    @Test("messages hold no value of the text")
+    @Test("messages contain no value of the text")
     func discretion() {
         let secret = "hunter2hunter2"
         let shape: JSONShape = [
@@ -71,7 +71,7 @@ struct ProblemTests {
     }
 
     @Test(
-        "keys that come twice are found, however they are written",
+        "repeated keys are found, however they are written",
         arguments: [
             #"{"a":1,"a":2}"#, #"{"a":1,"\u0061":2}"#, #"{"\u00e9":1,"é":2}"#, #"{"":1,"":2}"#,
             #"{"\ud83d\ude00":1,"😀":1}"#,
@@ -86,7 +86,7 @@ struct ProblemTests {
         #expect(wide.problems(text).filter { $0.kind != .missing }.map(\.kind) == [.duplicateKey])
     }
 
-    @Test("the same key in different objects is none that comes twice")
+    @Test("the same key in different objects isn't a repeated key")
     func noDuplicates() {
         #expect(JSONShape.any.accepts(#"[{"a":{"a":{"a":1}},"b":{"a":1}},{"a":1,"b":{"a":1,"b":2}}]"#))
         let keys = (0..<5_000).map { "\"key \($0)\":{\"key 1\":1}" }
@@ -165,7 +165,7 @@ struct ProblemTests {
         }
     }
 
-    @Test("a range that contains nothing has no amount")
+    @Test("an empty range has no amount")
     func emptyAmounts() {
         for shape in [
             JSONShape.array(of: .integer, count: ..<Int.min), .array(of: .integer, count: 5..<5),

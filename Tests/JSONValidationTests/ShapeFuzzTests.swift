@@ -2,7 +2,7 @@ import ErrandJSONValidation
 import Foundation
 import Testing
 
-@Suite("Random shapes, beside the simplest validator there is", .endsInTime, .leakChecked)
+@Suite("Random shapes, compared with the simplest possible validator", .endsInTime, .leakChecked)
 struct ShapeFuzzTests {
     @Test("a tree walked by hand has the same problems at the same places", arguments: 0..<20)
     func agrees(part: Int) {

@@ -30,7 +30,7 @@ struct ShapeLimitTests {
         #expect(nested.accepts(levels) && nested.problems(levels, limits: limits).contains { $0.kind == .limit })
     }
 
-    @Test("an error of a shape says whether the text does not fit or could not be judged")
+    @Test("a shape's error tells whether the text doesn't fit or couldn't be judged")
     func verdicts() throws {
         var limits = JSONLimits()
         limits.maximumPatternBytes = 3

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Shapes", .leakChecked)
 struct ShapeTests {
-    @Test("the error of the guide's example says where the value is and what was expected")
+    @Test("the error of the guide's example has the place of the value and what was expected")
     func example() throws {
         let shape: JSONShape = .array(of: [
             "id": .integer, "name": .string(nonEmpty: true), "email": .optional(.string), "tags": .array(of: .string),
@@ -74,7 +74,7 @@ struct ShapeTests {
         #expect(!JSONShape.array.accepts("{}"))
     }
 
-    @Test("a boolean is no number, and a number no boolean")
+    @Test("a boolean isn't a number, and a number isn't a boolean")
     func booleans() {
         #expect(JSONShape.boolean.accepts("true") && JSONShape.boolean.accepts("false"))
         #expect(!JSONShape.boolean.accepts("1"))
@@ -192,7 +192,7 @@ struct ShapeTests {
             ])
     }
 
-    @Test("a closed object has no other keys")
+    @Test("a closed object refuses other keys")
     func closed() {
         let shape = JSONShape.object(["id": .integer, "name": .optional(.string)], closed: true)
         #expect(shape.accepts(#"{"id":1}"#) && shape.accepts(#"{"name":"x","id":1}"#))
@@ -222,7 +222,7 @@ struct ShapeTests {
         #expect(shape.problems(text(keys + ["key9", "other"])).map(\.kind) == [.duplicateKey, .unexpectedKey])
     }
 
-    @Test("a check of one's own sees the value, and only one that fits")
+    @Test("your own check sees the value, and only a value that fits")
     func customChecks() {
         struct Person: Decodable { let name: String }
         let even = JSONShape.custom("an even number", of: .integer) { $0.integer?.isMultiple(of: 2) == true }

@@ -2,7 +2,7 @@ import ErrandJSONValidation
 import Foundation
 import Testing
 
-@Suite("What is JSON, beside JSONSerialization", .endsInTime, .leakChecked)
+@Suite("What counts as JSON, compared with JSONSerialization", .endsInTime, .leakChecked)
 struct SyntaxFuzzTests {
     /// 100,000 texts in all.
     private static let parts = 20
@@ -27,7 +27,7 @@ struct SyntaxFuzzTests {
     }
 
     @Test(
-        "what JSONSerialization alone takes for JSON",
+        "text that only JSONSerialization takes for JSON",
         arguments: [
             ("[1,]", KnownDifference.trailingComma), (#"{"a":1,}"#, .trailingComma),
             ("[[1, ], {\"a\":[2,],},]", .trailingComma),

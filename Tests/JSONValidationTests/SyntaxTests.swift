@@ -16,7 +16,7 @@ struct SyntaxTests {
     func accepts(text: String) { #expect(JSONShape.any.complaints(text) == []) }
 
     @Test(
-        "is no JSON",
+        "text that isn't JSON",
         arguments: [
             ("", "document: not JSON: expected a value, found an empty text (byte 0)"),
             (" \n ", "document: not JSON: expected a value, found an empty text (byte 3)"),
@@ -99,7 +99,7 @@ struct SyntaxTests {
         }
     }
 
-    @Test("every cut of a text is refused, and nothing behind the text is read")
+    @Test("every cut of a text is refused, and no byte after the text is read")
     func cuts() throws {
         let text = Array(
             #"{"name":"a long enough string to fill a word or two","é":[1,-2.5e3,true,false,null,"\u00e9\ud83d\ude00"],"x":{"y":{}}}"#

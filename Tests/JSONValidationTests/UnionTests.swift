@@ -99,7 +99,7 @@ struct UnionTests {
         Issue.record("\(times)")
     }
 
-    @Test("shapes that are made of one shape over and over are compiled once")
+    @Test("shapes that contain one shape many times are compiled once")
     func shared() {
         var shape = JSONShape.either(["a": .integer], ["b": .integer])
         for _ in 0..<60 { shape = .either(shape, shape, .nullable(shape)) }
@@ -129,7 +129,7 @@ struct UnionTests {
         }
     }
 
-    @Test("what is missing says what was expected")
+    @Test("a missing value reports what was expected")
     func missing() throws {
         let shape: JSONShape = [
             "a": .integer(in: 1...3), "b": .enumeration("x", "y"), "c": .string(nonEmpty: true),
@@ -166,7 +166,7 @@ struct UnionTests {
                 == true)
     }
 
-    @Test("whether keys that come twice are refused is an option")
+    @Test("an option decides whether repeated keys are refused")
     func repeatedKeys() {
         var limits = JSONLimits()
         let text = #"{"a":1,"a":2,"b":{"c":1,"c":"x"}}"#

@@ -27,7 +27,7 @@ struct CurlCommandTests {
     private static let hostile = #"it's "quoted" $HOME `id` $(id) \n %41 %% ! * ; & | < > # ~ {a,b} [1-3] äöü 🚀"#
 
     @Test(
-        "the server receives the same request, whatever is in it",
+        "the server receives the same request, whatever it contains",
         arguments: [
             Send(method: .get, path: "plain"), Send(path: "empty"), Send(method: .delete, path: "gone"),
             Send(method: .get, path: "part", headers: ["Range": "bytes=0-1"]),
@@ -70,7 +70,7 @@ struct CurlCommandTests {
         #expect(fields(sent) == fields(received))
     }
 
-    @Test("secrets are masked, and shown to those who ask for them")
+    @Test("secrets are masked, and shown on request")
     func secrets() throws {
         let agent = NetworkAgent(baseURL: base, transport: .stub(.text("unused")))
         let body = RequestBody.data(Data(#"{"password":"hunter2hunter2","x":1}"#.utf8), contentType: "application/json")
@@ -83,7 +83,7 @@ struct CurlCommandTests {
     }
 
     @Test(
-        "secrets in a body are masked whatever the letters of its media type, and whichever field names it",
+        "secrets in a body are masked regardless of the case of its media type, and whichever field names it",
         arguments: [
             ("Application/JSON", #"{"password":"canary-1","x":1}"#),
             ("APPLICATION/PROBLEM+JSON", #"{"password":"canary-1"}"#),
@@ -114,7 +114,7 @@ struct CurlCommandTests {
         #expect(!coded.curlCommand().contains("canary") && coded.curlCommand().contains(" # the body, "))
     }
 
-    @Test("a stream is left out, and a comment says so")
+    @Test("a stream is left out, and a comment reports that")
     func stream() throws {
         let agent = NetworkAgent(baseURL: base, transport: .stub(.text("unused")))
         let http = try agent.httpRequest(for: Send(body: .stream(HTTPBody(Data("x".utf8)))))

@@ -32,7 +32,7 @@ import Testing
         #expect(log.all == ["will start", "progress 2", "will stop", "success 200", "completion", "did stop"])
     }
 
-    @Test("a failure and a cancellation each have their own")
+    @Test("a failure and a cancellation each have their own event")
     func ends() async throws {
         _ = try? await agent(.text("no", status: 500)).send(Get(), options: CallOptions(accessories: [events]))
         #expect(log.all == ["will start", "will stop", "failure unacceptableStatus", "did stop"])

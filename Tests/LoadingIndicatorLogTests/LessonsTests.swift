@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// Faults that users of other indicators and logs have reported. Tests/Lessons.md has the reports.
-@Suite("Faults of other indicators and logs", .endsInTime, .leakChecked)
+@Suite("Bugs of other indicators and logs", .endsInTime, .leakChecked)
 struct IndicatorLessonsTests {
     private struct Again: Filter {
         func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
@@ -28,7 +28,7 @@ struct IndicatorLessonsTests {
         #expect(shown.all.allSatisfy { $0.running <= 1 } && stub.received.count > 4)
     }
 
-    @Test("requests that end before they are noticed leave nothing behind")
+    @Test("requests that end before they are noticed leave no state")
     func instantEnds() async throws {
         let shown = Log<LoadingState>()
         let indicator = LoadingIndicator(shown, delay: .zero, minimumDuration: .zero, interval: .zero)
@@ -69,7 +69,7 @@ struct IndicatorLessonsTests {
     }
 
     @Test(
-        "a log of bodies changes no byte of an upload or of its response",
+        "a log of bodies doesn't change a byte of an upload or of its response",
         arguments: [LogLevel.line, .bodies(upTo: 100)])
     func uploads(level: LogLevel) async throws {
         let server = try TestServer()

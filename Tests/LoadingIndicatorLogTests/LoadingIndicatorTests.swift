@@ -22,7 +22,7 @@ struct LoadingIndicatorTests {
         LoadingIndicator(shown, label: label, delay: .zero, minimumDuration: .zero, interval: .zero, time: time)
     }
 
-    @Test("a fast response shows nothing, and a slow one is shown after the delay, for at least the minimum")
+    @Test("a fast response doesn't show the indicator; a slow one shows it after the delay, for at least the minimum")
     func delays() async throws {
         let gate = Gate()
         let indicator = LoadingIndicator(
@@ -72,7 +72,7 @@ struct LoadingIndicatorTests {
         await task.value
     }
 
-    @Test("an indicator that several agents share from any thread ends hidden, whatever is cancelled")
+    @Test("an indicator that several agents share from any thread ends hidden, whichever call is cancelled")
     func sharing() async throws {
         let indicator = instantly()
         let agents = (0..<3).map { _ in agent(.text("ok"), indicator) }
@@ -94,7 +94,7 @@ struct LoadingIndicatorTests {
         #expect(agents.allSatisfy { $0.activities.isEmpty })
     }
 
-    @Test("what comes from a cache is not shown, unless asked for", arguments: [false, true])
+    @Test("cache hits aren't shown, unless asked for", arguments: [false, true])
     func cacheHits(shows: Bool) async throws {
         let indicator = LoadingIndicator(
             shown, delay: .zero, minimumDuration: .zero, interval: .zero, showsCacheHits: shows, time: time)
@@ -122,7 +122,7 @@ struct LoadingIndicatorTests {
         #expect(indicator.state == .hidden)
     }
 
-    @Test("an indicator shows activities of a tag or of one call, each with a label of its own")
+    @Test("an indicator shows activities of a tag or of one call, each with its own label")
     func watching() async throws {
         enum Screen: TagKey { static let defaultValue = "" }
         let indicator = LoadingIndicator(
@@ -141,7 +141,7 @@ struct LoadingIndicatorTests {
         #expect(shown.all.map(\.label) == ["The feed…", nil, "Once", nil])
     }
 
-    @Test("streams begin with the state of now, give the newest, and end with the indicator")
+    @Test("streams begin with the current state, deliver the newest, and end with the indicator")
     func streams() async throws {
         let gate = Gate()
         var indicator: LoadingIndicator? = instantly()
@@ -163,7 +163,7 @@ struct LoadingIndicatorTests {
         #expect(await reader.next() == nil)
     }
 
-    @Test("finished, it is hidden at once within its minimum, ends its streams, and shows nothing any more")
+    @Test("once finished, it is hidden within its minimum, ends its streams, and isn't shown any more")
     func finishing() async throws {
         final class Screen: LoadingPresenter {
             let log: Log<String>

@@ -88,7 +88,7 @@ import Testing
         #expect(changes > 50)
     }
 
-    @Test("what is shown changes no oftener than the interval, and ends with the newest")
+    @Test("states change no more often than the interval, and end with the newest")
     func interval() {
         var timeline = LoadingTimeline(delay: .zero, minimum: .zero, interval: .milliseconds(100), label: "…")
         timeline.start(Self.ids[0], parent: nil, label: nil, counts: true)
@@ -103,7 +103,7 @@ import Testing
         #expect(seen.last?.fraction == 1)
     }
 
-    @Test("parts count with their whole, the newest label wins, and the fraction is the mean of all that run")
+    @Test("parts count as a whole, the newest label wins, and the fraction is the mean of all running parts")
     func contents() {
         var timeline = LoadingTimeline(delay: .zero, minimum: .zero, interval: .zero, label: "Loading…")
         timeline.start(Self.ids[0], parent: nil, label: "batch", counts: true)

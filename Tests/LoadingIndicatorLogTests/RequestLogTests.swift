@@ -50,7 +50,7 @@ struct RequestLogTests {
         #expect(records.all.map(\.status) == [200, 404, nil])
     }
 
-    @Test("the version of HTTP stands in the line, also where only the timings have it", arguments: [true, false])
+    @Test("the version of HTTP is in the line, also if only the timings have it", arguments: [true, false])
     func version(isInTimings: Bool) async throws {
         struct Versioned: Transport {
             let isInTimings: Bool
@@ -86,7 +86,7 @@ struct RequestLogTests {
         #expect(records.all.map(\.line).first?.contains("200, network, 3155760000000.0 ms") == true)
     }
 
-    @Test("the response that a filter's own error carries stands in the line")
+    @Test("the response of a filter's own error is in the line")
     func evidence() async throws {
         struct Gone: Filter {
             struct Failure: RequestFailure {
@@ -151,7 +151,7 @@ struct RequestLogTests {
         #expect(first.description.contains("\n  < {\n  <   \"id\": 7,"))
     }
 
-    @Test("a JSON that is cut off is shown as far as it goes, a long text with its size")
+    @Test("truncated JSON is shown as far as it goes, a long text with its size")
     func cut() async throws {
         let log = log(.bodies(upTo: 30))
         _ = try await agent(.json(#"{"name":"Ada","password":"hunter2hunter2","x":1}"#), log).send(Post())
@@ -161,7 +161,7 @@ struct RequestLogTests {
         #expect(records.all[1].responseBody == String(repeating: "x", count: 30) + "\n… 100 bytes in all")
     }
 
-    @Test("off costs nothing and keeps nothing; the level may change while it runs")
+    @Test("off costs no memory; the level may change while it runs")
     func levels() async throws {
         let log = log(.off)
         let agent = agent(.text("ok"), log)
@@ -300,7 +300,7 @@ struct RequestLogTests {
         #expect(refused.failure?.hasPrefix("opening") == true)
     }
 
-    @Test("nothing in a record moves a terminal's cursor")
+    @Test("no record can move a terminal's cursor")
     func control() async throws {
         let place = TemporaryDirectory()
         let log = RequestLog(.bodies(upTo: 100), to: FileSink(at: place.url))

@@ -16,7 +16,7 @@ import Testing
             time)
     }
 
-    @Test("it is drawn, turns, makes room for lines, and leaves nothing behind")
+    @Test("it is drawn, turns, makes room for lines, and leaves no trace")
     func life() async throws {
         let spinner = spinner()
         spinner.present(LoadingState(isShown: true, label: "Loading…", running: 2, fraction: 0.456))
@@ -35,7 +35,7 @@ import Testing
         #expect(written.all.count == count)
     }
 
-    @Test("finished, a spinner has left its line, draws nothing any more, and still writes lines")
+    @Test("a finished spinner has cleared its line, draws no more, and still writes lines")
     func finished() async throws {
         let spinner = spinner()
         spinner.present(LoadingState(isShown: true, label: "Loading…", running: 1))
@@ -49,7 +49,7 @@ import Testing
         #expect(written.all.count == 3)
     }
 
-    @Test("where the output is no terminal, only lines, without a control character")
+    @Test("if the output isn't a terminal, only lines are written, without control characters")
     func pipe() {
         let spinner = spinner(isTerminal: false)
         spinner.present(LoadingState(isShown: true, label: "Loading…", running: 1))
@@ -58,7 +58,7 @@ import Testing
         #expect(written.all == ["a line\n"])
     }
 
-    @Test("a spinner that goes takes its line with it")
+    @Test("a released spinner clears its line")
     func end() {
         var spinner: TerminalSpinner? = spinner()
         spinner?.present(LoadingState(isShown: true, running: 1))
@@ -92,7 +92,7 @@ import Testing
         #expect(timeline.presented.fraction.map { $0 >= 0 && $0 <= 1 } ?? !fraction.isFinite)
     }
 
-    @Test("colour only where it is wanted")
+    @Test("color only if it is wanted")
     func colour() {
         let state = LoadingState(isShown: true, label: "Loading…", running: 1)
         #expect(SpinnerLine.text(state, frame: 1, columns: 80, isColored: true) == "\u{1B}[36m⠙\u{1B}[0m Loading…")

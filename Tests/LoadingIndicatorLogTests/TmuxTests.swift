@@ -82,7 +82,7 @@ struct TmuxTests {
         }
     }
 
-    @Test("label, progress and number, lines above it, a label that is too long, and nothing at the end")
+    @Test("label, progress and number, lines above it, a label that is too long, and a cleared line at the end")
     func screen() async throws {
         let screen = try await Screen()
         do {
@@ -123,7 +123,7 @@ struct TmuxTests {
     }
 
     @Test(
-        "errand-watch leaves no spinner behind, at its end and when it is interrupted",
+        "errand-watch leaves no spinner on the terminal, at its end and when it is interrupted",
         arguments: [nil, SIGINT, SIGTERM])
     func watch(signal: Int32?) async throws {
         // On a loaded machine the program may end before the signal arrives; then the test starts it again.
@@ -168,7 +168,7 @@ struct TmuxTests {
         return lines
     }
 
-    @Test("coloured unless NO_COLOR is set", arguments: ["", "NO_COLOR=1"])
+    @Test("colored unless NO_COLOR is set", arguments: ["", "NO_COLOR=1"])
     func colors(environment: String) async throws {
         let screen = try await Screen(environment)
         screen.tell("show x")
@@ -178,7 +178,7 @@ struct TmuxTests {
         await screen.end()
     }
 
-    @Test("into a file or a pipe go the lines alone, without a control character")
+    @Test("into a file or a pipe only the lines are written, without a control character")
     func piped() async throws {
         let input = NSTemporaryDirectory() + "/errand-spinner-\(UUID().uuidString)"
         defer { unlink(input) }

@@ -75,7 +75,7 @@ import Testing
 
     #if os(Linux) || os(macOS)
     @Test(
-        "what README and the pages show compiles in such an app, and so do files to copy and each protocol that users implement",
+        "the code of README and the pages compiles in such an app, and so do files to copy and each protocol that users implement",
         arguments: ["5", "6"])
     func pages(mode: String) async throws {
         let folder = Self.here.deletingLastPathComponent().appending(path: "DocumentationTests")
@@ -99,7 +99,7 @@ import Testing
     }
 
     @Test(
-        "where a model is on the main actor, the compiler says what to write", arguments: ["5", "6"])
+        "if a model is on the main actor, the compiler's message names the fix", arguments: ["5", "6"])
     func model(mode: String) async throws {
         let code = """
             import Errand
@@ -111,7 +111,7 @@ import Testing
         #expect(try await SwiftCompiler.diagnostics(of: code, in: Self.root, mode: mode).isEmpty)
     }
 
-    @Test("an output that is not decodable is named, whatever the isolation")
+    @Test("an output that isn't decodable is named, whatever its isolation")
     func output() async throws {
         let code = """
             import Errand

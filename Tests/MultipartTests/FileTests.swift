@@ -80,7 +80,8 @@ import Testing
         #expect(count < body.length ?? 0)
     }
 
-    @Test("a server gets no whole request of a file that changes while it is sent", arguments: Change.allCases)
+    @Test(
+        "a server doesn't get a complete request from a file that changes while it is sent", arguments: Change.allCases)
     func wire(change: Change) async throws {
         let folder = try folder()
         let server = try TestServer { _ in .status(200) }
@@ -106,7 +107,7 @@ import Testing
         #expect(server.requestCount == 0)
     }
 
-    @Test("what is no file to be read throws before anything is sent")
+    @Test("a path that isn't a readable file throws before anything is sent")
     func unreadable() async throws {
         let folder = try Folder()
         let stub = StubTransport(.status(200))

@@ -44,7 +44,7 @@ struct ForeignFormTests {
     }
 
     @Test(
-        "a name of a part comes back as it was sent, and can't add a parameter",
+        "the name of a part is read back unchanged, and can't add a parameter",
         arguments: [#"a\"#, #"x\"; name="evil"#, #"\\"#, "a\r\nX: 1", #"""#, "semi;colon=1", "a\\\";b", "%22", " "])
     func roundTrips(name: String) async throws {
         let part = Multipart.Part.data(Data("1".utf8), name: "f", fileName: name)
@@ -56,7 +56,7 @@ struct ForeignFormTests {
         #expect(parts.first?.fileName == expected && parts.last?.name == expected)
     }
 
-    @Test("line ends of a field are sent as they are, and those of a name can't end its line")
+    @Test("line ends in a field are sent unchanged, and line ends in a name can't end its line")
     func lineEnds() async throws {
         let (data, request) = try await sent(
             .multipart(
@@ -74,7 +74,7 @@ struct ForeignFormTests {
 
     // MARK: Boundaries
 
-    @Test("a boundary that begins like the one around it separates nothing outside of its part")
+    @Test("a boundary that begins like the outer one only separates within its part")
     func prefixes() async throws {
         let inner = "--b_alt\r\n\r\none\r\n--b_alt\r\n\r\ntwo\r\n--b_alt--\r\n"
         let text =
@@ -126,7 +126,7 @@ struct ForeignFormTests {
         }
     }
 
-    @Test("hyphens of a boundary that is used as the standard says belong to it, and fewer of them are content")
+    @Test("a standard boundary's own hyphens belong to it, and a line with fewer hyphens is content")
     func ownHyphens() async throws {
         let text = "----b\r\n\r\none\r\n--b\r\n\r\ntwo\r\n----b--\r\n"
         #expect(texts(try await read(Data(text.utf8), "multipart/mixed; boundary=--b")) == ["one\r\n--b\r\n\r\ntwo"])
@@ -140,7 +140,7 @@ struct ForeignFormTests {
         #expect(texts(parts) == ["second", "third"])
     }
 
-    @Test("parts before a missing end are delivered, and the end is an error of its own code")
+    @Test("parts before a missing end are delivered, and the missing end is an error with its own code")
     func missingEnd() async throws {
         var names: [String] = []
         let text =
@@ -154,7 +154,7 @@ struct ForeignFormTests {
 
     // MARK: Content
 
-    @Test("a part's bytes are those that were sent, also in a transfer encoding, which its headers name")
+    @Test("a part's bytes are the sent bytes, also in a transfer encoding, which its headers name")
     func transferEncodings() async throws {
         let text = """
             --foo\r
@@ -198,7 +198,7 @@ struct ForeignFormTests {
 
     // MARK: Ranges and batches
 
-    @Test("ranges are read after a blank line, in pieces of any size, and a range in another form is none")
+    @Test("ranges are read after a blank line, in pieces of any size, and a range in another form is ignored")
     func ranges() async throws {
         func parts(_ field: String, _ content: String) async throws -> [(ContentRange?, Data)] {
             let text = "\r\n--r\r\nContent-Type: text/plain\r\nContent-Range: \(field)\r\n\r\n\(content)\r\n--r--\r\n"

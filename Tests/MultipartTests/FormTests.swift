@@ -10,7 +10,7 @@ import Testing
 @Suite("Multipart bodies", .endsInTime, .leakChecked) struct FormTests {
     private struct Position: Codable, Sendable { var x = 1 }
 
-    @Test("a form is written as RFC 7578 says, byte by byte, with its length")
+    @Test("a form is written as RFC 7578 specifies, byte by byte, with its length")
     func bytes() async throws {
         let folder = try Folder(["photo.jpg": "JPEG"])
         let body = RequestBody.multipart(
@@ -75,7 +75,7 @@ import Testing
         #expect(parts.last?.fileName == (name.isEmpty ? nil : name))
     }
 
-    @Test("what cannot stand in a part's headers throws before anything is sent")
+    @Test("text that isn't allowed in a part's headers throws before anything is sent")
     func injections() async throws {
         let stub = StubTransport(.status(200))
         let agent = NetworkAgent(baseURL: "https://api.example.com", transport: stub)
@@ -154,7 +154,7 @@ import Testing
         #expect(parts.map { String(decoding: $0.data, as: UTF8.self) } == ["x&y=z +%", "2", "1", "2", "1", "7", "z"])
     }
 
-    @Test("without a part nothing is sent")
+    @Test("without parts, no body is sent")
     func nothing() async throws {
         for body in [RequestBody.multipart(), .multipart([:], [])] {
             let (data, request) = try await sent(body)
@@ -164,7 +164,7 @@ import Testing
         }
     }
 
-    @Test("a boundary of one's own that a part contains makes no request; a random one never stands in a part")
+    @Test("your own boundary fails the request if a part contains it; a random boundary never occurs in a part")
     func boundaries() async throws {
         let hidden = Data("abc\r\n--secret\r\nxyz".utf8)
         let folder = try Folder(["f": String(repeating: "-", count: 300_000) + "\r\n--secret--"])
@@ -187,7 +187,7 @@ import Testing
         #expect(try await read(first, request.headers[.contentType]).map(\.data) == [hidden])
     }
 
-    @Test("every method sends a form that can be read, with a length where it is known and chunked otherwise")
+    @Test("every method sends a form that can be read, with a length if it is known and chunked otherwise")
     func framing() async throws {
         let server = try TestServer { _ in .status(200) }
         let agent = NetworkAgent(baseURL: server.url, transport: .system)
@@ -235,7 +235,7 @@ import Testing
         #expect(error?.code == .bodyNotReplayable)
     }
 
-    @Test("the type of a file is that of its extension in any case, or the one given")
+    @Test("the type of a file comes from its extension in any case, or is the given one")
     func types() async throws {
         let part = Multipart.Part.data
         let names = [
@@ -249,7 +249,7 @@ import Testing
         #expect(Multipart.Part.file(URL(filePath: "/tmp/a.pdf"), name: "x", fileName: "").fileName == nil)
     }
 
-    @Test("a form that is longer than can be counted has no length")
+    @Test("a form that is longer than a number can count has no length")
     func uncountable() throws {
         let longest = Int64.max - (1 << 20) - 1000
         func length(_ streams: Int64...) throws -> Int64? {
@@ -262,7 +262,7 @@ import Testing
         #expect(try length(longest / 2) ?? 0 > longest / 2)
     }
 
-    @Test("a stream of another length than it announced makes no request, and its own error is kept")
+    @Test("a stream of another length than it announced fails the request, and its own error is kept")
     func lengths() async throws {
         for announced in [Int64(5), 15] {
             let body = RequestBody.multipart(

@@ -19,7 +19,7 @@ struct ReadingLessonsTests {
 
     private func type(_ boundary: String) -> String { "multipart/form-data; boundary=\(boundary)" }
 
-    @Test("no byte is added or lost where a chunk ends within the line end before a boundary")
+    @Test("no byte is added or lost if a chunk ends within the line end before a boundary")
     func lineEndsOfChunks() async throws {
         let contents = ["", "\r", "\n", "\r\n", "a\r", "a\n", "a\r\n", "\r\n-", "\0\0\r", "a\r\r", "\n\r"].map {
             Data($0.utf8)
@@ -47,7 +47,7 @@ struct ReadingLessonsTests {
     }
 
     @Test(
-        "megabytes that begin with a line end and have none after it are read in linear time",
+        "megabytes that begin with a line end and contain no other are read in linear time",
         arguments: ["\r", "\n", "\r\n", "\r\n-"])
     func longLines(start: String) async throws {
         let (chunk, count) = (Data(repeating: 0x61, count: 100), 40_000)
@@ -96,7 +96,7 @@ struct ReadingLessonsTests {
     }
 
     @Test(
-        "a boundary is read without quotes as well, whatever it contains, and wherever it stands in the type",
+        "a boundary is read without quotes as well, whatever it contains, and wherever it is in the type",
         arguments: [
             ("multipart/form-data; boundary====1656457491496===", "===1656457491496==="),
             (
@@ -118,7 +118,7 @@ struct ReadingLessonsTests {
         #expect(parts.map(\.name) == ["a", "b"])
     }
 
-    @Test("a part whose content is missing, also its line end, is empty and takes nothing of the next one")
+    @Test("a part without content, not even a line end, is empty and takes no bytes of the next one")
     func missingContent() async throws {
         let text = """
             --b\r
@@ -143,7 +143,7 @@ struct ReadingLessonsTests {
         }
     }
 
-    @Test("a body with another boundary than its type names, or none, is an error and not an empty form")
+    @Test("a body whose boundary isn't its type's, or that has none, is an error and not an empty form")
     func otherBoundary() async throws {
         for body in [form("right", [("field1", Data("value1".utf8))]), Data("{\"a\":1}".utf8), Data()] {
             let error = await #expect(throws: MultipartError.self) { try await read(body, type("wrong")) }
@@ -171,7 +171,7 @@ struct ReadingLessonsTests {
     }
 
     @Test(
-        "the name of a file is UTF-8, Latin-1 where it isn't, or that of filename*, and never twice decoded",
+        "the name of a file is UTF-8, or Latin-1 if it isn't valid, or filename*, and never decoded twice",
         arguments: [
             (#"filename="031汉堡包, 漢堡.docx""#, "031汉堡包, 漢堡.docx"), (#"filename="Declaração.pdf""#, "Declaração.pdf"),
             (#"filename*=utf-8''1_%D0%9B%D0%B8%D1%81%D1%821.html"#, "1_Лист1.html"),
@@ -217,7 +217,7 @@ struct ReadingLessonsTests {
         return try #require(stub.received.last)
     }
 
-    @Test("a type that an agent sends by default isn't that of a form, nor of another body that has its own")
+    @Test("an agent's default type isn't sent with a form, or with another body that has its own type")
     func agentType() async throws {
         let json: HTTPHeaders = ["Content-Type": "application/json; charset=utf-8"]
         let form = try await request(agent: json, own: [:], .multipart([:], parts))
@@ -251,7 +251,7 @@ struct ReadingLessonsTests {
         }
     }
 
-    @Test("an empty array and a missing value make no part, null makes an empty one, and a field has no type")
+    @Test("an empty array and a missing value create no part, null creates an empty one, and a field has no type")
     func emptyValues() async throws {
         let none: String? = nil
         let parameters: Parameters = [
@@ -264,7 +264,7 @@ struct ReadingLessonsTests {
         #expect(found.prefix(5).allSatisfy { $0.type == nil } && found.last?.type == "image/png")
     }
 
-    @Test("the status of a response to a form is judged as that of any other")
+    @Test("the status of a response to a form is judged as any other")
     func statusOfForm() async throws {
         let agent = NetworkAgent(baseURL: "https://api.example.com", transport: .stub(.text("too large", status: 413)))
         let error = await #expect(throws: ErrandError.self) {

@@ -84,7 +84,7 @@ import Testing
         #expect(one.map { String(decoding: $0.data, as: UTF8.self) } == ["one\n--b\ntwo"])
     }
 
-    @Test("what is no multipart body is a typed error, and never a wrong part")
+    @Test("a body that isn't multipart is a typed error, and never a wrong part")
     func nonsense() async throws {
         let wrong: [(String?, String, MultipartError.Code)] = [
             (nil, "", .notMultipart), ("text/plain; boundary=b", "--b--", .notMultipart),
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test("parts, headers and what stands before the first part are bounded, in bounded memory")
+    @Test("parts, headers and the text before the first part are bounded, in bounded memory")
     func limits() async throws {
         let line = Data((String(repeating: "x", count: 1022) + "\r\n").utf8)
         let endless: [(String, Data)] = [("", line), ("--b\r\nA: ", line), ("", Data("--b\r\n\r\n\r\n".utf8))]
@@ -129,7 +129,7 @@ import Testing
         #expect(error?.code == .limitExceeded)
     }
 
-    @Test("random parts that look like boundaries are read as they were, whatever the chunks", arguments: 0..<20)
+    @Test("random parts that look like boundaries are read unchanged, whatever the chunks", arguments: 0..<20)
     func random(seed: Int) async throws {
         var random = SeededGenerator(seed: seed)
         let words = ["\r", "\n", "\r\n", "-", "--", "--b", "\r\n--", "\r\n--b", "\r\n--bb", "x", ""].map {
@@ -192,7 +192,7 @@ import Testing
         #expect(error?.code == .truncated)
     }
 
-    @Test("a part that lies behind its reader throws, and a part within a part can be read")
+    @Test("a part that the reader has passed throws, and a part within a part can be read")
     func passed() async throws {
         let inner = "--i\r\n\r\none\r\n--i\r\n\r\ntwo\r\n--i--"
         let text = "--b\r\nContent-Type: multipart/x; boundary=i\r\n\r\n\(inner)\r\n--b\r\n\r\nlast\r\n--b--"

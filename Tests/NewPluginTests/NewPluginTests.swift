@@ -28,7 +28,7 @@ struct NewPluginTests {
         #expect(tests.contains("Conformance.cases(") || tests.contains("CacheStoreSuite.cases"))
     }
 
-    @Test("what it writes compiles", .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/exe")))
+    @Test("the written package compiles", .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/exe")))
     func compiles() async throws {
         let directory = try Folder()
         var sources: [String] = []
@@ -55,7 +55,7 @@ struct NewPluginTests {
     }
 
     @Test(
-        "a name stands in the package as the language wants it",
+        "a name has the form that the language requires in the package",
         arguments: [
             ("HTTPSigner", "X-HTTP-Signer", "func httpSigner("), ("Default", "X-Default", "func `default`("),
             ("Gate2", "X-Gate2", "func gate2("), ("ErrandGate", "X-Errand-Gate", "func errandGate("),
@@ -81,7 +81,7 @@ struct NewPluginTests {
     }
 
     @Test(
-        "arguments that are wrong are refused, and nothing is written",
+        "wrong arguments are refused, and no file is written",
         arguments: [
             [], ["filter"], ["filters", "Gate"], ["filter", "gate"], ["filter", "Ga te"], ["filter", "../Gate"],
             ["filter", "Gâte"], ["filter", ""], ["filter", "Filter"], ["filter", "String"], ["filter", "Cache"],
@@ -110,7 +110,7 @@ struct NewPluginTests {
         }
     }
 
-    @Test("what is there already stays as it is")
+    @Test("existing files stay as they are")
     func occupied() async throws {
         let directory = try Folder()
         let file = directory.url.appending(path: "made")
@@ -123,7 +123,7 @@ struct NewPluginTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.url.path) == ["made"])
     }
 
-    @Test("it says how it is used")
+    @Test("it prints how it is used")
     func help() async throws {
         let directory = try Folder()
         let output = try await Self.run("--help", in: directory.url)

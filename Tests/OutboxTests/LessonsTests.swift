@@ -5,8 +5,8 @@ import ErrandTesting
 import Testing
 
 /// Faults that users of other queues have reported. Tests/Lessons.md has the reports.
-@Suite("Faults of other outboxes", .endsInTime, .leakChecked) struct OutboxLessonsTests {
-    @Test("what is enqueued while a request is sent follows it, also if that one fails and is sent again")
+@Suite("Bugs of other outboxes", .endsInTime, .leakChecked) struct OutboxLessonsTests {
+    @Test("an entry enqueued while a request is sent follows it, also if that request fails and is sent again")
     func enqueuedWhileSending() async throws {
         let (gate, count) = (Gate(), Counter())
         let desk = Desk { path in
@@ -27,7 +27,7 @@ import Testing
         await outbox.close()
     }
 
-    @Test("a network that is reported again and again sends no request twice")
+    @Test("a network that is reported again and again doesn't send a request twice")
     func reportedOften() async throws {
         let (gate, offline) = (Gate(), Gate())
         let desk = Desk { path in

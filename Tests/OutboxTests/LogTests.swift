@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test("an entry that is lost before it was sent still stops those that were enqueued after it")
+    @Test("an entry that is lost before it was sent still stops the entries that depend on it")
     func damagedBeforeSending() async throws {
         let outbox = try await desk.enqueueOnly()
         let first = try await outbox.enqueue(Note(lane: "a", number: 1))
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test(
-        "a great number leaves room for later ones, which are read again, also from a log that was written anew",
+        "a large number leaves room for later ones, which are read again, also from a rewritten log",
         arguments: [OutboxFormat.Kind.next, .put])
     func greatNumber(kind: OutboxFormat.Kind) async throws {
         var bytes = OutboxFormat.prefix
@@ -149,7 +149,7 @@ import Testing
     }
 
     @Test(
-        "a log that has no number left takes no entry, and keeps what it has where it is written anew", arguments: 0...2
+        "a log without a number left refuses entries, and keeps its entries when it is rewritten", arguments: 0...2
     )
     func usedUp(room: Int) async throws {
         var outbox = try await desk.enqueueOnly()
@@ -174,7 +174,7 @@ import Testing
         await outbox.close()
     }
 
-    @Test("no entry has the number that leaves room for none after it")
+    @Test("an entry never gets the number that leaves none after it")
     func lastNumber() {
         for (number, isRead) in [(OutboxFormat.maximumNext - 1, true), (OutboxFormat.maximumNext, false)] {
             var bytes: [UInt8] = []
@@ -201,7 +201,7 @@ import Testing
         await outbox.close()
     }
 
-    @Test("a log that ends early, as after a crash, keeps all that is complete")
+    @Test("a log that ends early, as after a crash, keeps all complete entries")
     func torn() async throws {
         let outbox = try await desk.enqueueOnly()
         var ends: [Int] = [OutboxFormat.prefix.count]
@@ -218,7 +218,7 @@ import Testing
         }
     }
 
-    @Test("a replacement that a crash has cut off leaves the older one, which was acknowledged")
+    @Test("a replacement that a crash has cut off leaves the older, acknowledged one")
     func tornReplacement() async throws {
         let outbox = try await desk.enqueueOnly()
         let id = try await outbox.enqueue(Draft(text: "first"))
@@ -234,7 +234,7 @@ import Testing
         }
     }
 
-    @Test("a log of another version is refused, and stays as it is")
+    @Test("a log of another version is refused and left alone")
     func version() async throws {
         var bytes = try await sample()
         bytes[OutboxFormat.prefix.count - 1] = UInt8(ascii: "2")
@@ -246,7 +246,7 @@ import Testing
         #expect(try Data(contentsOf: desk.log) == bytes)
     }
 
-    @Test("while another file stands in place of the log nothing counts as damaged, and all is there when it is back")
+    @Test("while another file is in place of the log, no entry counts as damaged, and all are there when it is back")
     func replaced() async throws {
         let outbox = try await desk.enqueueOnly()
         let id = try await outbox.enqueue(Note(number: 1))
@@ -303,7 +303,7 @@ import Testing
         #expect(permissions as? Int == 0o600)
     }
 
-    @Test("a log of entries that are gone is written anew, and other processes follow")
+    @Test("a log whose entries are gone is rewritten, and other processes follow")
     func rewriting() async throws {
         let other = try await desk.enqueueOnly()
         let outbox = try await desk.enqueueOnly()
@@ -323,7 +323,7 @@ import Testing
         await other.close()
     }
 
-    @Test("what is being sent is sent once, and a stopped lane stays so, where another process writes the log anew")
+    @Test("an entry being sent is sent once, and a stopped lane stays stopped, while another process rewrites the log")
     func rewritingMeanwhile() async throws {
         let gate = Gate()
         let desk = Desk { path in

@@ -11,7 +11,8 @@ import Testing
     private static let isLong = ProcessInfo.processInfo.environment["ERRAND_LONG_TESTS"] != nil
 
     @Test(
-        "two processes, killed again and again: nothing is lost, done twice or out of order, not on a full disk either")
+        "two processes, killed again and again: no entry is lost, sent twice or out of order, not on a full disk either"
+    )
     func processes() async throws {
         let oracle = OutboxOracle()
         let server = try TestServer { oracle.respond(to: $0) }

@@ -8,7 +8,7 @@ import Testing
 @Suite("The outbox", .endsInTime, .leakChecked) struct OutboxTests {
     private let desk = Desk()
 
-    @Test("requests are sent in their order, with a key of their own, and each response is delivered")
+    @Test("requests are sent in their order, each with its own key, and each response is delivered")
     func order() async throws {
         let outbox = try await desk.open()
         for number in 0..<20 { try await outbox.enqueue(Note(number: number)) }
@@ -19,7 +19,7 @@ import Testing
         await outbox.close()
     }
 
-    @Test("what was enqueued is sent after the next start, in the same order")
+    @Test("entries are sent after the next start, in the same order")
     func restart() async throws {
         let first = try await desk.enqueueOnly()
         var ids: [OutboxEntry.ID] = []
@@ -35,7 +35,7 @@ import Testing
         await second.close()
     }
 
-    @Test("lanes are sent side by side, no more at once than the limit, and one that waits holds up no other")
+    @Test("lanes are sent at the same time, no more at once than the limit, and a waiting one doesn't delay the others")
     func lanes() async throws {
         let gate = Gate()
         let desk = Desk { path in
@@ -73,7 +73,7 @@ import Testing
         await outbox.close()
     }
 
-    @Test("a failure that passes waits by the backoff, keeps its key, and holds up its lane only")
+    @Test("a temporary failure waits by the backoff, keeps its key, and delays its lane only")
     func backoff() async throws {
         let failures = Counter()
         let desk = Desk { path in
@@ -143,7 +143,7 @@ import Testing
         await outbox.close()
     }
 
-    @Test("a request that is refused stops its lane, and goes on when the app says so")
+    @Test("a refused request stops its lane, which continues when the app resumes it")
     func stop() async throws {
         let allowed = Gate()
         let desk = Desk { path in path == "notes/1" && !allowed.isOpen ? .status(422) : .text(path) }
@@ -163,7 +163,7 @@ import Testing
         await outbox.close()
     }
 
-    @Test("a handler drops, edits and sends again")
+    @Test("a handler drops, edits and repeats entries")
     func decisions() async throws {
         let again = Counter()
         let desk = Desk { path in
@@ -218,7 +218,7 @@ import Testing
         await sending.close()
     }
 
-    @Test("entries that wait are merged; what no server has received may still be")
+    @Test("waiting entries are merged, also after attempts that reached no server")
     func merges() async throws {
         let online = Gate()
         let desk = Desk { path in
@@ -236,7 +236,7 @@ import Testing
         await outbox.close()
     }
 
-    @Test("what a server may have received is not merged, even if a later attempt reached none")
+    @Test("an entry that a server may have received isn't merged, even if a later attempt reached no server")
     func unmergeable() async throws {
         let attempts = Counter()
         let desk = Desk { path in
@@ -259,7 +259,7 @@ import Testing
         await outbox.close()
     }
 
-    @Test("an entry waits for those that it was enqueued after, in whatever lane")
+    @Test("an entry waits for its dependencies, in whatever lane")
     func dependencies() async throws {
         let gate = Gate()
         let desk = Desk { path in
@@ -328,7 +328,7 @@ import Testing
         await second.close()
     }
 
-    @Test("limits of entries and bytes are kept, and what does not fit is refused with a reason")
+    @Test("limits of entries and bytes are kept, and an entry beyond them is refused with a reason")
     func limits() async throws {
         var options = Desk.exact
         (options.maximumEntries, options.maximumEntryBytes) = (2, 200)
@@ -352,7 +352,7 @@ import Testing
         } catch let error as OutboxError { #expect(error.code == .closed) }
     }
 
-    @Test("a removed entry is cancelled where it is being sent, and the lane goes on")
+    @Test("a removed entry is cancelled while it is being sent, and the lane continues")
     func removal() async throws {
         let gate = Gate()
         let desk = Desk { path in
@@ -381,7 +381,7 @@ import Testing
         await again.close()
     }
 
-    @Test("a paused outbox starts nothing, and enqueues all the same")
+    @Test("a paused outbox doesn't send, but still accepts entries")
     func pause() async throws {
         let outbox = try await desk.open()
         outbox.pause()
@@ -392,7 +392,7 @@ import Testing
         await outbox.close()
     }
 
-    @Test("closing cancels what is sent, keeps it, and lets another one send")
+    @Test("closing cancels the running delivery, keeps its entry, and lets another outbox send")
     func close() async throws {
         let gate = Gate()
         let desk = Desk { path in
@@ -412,7 +412,7 @@ import Testing
         await second.close()
     }
 
-    @Test("what another outbox on the directory enqueues is sent by the one that sends, in order")
+    @Test("entries that another outbox on the directory enqueues are sent by the sender, in order")
     func twoOutboxes() async throws {
         var options = Desk.exact
         options.checkInterval = .seconds(1)
@@ -483,7 +483,7 @@ import Testing
         await outbox.close()
     }
 
-    @Test("what one attempt was refused for, and another may have done, is not merged with what follows")
+    @Test("an entry that one attempt was refused for, and another may have sent, isn't merged with later ones")
     func refusedOnce() async throws {
         let attempts = Counter()
         let desk = Desk(filters: [Twice()]) { path in

@@ -16,7 +16,7 @@ import Android
 
 @Suite("Outboxes of processes", .endsInTime) struct ProcessTests {
 
-    @Test("a full disk refuses an entry with a reason, wherever a write ends, and loses none")
+    @Test("a full disk refuses an entry with a reason, wherever a write ends, and doesn't lose any entry")
     func fullDisk() async throws {
         // In a separate process, whose file size limit simulates a full disk.
         await #expect(processExitsWith: .success) {
@@ -44,7 +44,7 @@ import Android
         }
     }
 
-    @Test("what was sent while the disk is full is sent once, and those after it follow when it has room")
+    @Test("an entry sent while the disk is full is sent once, and later ones follow when there is room")
     func sentOnFullDisk() async throws {
         await #expect(processExitsWith: .success) {
             signal(SIGXFSZ, SIG_IGN)
@@ -77,7 +77,7 @@ import Android
         }
     }
 
-    @Test("what was sent on a full disk is recorded by the end of the outbox, if there is room by then")
+    @Test("entries sent on a full disk are recorded by the end of the outbox, if there is room by then")
     func closedOnFullDisk() async throws {
         await #expect(processExitsWith: .success) {
             signal(SIGXFSZ, SIG_IGN)
@@ -100,7 +100,7 @@ import Android
         }
     }
 
-    @Test("what a handler has decided while the disk is full is decided once")
+    @Test("a handler's decision while the disk is full is made once")
     func decidedOnFullDisk() async throws {
         await #expect(processExitsWith: .success) {
             signal(SIGXFSZ, SIG_IGN)

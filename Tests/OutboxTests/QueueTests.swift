@@ -74,7 +74,8 @@ import Testing
         }
     }
 
-    @Test("random operations and restarts: nothing is lost, nothing overtakes within a lane", arguments: [1, 2, 3])
+    @Test(
+        "random operations and restarts: no entry is lost, no entry jumps the queue of its lane", arguments: [1, 2, 3])
     func oracle(seed: Int) throws {
         var random = SeededGenerator(seed: seed)
         var (machine, model) = (Machine(), Model())
@@ -203,7 +204,7 @@ import Testing
         }
     }
 
-    @Test("after failures that reached no server one entry is sent, and nothing is looked at until it has ended")
+    @Test("after failures without a server, one entry is sent, and no other entry is tried until it has ended")
     func attempt() {
         var (machine, now) = (Machine(), ContinuousClock.now)
         for lane in ["a", "b", "c"] {
@@ -236,7 +237,7 @@ import Testing
         #expect([next(), next()] == [2, 3])
     }
 
-    @Test("an outbox that only enqueues remembers no more than its entries")
+    @Test("an outbox that only enqueues keeps no more than its entries in memory")
     func bounded() {
         var machine = Machine()
         for number in 0..<2_000 {

@@ -13,7 +13,7 @@ import Testing
         return (PageController(GetNumbers(page: position), on: server.agent), server)
     }
 
-    @Test("next adds a page until the last one, and then sends nothing", arguments: PagePosition.all)
+    @Test("next adds a page until the last one, and then sends no request", arguments: PagePosition.all)
     func next(position: PagePosition) async throws {
         let (controller, server) = controller(position, 25)
         #expect(controller.state.isFirst && !controller.state.isLast && controller.state.page == nil)
@@ -51,7 +51,7 @@ import Testing
         #expect(controller.state.items == Array(0..<10) && !controller.state.isLoading)
     }
 
-    @Test("a failure in the middle loses and repeats nothing: the same page is sent again")
+    @Test("a failure in the middle neither loses nor repeats a page: the same page is sent again")
     func failure() async throws {
         let (controller, server) = controller(.offset(), 25)
         server.fail(at: 2)
@@ -81,7 +81,7 @@ import Testing
         #expect(controller.state.items == Array(0..<20))
     }
 
-    @Test("a reload that fails keeps what is shown")
+    @Test("a failed reload keeps the visible items")
     func failedReload() async throws {
         let (controller, server) = controller(.number(), 25)
         try await controller.next()
@@ -110,7 +110,7 @@ import Testing
     }
 
     @Test(
-        "pages that only the one before names are found again once they were shown",
+        "pages that only the previous one names are found again once they were shown",
         arguments: [PagePosition.cursor(), .link()])
     func namedPages(position: PagePosition) async throws {
         let (controller, _) = controller(position, 45)
@@ -193,7 +193,7 @@ import Testing
         }
     }
 
-    @Test("the end of an item may use the controller that lets it go")
+    @Test("the end of an item may use the controller that releases it")
     func items() async throws {
         let (server, screen) = (NumberServer(.offset, 15), Screen())
         let controller = PageController(GetRows { screen.rowEnded() }, on: server.agent)
@@ -223,7 +223,7 @@ import Testing
 
     private static let stored = CallOptions(tags: Tags().with(Marked.self, "stored"))
 
-    @Test("what is stored of the first page is shown until the fresh one comes, which leads on")
+    @Test("the stored first page is shown until the fresh one arrives, which leads on")
     func cachedThenFresh() async throws {
         let gate = Gate()
         let server = NumberServer(.cursor, 25)
@@ -241,7 +241,7 @@ import Testing
         #expect(controller.state.items == Array(0..<20) && server.requests.count == 2)
     }
 
-    @Test("where nothing is stored the shown pages stay, without an error, until the fresh one comes")
+    @Test("if no page is stored, the shown pages stay, without an error, until the fresh one comes")
     func nothingStored() async throws {
         let server = NumberServer(.number(first: 1), 25)
         let controller = PageController(
@@ -277,7 +277,7 @@ import Testing
         #expect(controller.state.items == Array(0..<10) && server.requests.count == 1)
     }
 
-    @Test("a list goes on from a stored position, in every style", arguments: PagePosition.all)
+    @Test("a list continues from a stored position, in every style", arguments: PagePosition.all)
     func storedPosition(first: PagePosition) async throws {
         let (controller, _) = controller(first, 25)
         try await controller.next()
@@ -293,7 +293,7 @@ import Testing
         #expect(resumed.state.items == Array(10..<25) && resumed.state.isLast && server.requests.count == 2)
     }
 
-    @Test("a list that begins at a stored position notices pages that lead back, as any list does")
+    @Test("a list that begins at a stored position notices pages that lead back, like any list")
     func resumedCycle() async throws {
         struct Node: Codable, Sendable {
             var items: [Int]
@@ -326,7 +326,7 @@ import Testing
     }
 
     @Test(
-        "a stored position that none has written is refused",
+        "a stored position with an invalid encoding is refused",
         arguments: [
             #"{"style":"page","size":10,"index":0,"offset":0,"largest":0}"#,
             #"{"style":"offset","size":0,"index":0,"offset":0,"largest":0}"#,

@@ -5,7 +5,7 @@ import ErrandTesting
 import Testing
 
 /// Faults that users of other paging libraries have reported. Tests/Lessons.md has the reports.
-@Suite("Faults of other lists in pages", .endsInTime, .leakChecked) struct PagingLessonsTests {
+@Suite("Bugs of other paging libraries", .endsInTime, .leakChecked) struct PagingLessonsTests {
     private static func agent(_ first: StubResponse, _ second: StubResponse) -> (NetworkAgent, StubTransport) {
         let stub = StubTransport()
         stub.on("/v1/numbers", response: first, second)
@@ -35,7 +35,8 @@ import Testing
         }
     }
 
-    @Test("a list that has become shorter shows no page twice, and can be left", arguments: PagePosition.all)
+    @Test(
+        "a list that has become shorter shows no page twice, and the reader can leave it", arguments: PagePosition.all)
     func shorterList(position: PagePosition) async throws {
         let server = NumberServer(position.style, 15)
         let controller = PageController(GetNumbers(page: position), on: server.agent)
@@ -51,7 +52,7 @@ import Testing
         #expect(try await controller.next() == nil)
     }
 
-    @Test("a next link is requested as it is, without parameters of the first page")
+    @Test("a next link is requested unchanged, without parameters of the first page")
     func plainLink() async throws {
         let first = StubResponse.json(#"{"items":[1]}"#).header("Link", "</v1/numbers?after=7>; rel=\"next\"")
         let (agent, stub) = Self.agent(first, .json(#"{"items":[2]}"#))
@@ -82,7 +83,7 @@ import Testing
     }
 
     @Test(
-        "an item that is deleted while a list is read moves the others, so one of them is missed; a cursor misses none")
+        "if an item is deleted while a list is read, the others move: a list by pages misses one, a cursor misses none")
     func deletion() async throws {
         for (position, expected) in [(PagePosition.offset(), 1...21), (.cursor(), 1...20)] {
             let (all, log) = (Array(1...21), Log<[Int]>())

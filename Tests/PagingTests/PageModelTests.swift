@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test("a view that reads the items is notified when a page has come, and the model has it when the call returns")
+    @Test("a view that reads the items is notified when a page has arrived, and the model has it when the call returns")
     func items() async throws {
         let (model, _) = model(25)
         let view = View()
@@ -58,7 +58,7 @@ import Testing
         #expect(pages.changes == 1 && !model.isLoading)
     }
 
-    @Test("an error is shown until the next load, and what the controller does by itself is shown too")
+    @Test("an error is shown until the next load, and errors of background loads are shown too")
     func controller() async throws {
         let (model, server) = model(25)
         server.fail(at: 1)

@@ -49,7 +49,7 @@ import Testing
         #expect(PagePosition.number(size: -5).size == 1)
     }
 
-    @Test("an iterator that is asked again after a failure sends the same page: nothing is lost or repeated")
+    @Test("an iterator that is asked again after a failure sends the same page, so no item is lost or repeated")
     func failure() async throws {
         for isPrefetching in [false, true] {
             let server = NumberServer(.offset, 35)
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test("a list goes on from a page that is there")
+    @Test("a list continues from a page that is there")
     func resumed() async throws {
         let server = NumberServer(.cursor, 35)
         var first: Page<Int, Numbers>?
@@ -164,7 +164,7 @@ import Testing
     }
 
     @Test(
-        "a link may have characters that a URI has not, and its escapes are asked for as they are",
+        "a link may have characters that aren't allowed in a URI, and its escapes are requested unchanged",
         arguments: [
             ("/items?page[number]=2&filter=a%20b", "/items?page%5Bnumber%5D=2&filter=a%20b"),
             ("?cursor=YQ%3D%3D|{x}", "/numbers?cursor=YQ%3D%3D%7C%7Bx%7D"), ("/a b?c=d e", "/a%20b?c=d%20e"),
@@ -181,7 +181,7 @@ import Testing
         #expect(count == 2 && transport.received.last?.urlText == "https://api.example.com" + expected)
     }
 
-    @Test("a link that is no URL is an error, and not the end of the list")
+    @Test("a link that isn't a URL is an error, and not the end of the list")
     func invalidLinks() async throws {
         for target in ["https://", "//a b/", "https://a.example:99999/", "//[::1"] {
             let agent = linked { _ in target }
@@ -203,7 +203,7 @@ import Testing
         #expect(error?.code == .repeatedPage && error?.page == 1)
     }
 
-    @Test("cursors that come again are an error")
+    @Test("repeated cursors are an error")
     func repeatedCursors() async throws {
         let transport = StubTransport(maximumRecordedRequests: 0) { request in
             let isB = request.url.query?.contains("at=b") == true
@@ -226,7 +226,7 @@ import Testing
         #expect(controller.state.pages.count == 2)
     }
 
-    @Test("a page that names itself as the next one is an error, and no list without an end")
+    @Test("a page that names itself as the next one is an error, and not an endless list")
     func repeated() async throws {
         let agent = NetworkAgent(
             baseURL: "https://api.example.com", transport: .stub(.json(#"{"items":[1],"next":"same"}"#)))
@@ -242,7 +242,7 @@ import Testing
         }
     }
 
-    @Test("an empty page ends a list whose total promises more, and one beyond the total changes nothing")
+    @Test("an empty page ends a list whose total promises more, and an empty page beyond the total has no effect")
     func wrongTotals() async throws {
         let stub = StubTransport()
         stub.on("/numbers", response: .json(#"{"items":[1,2],"total":9}"#), .json(#"{"items":[],"total":9}"#))
@@ -342,7 +342,7 @@ import Testing
         #expect(stub.received.map(secrets) == [3, 0, 0, 3])
     }
 
-    @Test("what else says who may see the secrets still counts: trusted origins, and a filter that knows the service")
+    @Test("other rules about secrets still count: trusted origins, and a filter that knows the service")
     func trustedLinks() async throws {
         let urls = ["https://api.example.com/numbers", "https://b.example/2", "https://c.example/3"]
         let stub = linked(urls)
@@ -361,7 +361,7 @@ import Testing
         #expect(stub.received.map(secrets) == [3, 3, 3])
     }
 
-    @Test("requests that a closure makes, whole ones too, take no secrets of theirs to another origin")
+    @Test("requests that a closure creates, whole ones too, don't carry their secrets to another origin")
     func closures() async throws {
         struct Whole: Request {
             typealias Output = [Int]
@@ -384,7 +384,7 @@ import Testing
         #expect(stub.received.map(secrets) == [1, 0, 1, 2, 0, 2])
     }
 
-    @Test("requests without a type of their own are a list as well")
+    @Test("requests without their own type are a list as well")
     func calls() async throws {
         let stub = StubTransport { request in
             .json(request.url.query?.contains("page=1") == true ? "[1,2]" : "[3]")

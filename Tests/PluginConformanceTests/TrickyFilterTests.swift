@@ -48,7 +48,7 @@ extension HouseFilter {
     ]
 }
 
-@Suite("Filters that look like wrong ones, and are right", .endsInTime, .leakChecked)
+@Suite("Filters that look wrong and are right", .endsInTime, .leakChecked)
 struct TrickyFilterTests {
     @Test("a filter that is right passes every case", arguments: HouseFilter.tricky)
     func kept(filter: HouseFilter) async throws {

@@ -114,7 +114,7 @@ struct ExchangeRecorderTests {
         #expect(exchanges.map(\.timings?.attempt) == [1, 2] && exchanges.map(\.timings?.hop) == [1, 1])
     }
 
-    @Test("an attempt without a response ends where the next one begins")
+    @Test("an attempt without a response ends when the next one begins")
     func failedAttempt() async throws {
         struct Retry: Filter {
             let time: ManualTimeSource
@@ -148,7 +148,7 @@ struct ExchangeRecorderTests {
         #expect(tiny.recording.exchanges.isEmpty && tiny.recording.droppedExchanges == 1)
     }
 
-    @Test("a recorder that keeps nothing counts, and asks for no bodies")
+    @Test("a recorder that keeps no exchanges counts, and doesn't ask for bodies")
     func counting() async throws {
         let recorder = ExchangeRecorder(maximumBodyBytes: 100, maximumExchanges: 0, time: time)
         _ = try await agent(.text("ok"), recorder).send(Get())
@@ -156,7 +156,7 @@ struct ExchangeRecorderTests {
         #expect(recorder.metrics.hosts["api.example.com"]?.succeeded == 1 && recorder.maximumBodyBytes == 0)
     }
 
-    @Test("a reset returns what has ended; what is running goes into the new recording")
+    @Test("a reset returns finished exchanges; running ones go into the new recording")
     func reset() async throws {
         let recorder = ExchangeRecorder(time: time)
         let gate = Gate()
@@ -207,7 +207,7 @@ struct ExchangeRecorderTests {
         #expect(archive.log.entries[0].response.content.encoding == "base64")
     }
 
-    @Test("what has just ended shows no secret, whoever masks it, the recorder or several readers at once")
+    @Test("an exchange that has just ended shows no secret, whether the recorder or several readers mask it")
     func maskedByReaders() async throws {
         let recorder = ExchangeRecorder(maximumBodyBytes: 10_000, time: time)
         let agent = agent(.json(#"{"session":"c4n4ry-s3cr3t"}"#), recorder)

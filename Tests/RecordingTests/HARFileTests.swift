@@ -150,7 +150,7 @@ struct HARFileTests {
         }
     }
 
-    @Test("phases add up: TLS is a part of connecting, what is not known is -1")
+    @Test("phases add up: TLS is a part of connecting, unknown phases are -1")
     func phases() async throws {
         var timings = TransferTimings()
         (timings.queued, timings.nameLookup, timings.connected) = (.milliseconds(1), .milliseconds(3), .milliseconds(6))
@@ -225,7 +225,7 @@ struct HARFileTests {
         #expect(broken.text == "" && broken.comment?.contains("left out") == true)
     }
 
-    @Test("what is not text is in Base64, and a copy that is cut says so")
+    @Test("bytes that aren't text are in Base64, and a truncated copy is marked")
     func binary() async throws {
         let bytes = Data([0, 1, 2, 0xFF, 0xFE])
         let content = try await entry(.data(bytes).header("Content-Type", "image/png")).response.content
@@ -239,7 +239,7 @@ struct HARFileTests {
         #expect(post.postData?.text == "" && post.postData?.comment != nil && post.bodySize == 5)
     }
 
-    @Test("the size is that of the body; compression is what its coding saved")
+    @Test("the size is the body's; compression is the number of bytes that its coding saved")
     func sizes() async throws {
         var timings = TransferTimings()
         timings.bytesReceived = 40

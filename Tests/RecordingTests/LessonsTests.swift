@@ -5,14 +5,14 @@ import Foundation
 import Testing
 
 /// Faults that users of other recorders have reported. Tests/Lessons.md has the reports.
-@Suite("Faults of other recorders", .endsInTime, .leakChecked)
+@Suite("Bugs of other recorders", .endsInTime, .leakChecked)
 struct RecordingLessonsTests {
     private struct GetStream: Request {
         typealias Output = HTTPBody
         var path: String { "stream" }
     }
 
-    @Test("a recorder reads no more of a streamed body than the app, and keeps none of it")
+    @Test("a recorder reads no more of a streamed body than the app, and doesn't keep it")
     func partlyRead() async throws {
         let pulled = Counter()
         let stream = StubResponse.stream {
@@ -29,7 +29,7 @@ struct RecordingLessonsTests {
         #expect(response.status == 200 && response.body.data.isEmpty)
     }
 
-    @Test("the app gets what the server sent, while the archive has masks")
+    @Test("the app gets the server's response, while the archive has masks")
     func unchanged() async throws {
         struct Session: Codable, Sendable, Equatable { var access_token: String }
         struct LogIn: Request {
@@ -48,7 +48,7 @@ struct RecordingLessonsTests {
     }
 
     @Test(
-        "a password in a list of names and values reaches no archive",
+        "a password in a list of names and values doesn't reach an archive",
         arguments: [
             (
                 "text/xml",
@@ -67,7 +67,7 @@ struct RecordingLessonsTests {
         #expect(!recorder.waterfallPage(title: "x").html.contains("canary"))
     }
 
-    @Test("cookies reach no archive, neither as fields nor in the list that the format has for them")
+    @Test("cookies don't reach an archive, neither as fields nor in the format's list of cookies")
     func cookies() async throws {
         let response = StubResponse.text("ok").header("Set-Cookie", "sid=canary; Path=/; Max-Age=60")
         let recorder = ExchangeRecorder()

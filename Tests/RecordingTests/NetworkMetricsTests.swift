@@ -58,7 +58,7 @@ struct NetworkMetricsTests {
         #expect(HostMetrics().percentile(50) == nil && host.percentile(.nan) == nil)
     }
 
-    @Test("buckets hold what they should, at any size")
+    @Test("buckets hold the values of their range, at any size")
     func buckets() {
         var last = -1
         for exponent in UInt64(1)..<41 {

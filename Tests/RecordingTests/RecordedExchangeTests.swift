@@ -30,7 +30,7 @@ struct RecordedExchangeTests {
         #expect(!text.contains(secret) && !text.contains("s3ss10n") && text.contains("/users?token=•••"))
     }
 
-    @Test("the length of a received body is that of the copy, unless a greater one is given")
+    @Test("the length of a received body is the copy's length, unless a greater one is given")
     func length() throws {
         let whole = try exchange().response?.body
         #expect(whole?.length == 35 && whole?.isTruncated == false)
@@ -38,7 +38,7 @@ struct RecordedExchangeTests {
         #expect(beginning?.length == 1000 && beginning?.isTruncated == true)
     }
 
-    @Test("an exchange takes on the secrets of another one, and says how much memory it takes")
+    @Test("an exchange takes over the secrets of another one, and reports its memory use")
     func others() throws {
         var exchange = try exchange()
         var redactor = Redactor()

@@ -112,7 +112,7 @@ struct SocketRecordingTests {
         #expect(longer.messages.map(\.body.isTruncated) == [true] && longer.messages[0].body.data.count < 4096)
     }
 
-    @Test("a recorder that keeps no messages has the handshake as any exchange, and is told of none")
+    @Test("a recorder that keeps no messages records the handshake like any exchange, and receives no messages")
     func none() async throws {
         for recorder in [
             ExchangeRecorder(maximumSocketMessages: 0, time: time), ExchangeRecorder(maximumExchanges: 0, time: time),
@@ -189,7 +189,7 @@ struct SocketRecordingTests {
         #expect(entry.resourceType == "websocket" && entry.webSocketMessages == [] && entry.response.status == 403)
     }
 
-    @Test("messages over a real connection are recorded, and pings are none")
+    @Test("messages over a real connection are recorded, and pings aren't")
     func wire() async throws {
         let server = try TestServer()
         server.on(

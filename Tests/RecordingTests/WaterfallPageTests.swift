@@ -97,7 +97,7 @@ struct WaterfallPageTests {
         #expect(page.text.contains("item-24") && !page.text.contains("item-3,"))
     }
 
-    @Test("text stands out in light and in dark by 4.5 at least (WCAG 2, 1.4.3)")
+    @Test("the contrast of text is 4.5 or more, in light and in dark mode (WCAG 2, 1.4.3)")
     func contrast() throws {
         let css = WaterfallStyle.css
         let themes = css.matches(of: #/:root\{([^}]*)\}/#).map { match in

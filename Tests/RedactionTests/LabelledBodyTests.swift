@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(
-        "a coding that isn't one hides no body, and its secrets are masked",
+        "a body with an invalid coding is shown, and its secrets are masked",
         arguments: [
             "utf-8", "none", "", "identity", "UTF-8", "binary", "none, utf-8",
         ])

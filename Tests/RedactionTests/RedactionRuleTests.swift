@@ -62,7 +62,7 @@ import Testing
         return redaction
     }
 
-    @Test("a name is secret exactly where a search for each word finds one", arguments: 0..<20)
+    @Test("a name is secret exactly if a search for each word finds one", arguments: 0..<20)
     func names(seed: Int) {
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<100 {
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test("no name of any script is shown that a search for each word finds secret", arguments: 0..<20)
+    @Test("a name in any script is masked if a search for each word finds it secret", arguments: 0..<20)
     func otherNames(seed: Int) {
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<100 {

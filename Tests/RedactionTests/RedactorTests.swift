@@ -45,7 +45,7 @@ import Testing
         #expect(redactor.masking("list, harmless") == "list, harmless")
     }
 
-    @Test("each secret is masked at each place of a text, and nothing else is, over 2,000 random texts")
+    @Test("each secret is masked everywhere in a text, and no other text is, over 2,000 random texts")
     func places() {
         var random = SystemRandomNumberGenerator()
         func text(_ count: Int) -> String {
@@ -106,7 +106,7 @@ import Testing
                 == "X-Key: •••\(String(repeating: "\r\n•••", count: 100_000))\r\n\r\nopen")
     }
 
-    @Test("JSON keeps every byte but those of secrets, cut off or not, and what is not JSON is refused")
+    @Test("JSON keeps every byte except those of secrets, cut off or not, and text that isn't JSON is refused")
     func json() {
         func masked(_ text: String) -> String? {
             var redactor = Redactor()
@@ -146,7 +146,7 @@ import Testing
                 || text.hasSuffix("cana"))
     }
 
-    @Test("pairs whose names are harmless stay as they are, and so does all beside a value")
+    @Test("pairs whose names are harmless stay as they are, and so does everything next to a value")
     func harmlessPairs() {
         var redactor = Redactor()
         for text in [
@@ -176,7 +176,7 @@ import Testing
     }
 
     @Test(
-        "what is not JSON is refused by a method for JSON, and left out of a body of that type",
+        "text that isn't JSON is refused by a method for JSON, and left out of a body of that type",
         arguments: [
             "hello", "{a:1}", "{'a':1}", #"{"a":1,}"#, "[1,]", "[1 2]", #"{"a":1 "b":2}"#, #"{"a":1}{"a":2}"#, "1 2",
             "01", "+1", "nul l", "NaN", #"{"a"}"#, #"{1:2}"#, #"{,}"#, "[,1]", #"["a":1]"#, #"{"a":}"#, #"{"pwd":}"#,
@@ -202,7 +202,7 @@ import Testing
     }
 
     @Test(
-        "a body without a type is masked by its look, and left out if its fields cannot be told",
+        "a body without a type is masked by its content, and left out if its fields can't be told apart",
         arguments: [
             ("a=1&password=hunter2", "a=1&password=•••"), ("password=my+secret%20x&b", "password=•••&b"),
             (#"{"pwd":"x"}"#, #"{"pwd":"•••"}"#), ("{\"pwd\":1}\n{\"pwd\":2}", "{\"pwd\":\"•••\"}\n{\"pwd\":\"•••\"}"),
@@ -262,7 +262,7 @@ import Testing
         #expect(body(deep, "text/xml") == "<token>•••")
     }
 
-    @Test("a part of a form is secret however a server reads the backslashes of its name")
+    @Test("a part of a form is secret, however a server reads the backslashes of its name")
     func backslashes() {
         for name in [#"pass\word"#, #"x\"; password"#, "password"] {
             let part = "--b\r\nContent-Disposition: form-data; name=\"\(name)\"\r\n\r\nhunter2\r\n--b--"

@@ -82,7 +82,7 @@ struct BrowserArchiveTests {
         try twice.checkAllUsed()
     }
 
-    @Test("a number or a Boolean where the format has a text is that text, and refuses no file")
+    @Test("a number or a Boolean in place of a text is read as that text, and the file isn't refused")
     func numbers() async throws {
         let har = Data(
             """
@@ -116,7 +116,7 @@ struct BrowserArchiveTests {
         #expect(error?.code == .notHAR && error?.path.hasSuffix("response.redirectURL") == true)
     }
 
-    @Test("the type of a body that only the body's text has is that of the response")
+    @Test("if only the body's text names a type, it's the type of the response")
     func types() async throws {
         struct User: Codable, Sendable { let name: String }
         struct GetUser: Request {

@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// Faults that users of other recordings have reported. Tests/Lessons.md has the reports.
-@Suite("Faults of other replays", .endsInTime, .leakChecked)
+@Suite("Bugs of other replay libraries", .endsInTime, .leakChecked)
 struct ReplayLessonsTests {
     private func post(_ json: String) -> Raw {
         Raw(path: "a", method: .post, body: .text(json, contentType: "application/json"))
@@ -17,7 +17,7 @@ struct ReplayLessonsTests {
         return entry("POST", "\(site)/a", post: escaped, content: text(response))
     }
 
-    @Test("a body that wasn't recorded equals none, and the error says so")
+    @Test("a body that wasn't recorded equals a missing body, and the error reports that")
     func missingPostData() async throws {
         let replay = try ReplayTransport(
             har: archive(recorded(nil, "1"), recorded(nil, "2")), matching: ReplayMatching(body: true))
@@ -45,7 +45,7 @@ struct ReplayLessonsTests {
         try replay.checkAllUsed()
     }
 
-    @Test("query items in another order make another request, and the error says so")
+    @Test("query items in another order make another request, and the error reports that")
     func queryOrder() async throws {
         let replay = try ReplayTransport(har: archive(entry("\(site)/a?x=1&y=2", content: text("xy"))))
         let error = await #expect(throws: ReplayError.self) { try await agent(replay).send(Raw(path: "a?y=2&x=1")) }

@@ -24,7 +24,7 @@ struct ReplayFileTests {
         }
     }
 
-    @Test("a damaged byte is an error with its place, or another value; nothing else")
+    @Test("a damaged byte is an error with its place, or another value, and has no other effect")
     func damaged() throws {
         let whole = archive(entry("\(site)/a", headers: [("A", "b")], content: text("ok"), timings: #""wait":1"#))
         var codes: Set<HARError.Code> = []
@@ -44,7 +44,7 @@ struct ReplayFileTests {
     }
 
     @Test(
-        "what is wrong is named with its path",
+        "an error names its path",
         arguments: [
             ("", HARError.Code.truncated, ""), ("[]", .notHAR, ""), ("{}", .notHAR, ""),
             (#"{"log":[]}"#, .notHAR, "log"),
@@ -88,7 +88,7 @@ struct ReplayFileTests {
         #expect(bound?.code == .tooLarge && bound?.path == "log.entries[2]")
     }
 
-    @Test("a body that is no Base64 is an error with its place when it is asked for; the others are not affected")
+    @Test("a body that isn't Base64 throws with its place when it is read; other bodies aren't affected")
     func damagedBody() async throws {
         let replay = try ReplayTransport(
             har: archive(
@@ -103,7 +103,7 @@ struct ReplayFileTests {
         #expect(try await agent.send(Raw(path: "c")).value.data == Data([0, 0, 0, 0xFB]) + Data([0xF0]).prefix(0))
     }
 
-    @Test("a place that has no archive is a typed error")
+    @Test("a path without an archive is a typed error")
     func places() throws {
         let folder = try Folder(["empty.har": ""])
         for url in [folder.url, folder.file("absent.har"), URL(filePath: "/dev/zero")] {

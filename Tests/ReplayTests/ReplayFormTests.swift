@@ -82,7 +82,7 @@ struct ReplayFormTests {
     }
 
     @Test(
-        "what is no multipart body is compared byte by byte",
+        "a body that isn't multipart is compared byte by byte",
         arguments: ["", "x", "--b", "--b--", "--b\r\n", "--c\r\n\r\nx\r\n--c--"])
     func noForm(text: String) async throws {
         let escaped = text.replacing("\r\n", with: "\\r\\n")
@@ -109,7 +109,7 @@ struct ReplayFormTests {
     }
 
     @Test(
-        "what was recorded with its body is found again by it: forms with files, streams, coded bodies",
+        "a request recorded with its body is found again by it: forms with files, streams, coded bodies",
         arguments: [false, true])
     func roundTrip(isCompressed: Bool) async throws {
         let server = try TestServer()
@@ -167,7 +167,7 @@ struct ReplayFormTests {
         try replay.checkAllUsed()
     }
 
-    @Test("a body that claims a coding that it is not in is compared as it is")
+    @Test("a body that wrongly claims a coding is compared by its bytes")
     func wrongCoding() async throws {
         let recorded = entry(
             "POST", "\(site)/a", requestHeaders: [("Content-Encoding", "gzip")],
@@ -184,7 +184,7 @@ struct ReplayFormTests {
         #expect(try await !matches("other"))
     }
 
-    @Test("items of a form stay apart where only an escaped sign tells them from others")
+    @Test("items of a form stay apart if only an escaped sign distinguishes them")
     func formItems() async throws {
         let type = "application/x-www-form-urlencoded"
         func matches(_ recorded: String, _ requested: String) async throws -> Bool {

@@ -35,7 +35,7 @@ struct ReplayMatchingTests {
     }
 
     @Test(
-        "what differs in method or URL is another request",
+        "requests that differ in method or URL are different",
         arguments: [
             "https://api.example.com/b", "https://api.example.com/a?x=1", "http://api.example.com/a",
             "https://api.example.com:444/a", "https://api.example.com/A", "https://api.example.com/a?",
@@ -138,7 +138,7 @@ struct ReplayMatchingTests {
         }
     }
 
-    @Test("field lines that a program has joined are fields of their own, whatever their line end")
+    @Test("field lines that a program has joined are separate fields, whatever their line end")
     func joinedFields() async throws {
         for end in ["\\n", "\\r\\n", "\\r"] {
             let recorded = entry(
@@ -166,7 +166,7 @@ struct ReplayMatchingTests {
         return least
     }
 
-    @Test("a mask and a near miss cost no more than the length of both")
+    @Test("a mask and a near miss take time linear in the length of both")
     func nearMisses() async throws {
         func growth(_ make: (Int) throws -> (recorded: String, request: HTTPRequest, matching: ReplayMatching))
             async throws
@@ -234,7 +234,7 @@ struct ReplayMatchingTests {
         #expect(try await !matches(typed, Raw(path: "a", method: .post, body: .text("y", contentType: "text/b")), type))
     }
 
-    @Test("the mask of a secret stands for any value, within one item; what is there letter by letter goes first")
+    @Test("a secret's mask matches any value, within one item; an exact match wins")
     func masks() async throws {
         let replay = try ReplayTransport(
             har: archive(
@@ -259,7 +259,7 @@ struct ReplayMatchingTests {
         #expect(try await !matches(recorded, Raw(path: "a", method: .post, body: other), body))
     }
 
-    @Test("an unmatched request names the nearest entry and what differs, without secrets")
+    @Test("an unmatched request names the nearest entry and the differences, without secrets")
     func nearest() async throws {
         let replay = try ReplayTransport(
             har: archive(

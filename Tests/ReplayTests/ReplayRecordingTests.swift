@@ -10,7 +10,7 @@ import Testing
 struct ReplayRecordingTests {
     private let canary = "c4n4ry-s3cr3t"
 
-    @Test("what was recorded over the wire replays byte for byte: redirects, binary, streams, statuses, uploads")
+    @Test("an archive recorded over the wire replays byte for byte: redirects, binary, streams, statuses, uploads")
     func roundTrip() async throws {
         let server = try TestServer()
         let bytes = Data((0..<70_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
@@ -103,7 +103,7 @@ struct ReplayRecordingTests {
         #expect(replay.report.unmatched == ["GET \(site)/new", "GET \(site)/old"] && replay.report.recordedCount == 0)
     }
 
-    @Test("recording all anew does not read the file, and replaces it when it is saved")
+    @Test("recording all again doesn't read the file, and replaces it when it is saved")
     func anew() async throws {
         let folder = try Folder(["a.har": "no archive at all"])
         let file = folder.file("a.har")
@@ -246,7 +246,7 @@ struct ReplayRecordingTests {
         #expect(recorded == (isLong ? [0, 0, 3] : [count, count, 3]))
     }
 
-    @Test("what may stand in the clear is listed")
+    @Test("values that may be stored in the clear are listed")
     func shown() async throws {
         let folder = try Folder()
         let file = folder.file("a.har")
@@ -266,7 +266,7 @@ struct ReplayRecordingTests {
         #expect(response.headers["X-Trace"] == "t-1")
     }
 
-    @Test("what a recorder of an agent recorded replays, too")
+    @Test("a recording of an agent's recorder replays, too")
     func recorder() async throws {
         let recorder = ExchangeRecorder(maximumBodyBytes: 10_000)
         let stub = StubTransport()

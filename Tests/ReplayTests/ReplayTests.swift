@@ -9,7 +9,7 @@ import Testing
 
 @Suite(.endsInTime, .leakChecked)
 struct ReplayTests {
-    @Test("requests that repeat get their responses in the order of the file, each once, whatever is between them")
+    @Test("repeated requests get their responses in the order of the file, each once, whatever is between them")
     func order() async throws {
         let replay = try ReplayTransport(
             har: archive(
@@ -43,7 +43,7 @@ struct ReplayTests {
     }
 
     @Test(
-        "redirects are followed through the recording, also where the header is masked and the archive names the target"
+        "redirects are followed through the recording, also if the header is masked and the archive names the target"
     )
     func redirects() async throws {
         let har = archive(
@@ -59,7 +59,7 @@ struct ReplayTests {
         try replay.checkAllUsed()
     }
 
-    @Test("bodies come back byte for byte: text with escapes, Base64, none")
+    @Test("bodies come back byte for byte: text with escapes, Base64, empty")
     func bodies() async throws {
         let bytes = Data((0...255).map { UInt8($0) })
         let replay = try ReplayTransport(
@@ -105,7 +105,7 @@ struct ReplayTests {
         #expect(try await agent(replay).send(Raw(path: "a")).value.data == bytes)
     }
 
-    @Test("a body without its content coding loses the fields that speak of it; one that still has it keeps them")
+    @Test("a body without its content coding loses the fields about the coding; a body that still has it keeps them")
     func codings() async throws {
         let coded = Data([0x1F, 0x8B, 8, 0, 0, 0])
         let fields = [("content-encoding", "gzip"), ("content-length", "6"), ("transfer-encoding", "chunked")]
@@ -130,7 +130,7 @@ struct ReplayTests {
         #expect(try await head("long") == ["Content-Length": "5"])
     }
 
-    @Test("a body that the file does not have is empty and is reported, whatever length the head announces")
+    @Test("a body that isn't in the file is empty and reported, whatever length the head announces")
     func missing() async throws {
         let replay = try ReplayTransport(
             har: archive(
@@ -144,7 +144,7 @@ struct ReplayTests {
     }
 
     @Test(
-        "what was no HTTP message is left out: pseudo fields, data URLs, WebSockets; fields that Chromium joins are split"
+        "entries that weren't HTTP messages are left out: pseudo fields, data URLs, WebSockets; fields that Chromium joins are split"
     )
     func foreign() async throws {
         let replay = try ReplayTransport(
@@ -160,7 +160,7 @@ struct ReplayTests {
         #expect(replay.report.entryCount == 1 && replay.report.ignoredEntryCount == 2)
     }
 
-    @Test("an archive with the messages of a recorded socket is read, and the socket is no entry that can be replayed")
+    @Test("an archive with the messages of a recorded socket is read, and the socket can't be replayed")
     func recordedSocket() async throws {
         struct Echo: WebSocketRequest { var path: String { "socket" } }
         let stub = StubTransport()
@@ -190,7 +190,7 @@ struct ReplayTests {
         }
     }
 
-    @Test("what a program has in the fields of its own does not matter")
+    @Test("a program's own fields don't matter, whatever their values")
     func ownFields() async throws {
         for own in [#""_resourceType":7"#, #""_resourceType":null,"_webSocketMessages":[1,{"type":2}]"#] {
             let text = entry("\(site)/a").replacing(#""time":1,"#, with: #""time":1,\#(own),"#)
@@ -268,7 +268,7 @@ struct ReplayTests {
         #expect(try await task.value == "ok")
     }
 
-    @Test("a recorded time beyond the timeout is a timeout, also one that is no time at all")
+    @Test("a recorded time beyond the timeout is a timeout, and so is an invalid time")
     func late() async throws {
         for wait in ["90000", "1e300", "1e999"] {
             let time = ManualTimeSource()
@@ -282,7 +282,7 @@ struct ReplayTests {
         }
     }
 
-    @Test("a streamed body comes at the pace of the recording")
+    @Test("a streamed body arrives at the pace of the recording")
     func pace() async throws {
         struct Stream: Request {
             typealias Output = HTTPBody
@@ -301,7 +301,7 @@ struct ReplayTests {
 
     // MARK: Isolation
 
-    @Test("tests with a recording of their own do not see one another; 1,000 with ERRAND_LONG_TESTS")
+    @Test("tests with separate recordings don't see one another; 1,000 with ERRAND_LONG_TESTS")
     func isolation() async throws {
         let count = ProcessInfo.processInfo.environment["ERRAND_LONG_TESTS"] == nil ? 100 : 1000
         let shared = archive(entry("\(site)/n", content: text("first")), entry("\(site)/n", content: text("second")))
@@ -324,7 +324,7 @@ struct ReplayTests {
         }
     }
 
-    @Test("of requests at once to one URL each gets a response of its own")
+    @Test("each of several requests to one URL at the same time gets its own response")
     func concurrent() async throws {
         let entries = (0..<50).map { entry("\(site)/n", content: text("\($0)")) }
         let har = Data(#"{"log":{"entries":[\#(entries.joined(separator: ","))]}}"#.utf8)

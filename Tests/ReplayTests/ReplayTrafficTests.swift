@@ -39,7 +39,7 @@ struct ReplayTrafficTests {
     private func isLost(_ sent: Sent, _ name: String) -> Bool { name == "chromium" && sent.path == "/broken" }
 
     @Test(
-        "every response comes back byte for byte, in order", arguments: ["chromium", "firefox", "mitmproxy"],
+        "every response arrives byte for byte, in order", arguments: ["chromium", "firefox", "mitmproxy"],
         [false, true])
     func replays(name: String, comparesBody: Bool) async throws {
         let replay = try ReplayTransport(

@@ -25,13 +25,13 @@ import Testing
         #expect(try folder.data("b.bin") == film)
     }
 
-    @Test("a file of the coding's own kind is kept as it is", arguments: [1, 4])
+    @Test("a file with the coding's own type is kept as it is", arguments: [1, 4])
     func ownKind(segments: Int) async throws {
         try await agent(origin.server, .system, quick(segments: segments)).send(Get(folder.url, path: "a.tar.gz"))
         #expect(try folder.data("a.tar.gz") == gzip(film))
     }
 
-    @Test("the request for a decoded body names no range and no coding of ours, and a notice says so")
+    @Test("the request for a decoded body sends no range and no coding, and a notice reports that")
     func requests() async throws {
         let events = try await events(of: agent(origin.server).download(Get(folder.file("a"), path: "a")))
         #expect(events.notices == [.decoding(coding: "gzip")])
@@ -40,7 +40,7 @@ import Testing
         #expect(sent[1].headers["Accept-Encoding"] != "identity" && sent[1].range == nil)
     }
 
-    @Test("a decoded body that breaks begins anew, and the bytes are never joined", arguments: Wire.allCases)
+    @Test("a decoded body that breaks starts over, and the bytes are never joined", arguments: Wire.allCases)
     func broken(wire: Wire) async throws {
         origin.set {
             $0.twist = { number, _, response in
@@ -59,7 +59,7 @@ import Testing
         #expect(folder.names == ["a"])
     }
 
-    @Test("a Repr-Digest of the coded bytes does not judge the decoded ones, a checksum does")
+    @Test("a Repr-Digest of the coded bytes isn't compared with the decoded ones, a checksum is")
     func digests() async throws {
         let coded = "sha-256=:\(Data(sha256(gzip(film))).base64EncodedString()):"
         origin.set {
@@ -74,7 +74,7 @@ import Testing
         #expect((error as? TransferError)?.code == .expectedChecksumMismatch && folder.names == ["a"])
     }
 
-    @Test("a coding that is not known is an error that names it, and nothing is left")
+    @Test("an unknown coding is an error that names it, and leaves no files")
     func unknown() async throws {
         origin.set { $0.twist = { _, _, response in response.header("Content-Encoding", "x-lzma9") } }
         let error = await failure { try await agent(origin.server).send(Get(folder.file("a"), path: "a")) }

@@ -20,7 +20,9 @@ import Testing
         origin = try Origin(film)
     }
 
-    @Test("progress comes first and the file last, never backwards, up to the total", arguments: Wire.allCases, [1, 4])
+    @Test(
+        "progress is reported first and the file last, never backwards, up to the total", arguments: Wire.allCases,
+        [1, 4])
     func events(wire: Wire, segments: Int) async throws {
         origin.set { $0.twist = { number, _, response in number == 2 ? response.truncated(to: 70_000) : response } }
         let reported = Mutex<[Int64]>([])
@@ -47,7 +49,7 @@ import Testing
         #expect(all == all.sorted() && all.last == 800_000)
     }
 
-    @Test("a later start begins its progress where the first one ended")
+    @Test("a later start begins its progress where the first start ended")
     func progressOfTheRest() async throws {
         origin.breakFirst(after: 500_000)
         _ = await failure {
@@ -87,7 +89,7 @@ import Testing
         #expect(Throughput().value(.now) == 0)
     }
 
-    @Test("a paused download lets the connection go and goes on by range", arguments: Wire.allCases, [1, 4])
+    @Test("a paused download closes its connection and continues with a range", arguments: Wire.allCases, [1, 4])
     func pause(wire: Wire, segments: Int) async throws {
         let gate = Gate()
         origin.set {
@@ -107,7 +109,7 @@ import Testing
         #expect(try folder.data("a") == film && origin.server.requestCount > 1)
     }
 
-    @Test("what cannot be resumed is held while it is paused, and fetched once")
+    @Test("a body that can't be resumed is held while it is paused, and fetched once")
     func pauseWithoutRanges() async throws {
         let gate = Gate()
         origin.set { resource in
@@ -140,7 +142,7 @@ import Testing
         _ = try await agent.download(Get(folder.file("a")), control: control).file
     }
 
-    @Test("a hundred pauses at any moment lose nothing", arguments: [1, 4])
+    @Test("a hundred pauses at any moment don't lose bytes", arguments: [1, 4])
     func manyPauses(segments: Int) async throws {
         origin.set { $0.twist = { _, _, response in response.slowly(bytesPerChunk: 8 << 10, every: .zero) } }
         let download = agent(origin.server, .system, quick(segments: segments)).download(Get(folder.file("a")))
@@ -155,7 +157,7 @@ import Testing
         #expect(try folder.data("a") == film && folder.names == ["a"])
     }
 
-    @Test("leaving the loop cancels, and the next start goes on", arguments: Wire.allCases)
+    @Test("leaving the loop cancels, and the next start continues", arguments: Wire.allCases)
     func leavingTheLoop(wire: Wire) async throws {
         let gate = Gate()
         origin.holdFirst(at: gate, after: 500_000)
@@ -174,7 +176,7 @@ import Testing
         #expect((await task.result).isFailure)
     }
 
-    @Test("cancelled at any moment, started again, and never anything but the file", arguments: [1, 4])
+    @Test("cancelled at any moment and started again, the file is never wrong", arguments: [1, 4])
     func cancelledAnywhere(segments: Int) async throws {
         let agent = agent(origin.server, .system, quick(segments: segments))
         var random = SeededGenerator(seed: 7)

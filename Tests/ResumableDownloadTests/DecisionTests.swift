@@ -8,7 +8,7 @@ import Testing
 
 @testable import ErrandResumableDownload
 
-@Suite("What a download decides from heads and numbers alone", .leakChecked) struct DecisionTests {
+@Suite("Decisions of a download from heads and numbers alone", .leakChecked) struct DecisionTests {
     @Test("strong validators and others")
     func validators() {
         let date = "Sun, 06 Nov 1994 08:49:37 GMT"
@@ -47,7 +47,7 @@ import Testing
                 == nil)
     }
 
-    @Test("another filter's failure may pass if it says so, one of the download's own does not")
+    @Test("another filter's failure may pass if it declares that, a failure of the download itself doesn't")
     func temporary() {
         struct Failure: RequestFailure { let isRetryable: Bool }
         func isTemporary(_ error: any Error) -> Bool { TransferRetries.isTemporary(error) }
@@ -55,7 +55,7 @@ import Testing
         #expect(!isTemporary(TransferError(.busy, "busy")) && !isTemporary(CancellationError()))
     }
 
-    @Test("a plan splits the longest rest, joins what is done, and forgets nothing", arguments: 0..<200)
+    @Test("a plan splits the longest rest, joins finished ranges, and forgets no range", arguments: 0..<200)
     func plans(seed: Int) throws {
         var random = SeededGenerator(seed: UInt64(seed) &* 77 + 1)
         let total = Int64.random(in: 0...10_000, using: &random)
@@ -96,7 +96,7 @@ import Testing
         #expect(collapsed.received == plan.frontier && collapsed.parts.count == 1)
     }
 
-    @Test("a plan from a disk that cannot be is none")
+    @Test("an impossible plan from the disk is ignored")
     func impossiblePlans() {
         typealias Part = RangePlan.Part
         let wrong: [([Part], Int64?)] = [
@@ -145,7 +145,7 @@ import Testing
         func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await next(exchange) }
     }
 
-    @Test("the filter explains itself, and why no signature stands before it")
+    @Test("the filter explains itself, and why a signature must not come before it")
     func explanation() {
         #expect(ResumableDownloadFilter().orderProblem(after: Signature())?.contains("signature") == true)
         #expect(ResumableDownloadFilter().orderProblem(after: ResumableDownloadFilter()) == nil)
@@ -190,7 +190,7 @@ import Testing
         #expect(SafeFileName.numbered("a.tar.gz", 2) == "a.tar (2).gz" && SafeFileName.numbered("a", 3) == "a (3)")
     }
 
-    @Test("a name of any scalars is harmless when all steps are done, and stays as it is then")
+    @Test("a name of any scalars is harmless after all steps, and they don't change it further")
     func anyName() throws {
         var random = SeededGenerator(seed: 33)
         let pieces = [
@@ -233,7 +233,7 @@ import Testing
         #expect(SafeFileName.clean(names[0])?.utf8.first == UInt8(ascii: "a"))
     }
 
-    @Test("attempts end after failures in a row, in all, and where the server asks for too long a wait")
+    @Test("attempts end after failures in a row, after failures in all, and if the server asks for too long a wait")
     func retries() {
         var policy = TransferRetryPolicy(
             maximumFailures: 2, maximumAttempts: 8, backoff: Backoff(base: .seconds(1)), maximumWait: .seconds(10))
@@ -264,7 +264,7 @@ import Testing
         #expect(state.wait(madeProgress: true) == nil)
     }
 
-    @Test("checksums and digests in any form, and nothing else")
+    @Test("checksums and digests in any valid form, and no other")
     func checksums() {
         let hex = String(repeating: "0aF", count: 21) + "9"
         #expect(

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ErrandResumableDownload
 
-@Suite("What lies on the disk", .leakChecked) struct DiskTests {
+@Suite("Files on the disk", .leakChecked) struct DiskTests {
     private let folder: Folder
     private let film = bytes(500_000)
     private let origin: Origin
@@ -30,7 +30,7 @@ import Testing
         )
     }
 
-    @Test("in a long part the record is at most 1 MiB behind the bytes, and exact once a transfer has ended")
+    @Test("in a long part the record is at most 1 MiB late, and exact once a transfer has ended")
     func counter() throws {
         let destination = try Destination(folder.file("a"))
         let file = try PartialFile(destination, request: "r", url: "u")
@@ -83,7 +83,7 @@ import Testing
         #expect(try folder.data("a") == film && folder.names == ["a"])
     }
 
-    @Test("a pipe or a link in the place of a file of ours neither blocks nor is written to", arguments: 0..<4)
+    @Test("a pipe or a link in place of one of our files neither blocks nor is written to", arguments: 0..<4)
     func planted(way: Int) async throws {
         let names = try await leave()
         let precious = folder.file("precious")
@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    @Test("the record stays where the partial file cannot be opened for a moment")
+    @Test("the record stays if the partial file can't be opened for a moment")
     func unopened() async throws {
         let names = try await leave()
         let (data, aside) = (folder.file(names.data), folder.file("aside"))
@@ -156,7 +156,7 @@ import Testing
         #expect(origin.ranges.last != .some(nil))
     }
 
-    @Test("a name in a sidecar leads to no other directory")
+    @Test("a name in a sidecar doesn't lead to another directory")
     func plantedName() async throws {
         try FileManager.default.createDirectory(at: folder.file("dir"), withIntermediateDirectories: false)
         let directory = folder.file("dir")
@@ -216,7 +216,7 @@ import Testing
         #expect(try folder.data("a") == film && origin.ranges.last == "bytes=499999-")
     }
 
-    @Test("what was whole before a kill is finished with one byte more")
+    @Test("a file that was complete before a kill is finished with one byte more")
     func wholeBefore() async throws {
         let names = try await leave(499_999)
         // As if the process had died after the last byte and before the rename.
@@ -230,7 +230,7 @@ import Testing
         #expect(try folder.data("a") == film && origin.ranges.last == "bytes=499999-")
     }
 
-    @Test("after a crash of the machine only what was flushed counts")
+    @Test("after a crash of the machine only flushed bytes count")
     func crash() async throws {
         let names = try await leave()
         var sidecar = try folder.data(names.sidecar)
@@ -245,7 +245,7 @@ import Testing
         #expect(try folder.data("a") == film && origin.ranges.last == .some(nil))
     }
 
-    @Test("a destination where no file can be made fails with a typed error")
+    @Test("a destination where a file can't be created fails with a typed error")
     func places() async throws {
         let agent = agent(origin.server)
         func code(_ url: URL) async -> TransferError.Code? {
@@ -360,7 +360,7 @@ import Testing
         #expect(try removed(.seconds(3_000_000_000)) == 1 && folder.names.isEmpty)
     }
 
-    @Test("nothing secret lies beside the file")
+    @Test("no secret is stored next to the file")
     func secrets() async throws {
         origin.breakFirst(after: 300_000)
         let request = Get(folder.file("a"), path: "film.mp4?token=canary-1").with {

@@ -14,7 +14,7 @@ import Testing
         folder = try Folder()
     }
 
-    @Test("the file arrives at its place, and nothing else is left", arguments: Wire.allCases)
+    @Test("the file arrives at its place, and no other file is left", arguments: Wire.allCases)
     func arrives(wire: Wire) async throws {
         server.on("/film.mp4", .ranges(film, etag: "\"1\""))
         let response = try await agent(server, wire).send(Get(folder.file("a.mp4")))
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(
-        "a directory gets the name that the server gives, or that of the final URL", arguments: Wire.allCases
+        "in a directory, the file gets the server's name, or the name of the final URL", arguments: Wire.allCases
     )
     func directory(wire: Wire) async throws {
         server.on("/start", .redirect(to: "/videos/the%20film.mp4?token=1"))
@@ -81,7 +81,7 @@ import Testing
         #expect(mode as? Int == 0o640)
     }
 
-    @Test("a refused status is reported with its body, and touches no file", arguments: Wire.allCases)
+    @Test("a refused status is reported with its body, and doesn't touch a file", arguments: Wire.allCases)
     func refused(wire: Wire) async throws {
         try Data("old".utf8).write(to: folder.file("a.mp4"))
         server.on("/film.mp4", .repeating(Data("no such film ".utf8), count: 10_000_000).status(404))
@@ -127,7 +127,7 @@ import Testing
         #expect(try folder.data("a.mp4") == Data("old".utf8) && folder.names == ["a.mp4"])
     }
 
-    @Test("a download works on an agent without its filter, by every way of sending", arguments: Wire.allCases)
+    @Test("a download works on an agent without its filter, whichever way it is sent", arguments: Wire.allCases)
     func noFilter(wire: Wire) async throws {
         server.on("/film.mp4", .ranges(film, etag: "\"1\""))
         let bare = NetworkAgent(baseURL: server.url, transport: wire.transport)

@@ -9,7 +9,7 @@ import Testing
 
 @testable import ErrandResumableDownload
 
-@Suite("What a download reports", .endsInTime, .leakChecked) struct EventTests {
+@Suite("Reports of a download", .endsInTime, .leakChecked) struct EventTests {
     private let folder: Folder
     private let film = bytes(800_000)
     private let origin: Origin
@@ -73,7 +73,7 @@ import Testing
         #expect(all == all.sorted() && all.last == 16_000 && all.count == 16_001)
     }
 
-    @Test("a download that stalls shows what is on disk")
+    @Test("a stalled download shows the bytes on disk")
     func stalls() async throws {
         let gate = Gate()
         defer { gate.open() }
@@ -86,7 +86,7 @@ import Testing
         #expect(!gate.isOpen)
     }
 
-    @Test("a download that fails reports what it has, and why it waited", arguments: [Duration.zero, .seconds(3600)])
+    @Test("a failed download reports its bytes, and why it waited", arguments: [Duration.zero, .seconds(3600)])
     func failing(interval: Duration) async throws {
         origin.set {
             $0.twist = { number, _, response in number == 1 ? response.truncated(to: 300_000) : .status(503) }
@@ -134,7 +134,7 @@ import Testing
         #expect(!"\(expected)".contains("TransferNotice"))
     }
 
-    @Test("a restart is reported with what it discards")
+    @Test("a restart is reported with the number of discarded bytes")
     func restarts() async throws {
         origin.set { [film] in
             $0.twist = { number, _, response in
@@ -171,7 +171,7 @@ import Testing
         #expect(try states.contains(.paused) && states.last == .finished && folder.data("a") == film)
     }
 
-    @Test("a reader that comes late finds every notice and the newest progress")
+    @Test("a late reader finds every notice and the newest progress")
     func late() async throws {
         origin.set { $0.twist = { number, _, response in number < 4 ? response.truncated(to: 100_000) : response } }
         let download = agent().download(Get(folder.file("a")))

@@ -16,7 +16,7 @@ import Testing
             .explain(request).problems
     }
 
-    @Test("a cache may stand before downloads, which it passes")
+    @Test("a cache may come before downloads, which it passes on")
     func cache() throws {
         #expect(try problems([.cache(.memory(), policy: .http)]).isEmpty)
         #expect(try problems([.cache(.memory()), .downloads]).isEmpty)
@@ -29,7 +29,7 @@ import Testing
         #expect(try problems([Signature(), .downloads]).count == 1)
     }
 
-    @Test("the filter that a download brings counts where the agent has none, and not beside one of the agent's")
+    @Test("a download's own filter counts if the agent has none, and not in addition to the agent's")
     func brought() throws {
         let problem = try #require(try problems([Signature()]).first)
         #expect(problem.contains("reuses the first one's signature"))

@@ -62,7 +62,7 @@ import Testing
         #expect(try events.failure == nil && folder.data("a") == film && folder.names == ["a"])
     }
 
-    @Test("a checksum that several mirrors do not add up to ends in one file more, in one piece")
+    @Test("mirrors whose parts don't match the checksum cause one more download, in one piece")
     func wrongMirror() async throws {
         let mirrors = try Mirrors(film, order: [0] + [Int](repeating: 1, count: 20), cut: nil)
         mirrors.all[0].on("/film.mp4", .ranges(bytes(900_000, seed: 2), etag: "\"1\"").truncated(to: 200_000))
@@ -72,7 +72,7 @@ import Testing
         #expect(mirrors.ranges.last == .some(nil))
     }
 
-    @Test("another place that lasts is begun anew")
+    @Test("if another location keeps responding, the download starts over there")
     func moved() async throws {
         let mirrors = try Mirrors(film, order: [0] + [Int](repeating: 1, count: 20))
         let events = try await events(of: agent(mirrors.front).download(Get(folder.file("a"))))
@@ -81,7 +81,9 @@ import Testing
         #expect(restarts.count == 1 && "\(restarts)".contains("checksum"))
     }
 
-    @Test("places that change with every request are an error that says what helps, and that another start may help")
+    @Test(
+        "locations that change with every request are an error that suggests a remedy, and that another start may succeed"
+    )
     func neverTheSame() async throws {
         let mirrors = try Mirrors(film, order: [0] + (0..<20).map { 1 + $0 % 2 })
         let error = await failure { try await agent(mirrors.front).send(Get(folder.file("a"))) }
@@ -91,7 +93,7 @@ import Testing
         #expect(left.received == 200_000 && left.canContinue && mirrors.front.requestCount == 6)
     }
 
-    @Test("a wrong digest of the server's fetches the file once more, and then says so", arguments: [1, 4])
+    @Test("a wrong digest from the server fetches the file once more, and then fails", arguments: [1, 4])
     func wrongDigest(segments: Int) async throws {
         let wrong = "sha-256=:\(Data(count: 32).base64EncodedString()):"
         for name: HTTPHeaderName in ["Repr-Digest", "Content-Digest"] {
@@ -127,7 +129,7 @@ import Testing
         #expect(try folder.data("a") == film && origin.server.requestCount == 45)
     }
 
-    @Test("a file that changes with each attempt makes no progress, and the download ends")
+    @Test("a file that changes with each attempt counts as no progress, and the download ends")
     func changing() async throws {
         let origin = try Origin(film)
         origin.set { [film] in

@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test("a part that was not asked for is refused, and no file is made of it", arguments: Wire.allCases)
+    @Test("an unrequested part is refused, and no file is created", arguments: Wire.allCases)
     func unaskedPart(wire: Wire) async throws {
         let origin = try Origin(film)
         origin.set { resource in

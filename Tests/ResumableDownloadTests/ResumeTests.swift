@@ -56,7 +56,7 @@ final class Origin: Sendable {
     var ranges: [String?] { server.received.map(\.range) }
 }
 
-@Suite("Going on where it was", .leakChecked) struct ResumeTests {
+@Suite("Continuing an interrupted download", .leakChecked) struct ResumeTests {
     private let folder: Folder
     private let film = bytes(900_000)
     private let origin: Origin
@@ -66,7 +66,7 @@ final class Origin: Sendable {
         origin = try Origin(film)
     }
 
-    @Test("one call resumes after each break", arguments: Wire.allCases)
+    @Test("one call resumes after each interruption", arguments: Wire.allCases)
     func withinOneCall(wire: Wire) async throws {
         origin.set { $0.twist = { number, _, response in number < 4 ? response.truncated(to: 200_000) : response } }
         try await agent(origin.server, wire).send(Get(folder.file("a")))
@@ -77,7 +77,7 @@ final class Origin: Sendable {
         #expect(firsts == firsts.sorted() && Set(firsts).count == 3)
     }
 
-    @Test("an entity tag that is not UTF-8 is sent back as the bytes that came, also by a later start")
+    @Test("an entity tag that isn't UTF-8 is sent back with its bytes, also by a later start")
     func entityTagBytes() async throws {
         let tag = Array("\"caf".utf8) + [0xE9] + Array("\"".utf8)
         let total = 10
@@ -175,7 +175,7 @@ final class Origin: Sendable {
         #expect(try folder.data("a") == film && origin.ranges.last != .some(nil))
     }
 
-    @Test("what was left of another version is never joined", arguments: Wire.allCases, [1, 2, 8])
+    @Test("bytes of another version are never joined", arguments: Wire.allCases, [1, 2, 8])
     func changed(wire: Wire, segments: Int) async throws {
         let new = bytes(910_000, seed: 3)
         for hasConditions in [true, false] {

@@ -31,7 +31,7 @@ import Testing
         #expect(SafeFileName.choose(disposition: field, url: url) == name)
     }
 
-    @Test("a URL that ends with a slash has the server's name, and without one that of its last folder")
+    @Test("a URL that ends with a slash gets the server's name, and without one the name of its last folder")
     func folder() async throws {
         let folder = try Folder()
         let server = try TestServer()
@@ -44,7 +44,7 @@ import Testing
     }
 }
 
-@Suite("Parts that are not what was asked for", .leakChecked) struct OtherPartTests {
+@Suite("Parts other than the requested range", .leakChecked) struct OtherPartTests {
     private let folder: Folder
     private static let film = bytes(600_000)
     private var film: Data { Self.film }
@@ -79,7 +79,8 @@ import Testing
     }
 
     @Test(
-        "a Content-Range in the form of a request's Range is none: ignored with 200, and no part of the file with 206")
+        "a Content-Range in the form of a request's Range is ignored: the file is whole with 200, and no part is used with 206"
+    )
     func requestForm() async throws {
         for segments in [1, 4] {
             _ = try await download(segments: segments) { [self] number, request, response in
@@ -92,7 +93,7 @@ import Testing
         }
     }
 
-    @Test("a page about an error in place of a part never gets into the file", arguments: [403, 404, 500, 502, 503])
+    @Test("an error page in place of a part never gets into the file", arguments: [403, 404, 500, 502, 503])
     func errorPage(status: Int) async throws {
         let page = String(repeating: "<p>Too many connections</p>", count: 4_000)
         let refused = Counter()
@@ -119,7 +120,7 @@ import Testing
 
     #if os(Linux)
     @Test(
-        "chunks are the file, whatever length stands beside them", arguments: [0, 5, 900_000, 600_000])
+        "the chunks are the file, whatever length is announced next to them", arguments: [0, 5, 900_000, 600_000])
     func chunksAndLength(length: Int) async throws {
         let server = try RawServer { peer in
             while peer.readHead() != nil {

@@ -25,7 +25,7 @@ import Testing
         for name in folder.names { #expect(try folder.data(name) == film) }
     }
 
-    @Test("a download waits, and says so, while the process has no file left")
+    @Test("a download waits, and reports that, while the process has no file descriptor left")
     func full() async throws {
         let folder = try Folder()
         let server = try TestServer()
@@ -34,7 +34,7 @@ import Testing
         #expect(folder.names == ["0"])
     }
 
-    @Test("those who wait go in the order in which they came, and one that is cancelled goes at once")
+    @Test("waiting requests go in the order in which they came, and a cancelled one leaves at once")
     func fair() async throws {
         let budget = DescriptorBudget { 4 }
         let log = OrderLog()
@@ -65,7 +65,7 @@ import Testing
         #expect(log.order.withLock { $0 } == [0, 1, 3, 4] && budget.waiting == 0)
     }
 
-    @Test("a download within a download does not wait for itself, and a cancelled task gets no place")
+    @Test("a download within a download doesn't wait for itself, and a cancelled task doesn't get a place")
     func nested() async throws {
         let budget = DescriptorBudget { 3 }
         try await budget.withDescriptors(for: 3) {

@@ -32,7 +32,7 @@ import Testing
         #expect(mistake("--output=", url) == "--output needs a value that is not empty")
     }
 
-    @Test("URLs, and a destination behind them")
+    @Test("URLs, followed by a destination")
     func places() throws {
         #expect(try parse(url).place == .here)
         #expect(try parse(url, "a").place == .path("a"))
@@ -66,7 +66,7 @@ import Testing
         ] { #expect(mistake(option, value, url)?.hasPrefix("\(option) takes") == true, "\(option) \(value)") }
     }
 
-    @Test("an unknown option names the nearest, or what it is called here")
+    @Test("an unknown option suggests the nearest, or its name here")
     func suggestions() {
         for (wrong, right) in [
             ("--queit", "--quiet"), ("--limitrate", "--limit-rate"), ("--ouput", "--output"), ("--heade", "--header"),

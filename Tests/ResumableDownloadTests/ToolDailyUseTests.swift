@@ -41,7 +41,7 @@ import Testing
     /// Returns a path as a process receives it from the system.
     private func path(_ name: String) -> String { folder.file(name).resolvingSymlinksInPath().path }
 
-    @Test("without a destination the server or the final URL names the file, and nothing is replaced")
+    @Test("without a destination the server or the final URL names the file, and no file is replaced")
     func names() async throws {
         server.on("/get", .redirect(to: "/film.mp4"))
         server.on("/named", .data(film).header("Content-Disposition", "attachment; filename=\"../../etc/a b.mp4\""))
@@ -82,7 +82,7 @@ import Testing
         #expect(noDirectory.status == 2 && noDirectory.complaint.contains(path("list") + " is not one"))
     }
 
-    @Test("to standard output: the bytes and nothing else; a reader that has enough ends it quietly")
+    @Test("to standard output: only the bytes; a reader that has enough ends it quietly")
     func standardOutput() async throws {
         let got = folder.file("got").path
         for arguments in [[url, "-"], ["-o", "-", url], ["--json", url, "-"]] {
@@ -152,7 +152,7 @@ import Testing
     }
 
     #if os(Linux)
-    @Test("a password that there is no terminal to ask for is a sentence, not a wait")
+    @Test("a password without a terminal to ask on gives a message, and no wait")
     func noTerminal() async throws {
         let ended = try await Tool(shell: "setsid -w \"$@\"", "-u", "me", url).ended()
         #expect(ended.status == 2 && ended.complaint.contains("there is no terminal to ask on"))
@@ -174,7 +174,7 @@ import Testing
     }
 
     #if os(Linux)
-    @Test("a proxy is used, or not, as asked for")
+    @Test("a proxy is used, or not, as configured")
     func proxy() async throws {
         let proxy = try TestServer()
         proxy.on("*film.mp4", .data(bytes(1000)))
@@ -198,7 +198,7 @@ import Testing
     }
     #endif
 
-    @Test("a limit of the rate keeps the bytes as they are, and holds back what is read")
+    @Test("a rate limit keeps the bytes as they are, and holds back the source")
     func rate() async throws {
         #expect(try await run("--limit-rate", "8M", url, "a").status == 0)
         #expect(try folder.data("a") == film)

@@ -18,7 +18,7 @@ import Testing
     private var url: String { origin.server.url("film.mp4") }
 
     @Test(
-        "a signal ends it in order: it is named, what is kept is said, and the next run resumes",
+        "a signal ends it in order: it is named, the kept bytes are reported, and the next run resumes",
         arguments: [(SIGINT, "SIGINT"), (SIGTERM, "SIGTERM"), (SIGHUP, "SIGHUP")])
     func signals(number: Int32, name: String) async throws {
         let before = signal(number, SIG_DFL)
@@ -59,7 +59,7 @@ import Testing
         #expect(ended.complaint.contains("starts over: the file has changed on the server"))
     }
 
-    @Test("messages are sentences with the URL and the path, and have neither secrets nor Swift in them")
+    @Test("messages are sentences with the URL and the path, without secrets and without names of Swift")
     func sentences() async throws {
         let server = origin.server
         server.on("/gone", .status(404))

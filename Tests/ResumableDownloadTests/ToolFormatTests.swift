@@ -6,7 +6,7 @@ import Testing
 
 @testable import errand_download
 
-@Suite("errand-download: what is shown", .leakChecked) struct ToolFormatTests {
+@Suite("errand-download: output", .leakChecked) struct ToolFormatTests {
     private let item = ReportItem(index: 1, count: 1, url: "https://example.com/film.mp4", name: "film.mp4")
     private let start = ContinuousClock.now
     private let half = TransferStatus(
@@ -43,7 +43,7 @@ import Testing
         #expect(TextLayout.width(named.text(columns: columns, nameWidth: 40)) < max(2, columns))
     }
 
-    @Test("narrow terminals keep what matters, wide ones are used")
+    @Test("narrow terminals keep the important parts, wide ones are used")
     func line() {
         let line = ProgressLine(progress: half)
         #expect(line.text(columns: 40) == " 50% 512.0 MiB of 1.0 GiB, 10.0 MiB/s")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import errand_download
 
-@Suite("errand-download: what it reads", .leakChecked) struct ToolInputTests {
+@Suite("errand-download: input", .leakChecked) struct ToolInputTests {
     private func mistake(_ body: () throws -> Void) -> String? {
         do { try body() } catch { return (error as? DownloadArguments.Mistake)?.message }
         return nil
@@ -69,7 +69,7 @@ import Testing
         #expect(Netrc("machine a login \"open").entry(for: "a")?.login == "open")
     }
 
-    @Test("credentials come from the URL, then --user, then netrc, and a missing password is asked for once")
+    @Test("credentials are taken from the URL, then --user, then netrc, and a missing password is asked for once")
     func credentials() throws {
         var asked: [String] = []
         let netrc = Netrc("machine a.example login n password p\nmachine b.example login me password q")
@@ -93,7 +93,7 @@ import Testing
         #expect(try full.authorization(for: TargetURL("https://b.example/")) == basic("me", "a:b"))
     }
 
-    @Test("headers are checked, and come from files as well")
+    @Test("headers are checked, and can be read from files")
     func headers() throws {
         let folder = try Folder()
         try Data("Authorization: Bearer canary\n\nX-A: 1\n".utf8).write(to: folder.file("h"))
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test("a rate is kept by all downloads together, and idle time is not saved up")
+    @Test("all downloads together keep to a rate, and idle time isn't saved up")
     func rate() {
         let limit = RateLimit(bytesPerSecond: 1000)
         let start = ContinuousClock.now

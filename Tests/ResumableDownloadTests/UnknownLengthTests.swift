@@ -37,7 +37,7 @@ import Testing
         #expect(origin.server.received.last?.headers["If-Range"] == "\"1\"")
     }
 
-    @Test("a later start resumes, too, and says so before", arguments: Wire.allCases)
+    @Test("a later start resumes, too, and announces that first", arguments: Wire.allCases)
     func resumesLater(wire: Wire) async throws {
         cutChunks(after: 600_000)
         let request = Get(folder.file("a")).with { $0.downloadOptions = quick(tries: 1) }
@@ -48,7 +48,7 @@ import Testing
         #expect(try folder.data("a") == film && firsts.count == 2 && firsts[1] ?? 0 > 0)
     }
 
-    @Test("several cuts cost no byte twice but the last one of each", arguments: Wire.allCases)
+    @Test("several cuts only repeat the last byte of each", arguments: Wire.allCases)
     func resumesOften(wire: Wire) async throws {
         origin.set { resource in
             resource.twist = { number, _, response in
@@ -68,7 +68,7 @@ import Testing
         #expect(try folder.data("a") == film && firsts == [nil, 899_999])
     }
 
-    @Test("a server that never says the length gets requests until nothing is left")
+    @Test("a server that never sends the length gets requests until no bytes are left")
     func neverKnown() async throws {
         let film = film
         origin.set { resource in
@@ -122,7 +122,7 @@ import Testing
         #expect(notices.all.contains { if case .skipping = $0 { true } else { false } })
     }
 
-    @Test("a body of the same version that is shorter than what is on disk is not taken for the whole")
+    @Test("a body of the same version that is shorter than the bytes on disk doesn't count as the whole")
     func shorter() async throws {
         let film = film
         origin.set { resource in
@@ -136,7 +136,7 @@ import Testing
         #expect(try folder.data("a") == film)
     }
 
-    @Test("without a strong entity tag it starts over", arguments: ["W/\"1\"", nil])
+    @Test("without a strong entity tag the download starts over", arguments: ["W/\"1\"", nil])
     func weak(tag: String?) async throws {
         origin.set { $0.etag = tag }
         let film = film

@@ -9,7 +9,7 @@ import Testing
 @Suite("Progress, pause and cancellation of uploads", .leakChecked) struct ControlTests {
     private let film = bytes(800_000)
 
-    @Test("progress ends with all bytes, confirmed, and tells of what a broken request lost", arguments: kinds)
+    @Test("progress ends with all bytes, confirmed, and reports what a broken request lost", arguments: kinds)
     func progress(kind: UploadOrigin.Kind) async throws {
         let origin = try UploadOrigin(kind)
         origin.set { $0.fault = { number, _ in number == kind.firstRequest ? .cut(300_000) : nil } }
@@ -37,7 +37,7 @@ import Testing
         for (a, b) in zip(transfers, transfers.dropFirst()) where a.transfer == b.transfer { #expect(a.sent <= b.sent) }
     }
 
-    @Test("a later start begins its progress with what the server has")
+    @Test("a later start begins its progress with the server's bytes")
     func progressOfTheRest() async throws {
         let (origin, folder) = (try UploadOrigin(.draft(8)), try Folder())
         origin.set { $0.fault = { number, _ in number == 2 ? .cut(500_000) : nil } }
@@ -52,7 +52,7 @@ import Testing
         #expect(sending.withLock { $0.first?.transferred } ?? 0 >= 500_000)
     }
 
-    @Test("a paused upload lets the connection go, and continues behind what the server has", arguments: kinds)
+    @Test("a paused upload closes its connection, and continues after the bytes that the server has", arguments: kinds)
     func pause(kind: UploadOrigin.Kind) async throws {
         let origin = try UploadOrigin(kind)
         let first = kind.firstRequest
@@ -72,7 +72,7 @@ import Testing
         #expect(origin.snapshot.bodies.map { Data($0) } == [film])
     }
 
-    @Test("an upload that is paused before it begins sends nothing until it is resumed")
+    @Test("an upload that is paused before it begins sends no bytes until it is resumed")
     func pausedFirst() async throws {
         let origin = try UploadOrigin(.tus)
         let control = TransferControl()
@@ -120,7 +120,7 @@ import Testing
         #expect((error as? ErrandError)?.response?.status == 503)
     }
 
-    @Test("an accessory receives what happens, as notes of the upload")
+    @Test("an accessory receives the events of the upload, as notes")
     func notes() async throws {
         let origin = try UploadOrigin(.draft(6))
         origin.set { $0.fault = { number, _ in number == 2 ? .cut(300_000) : nil } }
@@ -135,7 +135,7 @@ import Testing
         #expect(notes.map(\.name) == ["retrying", "continuing"] && notes.last?.description.contains("300000") == true)
     }
 
-    @Test("the explanation names the protocol, and a signature further out is a problem")
+    @Test("the explanation names the protocol, and an outer signature is a problem")
     func explanation() {
         let options = UploadOptions(uploadProtocol: .tus, maximumSegments: 4)
         #expect(ResumableUploadFilter(options).explanation == "uploads in 4 segments that resume after failures (tus)")

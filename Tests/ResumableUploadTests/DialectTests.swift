@@ -4,7 +4,7 @@ import Testing
 
 @testable import ErrandResumableUpload
 
-@Suite("What requests and responses of uploads say") struct DialectTests {
+@Suite("Requests and responses of uploads") struct DialectTests {
     private func response(_ status: Int, _ headers: HTTPHeaders = [:]) throws -> HTTPResponse {
         HTTPResponse(url: try #require(URL(string: "https://a.example/files/7")), status: status, headers: headers)
     }
@@ -15,7 +15,7 @@ import Testing
         return UploadPlan(total: total, server: server)
     }
 
-    @Test("a part is what one request may carry, down to the least that a server takes", arguments: [0, 30, 99, 100])
+    @Test("a part is as large as one request may be, down to the server's minimum", arguments: [0, 30, 99, 100])
     func parts(offset: Int64) {
         var limits = UploadLimits()
         func part(_ maximum: Int64?) -> UploadPart { UploadPart(at: offset, of: 100, within: limits, upTo: maximum) }
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test("what is held back: the last byte, or all where that is less than a server takes at once, or is not known")
+    @Test("what is held back: the last byte, or everything if that is less than a server takes at once, or is unknown")
     func heldBack() {
         for uploadProtocol in [UploadProtocol.draft6, .draft8, .tus] {
             var plan = plan(uploadProtocol)
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test("the requests of tus: an empty body of the whole length, or the first bytes where the server takes them")
+    @Test("the requests of tus: an empty body of the whole length, or the first bytes if the server takes them")
     func tusRequests() {
         var plan = plan(.tus)
         plan.metadata = ["filename": "a b.txt", "is_confidential": "", "bad key": "x", "": "y"]
@@ -171,7 +171,7 @@ import Testing
         guard case .damaged = try appended(460) else { return #expect(Bool(false)) }
     }
 
-    @Test("what OPTIONS says decides the protocol, unless the app has")
+    @Test("the response to OPTIONS decides the protocol, unless the app has")
     func offers() {
         func server(_ headers: HTTPHeaders, _ chosen: UploadProtocol = .automatic) -> UploadServer {
             UploadServer(offering: headers, chosen: chosen)

@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test("a server that falls silent is left after the request's timeout", arguments: kinds)
+    @Test("a server that falls silent is given up after the request's timeout", arguments: kinds)
     func silent(kind: UploadOrigin.Kind) async throws {
         let origin = try UploadOrigin(kind)
         origin.set { $0.fault = { number, _ in number == kind.firstRequest ? .cut(250_000, .stall) : nil } }
@@ -152,7 +152,7 @@ import Testing
         #expect(origin.snapshot.bodies.map { Data($0) } == [film])
     }
 
-    @Test("a damaged part is sent again where the server checks it")
+    @Test("a damaged part is sent again if the server checks it")
     func damaged() async throws {
         let origin = try UploadOrigin(.tus)
         origin.set {
@@ -163,7 +163,7 @@ import Testing
         #expect(origin.snapshot.bodies.map { Data($0) } == [film])
     }
 
-    @Test("a server that takes nothing ends the upload after as many attempts as are allowed", arguments: kinds)
+    @Test("a server that takes no bytes ends the upload after the allowed number of attempts", arguments: kinds)
     func endless(kind: UploadOrigin.Kind) async throws {
         let origin = try UploadOrigin(kind)
         origin.set {
@@ -198,7 +198,7 @@ import Testing
         }
     }
 
-    @Test("what may have been received is not sent twice, unless the request says that it may")
+    @Test("a request that may have been received isn't sent twice, unless it allows that")
     func notTwice() async throws {
         for (method, headers, count) in [
             (HTTPMethod.post, HTTPHeaders(), 1), (.put, [:], 2), (.post, [.idempotencyKey: "k"], 2),
@@ -211,7 +211,7 @@ import Testing
         }
     }
 
-    @Test("a place at another scheme is refused where that would be insecure")
+    @Test("a location with another scheme is refused if that would be insecure")
     func downgrade() async throws {
         let stub = StubTransport()
         stub.on("*", response: .status(201, headers: [.location: "http://a.example/files/1", "Upload-Complete": "?0"]))
@@ -222,7 +222,7 @@ import Testing
     }
 
     @Test(
-        "a place may have characters that a URI has not, and its escapes are asked for as they are",
+        "a location may have characters that aren't allowed in a URI, and its escapes are requested unchanged",
         arguments: [UploadOrigin.Kind.tus, .draft(8), .draft(6)])
     func writtenFreely(kind: UploadOrigin.Kind) async throws {
         let origin = try UploadOrigin(kind)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ErrandResumableUpload
 
-@Suite("Which upload is which", .leakChecked) struct IdentityTests {
+@Suite("Identity of uploads", .leakChecked) struct IdentityTests {
     private let folder: Folder
     private let records: URL
     private let film = bytes(600_000)

@@ -9,7 +9,7 @@ import Testing
     private let film = bytes(600_000)
 
     @Test(
-        "a lost response to the request that begins an upload never makes two whole ones", arguments: kinds,
+        "a lost response to the request that begins an upload never creates two complete uploads", arguments: kinds,
         [0, 1, 2, 1000, 262_144, 262_145, 600_000])
     func creation(kind: UploadOrigin.Kind, count: Int) async throws {
         let (origin, body) = (try UploadOrigin(kind), film.prefix(count))
@@ -68,7 +68,8 @@ import Testing
     }
 
     @Test(
-        "a server that refuses to say what it has gets the body anew", arguments: kinds, [400, 403, 405, 422, 451, 501])
+        "a server that refuses to report its offset gets the body again", arguments: kinds,
+        [400, 403, 405, 422, 451, 501])
     func inquiryRefused(kind: UploadOrigin.Kind, status: Int) async throws {
         let (origin, folder) = (try UploadOrigin(kind), try Folder())
         origin.set { $0.fault = { number, _ in number == kind.firstRequest ? .cut(250_000) : nil } }
@@ -82,7 +83,7 @@ import Testing
     }
 
     @Test(
-        "what passes, or what other credentials would change, leaves the upload as it is",
+        "401, 423, 429 and 503 to the offset query leave the upload as it is",
         arguments: [401, 423, 429, 503])
     func inquiryPostponed(status: Int) async throws {
         for kind in kinds {

@@ -9,7 +9,7 @@ import Testing
 
 @testable import ErrandResumableUpload
 
-@Suite("What an upload leaves on the disk", .leakChecked) struct RecordTests {
+@Suite("Files of an upload", .leakChecked) struct RecordTests {
     private let folder: Folder
     private let records: URL
     private let film = bytes(600_000)
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test("a later start continues where the first one ended, and then nothing is left", arguments: kinds)
+    @Test("a later start continues where the first one ended, and leaves no files at the end", arguments: kinds)
     func resumed(kind: UploadOrigin.Kind) async throws {
         let origin = try UploadOrigin(kind)
         await leave(origin)
@@ -64,7 +64,8 @@ import Testing
         #expect(statuses.allSatisfy { $0.transferred >= 250_000 && $0.total == 600_000 }, "\(statuses)")
     }
 
-    @Test("a start after a failure finds the record free, whatever the transport still holds", arguments: kinds)
+    @Test(
+        "a start after a failure finds the record free, although the transport still holds the body", arguments: kinds)
     func held(kind: UploadOrigin.Kind) async throws {
         let origin = try UploadOrigin(kind)
         let transport = Keeping()
@@ -77,7 +78,7 @@ import Testing
         #expect(transport.kept.count > 0 && bodies(of: origin) == [film] && names.isEmpty)
     }
 
-    @Test("a file that changed begins again, and what the server has is discarded", arguments: kinds)
+    @Test("a changed file starts over, and the server's bytes are discarded", arguments: kinds)
     func changed(kind: UploadOrigin.Kind) async throws {
         let origin = try UploadOrigin(kind)
         await leave(origin)
@@ -118,7 +119,7 @@ import Testing
         #expect(origin.snapshot.bodies.map { Data($0) } == [film] && names.isEmpty)
     }
 
-    @Test("a record with the last sequence number of all is as good as a damaged one")
+    @Test("a record with the last possible sequence number is treated as damaged")
     func lastSequence() async throws {
         let origin = try UploadOrigin(.draft(8))
         await leave(origin)
@@ -139,7 +140,7 @@ import Testing
         #expect(names.isEmpty)
     }
 
-    @Test("a record of another request, or that leads elsewhere than to http, is not believed")
+    @Test("a record of another request, or one that leads to another scheme than http, isn't used")
     func foreign() async throws {
         let origin = try UploadOrigin(.draft(8))
         for change in [
@@ -161,7 +162,7 @@ import Testing
         }
     }
 
-    @Test("the same upload runs once at a time; others run beside it")
+    @Test("the same upload runs once at a time; others run at the same time")
     func busy() async throws {
         let origin = try UploadOrigin(.draft(8))
         let gate = Gate()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ErrandResumableUpload
 
-@Suite("What is decided about segments") struct SegmentDecisionTests {
+@Suite("Decisions about segments") struct SegmentDecisionTests {
     private func places(_ count: Int, length: Int = 30) throws -> [UploadResource] {
         try (0..<count).map { index in
             let name = String(repeating: "x", count: length)
@@ -25,7 +25,7 @@ import Testing
         #expect(try #require(lengths.max()) - #require(lengths.min()) <= 1)
     }
 
-    @Test("no segment is shorter than the least, and one alone is none")
+    @Test("no segment is shorter than the minimum, and a single segment isn't used")
     func minimum() {
         #expect(UploadSegment.split(99, into: 4, minimum: 50) == nil)
         #expect(UploadSegment.split(100, into: 4, minimum: 50)?.map(\.start) == [0, 50])
@@ -34,7 +34,7 @@ import Testing
             UploadSegment.split(0, into: 4, minimum: 0) == nil && UploadSegment.split(1, into: 4, minimum: -1) == nil)
     }
 
-    @Test("segments of a file are believed only where they are adjacent and whole")
+    @Test("segments of a file are trusted only if they are adjacent and whole")
     func whole() throws {
         let segments = try #require(UploadSegment.split(100, into: 4, minimum: 1))
         #expect(UploadSegment.areWhole(segments, of: 100))
@@ -53,7 +53,7 @@ import Testing
         #expect(!UploadSegment.areWhole(many, of: 17))
     }
 
-    @Test("Upload-Concat is read as it is written, and is none where it makes no sense")
+    @Test("Upload-Concat is read as written, and ignored if it makes no sense")
     func field() {
         for concat in [UploadConcat.partial, .final(["/a", "https://b.example/c"])] {
             #expect(UploadConcat([UploadConcat.name: concat.text]) == concat)
@@ -103,7 +103,7 @@ import Testing
         #expect(!server.joinsSegments)
     }
 
-    @Test("a place at which something else stands than a segment is lost")
+    @Test("a location that no longer holds a segment is lost")
     func inquiry() throws {
         var plan = UploadPlan(total: 100, server: UploadServer(.tus))
         plan.isSegment = true
@@ -120,7 +120,7 @@ import Testing
         #expect(try verdict("final;/a /b") == .has(7))
     }
 
-    @Test("a record of before there were segments is read, and one with segments has their places")
+    @Test("a record from before there were segments is read, and one with segments has their locations")
     func record() throws {
         let old = """
             {"acknowledged":5,"format":1,"request":"r","resource":{"url":"http://a.example/1"},"server":{"algorithms":[],\

@@ -17,7 +17,7 @@ import Testing
         func first(_ request: RecordedRequest) -> Bool { seen.withLock { $0.insert(request.path).inserted } }
     }
 
-    @Test("segments that are cut at any byte continue where the server is", arguments: 0..<12)
+    @Test("segments that are cut at any byte continue at the server's offset", arguments: 0..<12)
     func cut(seed: Int) async throws {
         let origin = try joiningOrigin()
         let random = Mutex(SeededGenerator(seed: UInt64(seed) + 100))
@@ -60,7 +60,7 @@ import Testing
         #expect(origin.snapshot.received == 800_003 + 100_000)
     }
 
-    @Test("a segment of which the server lost a part, or says a wrong offset, arrives whole")
+    @Test("a segment of which the server lost a part, or reports a wrong offset, arrives whole")
     func otherOffset() async throws {
         for fault in [UploadOrigin.Fault.keepOnly(50_000), .offset("20000"), .offset("999999999"), .length(7)] {
             let origin = try joiningOrigin()
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test("a damaged segment is sent again where the server checks it")
+    @Test("a damaged segment is sent again if the server checks it")
     func damaged() async throws {
         let origin = try joiningOrigin()
         let patches = Counter()
@@ -114,7 +114,7 @@ import Testing
         #expect(bodies(of: origin).isEmpty)
     }
 
-    @Test("a segment that fails too often ends the others, and a later start continues with all")
+    @Test("a segment that fails too often ends the others, and a later start continues all of them")
     func failed() async throws {
         let origin = try joiningOrigin()
         breakFirst(origin, .cut(0))
@@ -131,7 +131,7 @@ import Testing
         #expect(origin.snapshot.misplaced == 0 && origin.snapshot.received == 800_003)
     }
 
-    @Test("offsets in interim responses that are greater than any body acknowledge nothing")
+    @Test("offsets in interim responses that are greater than any body don't count as acknowledged")
     func hugeInterimOffsets() async throws {
         let transport = Boasting(segments: 10)
         let agent = NetworkAgent(
@@ -197,7 +197,7 @@ import Testing
         }
     }
 
-    @Test("segments are joined once more only where that is safe")
+    @Test("segments are joined once more only if that is safe")
     func lostResponse() async throws {
         for (method, headers, count) in [
             (HTTPMethod.post, HTTPHeaders(), 1), (.put, [:], 2), (.post, [.idempotencyKey: "k"], 2),
@@ -211,7 +211,9 @@ import Testing
         }
     }
 
-    @Test("after a lost response the next start joins again, or sends what is gone again", arguments: [false, true])
+    @Test(
+        "after a lost response the next start joins again, or sends the missing segments again",
+        arguments: [false, true])
     func nextStart(deletes: Bool) async throws {
         let origin = try joiningOrigin()
         origin.set { $0.deletesJoined = deletes }
@@ -228,7 +230,7 @@ import Testing
         #expect(try ResumableUploadFilter.pendingUploads(in: folder.url).isEmpty)
     }
 
-    @Test("where it is safe, segments that are gone after a lost response are sent again at once")
+    @Test("if it is safe, segments that are gone after a lost response are sent again at once")
     func goneAtOnce() async throws {
         let origin = try joiningOrigin()
         origin.set { $0.deletesJoined = true }
@@ -245,7 +247,7 @@ import Testing
         #expect(bodies(of: origin) == [film] && origin.snapshot.received == 800_003)
     }
 
-    @Test("a failure inside the server may come after its work, so it is the response", arguments: [500, 502, 504])
+    @Test("a failure inside the server may happen after its work, so it is the response", arguments: [500, 502, 504])
     func perhaps(status: Int) async throws {
         let origin = try joiningOrigin()
         breakJoining(origin, .respond(status))
@@ -276,7 +278,7 @@ import Testing
     }
 
     @Test(
-        "a server that cannot join, or has no segments, gets the body over one connection", arguments: [431, 501],
+        "a server that can't join, or has no segments, gets the body over one connection", arguments: [431, 501],
         [false, true])
     func cannotJoin(status: Int, atOnce: Bool) async throws {
         let origin = try joiningOrigin()
@@ -292,7 +294,7 @@ import Testing
         #expect(origin.snapshot.log.filter { $0 == "DELETE" }.count == (atOnce ? 0 : 3))
     }
 
-    @Test("a server that refuses to join what it has ends the upload", arguments: [400, 403, 404])
+    @Test("a server that refuses to join its segments ends the upload", arguments: [400, 403, 404])
     func neverJoins(status: Int) async throws {
         let origin = try joiningOrigin()
         origin.set { $0.fault = { _, request in UploadOrigin.joins(request) ? .respond(status) : nil } }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ErrandResumableUpload
 
-@Suite("What an upload in segments leaves on the disk", .leakChecked) struct SegmentRecordTests {
+@Suite("Files of an upload in segments", .leakChecked) struct SegmentRecordTests {
     private let folder: Folder
     private let records: URL
     private let film = bytes(900_001)
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test("a later start continues each segment at its place, and then nothing is left", arguments: [1, 2, 4])
+    @Test("a later start continues each segment at its place, and leaves no files at the end", arguments: [1, 2, 4])
     func resumed(segments: Int) async throws {
         let origin = try joiningOrigin()
         try await leave(origin)
@@ -126,7 +126,7 @@ import Testing
         #expect(bodies(of: origin) == [film, bytes(900_001, seed: 2)] && !origin.snapshot.log.contains("DELETE"))
     }
 
-    @Test("segments that the server has forgotten by its own word are not asked for")
+    @Test("segments that the server reports as forgotten aren't asked for")
     func expired() async throws {
         let origin = try joiningOrigin()
         origin.set { $0.expires = "Sun, 06 Nov 1994 08:49:37 GMT" }
@@ -136,7 +136,7 @@ import Testing
         #expect(bodies(of: origin) == [film] && !origin.snapshot.log.contains("HEAD"))
     }
 
-    @Test("segments that are not those of the body, or that lead elsewhere, are not believed")
+    @Test("segments of another body, or that lead elsewhere, aren't used")
     func foreign() async throws {
         for change in [
             { (record: inout UploadRecord) in record.segments?[1].start += 1 },

@@ -161,7 +161,7 @@ func joiningOrigin() throws -> UploadOrigin {
         #expect(bodies(of: origin) == [film])
     }
 
-    @Test("a pause lets all connections go, and then each segment continues where it was")
+    @Test("a pause closes all connections, and then each segment continues where it was")
     func pause() async throws {
         let origin = try joiningOrigin()
         let stalls = Counter()

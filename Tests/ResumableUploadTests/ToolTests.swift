@@ -18,7 +18,7 @@ import Testing
             ["--state", folder.path("state"), "--quiet"] + options + [folder.path("film.mp4"), origin.url + "/files"])
     }
 
-    @Test("sends a file, writes the response, and leaves nothing behind", arguments: kinds)
+    @Test("sends a file, writes the response, and leaves no files", arguments: kinds)
     func sends(kind: UploadOrigin.Kind) async throws {
         let origin = try UploadOrigin(kind)
         let ended = try await start(origin, "--header", "X-User: 7", "--metadata", "owner=Ada", "--digest").ended()
@@ -27,7 +27,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path("state")).isEmpty)
     }
 
-    @Test("what is wrong with a command is said, with status 2")
+    @Test("a wrong command is reported, with status 2")
     func wrong() async throws {
         let program = try Program(built: "errand-upload")
         for arguments in [
@@ -45,7 +45,7 @@ import Testing
         #expect(help.status == 0 && help.text.hasPrefix("usage: errand-upload"))
     }
 
-    @Test("a refusal ends with status 2, a failure that may pass with 1")
+    @Test("a permanent failure ends with status 2, a temporary one with 1")
     func failures() async throws {
         let origin = try UploadOrigin(.draft(8))
         for (status, expected) in [(403, 2), (503, 1)] {

@@ -18,7 +18,7 @@ let kinds: [UploadOrigin.Kind] = [.draft(8), .draft(6), .tus]
 
     private func bodies(of origin: UploadOrigin) -> [Data] { origin.snapshot.bodies.map { Data($0) } }
 
-    @Test("a body of each kind arrives once, as it is", arguments: kinds)
+    @Test("a body of each kind arrives once, unchanged", arguments: kinds)
     func whole(kind: UploadOrigin.Kind) async throws {
         for body in [.file(folder.file("film.mp4")), .data(film), .stream { [film] in HTTPBody(film) }] as [RequestBody]
         {
@@ -41,7 +41,8 @@ let kinds: [UploadOrigin.Kind] = [.draft(8), .draft(6), .tus]
     }
 
     @Test(
-        "a server that knows no protocol gets one ordinary request, and the notice says so", arguments: [true, false])
+        "a server that knows no protocol gets one ordinary request, and the notice reports that",
+        arguments: [true, false])
     func ordinary(asks: Bool) async throws {
         let origin = try UploadOrigin(.ordinary)
         let upload = agent(origin, quick(asks ? .automatic : .draft8)).upload(Send(.file(folder.file("film.mp4"))))
@@ -56,7 +57,7 @@ let kinds: [UploadOrigin.Kind] = [.draft(8), .draft(6), .tus]
         #expect(bodies(of: origin) == [Data()])
     }
 
-    @Test("an interrupted upload continues behind what the server has", arguments: kinds)
+    @Test("an interrupted upload continues after the bytes that the server has", arguments: kinds)
     func interrupted(kind: UploadOrigin.Kind) async throws {
         let origin = try UploadOrigin(kind)
         let first = kind.firstRequest
@@ -71,7 +72,7 @@ let kinds: [UploadOrigin.Kind] = [.draft(8), .draft(6), .tus]
         #expect(origin.snapshot.log == begin + ["HEAD", "PATCH 300000", "HEAD", "PATCH 400000"])
     }
 
-    @Test("a body that cannot be opened at an offset starts over, and says so")
+    @Test("a body that can't be opened at an offset starts over, and reports that")
     func unseekable() async throws {
         let origin = try UploadOrigin(.draft(8))
         origin.set { $0.fault = { number, _ in number == 2 ? .cut(300_000) : nil } }
@@ -80,7 +81,7 @@ let kinds: [UploadOrigin.Kind] = [.draft(8), .draft(6), .tus]
         #expect(bodies(of: origin) == [film])
     }
 
-    @Test("a body that can be read once fails as the first attempt does", arguments: kinds)
+    @Test("a body that can be read once fails with the error of the first attempt", arguments: kinds)
     func once(kind: UploadOrigin.Kind) async throws {
         let origin = try UploadOrigin(kind)
         origin.set { $0.fault = { _, request in request.method == .options ? nil : .cut(300_000) } }
@@ -108,7 +109,7 @@ let kinds: [UploadOrigin.Kind] = [.draft(8), .draft(6), .tus]
         #expect(origin.snapshot.log == ["OPTIONS", "POST", "PATCH 200000", "PATCH 400000", "PATCH 600000"])
     }
 
-    @Test("a short body goes with the request that begins the upload, as a whole only where that may be repeated")
+    @Test("a short body is sent with the request that begins the upload, as a whole only if that may be repeated")
     func short() async throws {
         let key: HTTPHeaders = [.idempotencyKey: "k"]
         for (extensions, headers, log) in [
@@ -123,7 +124,7 @@ let kinds: [UploadOrigin.Kind] = [.draft(8), .draft(6), .tus]
         }
     }
 
-    @Test("where no 104 arrives, a server of the draft names the upload in its response to an empty beginning")
+    @Test("without a 104, a server of the draft names the upload in its response to an empty beginning")
     func withoutInterim() async throws {
         let origin = try UploadOrigin(.draft(8))
         origin.set {
@@ -172,7 +173,7 @@ let kinds: [UploadOrigin.Kind] = [.draft(8), .draft(6), .tus]
         #expect(origin.snapshot.log.isEmpty)
     }
 
-    @Test("fields of the user go with each request, those that describe the body with the first only")
+    @Test("the user's fields are sent with each request, fields that describe the body with the first only")
     func headers() async throws {
         let origin = try UploadOrigin(.draft(8))
         let seen = Mutex<[String]>([])
@@ -197,7 +198,7 @@ let kinds: [UploadOrigin.Kind] = [.draft(8), .draft(6), .tus]
             ])
     }
 
-    @Test("requests that are no uploads pass")
+    @Test("requests that aren't uploads pass")
     func others() async throws {
         let origin = try UploadOrigin(.ordinary)
         let response = try await agent(origin).send(Call<HTTPResponse>(.post, "files", body: .data(film))).value

@@ -9,7 +9,7 @@ import Testing
         _ wire: Wire, _ time: ManualTimeSource, _ policy: BreakerPolicy = BreakerPolicy(), before: [any Filter] = []
     ) -> NetworkAgent { NetworkAgent(wire, before + [.breaker(policy)], time) }
 
-    @Test("a host that is down gets nothing more, then one probe, and everything once that succeeds")
+    @Test("a host that is down gets no requests, then one probe, and all requests once the probe succeeds")
     func probing() async throws {
         let (time, up, door) = (ManualTimeSource(), Log<Bool>(), Gate())
         let wire = Wire { _, request, _ in
@@ -51,7 +51,7 @@ import Testing
         #expect(wire.sent == 16)
     }
 
-    @Test("accessories receive what the breaker has become, with its host")
+    @Test("accessories learn the new state of the breaker, with its host")
     func notes() async throws {
         let (time, notes, up) = (ManualTimeSource(), Notes(), Log<Bool>())
         let wire = Wire { _, request, _ in response(request, up.count == 0 ? 500 : 200) }
@@ -67,7 +67,7 @@ import Testing
         #expect(Set(changes.map(\.host)) == ["api.example.com:443"])
     }
 
-    @Test("a probe that is cancelled leaves its place to the next request")
+    @Test("a cancelled probe leaves its place to the next request")
     func cancelledProbe() async throws {
         let (time, door) = (ManualTimeSource(), Gate())
         let wire = Wire { number, request, _ in
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test(
-        "what is no failure of the host does not open it: 404, 429, a 503 with Retry-After, cancellations, bad certificates"
+        "a response that isn't the host's failure doesn't open it: 404, 429, a 503 with Retry-After, cancellations, bad certificates"
     )
     func neutral() async throws {
         for kind in 0..<5 {
@@ -123,7 +123,7 @@ import Testing
         #expect(slow.sent == 450)
     }
 
-    @Test("a response to a request from before it opened changes nothing")
+    @Test("a response to a request from before it opened has no effect")
     func latecomers() async throws {
         let (time, door) = (ManualTimeSource(), Gate())
         let wire = Wire { number, request, _ in
@@ -142,7 +142,7 @@ import Testing
         #expect(await failure { try await agent.send(Get()) } == "breakerOpen")
     }
 
-    @Test("other hosts are not affected, and a retry does not repeat what a breaker refuses")
+    @Test("other hosts aren't affected, and a retry doesn't repeat a request that a breaker refused")
     func hosts() async throws {
         let time = ManualTimeSource()
         let wire = Wire { _, request, _ in response(request, request.url.host() == "bad.example" ? 500 : 200) }
@@ -153,7 +153,7 @@ import Testing
         #expect(try await agent.send(Get()).value == "ok")
     }
 
-    @Test("nonsense in a policy neither traps nor lets a host go unprotected for ever")
+    @Test("nonsense in a policy neither traps nor leaves a host unprotected forever")
     func nonsense() async {
         let time = ManualTimeSource()
         var policy = BreakerPolicy(
@@ -170,7 +170,7 @@ import Testing
 
 @Suite("The timeout of an attempt", .endsInTime, .leakChecked) struct AttemptTimeoutTests {
     @Test(
-        "an attempt that takes too long is ended, repeated, and counts for the breaker, though bytes arrive all the time"
+        "an attempt that takes too long is ended, repeated, and counts for the breaker, although bytes keep arriving"
     )
     func slow() async throws {
         let (time, ended) = (ManualTimeSource(), Gate())
@@ -195,7 +195,7 @@ import Testing
         #expect(wire.sent == 2 && time.sleeperCount == 0)
     }
 
-    @Test("its error is a timeout of its own words; what is quick leaves no timer behind")
+    @Test("its error is a timeout with its own text; a fast response leaves no timer")
     func error() async throws {
         let time = ManualTimeSource()
         let stub = StubTransport()

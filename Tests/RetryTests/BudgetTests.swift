@@ -59,7 +59,7 @@ import Testing
         #expect(wire.sent <= good + bad + bad / 10 + 101)
     }
 
-    @Test("hits of a cache are no calls to the host, so they allow no retries")
+    @Test("cache hits aren't calls to the host, so they allow no retries")
     func hits() async {
         let wire = Wire { _, request, _ in response(request, 503) }
         let store = ClosureFilter { exchange, next in
@@ -73,7 +73,7 @@ import Testing
         #expect(wire.sent <= 110)
     }
 
-    @Test("one call may make all of its attempts, however many those are")
+    @Test("one call may use all of its attempts, however many there are")
     func single() async {
         let stub = StubTransport(.status(503))
         let agent = NetworkAgent(stub, [.retry(standard { $0.maximumAttempts = 12 })])
@@ -81,7 +81,7 @@ import Testing
         #expect(stub.received.count == 12)
     }
 
-    @Test("a host that fails does not use up what another one may have")
+    @Test("a failing host doesn't use up another host's budget")
     func hosts() async {
         let wire = Wire { _, request, _ in response(request, request.url.host() == "bad.example" ? 503 : 200) }
         let agent = NetworkAgent(wire, [.retry(standard())])
@@ -98,7 +98,7 @@ import Testing
         #expect(stub.received.count == 102)
     }
 
-    @Test("a retry that is cancelled while it waits costs nothing")
+    @Test("a retry that is cancelled while it waits doesn't use the budget")
     func refund() async throws {
         let time = ManualTimeSource()
         let stub = StubTransport(.status(503))
@@ -117,7 +117,7 @@ import Testing
         #expect(stub.received.count == 7)
     }
 
-    @Test("a cancelled retry of a call without a budget gives no other call one more")
+    @Test("a cancelled retry of a call without a budget doesn't give another call an extra retry")
     func foreignRefund() async throws {
         let (time, stub) = (ManualTimeSource(), StubTransport(.status(503)))
         let budgeted = policy(2) { $0.budget = RetryBudget(share: 0, reserve: 1) }

@@ -5,7 +5,7 @@ import ErrandRetry
 import ErrandTesting
 import Testing
 
-@Suite("What reached a server is not sent again", .endsInTime, .leakChecked) struct DeliveryTests {
+@Suite("A request that reached a server isn't sent again", .endsInTime, .leakChecked) struct DeliveryTests {
     private static let unreachable: [ErrandError.Code] = [.cannotConnect, .nameLookupFailed]
 
     private func eager(_ attempts: Int) -> RetryPolicy { policy(attempts) { $0.backoff = .none } }
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(
-        "a filter within the retry that sends twice, a request of its own, or two at once has reached a server",
+        "a filter within the retry that sends twice, sends its own request, or sends two at once has reached a server",
         arguments: FilterStages.inner)
     func innerFilters(stage: FilterStages) async throws {
         // The second of two requests is refused.
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test("with standardResilience and coalescing around it, a POST that was received stays one")
+    @Test("with standardResilience and coalescing around it, a received POST is sent once")
     func combined() async throws {
         let stub = StubTransport { request in
             request.method == .post

@@ -6,7 +6,7 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-@Suite("What waits in the transport", .endsInTime, .leakChecked) struct DepartureTests {
+@Suite("Requests that wait in the transport", .endsInTime, .leakChecked) struct DepartureTests {
     /// A transport with this many connections. Requests without a connection wait in it, and ask before they go out.
     private final class Queueing: Transport {
         let (turns, wire): (Gate, Wire)
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(
-        "a request that waits in the transport while its host asks for a rest is not sent within it",
+        "a request that waits in the transport while its host asks for a pause isn't sent during the pause",
         arguments: [true, false], [true, false])
     func held(standard: Bool, isQuota: Bool) async throws {
         let (time, turns, door) = (ManualTimeSource(), Gate(), Gate())
@@ -59,7 +59,7 @@ import Testing
         for task in tasks { #expect(await outcome(task) == "ok") }
     }
 
-    @Test("what a filter throws before the first byte reaches it from next, and nothing is sent")
+    @Test("an error that a filter throws before the first byte reaches it from next, and the request isn't sent")
     func ownFilter() async throws {
         struct Closed: Error {}
         struct Switch: PreSendFilter {
@@ -87,7 +87,7 @@ import Testing
         #expect(wire.sent == 2 && log.all == ["held", "held"])
     }
 
-    @Test("a body that can be read once is sent all the same, since it could not be sent later")
+    @Test("a body that can be read once is sent anyway, because it couldn't be sent later")
     func onceOnly() async throws {
         let (time, turns, door) = (ManualTimeSource(), Gate(), Gate())
         let wire = Wire { number, request, _ in
@@ -111,7 +111,7 @@ import Testing
         #expect(await outcome(second) == "once")
     }
 
-    @Test("a request that a filter further in sends to another host waits in the line of that one")
+    @Test("a request that a later filter sends to another host waits in that host's queue")
     func otherHost() async throws {
         struct Mirror: Filter {
             var stages: FilterStages { .wire }
@@ -136,7 +136,8 @@ import Testing
 
     #if os(Linux)
     @Test(
-        "nothing of what waits for one of libcurl's connections is sent while the host rests", arguments: [true, false])
+        "requests that wait for one of libcurl's connections aren't sent while the host is paused",
+        arguments: [true, false])
     func connections(standard: Bool) async throws {
         let (server, time, door) = (try TestServer(), ManualTimeSource(), Gate())
         let count = Counter()

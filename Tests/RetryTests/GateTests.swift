@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 @Suite("The gate of a host", .endsInTime, .leakChecked) struct GateTests {
-    @Test("no more requests than allowed are on their way at once, in the order of their coming")
+    @Test("no more requests than allowed are in flight at once, in order of arrival")
     func concurrency() async throws {
         let running = Atomic(0)
         let most = Atomic(0)
@@ -56,7 +56,7 @@ import Testing
         for index in 5..<23 { #expect(times[index - 5].duration(to: times[index]) >= .seconds(10)) }
     }
 
-    @Test("accessories receive how long a request has waited for its turn, and nothing of one that has not")
+    @Test("accessories learn how long a request waited for its turn, and get no event for a request that didn't wait")
     func notes() async throws {
         let (time, notes) = (ManualTimeSource(), Notes())
         let wire = Wire { _, request, _ in response(request) }
@@ -74,7 +74,7 @@ import Testing
         #expect(note.host == "api.example.com:443" && note.wait == .seconds(6))
     }
 
-    @Test("a request behind so many others that its deadline passes before its turn is refused at once")
+    @Test("a request that would reach its deadline before its turn is refused at once")
     func rateDeadline() async throws {
         let time = ManualTimeSource()
         let wire = Wire { _, request, _ in response(request) }
@@ -165,7 +165,7 @@ import Testing
         #expect(try await agent.send(Get()).value == "ok")
     }
 
-    @Test("a hit of an HTTP cache passes no gate, though the gate stands before the cache in the array")
+    @Test("a hit of an HTTP cache doesn't pass a gate, although the gate comes before the cache in the array")
     func hits() async throws {
         let store = ClosureFilter(.hop) { exchange, _ in HTTPResponse(url: exchange.http.url, status: 200) }
         let wire = Wire { _, request, _ in response(request) }
@@ -180,7 +180,7 @@ import Testing
         ProcessInfo.processInfo.environment["ERRAND_INTERLEAVINGS"].flatMap { UInt64($0) } ?? 200
 
     @Test(
-        "in seeded interleavings of requests, failures, rests and cancellations no slot stays taken, no request is lost",
+        "in seeded interleavings of requests, failures, pauses and cancellations no slot stays taken, no request is lost",
         arguments: UInt64(0)..<10)
     func interleavings(block: UInt64) async throws {
         for seed in block * 1_000..<block * 1_000 + Self.interleavings {

@@ -64,7 +64,7 @@ import Testing
         #expect(lane.wire.sent <= 1_050 && lane.wire.sent > 1_000)
     }
 
-    @Test("nothing is hedged before enough is known, and never beyond the share")
+    @Test("no request is hedged before enough is known, and never more than the share")
     func budget() async throws {
         // The whole host becomes slow at the 101st request: later calls are slower than those before.
         let lane = Lane { number in number <= 100 ? .milliseconds(10) : .milliseconds(20) }
@@ -100,7 +100,7 @@ import Testing
         return (agent, wire, notes)
     }
 
-    @Test("the loser is cancelled, and its end is not waited for")
+    @Test("the loser is cancelled, and its end isn't awaited")
     func loser() async throws {
         let (time, cancelled) = (ManualTimeSource(), Log<Int>())
         let (agent, wire, notes) = try await warm(time) { number, request, options in
@@ -181,7 +181,7 @@ import Testing
         try await eventually { cancelled.all.sorted() == [1, 2] && time.sleeperCount == 0 }
     }
 
-    @Test("what may not be sent twice is not hedged: a POST, a body that is read once, a stream, a file")
+    @Test("requests that may not be sent twice aren't hedged: a POST, a body that is read once, a stream, a file")
     func eligibility() async throws {
         struct File: DownloadRequest {
             let destination: URL

@@ -34,7 +34,7 @@ import Testing
         #expect(wire.sent == Self.hosts * 10)
     }
 
-    @Test("a limit that is used up, and a rest, are kept with each", arguments: [true, false])
+    @Test("a used-up quota and a pause are kept separately for each host", arguments: [true, false])
     func rests(isQuota: Bool) async throws {
         let wire = Wire { _, request, _ in
             isQuota
@@ -50,7 +50,7 @@ import Testing
         #expect(wire.sent == Self.hosts)
     }
 
-    @Test("a rate is kept with each")
+    @Test("each host has its own rate")
     func rates() async throws {
         let wire = Wire { _, request, _ in response(request) }
         let agent = NetworkAgent(wire, [.hostLimit(HostLimits(rate: RequestRate(1, per: .seconds(30))))])
@@ -96,7 +96,7 @@ import Testing
         table.record(for: HTTPRequest(.get, try #require(URL(string: Self.url(host)))), at: .now)
     }
 
-    @Test("hosts of which nothing is known are forgotten, the others beyond the bound: first those not used for long")
+    @Test("hosts without state are forgotten, the others beyond the bound: the least recently used first")
     func bounds() throws {
         let table = HostTable<Record>(capacity: 100, maximum: 1_000) { host, _ in
             let number = Int(host.dropFirst().prefix { $0.isNumber }) ?? 0

@@ -4,7 +4,7 @@ import ErrandRetry
 import ErrandTesting
 import Testing
 
-@Suite("A host that asks for rest", .endsInTime, .leakChecked) struct HostPauseTests {
+@Suite("A host that asks for a pause", .endsInTime, .leakChecked) struct HostPauseTests {
     private func wire(_ value: String, _ status: Int = 503) -> Wire {
         Wire { number, request, _ in
             number == 1 ? response(request, status, ["Retry-After": value]) : response(request)
@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test(
-        "2 seconds of peace are kept by every request to the host, whichever asked, by retry alone and in the standard order",
+        "each request to a host waits after a Retry-After, with a retry alone and in the standard order",
         arguments: [true, false])
     func peace(standard: Bool) async throws {
         let time = ManualTimeSource()
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test(
-        "a value that is hostile or broken waits no longer than the cap, or as without one",
+        "a hostile or broken value waits no longer than the cap, or as if it were missing",
         arguments: [
             ("99999999999999999999999", 60), ("4294967296", 60), ("3600", 60), ("61", 60), ("60", 60),
             ("Fri, 31 Dec 9999 23:59:59 GMT", 60), ("0", 1), ("-5", 1), ("1e9", 1), ("NaN", 1), ("", 1), ("2.5", 1),
@@ -103,7 +103,7 @@ import Testing
         #expect(await outcome(task) == "ok")
     }
 
-    @Test("in the standard order a shorter cap of the retry is one of the gate too")
+    @Test("in the standard order a shorter cap of the retry also applies to the gate")
     func cap() async throws {
         let time = ManualTimeSource()
         let wire = wire("3600")
@@ -132,7 +132,7 @@ import Testing
         #expect(await outcome(task) == "ok")
     }
 
-    @Test("a call whose deadline ends before the rest fails at once, typed, and sends nothing")
+    @Test("a call whose deadline ends before the pause fails at once with a typed error, and isn't sent")
     func deadline() async throws {
         let time = ManualTimeSource()
         let wire = wire("30")
@@ -151,7 +151,7 @@ import Testing
         #expect(await outcome(late) == "ok")
     }
 
-    @Test("requests that wait for a host end at once when they are cancelled, and the rest go on")
+    @Test("requests that wait for a host end at once when they are cancelled, and the rest continue")
     func cancelled() async throws {
         let time = ManualTimeSource()
         let wire = wire("5")
@@ -171,7 +171,7 @@ import Testing
         #expect(wire.sent == 9 && time.sleeperCount == 0)
     }
 
-    @Test("a Retry-After that comes with a broken body is kept too; one of a 404 is the request's own affair")
+    @Test("a Retry-After with a broken body counts too; on a 404 it doesn't")
     func otherPlaces() async throws {
         let time = ManualTimeSource()
         let wire = Wire { number, request, _ in
@@ -191,7 +191,7 @@ import Testing
         #expect(await outcome(task) == "ok")
     }
 
-    @Test("a redirect to a host that rests waits as well")
+    @Test("a redirect to a paused host waits as well")
     func redirects() async throws {
         let time = ManualTimeSource()
         let wire = Wire { number, request, _ in
@@ -208,7 +208,7 @@ import Testing
     }
 
     @Test(
-        "a host whose RateLimit fields leave nothing is not asked before they are renewed, in every draft's form",
+        "a host whose RateLimit fields leave no quota gets no request before they are renewed, in every draft's form",
         arguments: [
             ["RateLimit": "\"default\";r=0;t=4"], ["RateLimit": "\"day\";r=500;t=9000, \"burst\";r=0;t=4"],
             ["RateLimit": "limit=10, remaining=0, reset=4"],
@@ -226,7 +226,7 @@ import Testing
         #expect(await outcome(next) == "ok")
     }
 
-    @Test("what is left of a limit is sent, and no more")
+    @Test("the rest of a limit is sent, and no more")
     func remaining() async throws {
         let time = ManualTimeSource()
         let wire = Wire { number, request, _ in

@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(
-        "a Retry-After that isn't a number of seconds or a date counts as none, and the backoff applies",
+        "a Retry-After that isn't a number of seconds or a date is ignored, and the backoff applies",
         arguments: ["1m0s", "5s", "5.0", "0x5", "\u{665}", "PT5S", "2026-11-28T18:00:00Z"])
     func oddWaits(value: String) async throws {
         let time = ManualTimeSource()
@@ -103,7 +103,7 @@ import Testing
         #expect(wire.sent == 10)
     }
 
-    @Test("a deadline that leaves an attempt less than a second doesn't blame the host")
+    @Test("a deadline that leaves an attempt less than a second doesn't count against the host")
     func shortDeadlines() async throws {
         let time = ManualTimeSource()
         let wire = Wire { _, request, options in
@@ -160,7 +160,7 @@ import Testing
     }
 
     @Test(
-        "a probe that ends in neither success nor failure leaves its place to the next request",
+        "a probe that ends in neither success nor failure gives its place to the next request",
         arguments: [ErrandError.Code.insecureConnection, .invalidRequest, .bodyTooLarge])
     func undecidedProbe(code: ErrandError.Code) async throws {
         let time = ManualTimeSource()

@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test("five a second are never held back by a window of twenty a second, for five minutes")
+    @Test("five a second are never delayed by a window of twenty a second, for five minutes")
     func fiveOfTwenty() async throws {
         let time = ManualTimeSource()
         let server = LimitServer(.fixedWindow, 20, per: 1, at: time.now)
@@ -99,7 +99,7 @@ import Testing
     }
 
     @Test(
-        "300 that come at once are sent as the limit allows, and hardly any is refused",
+        "300 requests at once are sent as the limit allows, and hardly any is refused",
         arguments: LimitServer.Kind.allCases)
     func beyond(kind: LimitServer.Kind) async throws {
         let time = ManualTimeSource()
@@ -113,7 +113,7 @@ import Testing
         #expect((server.accepted.last ?? 0) <= 32)
     }
 
-    @Test("after a rest the responses to what was sent before it let nothing follow")
+    @Test("after a pause, responses to requests from before it don't release further requests")
     func beforeRest() async throws {
         let (time, old, new) = (ManualTimeSource(), Gate(), Gate())
         let wire = Wire { number, request, _ in
@@ -137,7 +137,7 @@ import Testing
         for task in after { #expect(await outcome(task) == "ok") }
     }
 
-    @Test("after a rest that a status asks for one goes first, and not all that wait at that moment")
+    @Test("after a pause that a status asks for, one request goes first, and not all waiting ones")
     func afterRest() async throws {
         let (time, doors) = (ManualTimeSource(), Gate())
         let wire = Wire { number, request, _ in

@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test("a breaker that is open lets a cache respond, stale if it must")
+    @Test("an open breaker lets a cache respond, with a stale response if necessary")
     func cacheWhileOpen() async throws {
         struct News: CacheableRequest {
             typealias Output = String
@@ -100,7 +100,7 @@ import Testing
         #expect(wire.sent == 10)
     }
 
-    @Test("a failing server behind the standard line gets at most 1.1 times the calls, on a real socket")
+    @Test("a failing server gets at most 1.1 times the calls through the standard filters, on a real socket")
     func server() async throws {
         let server = try TestServer()
         server.on("*", .status(500))
@@ -122,7 +122,7 @@ import Testing
         #expect(await failure { try await agent.send(Get()) } == "breakerOpen")
     }
 
-    @Test("a server that is well again is used again: 503 with Retry-After, then responses, on a real socket")
+    @Test("a recovered server is used again: 503 with Retry-After, then responses, on a real socket")
     func recovery() async throws {
         let server = try TestServer()
         let count = Atomic(0)
@@ -135,7 +135,7 @@ import Testing
         #expect(server.requestCount == 2)
     }
 
-    @Test("calls through everything, seeded: each ends once, nothing waits for ever, every attempt is counted")
+    @Test("seeded calls through everything: each ends once, no wait is endless, every attempt is counted")
     func interleavings() async throws {
         for seed in UInt64(0)..<10 {
             let (time, recording) = (ManualTimeSource(), RecordingAccessory(maximumRecords: 1_000_000))
@@ -194,7 +194,7 @@ import Testing
         return outcomes
     }
 
-    @Test("a seed decides everything, and about the share fails")
+    @Test("a seed decides everything, and about the configured share fails")
     func seeds() async {
         let (first, second) = (await run(7), await run(8))
         #expect(await run(7) == first && first != second)
@@ -219,7 +219,7 @@ import Testing
         #expect(await outcome(stuck) == "timedOut")
     }
 
-    @Test("only the requests that it applies to are touched; nonsense in shares injects nothing or everything")
+    @Test("only the requests that it applies to are touched; invalid shares inject no fault, or always")
     func applies() async {
         let faults = FaultInjectionFilter(seed: 1, failing: 7) { $0.url.path() == "/x" }
         let agent = NetworkAgent(.stub(.text("ok")), [faults])

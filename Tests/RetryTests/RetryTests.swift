@@ -30,7 +30,7 @@ import Testing
         #expect(notes.map(\.attempt) == [2, 3] && notes.map(\.wait) == [.seconds(1), .seconds(2)])
     }
 
-    @Test("the last failure of a call is what its caller gets, with its response")
+    @Test("the caller gets the last failure of a call, with its response")
     func exhausted() async throws {
         let stub = StubTransport(.text("down").status(503))
         let agent = NetworkAgent(stub, [.retry(policy { $0.backoff = .none })])
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(
-        "only what is safe and may help is repeated",
+        "a request is repeated only if that is safe and may help",
         arguments: [
             (.get, .status(503), 3), (.head, .status(500), 3), (.put, .status(502), 3), (.delete, .status(504), 3),
             (.get, .status(408), 3), (.get, .status(425), 3), (.get, .status(429), 3),
@@ -60,7 +60,7 @@ import Testing
         #expect(stub.received.count == expected)
     }
 
-    @Test("a status that the request accepts is no failure")
+    @Test("a status that the request accepts isn't a failure")
     func accepted() async throws {
         let stub = StubTransport(.text("down").status(503))
         let agent = NetworkAgent(stub, [.retry(policy { $0.backoff = .none })])
@@ -68,7 +68,7 @@ import Testing
         #expect(stub.received.count == 1)
     }
 
-    @Test("a body that can be sent once is not sent again, one that can be opened anew is")
+    @Test("a body that can be sent once isn't sent again, a body that can be opened again is")
     func bodies() async throws {
         let stub = StubTransport(.status(503))
         let agent = NetworkAgent(stub, [.retry(policy { $0.backoff = .none })])
@@ -96,7 +96,7 @@ import Testing
         #expect(stub.received.count == 5)
     }
 
-    @Test("all attempts of a call carry one Idempotency-Key, two calls two, and only where it is needed")
+    @Test("all attempts of a call carry one Idempotency-Key, two calls two, and only if it is needed")
     func idempotencyKey() async throws {
         let stub = StubTransport(.status(503))
         let agent = NetworkAgent(stub, [.retry(policy { $0.backoff = .none }.withIdempotencyKey)])
@@ -112,7 +112,7 @@ import Testing
         #expect(stub.received.suffix(3).allSatisfy { $0.headers["Idempotency-Key"] == "mine" })
     }
 
-    @Test("a wait that the deadline cannot hold is not begun")
+    @Test("a wait that would pass the deadline isn't begun")
     func deadline() async throws {
         let (time, notes) = (ManualTimeSource(), Notes())
         let stub = StubTransport(.status(503))
@@ -127,7 +127,7 @@ import Testing
         #expect(stub.received.count == 3 && notes.count("retry", "deadline") == 1)
     }
 
-    @Test("a cancellation ends every wait at once, and nothing is sent afterwards", arguments: [1, 2, 3])
+    @Test("a cancellation ends every wait at once, and no request is sent afterwards", arguments: [1, 2, 3])
     func cancellation(attempts: Int) async throws {
         let time = ManualTimeSource()
         let stub = StubTransport(.status(503))
@@ -143,7 +143,7 @@ import Testing
         #expect(handle.activity.isCancelled && time.sleeperCount == 0 && stub.received.count == attempts)
     }
 
-    @Test("a check that fails is repeated if the policy says so, and the check runs on the last response")
+    @Test("a failed check is repeated if the policy specifies that, and the check runs on the last response")
     func checks() async throws {
         let stub = StubTransport()
         stub.on("/x", response: .text("bad"), .text("good"))
@@ -162,7 +162,7 @@ import Testing
         #expect(try await agent.send(Get { $0.checks = [check] }).value == "good")
     }
 
-    @Test("of two retries in one call the inner one works, and only that one")
+    @Test("of two retries in one call only the inner one works")
     func nested() async {
         let stub = StubTransport(.status(503))
         let agent = NetworkAgent(stub, [.retry(policy { $0.backoff = .none })])
@@ -180,7 +180,8 @@ import Testing
     }
 
     @Test(
-        "a request that says how it is repeated is, whether the agent retries or not, and once only", arguments: [0, 1])
+        "a request with its own retry policy is repeated by it, whether the agent retries or not, and by one filter only",
+        arguments: [0, 1])
     func requests(agents: Int) async {
         let stub = StubTransport(.status(503))
         let agent = NetworkAgent(stub, agents == 0 ? [] : [.retry(policy { $0.backoff = .none })])
@@ -190,7 +191,7 @@ import Testing
         #expect(stub.received.count == 7)
     }
 
-    @Test("the body of a response that is not the last is let go of before the wait")
+    @Test("the body of a response that isn't the last is released before the wait")
     func streams() async throws {
         let time = ManualTimeSource()
         let cancelled = Log<Int>()

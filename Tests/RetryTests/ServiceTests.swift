@@ -9,7 +9,7 @@ import Foundation
 import Testing
 
 /// Covers the uses of CTNetworking's managers and response objects with requests, responses and errors.
-@Suite("What a service gets back", .leakChecked, .endsInTime) struct ServiceTests {
+@Suite("Results of calls with retries, caches and envelopes", .leakChecked, .endsInTime) struct ServiceTests {
     private struct Order: Codable, Sendable, Equatable { let id: Int }
     private struct Refusal: Decodable, Sendable { let message: String }
     private struct Shown: Error, Equatable { let text: String }
@@ -58,7 +58,7 @@ import Testing
         gate.open()
     }
 
-    @Test("an app says what a user reads for each kind of failure, in one place")
+    @Test("an app sets the text of each kind of failure in one place")
     func wording() async throws {
         let agent = NetworkAgent(
             baseURL: Self.base, transport: .stub { $0.url.path == "/old" ? .status(410) : .failure(Self.offline) })
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test(
-        "a response leaves nothing to clear: neither its data nor a failure marks the next start"
+        "a response leaves no state to clear: neither its data nor a failure affects the next start"
     )
     func nothingToClean() async throws {
         let transport = StubTransport()
@@ -127,7 +127,8 @@ import Testing
         init(_ data: Data) { self.data = data }
     }
 
-    @Test("a response has its content, text, activity, request, parameters and status, and says whether it was stored")
+    @Test(
+        "a response has its content, text, activity, request, parameters and status, and reports whether it was stored")
     func response() async throws {
         let recorder = RecordingAccessory()
         let agent = NetworkAgent(

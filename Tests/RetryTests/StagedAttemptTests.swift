@@ -6,11 +6,11 @@ import Testing
 
 @testable import ErrandRetry
 
-@Suite("Work that an attempt stages which is repeated", .endsInTime, .leakChecked)
+@Suite("Staged work of repeated attempts", .endsInTime, .leakChecked)
 struct StagedAttemptTests {
     private static let quick = RetryPolicy(backoff: Backoff(base: .milliseconds(1), maximumDelay: .milliseconds(2)))
 
-    @Test("it is discarded before the next attempt, and what the last attempt stages is committed")
+    @Test("work of a discarded attempt is discarded before the next, and the last attempt's work is committed")
     func discarded() async throws {
         let (log, stub) = (Log<String>(), StubTransport())
         stub.on("*", response: .text("down", status: 503), .text("down", status: 503), .text("up"))
@@ -61,7 +61,7 @@ struct StagedAttemptTests {
         #expect(window.opening(at: now, position: 0, rate) == .seconds(63))
     }
 
-    @Test("what the failed one of two hedged requests stages is discarded")
+    @Test("staged work of the failed one of two hedged requests is discarded")
     func hedged() async throws {
         let (log, time, gates) = (Log<String>(), ManualTimeSource(), [Gate(), Gate()])
         let wire = Wire { number, request, _ in

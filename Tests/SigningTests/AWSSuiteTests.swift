@@ -233,7 +233,7 @@ import Testing
     }
 
     @Test(
-        "the length of a body in chunks is the one that is sent", arguments: [0, 1, 8191, 8192, 8193, 16384, 100_000])
+        "the length of a body in chunks is the announced one", arguments: [0, 1, 8191, 8192, 8193, 16384, 100_000])
     func lengths(count: Int) async throws {
         var signer = Self.s3
         signer.chunkBytes = 8192
@@ -246,7 +246,8 @@ import Testing
         #expect(!request.body.isReplayable)
     }
 
-    @Test("a body that isn't in memory is refused, read twice, or left out, as the payload says") func payloads()
+    @Test("a body that isn't in memory is refused, read twice, or left out, as the payload option specifies")
+    func payloads()
         async throws
     {
         let url = address("https://example.amazonaws.com/")

@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    @Test("the same inputs make the same base, and signatures that verify", arguments: examples)
+    @Test("the same inputs give the same base, and signatures that verify", arguments: examples)
     private func signs(example: Example) async throws {
         let fields = try StructuredField.Dictionary(parsing: "\(example.label)=\(example.input)")
         let input = try SignatureInput(fields[example.label])

@@ -26,7 +26,7 @@ import Testing
             keys: ["app": key, "other": key], requirements: SignatureRequirements(covering: components))
     }
 
-    @Test("what a server receives is what was signed: the method, the URL, the fields and the body") func wire()
+    @Test("a server receives the signed request: the method, the URL, the fields and the body") func wire()
         async throws
     {
         let server = try TestServer { _ in .status(200) }
@@ -148,7 +148,9 @@ import Testing
         }
     }
 
-    @Test("the signer covers what a refusal asks for, unless it's for another key or isn't in a request")
+    @Test(
+        "the signer covers the components that a refusal asks for, unless it's for another key or they aren't in the request"
+    )
     func acceptSignature() async throws {
         let wanted = Mutex(#"sig2=("@method" "@authority" "content-type");created;keyid="app";nonce="n1";tag="t""#)
         let stub = StubTransport { request in
@@ -173,7 +175,7 @@ import Testing
         #expect(stub.received.count == 8)
     }
 
-    @Test("neither the key nor a signature is in a log, a recording, an error, a description or a cache")
+    @Test("a log, a recording, an error, a description and a cache contain neither the key nor a signature")
     func canaries() async throws {
         let lines = Mutex<[String]>([])
         let log = RequestLog(
@@ -237,7 +239,7 @@ import Testing
         }
     }
 
-    @Test("what a signer adds is masked, even if it doesn't say so") func careless() async throws {
+    @Test("a signer's values are masked, even if it doesn't mark them") func careless() async throws {
         let stub = StubTransport(.status(200))
         try await NetworkAgent(stub, .signing(Careless())).send(
             Call<Void>(.get, "a") { $0.headers["X-Own"] = "own" })
@@ -323,7 +325,7 @@ import Testing
         }
     }
 
-    @Test("a streamed body is refused, read first, or left out, as the signer says") func streams() async throws {
+    @Test("a streamed body is refused, read first, or left out, as the signer specifies") func streams() async throws {
         let stub = StubTransport(.status(200))
         var signer = try Self.signer()
         let body = RequestBody.stream { HTTPBody(next: Pieces(Data("streamed".utf8), size: 3).nextChunk) }

@@ -164,7 +164,7 @@ import Testing
         #expect(await Self.check(huge) == .outdated)
     }
 
-    @Test("what has to be covered must be, with the same parameters") func coverage() async throws {
+    @Test("required components must be covered, with the same parameters") func coverage() async throws {
         let request = try await Self.signed { $0.components = [.method, .field("content-type").binary] }
         #expect(await Self.check(request) == .insufficientCoverage)
         #expect(await Self.check(request) { $0.components = [.method] } == nil)
@@ -179,7 +179,7 @@ import Testing
         #expect(await Self.check(member) == .insufficientCoverage)
     }
 
-    @Test("a nonce is accepted once, and only from whoever has the key") func nonces() async throws {
+    @Test("a nonce is accepted once, and only from a holder of the key") func nonces() async throws {
         let nonces = MemoryNonces(limit: 2)
         func check(_ request: HTTPRequest, at date: Date = Self.now) async -> SigningError.Code? {
             await Self.check(request, at: date) { $0.nonces = nonces }

@@ -72,7 +72,7 @@ import Testing
         #expect(try await body.jsonLines(of: Row.self).all() == [1, 2, 3].map(Row.init))
     }
 
-    @Test("a value that cannot be decoded throws with its line and byte, and reading may go on")
+    @Test("a value that can't be decoded throws with its line and byte, and reading may continue")
     func undecodable() async throws {
         var iterator = HTTPBody(stream: "{\"id\":1}\n\n{\"id\":\"x\"}\n{\"id\":3}\n").jsonLines(of: Row.self)
             .makeAsyncIterator()
@@ -88,7 +88,7 @@ import Testing
         await #expect(throws: StreamingError.self) { try await elements.next() }
     }
 
-    @Test("an array: white space anywhere, values of every kind, nothing in an empty one")
+    @Test("an array: white space anywhere, values of every kind, or no elements")
     func arrays() async throws {
         let body = HTTPBody(stream: " [ 1 ,\n\"a,]\" , null,[1,[2]],{\"a\":\"]\"} ]\r\n ")
         #expect(
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test(
-        "what is no array throws with the place",
+        "text that isn't an array throws with the place",
         arguments: [
             ("", "truncated 1 0"), ("  ", "truncated 1 2"), ("{}", "malformedJSON 1 0"), ("1", "malformedJSON 1 0"),
             ("[", "truncated 1 1"), ("[1", "truncated 1 1"), ("[1,", "truncated 1 3"), ("[1,]", "malformedJSON 1 3"),
@@ -132,7 +132,7 @@ import Testing
     }
 
     @Test(
-        "a malformed text of a sequence fails alone; a number without white space behind it may be cut short (RFC 7464, 2.4)"
+        "malformed text in a sequence fails alone; a number without white space after it may be cut short (RFC 7464, 2.4)"
     )
     func malformedSequences() async throws {
         let text = "\u{1E}1\n\u{1E}2\u{1E}{\"a\":\u{1E}3\n x\n\u{1E}4\n\u{1E}{}{}\n\u{1E}5\n\u{1E}12"
@@ -169,7 +169,9 @@ import Testing
         #expect(values.map(\.at) == [Date(timeIntervalSince1970: 7)])
     }
 
-    @Test("a failure of the wire reaches the reader behind the elements before it, and a status before them")
+    @Test(
+        "a failure on the wire reaches the reader after the elements before it, and a failed status before all elements"
+    )
     func wireFailures() async throws {
         let stub = StubTransport()
         let server = try TestServer()

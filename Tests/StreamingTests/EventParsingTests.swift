@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(
-        "what is no UTF-8 becomes U+FFFD, one for each maximal part of a character",
+        "bytes that aren't UTF-8 become U+FFFD, one for each maximal part of a character",
         arguments: [
             ([0xFF], "\u{FFFD}"), ([0x80, 0x80], "\u{FFFD}\u{FFFD}"), ([0xE2, 0x82], "\u{FFFD}"),
             ([0xE2, 0x82, 0x41], "\u{FFFD}A"), ([0xF0, 0x9F, 0x98], "\u{FFFD}"),
@@ -100,7 +100,7 @@ import Testing
             ).map(\.data) == ["1\n2\n3"])
     }
 
-    @Test("what stands behind the first colon is the value, without one leading space")
+    @Test("the text after the first colon is the value, without one leading space")
     func values() async throws {
         #expect(
             try await data("data:a\n\ndata: a\n\ndata:  a\n\ndata:\ta\n\ndata: a \n\ndata:a:b\n\ndata: :\n\n")
@@ -108,7 +108,7 @@ import Testing
         #expect(try await events("event:  greeting\ndata:  Hello\n\n") == [.init(name: " greeting", data: " Hello")])
     }
 
-    @Test("a line without a colon is the name of a field with an empty value")
+    @Test("a line without a colon is a field's name with an empty value")
     func noColon() async throws {
         #expect(try await data("data\n\ndata\ndata\n\ndata:test\n\n") == ["", "\n", "test"])
         #expect(try await events("id: 1\ndata: a\n\nid\ndata: b\n\n").map(\.id) == ["1", ""])
@@ -157,7 +157,7 @@ import Testing
         #expect(try await events("event: a\nid: 1\nretry: 2\n\n\n\n").isEmpty)
     }
 
-    @Test("what is pending at the end of the stream is discarded")
+    @Test("an event pending at the end of the stream is discarded")
     func incomplete() async throws {
         for rest in ["data: b", "data: b\n", "data: b\r", "event: x\ndata: b\nid: 7\n", ":", "\u{FEFF}"] {
             #expect(try await data("data: a\n\n" + rest) == ["a"], "\(rest.debugDescription)")
@@ -165,7 +165,7 @@ import Testing
         #expect(try await data("") == [])
     }
 
-    @Test("comments reach the one who asks for them, as they are read")
+    @Test("comments reach onComment, as they are read")
     func commentCallback() async throws {
         let stub = StubTransport()
         stub.on("/feed", response: .events([.raw(":Hello\n: World\ndata: a\n\n:late\n")]))

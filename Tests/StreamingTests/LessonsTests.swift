@@ -6,7 +6,7 @@ import ErrandTesting
 import Testing
 
 /// Faults that users of other event stream clients have reported. Tests/Lessons.md has the reports.
-@Suite("Faults of other event streams", .endsInTime, .leakChecked) struct StreamLessonsTests {
+@Suite("Bugs of other event stream libraries", .endsInTime, .leakChecked) struct StreamLessonsTests {
     private let server: TestServer
     private let agent: NetworkAgent
 
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test("a connection that breaks after the end mark is no failure")
+    @Test("a connection that breaks after the end mark isn't a failure")
     func breakAfterMark() async throws {
         // The chunks of the first two events.
         server.on("/feed", TestResponse.events("a", "[DONE]", "b").closing(afterBodyBytes: 14 + 19))
@@ -110,7 +110,7 @@ import Testing
         #expect(try await agent.events(GetFeed(), as: types).all() == ["a"])
     }
 
-    @Test("an error that the server sends as an event can be thrown, with what it says")
+    @Test("an error that the server sends as an event can be thrown, with its message")
     func errorEvent() async throws {
         struct Overloaded: Error, Equatable { let text: String }
         server.on("/feed", .events("a", TestEvent("overloaded", name: "error"), "[DONE]"))
@@ -183,7 +183,7 @@ import Testing
         #expect(server.connectionCount == 1)
     }
 
-    @Test("a mark whose response doesn't end is the end of the stream, without a wait")
+    @Test("an end mark ends the stream although the response doesn't end")
     func endlessAfterMark() async throws {
         let time = ManualTimeSource()
         let agent = NetworkAgent(baseURL: server.url, transport: .system, time: time)

@@ -6,7 +6,7 @@ import ErrandTesting
 import Testing
 
 /// The HTML standard, section 9.2.3: connecting, failing, reconnecting.
-@Suite("Connecting to an event stream, and again", .endsInTime, .leakChecked) struct ReconnectionTests {
+@Suite("Connecting and reconnecting an event stream", .endsInTime, .leakChecked) struct ReconnectionTests {
     private let server: TestServer
     private let agent: NetworkAgent
 
@@ -73,7 +73,7 @@ import Testing
         #expect(server.received.last?.headers["Last-Event-ID"] == "…豆")
     }
 
-    @Test("an id that no header can hold ends the stream instead of beginning it anew")
+    @Test("an id that no header can hold ends the stream instead of restarting it")
     func controlCharacters() async throws {
         server.enqueue(.events(.raw("id: a\u{1}b\ndata: x\n\n")), .status(204))
         let seen = Collected<String>()
@@ -97,7 +97,7 @@ import Testing
         #expect(seen.all == (breaks ? ["a"] : ["a", "b"]) && server.received.count == 1)
     }
 
-    @Test("a POST that says so is sent again with its body")
+    @Test("a POST that is marked as repeatable is sent again with its body")
     func post() async throws {
         struct Ask: EventRequest {
             var method: HTTPMethod { .post }
@@ -192,7 +192,7 @@ import Testing
         #expect(error?.code == .cannotConnect && attempts.all == [1, 2, 3, 4])
     }
 
-    @Test("statuses that the request allows are asked again, and Retry-After is respected")
+    @Test("statuses that the policy allows are tried again, and Retry-After is respected")
     func retryAfter() async throws {
         let time = ManualTimeSource()
         let stub = StubTransport()
@@ -210,7 +210,7 @@ import Testing
         #expect(try await reading.value.map(\.data) == ["a"])
     }
 
-    @Test("a failure of another filter that may pass is one of the connection, and its Retry-After is respected")
+    @Test("a retryable failure of another filter counts as one of the connection, and its Retry-After is respected")
     func foreignFailure() async throws {
         struct Unready: Filter {
             struct Failure: RequestFailure {
@@ -239,7 +239,7 @@ import Testing
     }
 
     @Test(
-        "retry: sets the wait, also for later connections; what is no number is ignored",
+        "retry: sets the wait, also for later connections; text that isn't a number is ignored",
         arguments: [
             ("retry: 500\n\n", 500), ("retry:0\n", 100), ("retry: 1000x\n", 3000), ("retry: -1\n", 3000),
             ("retry: 1e3\n", 3000), ("retry\n", 3000), ("retry: 1 \n", 3000), ("retry:  5\n", 3000),
@@ -263,7 +263,7 @@ import Testing
         #expect(try await reading.value.map(\.data) == ["x"])
     }
 
-    @Test("while no connection brings anything the wait doubles up to its limit, and begins anew after that")
+    @Test("while no connection delivers events the wait doubles up to its limit, and starts over after that")
     func backoff() async throws {
         let time = ManualTimeSource()
         let stub = StubTransport()
@@ -282,7 +282,7 @@ import Testing
     }
 
     @Test(
-        "a server that asks for no wait and closes after a byte gets no connection without one, and longer and longer ones"
+        "a server that asks for no wait and closes after a byte gets connections after longer and longer waits"
     )
     func floor() async throws {
         let time = ManualTimeSource()
@@ -322,7 +322,7 @@ import Testing
         _ = await reading.result
     }
 
-    @Test("jitter makes a wait longer by a part at most, never shorter")
+    @Test("jitter makes a wait longer by at most its share, never shorter")
     func jitter() async throws {
         var waits: Set<ContinuousClock.Instant> = []
         for _ in 0..<20 {
@@ -403,7 +403,7 @@ import Testing
         #expect(names.isEmpty)
     }
 
-    @Test("a stream can be made to connect again, from an open connection and from a wait")
+    @Test("a stream can be made to reconnect, from an open connection and from a wait")
     func restarting() async throws {
         let gate = Gate()
         server.enqueue(.events(TestEvent("a", id: "1"), "x").waiting(for: gate, afterBodyBytes: 30))

@@ -131,7 +131,7 @@ import Testing
         #expect(server.received.count == 1)
     }
 
-    @Test("after a cancellation nothing is read any more, not even what is here already")
+    @Test("after a cancellation no bytes are read any more, not even bytes that have arrived")
     func cancelledWithin() async throws {
         server.on("/feed", .events("a", "b", "c"))
         server.on("/log", .text("a\nb\nc\n"))
@@ -169,7 +169,7 @@ import Testing
         #expect(agent.activities.isEmpty && accessory.problems().isEmpty)
     }
 
-    @Test("a stream that was cancelled before it began sends nothing")
+    @Test("a stream that was cancelled before it began doesn't send a request")
     func cancelledBefore() async throws {
         server.on("/feed", .events("a"))
         let stream = agent().events(GetFeed())
@@ -178,7 +178,7 @@ import Testing
         #expect(error?.isCancelled == true && server.received.isEmpty)
     }
 
-    @Test("an agent of one's own streams as well")
+    @Test("your own agent streams as well")
     func ownAgent() async throws {
         struct Forwarding: Agent {
             let base: NetworkAgent

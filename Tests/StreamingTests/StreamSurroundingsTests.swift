@@ -9,7 +9,7 @@ import Testing
 
 @testable import ErrandStreaming
 
-@Suite("Streams and what is around them", .endsInTime, .leakChecked) struct StreamSurroundingsTests {
+@Suite("Streams in an agent", .endsInTime, .leakChecked) struct StreamSurroundingsTests {
     private let server: TestServer
 
     init() throws { server = try TestServer() }

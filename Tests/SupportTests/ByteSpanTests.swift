@@ -18,7 +18,7 @@ struct ByteSpanTests {
         #expect(Span<UInt8>().firstIndex(of: 0) == nil)
     }
 
-    @Test("bytes are found where all of them are there, also behind an incomplete beginning of them")
+    @Test("bytes are found if all of them are there, also after an incomplete beginning of them")
     func patterns() {
         let text = ContiguousArray("aab aabb".utf8)
         #expect(text.span.firstIndex(of: Array("aabb".utf8)) == 4)

@@ -43,7 +43,7 @@ struct DigestTests {
         #expect(Hexadecimal.text(MD5Digest.digest(of: bytes)) == "7707d6ae4e027c70eea2a935c2296f21")
     }
 
-    @Test("pieces of any size give what the whole gives, and a digest may be asked for in between")
+    @Test("pieces of any size give the same digest as the whole, and a digest may be read in between")
     func pieces() {
         let bytes = (0..<1000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         let whole = SHA256Digest.digest(of: bytes)
@@ -66,7 +66,7 @@ struct DigestTests {
                 == SHA256Digest.digest(of: 0...9))
     }
 
-    @Test("a saved state goes on where it was left, after every byte")
+    @Test("a saved state continues where it was left, after every byte")
     func states() throws {
         let bytes = (0..<200).map { UInt8($0) }
         for cut in 0...bytes.count {
@@ -82,7 +82,7 @@ struct DigestTests {
         }
     }
 
-    @Test("a state that is none is refused")
+    @Test("an invalid state is refused")
     func damagedStates() {
         var digest = SHA256Digest()
         digest.update(0..<70)

@@ -9,7 +9,7 @@ import Testing
         var all: [Int] { numbers.withLock { $0 } }
     }
 
-    @Test("the listener receives what many threads change in order, up to the last change")
+    @Test("the listener receives the changes of many threads in order, up to the last change")
     func order() async {
         let received = Received()
         let notifier = LatestValueNotifier(0, value: { $0 }, notify: received.add)

@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test("a queue holds nothing that was taken")
+    @Test("a queue doesn't hold entries that were taken")
     func lifetime() {
         final class Element {}
         var queue = FIFOQueue<Element>()

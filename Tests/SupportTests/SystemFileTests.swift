@@ -41,7 +41,7 @@ import Darwin
         #expect(try FileStatus(at: folder.path("a")).modified == -1_500_000_000)
     }
 
-    @Test("what is appended goes to the end, and is read piece by piece")
+    @Test("appended bytes go to the end, and are read piece by piece")
     func appending() throws {
         let path = folder.path("a")
         for text in ["one ", "two ", "three"] {
@@ -78,7 +78,9 @@ import Darwin
         #expect(throws: SystemFile.Failure.self) { try SystemFile.list(folder.path("none")) { _ in true } }
     }
 
-    @Test("what is no regular file is refused at once: pipes, devices, directories, and second names to be written to")
+    @Test(
+        "anything but a regular file is refused at once: pipes, devices, directories, and second names to be written to"
+    )
     func kinds() throws {
         let places = ["pipe", "folder", "second", "regular", "link"].map(folder.path)
         #expect(mkfifo(places[0], 0o600) == 0 && mkdir(places[1], 0o700) == 0)

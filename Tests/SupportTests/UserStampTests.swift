@@ -25,7 +25,7 @@ import Testing
         #expect(UserStamp([]).isContained(in: all))
     }
 
-    @Test("cookies may be new or missing, but none may have another value, and one has to be there")
+    @Test("cookies may be new or missing, but no value may change, and one cookie has to be there")
     func cookies() {
         let stamp = UserStamp([("cookie sid", "1"), ("cookie lb", "2")])
         #expect(stamp.matches([("cookie sid", "1")]))
@@ -34,7 +34,7 @@ import Testing
         #expect(!stamp.matches([("cookie new", "3")]) && !stamp.matches([]))
     }
 
-    @Test("a stamp survives its encoding, shows nothing, and two of one user differ")
+    @Test("a stamp survives its encoding, reveals no user, and two stamps of one user differ")
     func encoded() throws {
         let data = try JSONEncoder().encode(ada)
         let text = String(decoding: data, as: UTF8.self)

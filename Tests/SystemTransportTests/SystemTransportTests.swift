@@ -24,7 +24,7 @@ struct SystemTransportTests {
         #expect(try await agent.send(Ping()).value == "pong")
     }
 
-    @Test("each .system is a transport of its own")
+    @Test("each use of .system creates its own transport")
     func identity() {
         let (first, second): (SystemTransport, SystemTransport) = (.system, .system)
         #expect(first !== second)

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Faults that users of other test servers have reported. Tests/Lessons.md has the reports.
-@Suite("Faults of other test servers", .endsInTime, .leakChecked)
+@Suite("Bugs of other test servers", .endsInTime, .leakChecked)
 struct ServerLessonsTests {
     @Test("a client that waits for 100 Continue gets it before a body in chunks, which is recorded with its field")
     func chunkedExpectation() async throws {
@@ -59,7 +59,7 @@ struct ServerLessonsTests {
         gate.open()
     }
 
-    @Test("a request that is cut off is none, and the server goes on", arguments: [0, 1, 20, 60])
+    @Test("a request that is cut off doesn't count, and the server continues", arguments: [0, 1, 20, 60])
     func truncatedRequests(missing: Int) async throws {
         let server = try TestServer { request in .text("\(request.bodyLength)") }
         let whole = get("/cut", "Content-Length: 40\r\n", method: "PUT") + String(repeating: "x", count: 40)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The manual time source", .endsInTime, .leakChecked)
 struct ManualTimeSourceTests {
-    @Test("time stands still until it is advanced, and the date goes along")
+    @Test("time stops until it is advanced, and the date moves with it")
     func stands() {
         let time = ManualTimeSource(date: Date(timeIntervalSince1970: 100))
         let start = time.now
@@ -31,7 +31,7 @@ struct ManualTimeSourceTests {
         #expect(time.date == Date(timeIntervalSince1970: 5))
     }
 
-    @Test("only those who are due wake")
+    @Test("only sleepers that are due wake")
     func due() async throws {
         let time = ManualTimeSource()
         let start = time.now
@@ -54,7 +54,7 @@ struct ManualTimeSourceTests {
         #expect(woken.values.withLock { $0 } == [10, 20, 30] && time.nextWake == nil)
     }
 
-    @Test("one advance wakes all that are due, the earliest first")
+    @Test("one advance wakes all due sleepers, the earliest first")
     @MainActor func order() async throws {
         let time = ManualTimeSource()
         let start = time.now
@@ -91,7 +91,7 @@ struct ManualTimeSourceTests {
         await #expect(throws: CancellationError.self) { try await late.value }
     }
 
-    @Test("a deadline passes when the test says so, and not before")
+    @Test("a deadline passes when the test advances the clock, and not before")
     func deadline() async throws {
         let time = ManualTimeSource()
         let gate = Gate()

@@ -3,7 +3,7 @@ import ErrandTestSupport
 import Foundation
 import Testing
 
-@Suite("Programs of the package, beside the tests", .leakChecked)
+@Suite("Programs of the package that tests run", .leakChecked)
 struct ProgramTests {
     @Test(
         "are found from the file that the tests are in: a program, or a bundle that another program has loaded",

@@ -9,7 +9,7 @@ struct RecordingAccessoryTests {
         NetworkAgent(baseURL: "https://example.com", transport: .stub(response), accessories: [recording])
     }
 
-    @Test("it writes down the events of a request in order")
+    @Test("it records the events of a request in order")
     func order() async throws {
         let recording = RecordingAccessory(maximumBodyBytes: 3)
         _ = try await agent(.text("hello"), recording).send(Get())
@@ -66,7 +66,7 @@ struct RecordingAccessoryTests {
         #expect(recording.problems().contains { $0.contains("outcomes") })
     }
 
-    @Test("it keeps the first events, and says that it dropped some")
+    @Test("it keeps the first events, and reports that it dropped some")
     func bounded() async throws {
         let recording = RecordingAccessory(maximumRecords: 3)
         _ = try await agent(.text("hello"), recording).send(Get())

@@ -32,7 +32,7 @@ struct ServerFaultTests {
         }
     }
 
-    @Test("it cuts the body after so many bytes of it")
+    @Test("it cuts the body after the given number of bytes")
     func cutsTheBody() async throws {
         let server = try TestServer()
         server.on("/close", .text("hello").truncated(to: 2))
@@ -46,7 +46,7 @@ struct ServerFaultTests {
         #expect(big.count - head.upperBound == 999_999)
     }
 
-    @Test("it stalls until the client goes")
+    @Test("it stalls until the client disconnects")
     func stalls() async throws {
         let server = try TestServer()
         server.on("/", .text("hello").stalled(afterBodyBytes: 2))
@@ -59,7 +59,7 @@ struct ServerFaultTests {
         try await server.waitUntilNoConnections()
     }
 
-    @Test("stopping ends what stalls, waits, dawdles and idles, and nothing listens any more")
+    @Test("stopping ends connections that stall, wait, dawdle and idle, and closes the port")
     func stops() async throws {
         let server = try TestServer()
         let gate = Gate()
@@ -96,7 +96,7 @@ struct ServerFaultTests {
         #expect(response.text.contains("\r\n1\r\n.\r\n") && response.text.hasSuffix("..."))
     }
 
-    @Test("a stopped server refuses connections for as long as it is kept: nothing else gets its port")
+    @Test("a stopped server refuses connections while it is kept: no other program gets its port")
     func keepsPort() throws {
         let server = try TestServer()
         server.stop()
@@ -128,7 +128,7 @@ struct ServerFaultTests {
         #expect(try await exchange(server.port, get("/")).bytes.isEmpty)
     }
 
-    @Test("it notices a client that goes while it waits")
+    @Test("it notices a client that disconnects while it waits")
     func clientGoes() async throws {
         let server = try TestServer()
         let gate = Gate()
@@ -192,7 +192,7 @@ struct ServerFaultTests {
         #expect(server.requestCount == 2)
     }
 
-    @Test("connections are closed, reset, ignored or greeted as they come in")
+    @Test("connections are closed, reset, ignored or greeted as they arrive")
     func connectionPlans() async throws {
         let server = try TestServer { _ in .text("served") }
         server.enqueueConnections(.close, .reset, .send(Array("HTTP/1.1 200 OK\r\n\r\nearly".utf8)), .silence)

@@ -4,7 +4,7 @@ import ErrandSystemTransport
 import ErrandTesting
 import Testing
 
-@Suite("What the test server takes in", .endsInTime, .leakChecked)
+@Suite("Requests that the test server accepts", .endsInTime, .leakChecked)
 struct ServerInputTests {
     @Test("it records method, target, query, headers and body, the connection and the place on it")
     func records() async throws {
@@ -27,7 +27,7 @@ struct ServerInputTests {
         #expect(server.received.count == 2 && server.connectionCount == 1)
     }
 
-    @Test("a request may come in any pieces", arguments: [1, 2, 3, 7])
+    @Test("a request may arrive in any pieces", arguments: [1, 2, 3, 7])
     func pieces(_ size: Int) async throws {
         let server = try TestServer { request in .text("\(request.text) \(request.trailers.count)") }
         let request =
@@ -101,7 +101,7 @@ struct ServerInputTests {
         #expect(try await held.text.hasSuffix("\r\n\r\nhello"))
     }
 
-    @Test("a body is watched as it arrives: after a 1xx, up to the end that the closure wants")
+    @Test("a body is watched as it arrives: after a 1xx, up to the end that the closure chooses")
     func watching() async throws {
         let server = try TestServer()
         server.on(.put, "/informed", reading: .watched { _, piece in piece.isEmpty ? [.inform(104, ["X": "1"])] : [] })
@@ -129,7 +129,7 @@ struct ServerInputTests {
         #expect(try await put("/closed").bytes.isEmpty)
     }
 
-    @Test("a body over the limit is refused with 413, also one that comes in chunks")
+    @Test("a body over the limit is refused with 413, also in chunks")
     func bodyLimit() async throws {
         var configuration = TestServer.Configuration()
         configuration.maximumBodyBytes = 4
@@ -144,7 +144,7 @@ struct ServerInputTests {
         #expect(server.faults.map(\.status) == [413, 413])
     }
 
-    @Test("a client that speaks TLS is refused at once, and the fault says so")
+    @Test("a client that speaks TLS is refused at once, and the fault names TLS")
     func tls() async throws {
         let server = try TestServer { _ in .text("ok") }
         let agent = NetworkAgent(
@@ -155,7 +155,7 @@ struct ServerInputTests {
     }
 
     @Test(
-        "what is no HTTP/1.1 request is refused with a typed fault",
+        "bytes that aren't an HTTP/1.1 request are refused with a typed fault",
         arguments: [
             ("GARBAGE\r\n\r\n", 400), ("GET /\r\n\r\n", 400), ("GET  / HTTP/1.1\r\n\r\n", 400), ("\0\0\0\r\n\r\n", 400),
             ("G(T / HTTP/1.1\r\nHost: a\r\n\r\n", 400), ("GET /a b HTTP/1.1\r\nHost: a\r\n\r\n", 400),
@@ -206,7 +206,7 @@ struct ServerInputTests {
         #expect(headers["X"] == "é" && headers["Y"] == "é")
     }
 
-    @Test("random bytes never hurt it", arguments: 0..<20)
+    @Test("random bytes never cause harm", arguments: 0..<20)
     func randomBytes(_ seed: UInt64) async throws {
         let server = try TestServer { _ in .text("ok") }
         try await blocking {
@@ -257,7 +257,7 @@ struct ServerInputTests {
         #expect(unlimited.received.count == 1)
     }
 
-    @Test("a wait that nothing ends says what it waited for, and ends with its task")
+    @Test("a wait that never ends reports what it waited for, and ends with its task")
     func waits() async throws {
         let server = try TestServer()
         let error = await #expect(throws: WaitTimeout.self) { try await server.nextRequest(within: .milliseconds(1)) }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("How the test server responds", .endsInTime, .leakChecked)
 struct ServerResponseTests {
-    @Test("a Content-Type of its own replaces that of the response, and other fields are added")
+    @Test("a content-type that is added replaces the response's, and other fields are added")
     func contentType() {
         let stub = StubResponse.text("<a/>").header("content-type", "text/xml").header("X-A", "1").header("X-A", "2")
         let scripted = TestResponse.text("<a/>").header("content-type", "text/xml").header("X-A", "1").header(
@@ -43,7 +43,7 @@ struct ServerResponseTests {
         #expect(bodies == ["first", "second", "exact", "post", "prefix", "fallback"])
     }
 
-    @Test("without a script the response is a 404 that says what was asked for")
+    @Test("without a script the response is a 404 that describes the request")
     func nothingScripted() async throws {
         let server = try TestServer()
         let text = try await exchange(server.port, get("/nowhere")).text
@@ -107,7 +107,7 @@ struct ServerResponseTests {
                 + "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
     }
 
-    @Test("raw bytes go out as they are")
+    @Test("raw bytes are sent unchanged")
     func raw() async throws {
         let server = try TestServer()
         let garbage = Data((0...255).map(UInt8.init))
@@ -128,7 +128,7 @@ struct ServerResponseTests {
         #expect(chunked.suffix(13) == Data("901234\r\n0\r\n\r\n".utf8))
     }
 
-    @Test("wireBytes is what goes out")
+    @Test("wireBytes are the bytes on the wire")
     func wireBytes() async throws {
         let server = try TestServer()
         let response = TestResponse.text("hello").trailers(["A": "b"]).informational(103).closingSilently()
@@ -155,7 +155,7 @@ struct ServerResponseTests {
             raw.hasSuffix("\r\n\r\nhi") && raw.contains("Content-Type: a/b\r\n") && raw.contains("X-Method: POST\r\n"))
     }
 
-    @Test("basicAuth lets in who knows the password, and challenges others")
+    @Test("basicAuth accepts the right password, and challenges all other requests")
     func basicAuth() async throws {
         let server = try TestServer()
         server.on("/", .basicAuth(user: "ada", password: "p:w", then: .text("welcome")))
@@ -170,7 +170,7 @@ struct ServerResponseTests {
     }
 
     @Test(
-        "ranges are served as RFC 9110 says",
+        "ranges are served as RFC 9110 specifies",
         arguments: [
             ("", 200, "0123456789"), ("Range: bytes=2-4\r\n", 206, "234"), ("Range: bytes=7-\r\n", 206, "789"),
             ("Range: bytes=-3\r\n", 206, "789"), ("Range: bytes=-99\r\n", 206, "0123456789"),

@@ -54,7 +54,7 @@ struct StubTransportTests {
         }
     }
 
-    @Test("the last rule that matches wins, and its responses come in turn, the last one for good")
+    @Test("the last matching rule wins, and its responses are used in turn, the last one for good")
     func turns() async throws {
         let stub = StubTransport(.text("default"))
         stub.on("*", response: .text("any"))
@@ -84,7 +84,7 @@ struct StubTransportTests {
         #expect(try await agent.send(Upload(body: .text("ho"))).http.text() == "none")
     }
 
-    @Test("what nothing matches throws the nearest rule and every difference, secrets masked")
+    @Test("an unmatched request throws the nearest rule and every difference, secrets masked")
     func unmatched() async throws {
         let stub = StubTransport()
         stub.on(.post, "/v1/nothing/like/it", response: .text("far"))
@@ -170,7 +170,7 @@ struct StubTransportTests {
         #expect(error?.isCancelled == true && time.sleeperCount == 0)
     }
 
-    @Test("a failure is thrown as it is")
+    @Test("a failure is thrown unchanged")
     func failure() async throws {
         struct Broken: Error {}
         await #expect(throws: Broken.self) { try await agent(StubTransport(.failure(Broken()))).send(Get()) }
@@ -216,7 +216,7 @@ struct StubTransportTests {
         #expect(try await task.value == "abc")
     }
 
-    @Test("HEAD has no body, and what is reported reaches accessories")
+    @Test("HEAD has no body, and reports reach accessories")
     func reporting() async throws {
         struct Head: Request {
             typealias Output = HTTPResponse

@@ -4,7 +4,7 @@ import ErrandTesting
 import ErrandURLFilters
 import Testing
 
-@Suite("What a cache's key sees of URL filters", .endsInTime, .leakChecked)
+@Suite("URL filters and the keys of caches", .endsInTime, .leakChecked)
 struct CacheKeyTests {
     private func keys(_ filters: any Filter..., path: String = "a") async throws -> (key: String?, url: String) {
         let watch = KeyWatch()
@@ -24,14 +24,14 @@ struct CacheKeyTests {
         #expect(result.url.hasPrefix("https://example.com/api/a?v=3&token=hush&e=1&timestamp=1700000000&sign="))
     }
 
-    @Test("where all filters are seen, the key is the URL itself and no second one is made")
+    @Test("if all filters are in the key, the key is the URL itself and no second URL is made")
     func same() async throws {
         let result = try await keys(.urls(.query(["v": "3"]), .prefix("/api")))
         #expect(result.key == nil)
         #expect(result.url == "https://example.com/api/a?v=3")
     }
 
-    @Test("a second list goes on where the first one left the key")
+    @Test("a second list continues where the first one left the key")
     func lists() async throws {
         let result = try await keys(
             .urls(.query(["t": "1"], inCacheKey: false)), .urls(.query(["v": "3"])),
@@ -40,7 +40,7 @@ struct CacheKeyTests {
         #expect(result.url == "https://example.com/a?t=1&v=3&t=2&w=4")
     }
 
-    @Test("a filter's function runs once a call; one that returns a URL is asked for both where they differ")
+    @Test("a filter's function runs once a call; a filter that returns a URL runs for both URLs if they differ")
     func once() async throws {
         let (computed, edits, closures) = (Counter(), Counter(), Counter())
         let result = try await keys(
@@ -61,7 +61,7 @@ struct CacheKeyTests {
         #expect((computed.value, edits.value, closures.value) == (2, 1, 3))
     }
 
-    @Test("a retry above the list makes it run again, from the URL that was there")
+    @Test("a retry before the URL filters runs them again, from the original URL")
     func retried() async throws {
         let (runs, watch) = (Counter(), KeyWatch())
         let twice = ClosureFilter { exchange, next in
@@ -86,7 +86,7 @@ struct CacheKeyTests {
             bench.stub.received.map(\.url.absoluteString) == ["https://example.com/a?v=3", "https://example.com/b?c"])
     }
 
-    @Test("the CDN and what is stripped: the first is no other key, the second is")
+    @Test("the CDN doesn't change the key, the stripped items do")
     func others() async throws {
         let cdn = try await keys(
             .urls(.cdn("https://cdn.example.com") { $0.http.url.path.hasSuffix(".png") }), path: "a.png")

@@ -27,7 +27,7 @@ struct EnvironmentTests {
         return bench
     }
 
-    @Test("environments have base URL, version and keys of their own, stand side by side and are switched at run time")
+    @Test("environments have their own base URL, version and keys, exist side by side and are switched at run time")
     func switched() async throws {
         let shop = try shop()
         let bench = bench(shop, .environment(shop), .urls(.sign(key: .service("sign"))))
@@ -46,7 +46,7 @@ struct EnvironmentTests {
         #expect(shop["local"]?.baseURL == "http://[::1]:9" && shop["none"] == nil)
     }
 
-    @Test("a path goes to base/version/path, to base/path, or where one's own rule says")
+    @Test("a path leads to base/version/path, to base/path, or where your own rule puts it")
     func rule() async throws {
         let shop = try shop()
         let standard = bench(shop, .environment(shop))
@@ -65,7 +65,7 @@ struct EnvironmentTests {
         #expect((try await broken.failure() as? URLFilterError)?.code == .invalidURL)
     }
 
-    @Test("absolute URLs and a request's own base stay, and nothing is exempt from the environment")
+    @Test("absolute URLs and a request's own base stay, and no request is exempt from the environment")
     func others() async throws {
         let shop = try shop()
         let bench = bench(shop, .environment(shop), .urls(.query(["v": "3"])))
@@ -81,7 +81,7 @@ struct EnvironmentTests {
         #expect((try await bench.failure(call) as? URLFilterError)?.code == .missingEnvironment)
     }
 
-    @Test("without the filter nothing goes anywhere: the place-holder's host does not exist")
+    @Test("without the filter no request reaches a server: the placeholder's host doesn't exist")
     func placeholder() throws {
         let shop = try shop()
         for text in [shop.baseURL, shop.cdnURL] {
@@ -134,7 +134,7 @@ struct EnvironmentTests {
     }
 
     @Test(
-        "settings that cannot work make no object",
+        "settings that can't work throw when they are created",
         arguments: [
             ("ftp://example.com", nil, nil), ("example.com", nil, nil), ("https://u:p@example.com", nil, nil),
             ("https://example.com", "cdn", nil), ("https://example.com", nil, "v 2"),

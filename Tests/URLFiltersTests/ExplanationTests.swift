@@ -65,7 +65,7 @@ private let token: any Filter = .urls(.query(inCacheKey: false, name: "token") {
         #expect(!explanation.description.contains("t0ken") && !explanation.description.contains("secret"))
     }
 
-    @Test("the environment says which one is selected, and belongs before caches and signatures")
+    @Test("the environment explains which one is selected, and belongs before caches and signatures")
     func environment() throws {
         let shop = try ServiceEnvironments(
             [

@@ -32,7 +32,7 @@ import Testing
         #expect(own.headers["X-Token"] == "canary" && own.headers["X-Sign"] != nil && !own.body.isNone)
     }
 
-    @Test("what is harmless may be sent to any origin")
+    @Test("harmless values may be sent to any origin")
     func harmless() async throws {
         let bench = Bench(
             "https://example.com", .urls(.query(["v": "3"], toAnyOrigin: true)),
@@ -41,7 +41,7 @@ import Testing
         #expect(sent.url.absoluteString == "https://other.example/x?v=3" && !sent.body.isNone)
     }
 
-    @Test("a header of the request's own keeps the mark of the filter's, whichever rule merges them")
+    @Test("a request's own header keeps the filter's mark, whichever rule merges them")
     func marks() async throws {
         for rule in [MergeRule.keep, .append, .replace] {
             let bench = Bench("https://example.com", .headers(Self.secret("X-Token"), merge: rule))

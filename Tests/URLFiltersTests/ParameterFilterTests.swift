@@ -41,7 +41,7 @@ struct ParameterFilterTests {
         #expect(json == #"{"app":"shop","b":2}"#)
     }
 
-    @Test("what is in a JSON object stays as it was: numbers, spacing, order, escapes")
+    @Test("a JSON object stays unchanged: numbers, spacing, order, escapes")
     func json() async throws {
         let bench = Bench(
             "https://example.com",
@@ -66,7 +66,7 @@ struct ParameterFilterTests {
         }
     }
 
-    @Test("a POST without a body gets a form, JSON or nothing; a GET gets nothing")
+    @Test("a POST without a body gets a form, JSON or no body; a GET gets no body")
     func empty() async throws {
         let form = try await Bench("https://example.com", .body(["a": "1"])).sent(Call(.post))
         #expect(form.body.data == Data("a=1".utf8))
@@ -112,7 +112,7 @@ struct ParameterFilterTests {
         #expect(error.code == .invalidBody && error.filter == "common")
     }
 
-    @Test("a stream that says it is a form cannot be read, and is not opened")
+    @Test("a stream labeled as a form can't be read, and isn't opened")
     func unreadable() async throws {
         let bench = Bench("https://example.com", .body(["n": "1"]))
         var call = Call(.post)
@@ -122,7 +122,7 @@ struct ParameterFilterTests {
         #expect((try await bench.failure(call) as? URLFilterError)?.code == .invalidBody)
     }
 
-    @Test("a body that an earlier filter left to be encoded is read; a length that was given follows")
+    @Test("a body that an earlier filter left to be encoded is read, and a given length is corrected")
     func deferred() async throws {
         let json = ClosureFilter { exchange, next in
             var exchange = exchange

@@ -23,7 +23,7 @@ struct SigningTests {
                 == "https://example.com/p?b=x%26y=z&b=1+2&a&v=3&timestamp=1700000000&sign=\(signature)")
     }
 
-    @Test("what openssl says of the same message")
+    @Test("the same results as openssl for the same message")
     func known() async throws {
         let bench = Bench("https://example.com", .urls(.sign(key: "secret")))
         #expect(
@@ -31,7 +31,7 @@ struct SigningTests {
                 "sign=9f819330e49fefaa4c41af7c465c3fb45d1e6a1c16eee3796068083d68443f2b"))
     }
 
-    @Test("forms and JSON objects are signed with the query, in whatever place the signature goes")
+    @Test("forms and JSON objects are signed with the query, wherever the signature goes")
     func bodies() async throws {
         let signer = Signer(key: "secret", signature: "X-Signature", timestamp: "X-Timestamp")
         let header = Bench("https://example.com", .headers(signedBy: signer))
@@ -51,7 +51,7 @@ struct SigningTests {
                 == #"{"a": {"x":1}, "s":"t\n","app":"shop","timestamp":"1700000000","sign":"\#(jsonSignature)"}"#)
     }
 
-    @Test("a signature that is there is replaced and not signed, so that signing again comes to the same")
+    @Test("an existing signature is replaced and not signed, so that signing again gives the same result")
     func again() async throws {
         let bench = Bench("https://example.com", .urls(.sign(key: "secret"), .sign(key: "secret")))
         let once = Bench("https://example.com", .urls(.sign(key: "secret")))
@@ -83,7 +83,7 @@ struct SigningTests {
         #expect(try await restBench.url("users?b=3").hasSuffix("&sign=" + md5("v2/usersb=3private")))
     }
 
-    @Test("MD5, SHA-1, Base64, sorted parameters and JSON text serve schemes of one's own")
+    @Test("MD5, SHA-1, Base64, sorted parameters and JSON text are enough for your own schemes")
     func helpers() throws {
         let (message, empty) = (Data("abc".utf8), SecretKey(""))
         func hex(_ algorithm: SigningAlgorithm) throws -> String {
@@ -104,7 +104,7 @@ struct SigningTests {
         #expect(String(decoding: json, as: UTF8.self) == #"{"a":[1,"x"]}"#)
     }
 
-    @Test("a scheme of one's own: algorithm, key, encoding, message")
+    @Test("your own scheme: algorithm, key, encoding, message")
     func custom() async throws {
         let signer = Signer(
             key: .computed { exchange in SecretKey("key of \(exchange.http.method)") },
@@ -117,7 +117,7 @@ struct SigningTests {
         #expect(try await bench.url("p%20q?a=1") == "https://example.com/p%20q?a=1&sig=\(expected)")
     }
 
-    @Test("a body that is not in memory is signed by nothing that has to read it")
+    @Test("a body that isn't in memory isn't signed by a signature that has to read it")
     func streams() async throws {
         var call = Call(.post)
         call.body = .stream(HTTPBody(Data("x".utf8)))
@@ -129,7 +129,7 @@ struct SigningTests {
         #expect(try await passing.sent(call).body.data == Data("x".utf8))
     }
 
-    @Test("without an environment, or without its key, a signature throws what is missing")
+    @Test("without an environment, or without its key, a signature throws an error that names it")
     func missing() async throws {
         let bench = Bench("https://example.com", .urls(.sign(key: .service("sign"))))
         let error = try #require(try await bench.failure() as? URLFilterError)

@@ -15,7 +15,7 @@ struct URLFilterTests {
         #expect(try await agent.send(Text(path: "get")).value == "/get?key=value")
     }
 
-    @Test("filters run in the order given, each on the result of the one before, given the request")
+    @Test("filters run in the given order, each on the result of the previous one, and receive the request")
     func order() async throws {
         let bench = Bench(
             "https://example.com",
@@ -107,7 +107,7 @@ struct URLFilterTests {
         #expect(bench.stub.received.isEmpty)
     }
 
-    @Test("http may become https, and what a filter's own code throws arrives as it is")
+    @Test("http may become https, and an error of a filter's own code arrives unchanged")
     func passed() async throws {
         let bench = Bench(
             "http://example.com",
@@ -118,7 +118,7 @@ struct URLFilterTests {
         #expect(try await failing.failure() is Bench.Missing)
     }
 
-    @Test("what cannot be a path or a parameter throws an error that names the filter")
+    @Test("an invalid path or parameter throws an error that names the filter")
     func malformed() async throws {
         let filters: [(any URLFilter, URLFilterError.Code)] = [
             (.prefix("/a b", name: "f"), .invalidURL), (.prefix("/a?b", name: "f"), .invalidURL),
@@ -161,7 +161,7 @@ struct URLFilterTests {
         }
     }
 
-    @Test("no description shows what a filter holds")
+    @Test("no description shows a filter's contents")
     func descriptions() {
         let signer = Signer(key: "hush")
         let values: [Any] = [

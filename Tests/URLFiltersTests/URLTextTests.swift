@@ -26,7 +26,7 @@ struct URLTextTests {
     }
 
     @Test(
-        "where a query begins",
+        "the place where a query begins",
         arguments: [
             ("https://example.com", "https://example.com?n=1"), ("https://example.com/", "https://example.com/?n=1"),
             ("https://example.com/?", "https://example.com/?n=1"),
@@ -41,7 +41,7 @@ struct URLTextTests {
         #expect(try appended(url, [:]) == url)
     }
 
-    @Test("appending twice encodes once each time: a percent sign stays what it was")
+    @Test("appending twice encodes once each time: a percent sign stays unchanged")
     func once() throws {
         var url = try text("https://example.com/x?a=%2520%20")
         for _ in 0..<2 { try url.append(["b": "100%", "c": .encoded("%E4%BD%A0"), "d": .null, "e": ["x", "y"]]) }
@@ -68,7 +68,7 @@ struct URLTextTests {
         #expect(try text("https://example.com/?").queryItems.isEmpty)
     }
 
-    @Test("removed items go alone; a query of which nothing is left goes with its question mark")
+    @Test("removed items leave the others in place; an empty query loses its question mark")
     func removing() throws {
         var url = try text("https://example.com/p?utm_source=x&b=1&%75tm_id=7&b=#f")
         url.removeQuery { $0.hasPrefix("utm_") }
@@ -133,7 +133,7 @@ struct URLTextTests {
         #expect(try url.url().absoluteString == "https://example.com/c/d")
     }
 
-    @Test("random edits of odd URLs never trap and leave what a server reads of the rest alone")
+    @Test("random edits of odd URLs never trap and don't change what a server reads of the rest")
     func random() throws {
         var random = SeededGenerator(seed: 7)
         let pieces = [

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ErrandURLSessionTransport
 
-@Suite("Connections over one of the system's", .endsInTime, .leakChecked)
+@Suite("Connections over a system connection", .endsInTime, .leakChecked)
 struct ConnectionTests {
     private let driver = ScriptedDriver()
     private let connection: SystemConnection
@@ -56,7 +56,7 @@ struct ConnectionTests {
         #expect(driver.cancels == 1)
     }
 
-    @Test("a connection that stands has no deadline, and its clock sleeps no longer")
+    @Test("an established connection has no deadline, and its clock stops sleeping")
     func noDeadline() async throws {
         let time = ManualTimeSource()
         let task = try await opening(TransportOptions(timeout: .seconds(7), time: time))
@@ -110,7 +110,7 @@ struct ConnectionTests {
         #expect(driver.receives == [])
     }
 
-    @Test("bytes that come without a reader wait for the next one, and a cancelled task gets none")
+    @Test("bytes that arrive without a reader wait for the next one, and a cancelled task gets none")
     func unread() async throws {
         try await open()
         let first = try await reading()
@@ -128,7 +128,7 @@ struct ConnectionTests {
         await #expect(throws: CancellationError.self) { try await cancelled.value }
     }
 
-    @Test("a completion with nothing in it does not end the wait")
+    @Test("an empty completion doesn't end the wait")
     func nothing() async throws {
         try await open()
         let reader = try await reading()
@@ -138,7 +138,7 @@ struct ConnectionTests {
         #expect(try await reader.value == Data("bytes".utf8))
     }
 
-    @Test("the end and a failure come behind the last bytes, and stay")
+    @Test("the end and a failure arrive after the last bytes, and stay")
     func ends() async throws {
         try await open()
         let reader = try await reading()
@@ -160,7 +160,7 @@ struct ConnectionTests {
         for _ in 0..<2 { #expect(await code { try await lost.receive() } == .connectionLost) }
     }
 
-    @Test("a second reader is refused, and the first one goes on")
+    @Test("a second reader is refused, and the first one continues")
     func secondReader() async throws {
         try await open()
         let reader = try await reading()
@@ -228,7 +228,7 @@ struct ConnectionTests {
         #expect(connection.pendingBytes == 0)
     }
 
-    @Test("bytes of before a failure count as sent, and those added behind it are lost")
+    @Test("bytes from before a failure count as sent, and bytes added after it are lost")
     func losing() async throws {
         try await open()
         driver.report(.failed(Self.reset))
@@ -241,7 +241,7 @@ struct ConnectionTests {
 
     // MARK: The end
 
-    @Test("closing ends all who wait at once, and what the system reports later changes nothing")
+    @Test("closing ends all waits at once, and later reports of the system have no effect")
     func closed() async throws {
         try await open()
         connection.enqueue(Data("a".utf8))
@@ -281,7 +281,7 @@ struct ConnectionTests {
         driver.completeSend()
     }
 
-    @Test("whatever happens in whatever order, each wait ends exactly once", arguments: 0..<60)
+    @Test("each wait ends exactly once, whatever happens in whatever order", arguments: 0..<60)
     func anyOrder(seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
         var waits: [Task<Void, any Error>] = [try await opening()]

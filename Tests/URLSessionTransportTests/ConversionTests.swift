@@ -25,7 +25,7 @@ struct ConversionTests {
         try request.validate()
     }
 
-    @Test("a URLRequest that cannot be sent says why")
+    @Test("a URLRequest that can't be sent throws with the reason")
     func refusedURLRequests() throws {
         var request = URLRequest(url: try #require(URL(string: "https://example.com")))
         request.httpBodyStream = InputStream(data: Data("x".utf8))
@@ -48,7 +48,7 @@ struct ConversionTests {
         #expect(request.httpBody == Data("hi".utf8))
     }
 
-    @Test("responses go both ways")
+    @Test("requests and responses are converted in both directions")
     func responses() throws {
         let url = try #require(URL(string: "http://example.com/"))
         let response = HTTPResponse(
@@ -64,7 +64,7 @@ struct ConversionTests {
     }
 
     @Test(
-        "cookies that were joined are set apart again",
+        "cookies that were joined are separated again",
         arguments: [
             ("a=1", ["a=1"]), ("a=1, b=2", ["a=1", "b=2"]), ("a=1,b=2", ["a=1", "b=2"]),
             ("a=1; Expires=Wed, 21 Oct 2037 07:28:00 GMT, b=2", ["a=1; Expires=Wed, 21 Oct 2037 07:28:00 GMT", "b=2"]),
@@ -75,7 +75,7 @@ struct ConversionTests {
         #expect(ResponseFields.cookies(in: joined) == expected)
     }
 
-    @Test("zstd counts as decoded only where the system decodes it", arguments: [true, false])
+    @Test("zstd counts as decoded only if the system decodes it", arguments: [true, false])
     func zstd(isKnown: Bool) throws {
         let url = try #require(URL(string: "http://example.com/"))
         let codings = ResponseFields.codings(hasZstd: isKnown)
@@ -87,7 +87,7 @@ struct ConversionTests {
         }
     }
 
-    @Test("the marks of a coding go with it, and stay where there is nothing to decode")
+    @Test("the marks of a coding are removed with it, and stay if there are no bytes to decode")
     func codings() throws {
         let url = try #require(URL(string: "http://example.com/"))
         func response(_ coding: String, status: Int = 200) throws -> HTTPURLResponse {

@@ -10,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("What the session reports, and what it is made of", .endsInTime, .leakChecked)
+@Suite("The session's reports, and its configuration", .endsInTime, .leakChecked)
 struct SessionTests {
     private struct Get: Request {
         typealias Output = String
@@ -27,7 +27,7 @@ struct SessionTests {
         #endif
     }
 
-    @Test("a background configuration is refused with a typed error, and nothing is sent")
+    @Test("a background configuration is refused with a typed error before anything is sent")
     func background() async throws {
         let server = try TestServer()
         server.on("/", .text("ok"))

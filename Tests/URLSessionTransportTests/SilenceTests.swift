@@ -55,7 +55,7 @@ struct SilenceTests {
         #expect(time.nextWake == nil)
     }
 
-    @Test("an exchange that was active since sleeps on, and one that was removed is not asked")
+    @Test("an exchange that was active in the meantime sleeps on, and a removed one isn't checked")
     func activity() async throws {
         let time = ManualTimeSource()
         let watch = SilenceWatch(time: time)
@@ -73,7 +73,7 @@ struct SilenceTests {
         #expect(removed.end == nil && !removed.ended.isOpen)
     }
 
-    @Test("an exchange over the system's clock leaves the watch when it ends, whatever its end was")
+    @Test("an exchange over the system's clock leaves the watch when it ends, however it ends")
     func exchanges() async throws {
         struct Get: Request {
             typealias Output = String

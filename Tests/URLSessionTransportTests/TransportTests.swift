@@ -80,7 +80,7 @@ struct TransportTests {
         #expect(error?.code == .invalidRequest)
     }
 
-    @Test("a file is sent with its length, and a large stream leaves nothing in the temporary directory")
+    @Test("a file is sent with its length, and a large stream leaves no file in the temporary directory")
     func files() async throws {
         let folder = try Folder()
         let file = folder.file("body")
@@ -102,7 +102,7 @@ struct TransportTests {
     }
 
     @Test(
-        "what URLSession reports becomes an error of Core's with the cause kept",
+        "an error of URLSession becomes an error of Core's with the cause kept",
         arguments: [
             (.timedOut, .timedOut), (.cancelled, .cancelled), (.cannotFindHost, .nameLookupFailed),
             (.cannotConnectToHost, .cannotConnect), (.networkConnectionLost, .connectionLost),
@@ -116,7 +116,7 @@ struct TransportTests {
     }
 
     @Test(
-        "where URLSession says no more than unknown, its text decides",
+        "if URLSession only reports an unknown error, its text decides",
         arguments: [
             ("transfer closed with 5 bytes remaining to read", .transportFailed),
             ("transfer closed with outstanding read data remaining", .truncated),
@@ -168,7 +168,7 @@ struct KeyInfoHeaderTests {
     static let hasOpenSSL = FileManager.default.isExecutableFile(atPath: "/usr/bin/openssl")
 
     @Test(
-        "the header and the bare key are what openssl writes", .enabled(if: hasOpenSSL),
+        "the header and the bare key are the same as openssl's", .enabled(if: hasOpenSSL),
         arguments: [
             (true, 2048, "-algorithm RSA -pkeyopt rsa_keygen_bits:2048"),
             (true, 3072, "-algorithm RSA -pkeyopt rsa_keygen_bits:3072"),
@@ -191,7 +191,7 @@ struct KeyInfoHeaderTests {
         #expect(info.dropFirst(header.count).first == (isRSA ? 0x30 : 0x04))
     }
 
-    @Test("other keys have none")
+    @Test("keys of other sizes have no header")
     func others() {
         #expect(KeyInfoHeader.bytes(isRSA: true, bits: 1024) == nil)
         #expect(KeyInfoHeader.bytes(isRSA: false, bits: 255) == nil)

@@ -10,11 +10,11 @@ import ErrandURLFilters
 import Synchronization
 import Testing
 
-@Suite("Requests on their way while users and credentials change", .endsInTime, .leakChecked)
+@Suite("Requests in flight while users and credentials change", .endsInTime, .leakChecked)
 struct FlightTests {
     // MARK: Users
 
-    @Test("a refused POST of one user is not carried out as another who has signed in meanwhile")
+    @Test("a refused POST of one user isn't carried out as another user who has signed in meanwhile")
     func refused() async throws {
         let service = Service()
         let session = AuthenticationSession(BearerToken("ada")) { $0 }
@@ -63,7 +63,7 @@ struct FlightTests {
         #expect(service.requests.map(Service.user) == ["ada"])
     }
 
-    @Test("cookies are not compared by what shares calls, and the explanation says so")
+    @Test("a filter that shares calls doesn't compare cookies, and the explanation reports that")
     func sharedCookies() {
         for filters in [
             [.cookies, CoalescingFilter(in: .call)], [CoalescingFilter(in: .call), .cookies], [.coalescing, .cookies],
@@ -77,7 +77,7 @@ struct FlightTests {
         #expect(fine.explain(Get(.off)).problems.isEmpty)
     }
 
-    @Test("requests of different partitions share nothing, wherever the filter stands that shares")
+    @Test("requests of different partitions never share, wherever the sharing filter is placed")
     func partitions() async throws {
         for stage in [FilterStages.call, .hop] {
             let (gate, count) = (Gate(), Counter())
@@ -115,7 +115,7 @@ struct FlightTests {
         #expect(!hasFilters || service.requests.allSatisfy { Service.items(of: $0, "v") == ["3"] })
     }
 
-    @Test("a credential in the body is sent once, though filters have added to the form", arguments: [false, true])
+    @Test("a credential in the body is sent once, although filters have added to the form", arguments: [false, true])
     func bodyOnce(hasFilters: Bool) async throws {
         let service = Service()
         let session = AuthenticationSession(FormKey(key: "ada.1")) { _ in FormKey(key: "ada.2") }
@@ -149,7 +149,7 @@ struct FlightTests {
         #expect(service.requests.map { $0.headers.values(of: "X-Sign") } == (1...5).map { ["ada.\($0)"] })
     }
 
-    @Test("a redirect to a stranger takes no credential along, one in the body included")
+    @Test("a redirect to a stranger carries no credential, not even in the body")
     func stranger() async throws {
         let service = Service()
         let session = AuthenticationSession(FormKey(key: "ada"))
@@ -163,7 +163,7 @@ struct FlightTests {
     }
 
     @Test(
-        "after a refresh the signature is made anew where that stands behind the credential; before it, it is a problem"
+        "after a refresh the signature is computed again if it follows the credential; before it, that is a problem"
     )
     func signature() async throws {
         let (service, time) = (Service(), ManualTimeSource())
@@ -247,7 +247,7 @@ struct FlightTests {
         #expect(refreshes.value == 2 && service.count == 1)
     }
 
-    @Test("what a hit validates in the background waits for the refresh")
+    @Test("a background validation after a hit waits for the refresh")
     func backgroundValidation() async throws {
         let (service, time) = (Service(), ManualTimeSource())
         let session = AuthenticationSession(BearerToken("ada.1", expiry: time.date.addingTimeInterval(60))) { _ in

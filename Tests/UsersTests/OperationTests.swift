@@ -51,7 +51,7 @@ struct OperationTests {
         }
     }
 
-    @Test("a screen keeps its user until it starts over, and one without pages has none")
+    @Test("a screen keeps its user until it starts over, and a screen without pages has no user")
     func controller() async throws {
         let screen = PageController(Self.list, on: agent)
         session.signOut()
@@ -107,7 +107,7 @@ struct OperationTests {
         #expect(end is AuthenticationError)
     }
 
-    @Test("an open stream hands over no event once another user has signed in")
+    @Test("an open stream delivers no event once another user has signed in")
     func open() async throws {
         let (gate, count) = (Gate(), Counter())
         let transport = service.transport { [session] _, _ in
@@ -189,7 +189,7 @@ struct OperationTests {
     }
 
     @Test(
-        "its later requests aren't sent as another user, and go on with another token of the first",
+        "its later requests aren't sent as another user, and continue with another token of the first",
         arguments: [false, true])
     func changed(isNested: Bool) async throws {
         let agent = NetworkAgent(service.transport(), .authentication(session))
@@ -201,7 +201,7 @@ struct OperationTests {
         #expect(error?.code == .userChanged && users == ["ada", "ada"])
     }
 
-    @Test("one that begins without a user, and signs one in, goes on as that one")
+    @Test("an operation that begins without a user, and signs one in, continues as that user")
     func signingIn() async throws {
         session.signOut()
         let agent = NetworkAgent(service.transport(), .authentication(session))
@@ -213,7 +213,7 @@ struct OperationTests {
     }
 
     @Test(
-        "a request doesn't join the exchange of an equal one of the user before, wherever the filter stands that shares",
+        "a request doesn't join an equal request's exchange of the previous user, wherever the sharing filter is placed",
         arguments: [FilterStages.call, .hop], [false, true])
     func shared(stage: FilterStages, isFirst: Bool) async throws {
         let gate = Gate()

@@ -54,7 +54,7 @@ struct OutboxUsersTests {
 
     private var senders: [String] { service.requests.map { "\(Service.user(of: $0)) \($0.url.lastPathComponent)" } }
 
-    @Test("what one user has enqueued isn't sent as another, and is once that user is back", arguments: [true, false])
+    @Test("one user's entries aren't sent as another, and are sent once that user is back", arguments: [true, false])
     func withinAProcess(names: Bool) async throws {
         let ada = BearerToken("ada.1", owner: names ? "ada" : nil)
         let session = session(ada)
@@ -135,7 +135,7 @@ struct OutboxUsersTests {
         await outbox.close()
     }
 
-    @Test("an attempt that failed decides whose an entry is that nobody was known for")
+    @Test("if an entry's user was unknown, its first failed attempt decides")
     func firstAttempt() async throws {
         let user = Log<String>()
         user.add("ada")
@@ -160,7 +160,7 @@ struct OutboxUsersTests {
         await outbox.close()
     }
 
-    @Test("one user's entry isn't replaced by another's, nor merged with it")
+    @Test("one user's entry isn't replaced by another's, or merged with it")
     func replacement() async throws {
         let session = session(BearerToken("ada", owner: "ada"))
         let agent = NetworkAgent(service.transport(), time: time, .authentication(session))

@@ -19,7 +19,8 @@ struct PinnedTests {
         return nil
     }
 
-    @Test("after a sign-out a call of the first user's operation isn't sent, and no handler signs somebody in for it")
+    @Test(
+        "after a sign-out a call of the first user's operation isn't sent, and no handler signs another user in for it")
     func signedOut() async throws {
         let (service, handled) = (Service(), Counter())
         let session = AuthenticationSession(BearerToken("ada")) { (_: BearerToken?) in
@@ -57,7 +58,8 @@ struct PinnedTests {
         await check(Authorization.basic(user: "ada", password: "p"), .basic(user: "bob", password: "p"))
     }
 
-    @Test("a refreshed token of the same user goes on, one that the app has renewed too, beside cookies that rotate")
+    @Test(
+        "a refreshed token of the same user continues, also a token that the app renewed, and with cookies that rotate")
     func refreshed() async throws {
         func check<C: Credential>(_ first: C, _ second: C, _ third: C) async {
             let service = Service()
@@ -80,7 +82,7 @@ struct PinnedTests {
         await check(QueryKey(key: "ada.1"), QueryKey(key: "ada.2"), QueryKey(key: "ada.3"))
     }
 
-    @Test("an operation that began without a user goes on without one")
+    @Test("an operation that began without a user continues without one")
     func anonymous() async throws {
         let service = Service()
         let session = AuthenticationSession { (_: BearerToken?) in nil }

@@ -8,7 +8,7 @@ import ErrandURLFilters
 import Synchronization
 import Testing
 
-@Suite("What is stored for one user is not served to another", .endsInTime, .leakChecked)
+@Suite("A stored response of one user isn't served to another", .endsInTime, .leakChecked)
 struct StoredTests {
     private static let policies: [CachePolicy] = [.timed(.seconds(600)), .http, .timed(.seconds(600)).and(.http)]
 
@@ -26,7 +26,7 @@ struct StoredTests {
         #expect(service.count == 2)
     }
 
-    @Test("a credential of one's own that sets other fields than Authorization", arguments: policies)
+    @Test("your own credential that sets other fields than Authorization", arguments: policies)
     func ownFields(policy: CachePolicy) async throws {
         let service = Service()
         let session = AuthenticationSession(DeviceKey(key: "none"))
@@ -63,7 +63,7 @@ struct StoredTests {
         #expect(agent.explain(Get(.http)).problems.isEmpty)
     }
 
-    @Test("cookies with a timed cache, which does not see them: nothing is stored")
+    @Test("cookies with a timed cache, which doesn't see them: the response isn't stored")
     func timedCookies() async throws {
         let (service, jar) = (Service(), CookieJar())
         let agent = NetworkAgent(service.transport(), .cookies(jar), .cache(.memory()))
@@ -73,7 +73,7 @@ struct StoredTests {
         }
     }
 
-    @Test("a sensitive field of a filter of one's own, and of the request itself", arguments: policies)
+    @Test("a sensitive field of your own filter, and of the request itself", arguments: policies)
     func sensitive(policy: CachePolicy) async throws {
         let service = Service()
         let user = Mutex("")
@@ -82,7 +82,7 @@ struct StoredTests {
         try await check(agent, service, policy) { name in user.withLock { $0 = name } }
     }
 
-    @Test("a name in place of the key, which says nothing of the user")
+    @Test("a name in place of the key, which doesn't depend on the user")
     func named() async throws {
         struct Home: CacheableRequest {
             typealias Output = String
@@ -96,7 +96,7 @@ struct StoredTests {
         #expect(try await agent.send(Home()).value == "data of bob")
     }
 
-    @Test("a signature changes with its time and parts nothing: the next request is a hit")
+    @Test("a signature changes with its time and doesn't split the cache: the next request is a hit")
     func signed() async throws {
         let (service, time) = (Service(), ManualTimeSource())
         let agent = NetworkAgent(
@@ -114,7 +114,7 @@ struct StoredTests {
 
     // MARK: Under the sent credential
 
-    @Test("a sign-in while a request is in flight: what the other user brought is not stored as the first one's")
+    @Test("a sign-in while a request is in flight: the other user's response isn't stored as the first user's")
     func signInMeanwhile() async throws {
         let service = Service()
         let user = Mutex("ada")
@@ -139,7 +139,7 @@ struct StoredTests {
         #expect(try await agent.text(request) == "data of bob" && service.count == 2)
     }
 
-    @Test("a credential that is refreshed on the way: the response is stored for the next request with the new one")
+    @Test("a credential that is refreshed in flight: the response is stored for the next request with the new one")
     func refreshMeanwhile() async throws {
         let service = Service()
         let session = AuthenticationSession(BearerToken("ada.1")) { _ in BearerToken("ada.2") }

@@ -99,7 +99,7 @@ struct TransferTests {
         }
     }
 
-    @Test("each of several users continues an upload of their own")
+    @Test("each of several users continues that user's own upload")
     func severalUploads() async throws {
         let origin = try UploadOrigin(.draft(8))
         let users = ["ada", "bob", "eve"]
@@ -113,7 +113,7 @@ struct TransferTests {
         #expect(origin.snapshot.bodies.count == 3)
     }
 
-    @Test("more users than there are records for cost the last one's progress, and cross nobody")
+    @Test("more users than records cost the last one's progress, and no user gets another's")
     func manyUploads() async throws {
         let origin = try UploadOrigin(.draft(8))
         for user in 0..<6 { await leave("user \(user)", .own, origin) }
@@ -122,7 +122,9 @@ struct TransferTests {
         #expect(origin.snapshot.bodies.map { Data($0) } == Array(repeating: film, count: 6))
     }
 
-    @Test("the server's place for the bytes at another origin, which no user shows at, changes nothing of that")
+    @Test(
+        "if the server places the bytes at another origin, which no user's marks reach, the record still keeps the users apart"
+    )
     func uploadElsewhere() async throws {
         let (first, second) = (try UploadOrigin(.tus), try UploadOrigin(.tus))
         for id in ["a", "b"] { second.set { $0.uploads[id] = UploadOrigin.Upload(total: 600_000) } }

@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test("what the client writes is masked by keys that differ, and says the same")
+    @Test("the client masks its frames with different keys, and their contents are equal")
     func writing() throws {
         var writer = FrameWriter()
         var keys: Set<[UInt8]> = []
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test("deflated messages come back as they were, with every window, kept or not", arguments: agreements)
+    @Test("deflated messages are inflated unchanged, with every window, kept or not", arguments: agreements)
     func deflating(agreement: DeflateAgreement) throws {
         let texts = ["hello", "hello hello hello", "", String(repeating: "abcdefghij", count: 3_000), "hello"]
         var writer = FrameWriter(agreement)
@@ -158,7 +158,7 @@ import Testing
         #expect(events == [.message(.text("Hello")), .message(.text("Hello"))])
     }
 
-    @Test("a message may end with a final block that nothing follows, and the next one may refer to what it said")
+    @Test("a message may end with an empty final block, and the next message may refer to its content")
     func finalBlocks() throws {
         let agreement = DeflateAgreement(clientWindow: 15, clientKeepsWindow: true)
         let bare = TestFrame(opcode: 1, Data([0xF3, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00]), reserved: 4)

@@ -38,13 +38,13 @@ import Testing
         }
     }
 
-    @Test("each handshake has a key of its own, of 16 bytes")
+    @Test("each handshake has its own key of 16 bytes")
     func keys() {
         let keys = (0..<20).map { _ in OpeningHandshake([], .off).key }
         #expect(Set(keys).count == 20 && keys.allSatisfy { Data(base64Encoded: $0)?.count == 16 })
     }
 
-    @Test("a subprotocol is one of those that were offered, or none")
+    @Test("a subprotocol is one of the offered ones, or missing")
     func subprotocols() throws {
         var headers = Self.valid
         headers.set("Sec-WebSocket-Protocol", "chat")
@@ -57,7 +57,7 @@ import Testing
         #expect(request["Sec-WebSocket-Protocol"] == "chat.v2, chat" && request["Sec-WebSocket-Version"] == "13")
     }
 
-    @Test("an extension is the one that was offered, with parameters that fit the offer")
+    @Test("an accepted extension was offered, with parameters that fit the offer")
     func extensions() throws {
         let small = WebSocketCompression(serverWindowBits: 10, clientWindowBits: 12, serverKeepsWindow: false)
         #expect(
@@ -88,7 +88,7 @@ import Testing
         #expect(throws: DeflateAgreement.Refusal.self) { try DeflateAgreement.accepted(["permessage-deflate"], .off) }
     }
 
-    @Test("a response is read at any split, with informational ones before it and bytes of the socket behind it")
+    @Test("a response is read at any split, with informational ones before it and bytes of the socket after it")
     func responses() throws {
         let hints = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
         let text = hints + "HTTP/1.1 101 Switching Protocols\r\nX: a \r\nY:\tb\r\n\r\nrest"
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test("a body in chunks whose framing has no end is cut")
+    @Test("a chunked body with endless framing is cut off")
     func endlessChunks() throws {
         for piece in [
             "1;" + String(repeating: "x", count: 1000), "1;" + String(repeating: "x", count: 1000) + "\r\na\r\n",
@@ -140,7 +140,7 @@ import Testing
     }
 
     @Test(
-        "a head that is no response is refused",
+        "a head that isn't a response is refused",
         arguments: [
             "HTTP/2 101 x\r\n\r\n", "HTTP/1.1 10 x\r\n\r\n", "HTTP/1.1 1010\r\n\r\n", "\r\n\r\n", "nonsense\r\n\r\n",
             "HTTP/1.1 101 x\r\nno colon\r\n\r\n", "HTTP/1.1 101 x\r\n a: b\r\n\r\n",
@@ -167,7 +167,7 @@ import Testing
         #expect(head.contains("Host: [fe80::1]:8080\r\n"))
     }
 
-    @Test("a redirect to a socket is one to the same URL with the scheme of requests, and its escapes stay")
+    @Test("a redirect of a socket leads to the same URL with the scheme of requests, and its escapes stay")
     func redirects() throws {
         let url = try #require(URL(string: "https://a.test/chat"))
         func target(_ location: String) -> String? { UpgradeTransport.target(of: [.location: location], from: url) }

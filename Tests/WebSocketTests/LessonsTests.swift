@@ -7,7 +7,7 @@ import Testing
 @testable import ErrandWebSocket
 
 /// Faults that users of other WebSocket clients have reported. Tests/Lessons.md has the reports.
-@Suite("Faults of other WebSockets", .endsInTime, .leakChecked) struct SocketLessonsTests {
+@Suite("Bugs of other WebSocket libraries", .endsInTime, .leakChecked) struct SocketLessonsTests {
     private let server: TestServer
     private let agent: NetworkAgent
 
@@ -140,7 +140,7 @@ import Testing
         await socket.close()
     }
 
-    @Test("many calls of reconnect() while a connection is being made make one connection")
+    @Test("many calls of reconnect() while a connection is being made open one connection")
     func manyReconnects() async throws {
         let gate = Gate()
         let greeting = TestResponse.webSocket { try $0.echo() }
@@ -161,7 +161,7 @@ import Testing
     }
 
     @Test(
-        "a server that accepts and closes every connection is asked less and less often, whatever it says",
+        "a server that accepts and closes every connection is asked less and less often, whatever wait it requests",
         arguments: [[.close(1001)], [.close(1012, "restarting")], [.ping(), .close(1013)], []] as [[TestFrame]])
     func rejectingServer(frames: [TestFrame]) async throws {
         let (time, stub) = (ManualTimeSource(), StubTransport())
@@ -213,7 +213,7 @@ import Testing
         _ = await reading.result
     }
 
-    @Test("a handshake that is refused ends a socket, unless its status may pass")
+    @Test("a refused handshake ends a socket, unless its status allows another attempt")
     func refusedHandshakes() async throws {
         let (time, stub) = (ManualTimeSource(), StubTransport())
         let agent = NetworkAgent(baseURL: "http://stub", transport: stub, time: time)
@@ -317,7 +317,7 @@ import Testing
         for frame in seen.all { #expect(frame.reserved == (frame.opcode == 1 ? 4 : 0)) }
     }
 
-    @Test("a pong that nobody asked for is ignored")
+    @Test("an unrequested pong is ignored")
     func unaskedPongs() async throws {
         let gate = Gate()
         serve { socket in

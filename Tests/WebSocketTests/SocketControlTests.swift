@@ -11,7 +11,7 @@ import Testing
 
     init() { agent = NetworkAgent(baseURL: "https://example.com", transport: stub, time: time) }
 
-    @Test("a ping returns the time until its own pong, or that of a later one")
+    @Test("a ping returns the time until its own pong, or until a later pong")
     func ping() async throws {
         let (pinged, gate) = (Log<TestFrame>(), Gate())
         stub.on(
@@ -70,7 +70,7 @@ import Testing
         gate.open()
     }
 
-    @Test("the code and the reason of the server's close frame can be asked for, those of a normal one too")
+    @Test("the code and the reason of the server's close frame can be read, also for a normal closure")
     func closeCodes() async throws {
         stub.on(
             "/socket", response: .webSocket { try await $0.close(1000, "see you") },
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test("a reader that waits for so long throws timedOut, and loses no message")
+    @Test("a reader's wait ends with timedOut, and loses no message")
     func readingInTime() async throws {
         let (started, gate) = (Gate(), Gate())
         stub.on(
@@ -118,7 +118,7 @@ import Testing
         try await reading.value
     }
 
-    @Test("a message that is not to be compressed goes as it is, between others that are")
+    @Test("a message marked as uncompressed is sent uncompressed, between others that are compressed")
     func uncompressed() async throws {
         let seen = Log<TestFrame>()
         stub.on(

@@ -18,7 +18,7 @@ private struct Lines: WebSocketRequest {
 }
 
 /// The handshake passes through the agent's filters and accessories.
-@Suite("WebSockets behind filters and accessories", .endsInTime, .leakChecked) struct SocketFilterTests {
+@Suite("WebSockets with filters and accessories", .endsInTime, .leakChecked) struct SocketFilterTests {
     private static func echoes(_ socket: WebSocket<String, String>) async throws -> Bool {
         try await socket.send("x")
         var messages = socket.makeAsyncIterator()
@@ -31,7 +31,7 @@ private struct Lines: WebSocketRequest {
         NetworkAgent(baseURL: "https://example.com", transport: stub, filters: filters, accessories: accessories)
     }
 
-    @Test("a 401 renews the credential once for all sockets, and their handshakes go again with the new one")
+    @Test("a 401 renews the credential once for all sockets, and their handshakes are sent again with the new one")
     func authentication() async throws {
         let (gate, renewals) = (Gate(), Counter())
         let stub = StubTransport { request in
@@ -57,7 +57,7 @@ private struct Lines: WebSocketRequest {
         #expect(Set(stub.received.map { $0.headers["Sec-WebSocket-Key"] }).count == 10)
     }
 
-    @Test("a socket on an agent with a cache or coalescing has no problem to explain")
+    @Test("a socket on an agent with a cache or coalescing has no problems in explain")
     func unsuspected() {
         let agent = Self.agent(StubTransport(), filters: [.cache(MemoryStore()), .coalescing])
         #expect(agent.explain(Lines()).problems == [])

@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test("a message that takes long to encode isn't overtaken by those that are sent after it")
+    @Test("a message that takes long to encode isn't overtaken by later messages")
     func order() async throws {
         let (numbers, seen) = (Numbers(encoding: Gate()), Log<String>())
         stub.on(
@@ -60,7 +60,8 @@ import Testing
         socket.cancel()
     }
 
-    @Test("messages that wait for a connection go in the order of the calls, and a full line refuses the next one")
+    @Test(
+        "messages that wait for a connection are sent in the order of the calls, and a full queue refuses the next one")
     func waiting() async throws {
         let (gate, seen) = (Gate(), Log<String>())
         stub.on(
@@ -91,7 +92,7 @@ import Testing
         socket.cancel()
     }
 
-    @Test("after a send that failed the next one waits for the next connection, though nobody has read of the end")
+    @Test("after a failed send the next one waits for the next connection, although no reader has seen the end")
     func failedSend() async throws {
         let seen = Log<String>()
         stub.on(
@@ -148,7 +149,9 @@ import Testing
         socket.cancel()
     }
 
-    @Test("a limit that isn't met throws, with a shorter one beside a longer one, and the next message is read")
+    @Test(
+        "a limit that isn't met throws, with a shorter and a longer limit at the same time, and the next message is read"
+    )
     func limits() async throws {
         let time = ManualTimeSource()
         let agent = NetworkAgent(baseURL: "https://example.com", transport: stub, time: time)

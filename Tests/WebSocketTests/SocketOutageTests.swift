@@ -91,7 +91,7 @@ import Testing
         gate.open()
     }
 
-    @Test("a socket that is cancelled while it greets the server is closed, and says so")
+    @Test("a socket that is cancelled while it greets the server is closed, and reports that")
     func greeting() async throws {
         stub.on("/socket", response: .webSocket { try await $0.echo() })
         let known = Mutex<WebSocket<String, String>?>(nil)
@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test(
-        "a message for a connection that the server closes goes over the next one, or is refused",
+        "a message for a connection that the server closes is sent over the next one, or refused",
         arguments: [false, true])
     func closedByServer(isRefused: Bool) async throws {
         let (closing, ended, seen) = (Gate(), Gate(), Log<String>())
@@ -142,7 +142,7 @@ import Testing
         #expect(seen.all == ["later"])
     }
 
-    @Test("so many messages wait for a connection as may, beside those who only wait for it to open")
+    @Test("the allowed number of messages waits for a connection, in addition to messages that wait for it to open")
     func waiting() async throws {
         let (gate, seen) = (Gate(), Log<String>())
         stub.on(
@@ -172,7 +172,7 @@ import Testing
         socket.cancel()
     }
 
-    @Test("reconnect() while a connection is being made makes the next one at once, if that one fails")
+    @Test("reconnect() while a connection is being made opens the next one at once, if that one fails")
     func connecting() async throws {
         let gate = Gate()
         stub.on(
@@ -187,7 +187,7 @@ import Testing
         await socket.close()
     }
 
-    @Test("a ping that comes while much waits to be sent is responded to, even if its sender has left")
+    @Test("a ping that arrives while many messages wait is answered, even if its sender has left")
     func pong() async throws {
         let (pinged, marked, seen) = (Gate(), Gate(), Log<TestFrame>())
         stub.on(
@@ -214,7 +214,7 @@ import Testing
     }
 
     @Test(
-        "a server that takes a long message in is not silent, and one that takes nothing in is",
+        "a server that is taking a long message isn't silent, and a server that takes no bytes is",
         arguments: [false, true])
     func upload(isStuck: Bool) async throws {
         let size = 64 << 20

@@ -46,7 +46,7 @@ private struct Lines: WebSocketRequest {
 
     private struct NoError: Error {}
 
-    @Test("values go as JSON text and come back as values, until the server closes the socket")
+    @Test("values are sent as JSON text and received as values, until the server closes the socket")
     func echo() async throws {
         serve { socket in
             let frame = try socket.receive()
@@ -103,7 +103,7 @@ private struct Lines: WebSocketRequest {
         try await server.waitUntilNoConnections()
     }
 
-    @Test("a refusal and a redirect do not wait for the end of their body")
+    @Test("a refusal and a redirect don't wait for the end of their body")
     func endlessRefusal() async throws {
         let gate = Gate()
         server.on("/socket", TestResponse.text("no", status: 403).waiting(for: gate, afterBodyBytes: 1))
@@ -116,7 +116,7 @@ private struct Lines: WebSocketRequest {
         gate.open()
     }
 
-    @Test("the status 101 is no success of a request that asks for no other protocol")
+    @Test("the status 101 isn't a success of a request that asks for no other protocol")
     func unasked() async throws {
         let stubbed = NetworkAgent(
             baseURL: "http://example.com", transport: .stub(.status(101, headers: ["Upgrade": "websocket"])))
@@ -142,7 +142,7 @@ private struct Lines: WebSocketRequest {
     }
 
     #if os(Linux)
-    @Test("through an HTTP proxy it goes in a tunnel, whose head has the proxy's credentials and none of the server's")
+    @Test("through an HTTP proxy it uses a tunnel, whose head has the proxy's credentials and none of the server's")
     func tunnel() async throws {
         let heads = Log<String>()
         let proxy = try RawServer { peer in
@@ -174,7 +174,7 @@ private struct Lines: WebSocketRequest {
     }
     #endif
 
-    @Test("a close of the client's waits for that of the server, and later messages throw")
+    @Test("a client's close waits for the server's, and later messages throw")
     func closing() async throws {
         let seen = Log<UInt16?>()
         serve { socket in
@@ -194,7 +194,7 @@ private struct Lines: WebSocketRequest {
         try await server.waitUntilNoConnections()
     }
 
-    @Test("a close code of the server's that stands for a failure is thrown with its reason")
+    @Test("a server's close code for a failure is thrown with its reason")
     func closeCodes() async throws {
         serve { try $0.close(4001, "go") }
         let socket = agent.webSocket(Lines())
@@ -233,7 +233,7 @@ private struct Lines: WebSocketRequest {
         #expect(seen.all == cases.map(\.1))
     }
 
-    @Test("pings are responded to, and a server that does not respond to one is left")
+    @Test("pings are answered, and a server that doesn't answer one is given up")
     func pings() async throws {
         serve { socket in
             try socket.send(.ping("are you there"))
@@ -278,7 +278,7 @@ private struct Lines: WebSocketRequest {
         #expect((try await error { for try await _ in socket {} } as? WebSocketError)?.code == .alreadyRead)
     }
 
-    @Test("many senders at once: each message goes as a whole, deflated ones too", arguments: [false, true])
+    @Test("many senders at once: each message is sent as a whole, deflated ones too", arguments: [false, true])
     func senders(isDeflated: Bool) async throws {
         let headers: HTTPHeaders = isDeflated ? ["Sec-WebSocket-Extensions": "permessage-deflate"] : [:]
         server.on("/socket", .webSocket(headers: headers) { try $0.echo() })
@@ -295,7 +295,7 @@ private struct Lines: WebSocketRequest {
         await socket.close()
     }
 
-    @Test("messages that are not read hold the server back, and come all in the end")
+    @Test("unread messages hold the server back, and all arrive in the end")
     func backpressure() async throws {
         let (all, size) = (400, 100_000)
         serve { socket in
@@ -347,7 +347,7 @@ private struct Lines: WebSocketRequest {
     }
 
     #if os(Linux)
-    @Test("a socket that is cancelled, with its agent's activities, or released ends behind each byte of the server's")
+    @Test("a socket that is cancelled, with its agent's activities, or released ends after each byte from the server")
     func endingsAtEachByte() async throws {
         let frames =
             TestFrame.ping("p").wireBytes() + TestFrame.text("hello").wireBytes() + TestFrame.close().wireBytes()
@@ -404,7 +404,7 @@ private struct Lines: WebSocketRequest {
         await socket.close()
     }
 
-    @Test("a lost connection is made again, greeted first, and messages that waited follow")
+    @Test("a lost connection is replaced and greeted first, and waiting messages follow")
     func reconnecting() async throws {
         let count = Atomic(0)
         let seen = Log<String>()
@@ -430,7 +430,7 @@ private struct Lines: WebSocketRequest {
         #expect(seen.all == ["1: hello", "1: drop", "2: again", "2: last"])
     }
 
-    @Test("a socket that refuses while it is away throws at once, and reconnect() ends the wait")
+    @Test("a socket that refuses messages while it is disconnected throws at once, and reconnect() ends the wait")
     func away() async throws {
         serve { socket in
             if try socket.receive()?.text == "drop" { try socket.connection.reset() }

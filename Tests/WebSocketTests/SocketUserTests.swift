@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(
-        "greeting and waiting messages aren't sent with the credential of another user, and whoever waits gets the error",
+        "greeting and waiting messages aren't sent with another user's credential, and their senders get the error",
         arguments: [false, true])
     func userChanged(isSignedOut: Bool) async throws {
         let (restart, session) = (Gate(), AuthenticationSession(BearerToken("ada")) { (_: BearerToken?) in nil })
@@ -68,7 +68,7 @@ import Testing
         #expect(end.code == .signedOut)
     }
 
-    @Test("nor are they where a filter adds the credential, and the error has a code of its own")
+    @Test("nor are they if a filter adds the credential, and the error has its own code")
     func filters() async throws {
         let (restart, keys) = (Gate(), Log<String>())
         keys.add("ada")
@@ -89,7 +89,7 @@ import Testing
         #expect(error?.code == .userChanged && seen.all == ["greeting"] && stub.received.count == 1)
     }
 
-    @Test("a refreshed token of the same user greets the server again, and sends what waits")
+    @Test("a refreshed token of the same user greets the server again, and sends waiting messages")
     func refreshed() async throws {
         let (restart, session) = (Gate(), AuthenticationSession(BearerToken("ada.1")) { (_: BearerToken?) in nil })
         serve(restart)
@@ -107,7 +107,7 @@ import Testing
         socket.cancel()
     }
 
-    @Test("an open connection takes no message of another user, and hands none over", arguments: [true, false])
+    @Test("an open connection neither sends nor delivers messages of another user", arguments: [true, false])
     func open(sends: Bool) async throws {
         let (push, done) = (Gate(), Gate())
         stub.on(

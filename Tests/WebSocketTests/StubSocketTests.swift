@@ -17,7 +17,7 @@ private struct Lines: WebSocketRequest {
 
     init() { agent = NetworkAgent(baseURL: "https://example.com", transport: stub) }
 
-    @Test("messages go both ways in memory, and the handshake is recorded")
+    @Test("messages are sent both ways in memory, and the handshake is recorded")
     func echo() async throws {
         stub.on(
             "/socket",

@@ -90,7 +90,7 @@ private enum Trouble: String, CaseIterable {
         #expect(try await agent.send(Call<String>(.get, "here")).value == "there")
     }
 
-    @Test("a stored response replaces a failure, whatever the body of that does", arguments: Trouble.allCases)
+    @Test("a stored response replaces a failure, whatever the failure's body does", arguments: Trouble.allCases)
     fileprivate func stale(trouble: Trouble) async throws {
         let stored = "Cache-Control: max-age=0, stale-if-error=600\r\nETag: \"a\"\r\nContent-Length: 6\r\n\r\nstored"
         let count = Atomic(0)
@@ -108,7 +108,7 @@ private enum Trouble: String, CaseIterable {
         for _ in 0..<2 { #expect(try await agent.send(Call<String>(.get, "here")).value == "stored") }
     }
 
-    @Test("a refused status is the error, with what came of its body", arguments: Trouble.allCases)
+    @Test("a refused status is the error, with the part of its body that arrived", arguments: Trouble.allCases)
     fileprivate func refusals(trouble: Trouble) async throws {
         let server = try Self.server(trouble) { _, _ in "HTTP/1.1 404 Not Found" }
         let agent = NetworkAgent(baseURL: server.url(""), transport: .system)
@@ -159,7 +159,7 @@ private enum Trouble: String, CaseIterable {
         #expect(try await response.value.body.collect(upTo: 10) == Data("there".utf8) && server.accepted == 1)
     }
 
-    @Test("a filter sees the short body of a refused response, and can ask for that of another")
+    @Test("a filter sees the short body of a refused response, and can ask for a longer body")
     func evidence() async throws {
         let server = try RawServer { peer in
             while let request = peer.readHead() {

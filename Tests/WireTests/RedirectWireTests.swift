@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(
-        "the target of a redirect is asked for as the server wrote it: nothing is unescaped or escaped twice",
+        "the target of a redirect is requested as the server wrote it, without unescaping or escaping it twice",
         arguments: [
             "/f?rcd=attachment%3B+filename*%3DUTF-8%27%27a.jsonl.gz%3B+filename%3D%22a.jsonl.gz%22%3B",
             "/f?response-content-type=application/x-gzip&X-Path=repodata%2F8c-primary.xml.gz&e=1%2B2+3",
@@ -63,7 +63,7 @@ import Testing
         #expect(heads.all.compactMap(Self.target) == ["/synsproeve/", "/synspr%F8ve", "/synspr%C3%B8ve"])
     }
 
-    @Test("a server that tells %26 from & is not redirected to in a circle")
+    @Test("a server that distinguishes %26 from & doesn't cause a redirect loop")
     func circle() async throws {
         let heads = Log<String>()
         let server = try server(heads) {
@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test(
-        "a POST that becomes a GET has nothing left of its body, whoever has written the fields of it",
+        "a POST that becomes a GET loses its body and the fields that describe it, whoever set them",
         arguments: [301, 302, 303])
     func withoutBody(status: Int) async throws {
         let heads = Log<String>()

@@ -136,7 +136,7 @@ import Testing
         try await server.waitUntilNoConnections()
     }
 
-    @Test("silence is left at the timeout; a cancelled request closes its connection")
+    @Test("a silent server is given up at the timeout; a cancelled request closes its connection")
     func giving() async throws {
         server.on("/stall", .text("abc").stalled(afterBytes: 0))
         do {
@@ -155,7 +155,7 @@ import Testing
         try await server.waitUntilNoConnections()
     }
 
-    @Test("a stream is read as it comes, and dropping it closes the connection")
+    @Test("a stream is read as it arrives, and dropping it closes the connection")
     func streaming() async throws {
         struct Stream: Request {
             typealias Output = HTTPBody

@@ -6,7 +6,7 @@ import Testing
 @Suite("The charset of XML", .leakChecked) struct CharsetTests {
     private func latin(_ text: String) -> Data { Data(text.unicodeScalars.map { UInt8($0.value) }) }
 
-    @Test("is that of a byte order mark, of the header, of the declaration, in this order, otherwise UTF-8")
+    @Test("is the byte order mark's, the header's, the declaration's, in this order, otherwise UTF-8")
     func precedence() async throws {
         let text = "<a>\u{E9}</a>"
         func declared(_ name: String) -> String { "<?xml version=\"1.0\" encoding=\"\(name)\"?>" + text }
@@ -36,7 +36,7 @@ import Testing
         #expect(try XMLTree(head + [0x8A, 0xBF, 0x8E, 0x9A] + Data("</a>".utf8)).text == "\u{6F22}\u{5B57}")
     }
 
-    @Test("means what the WHATWG standard says, at any split into chunks")
+    @Test("means what the WHATWG standard defines, at any split into chunks")
     func labels() async throws {
         let cases: [(String, [UInt8], String)] = [
             ("Shift_JIS", [0x5C, 0x7E, 0x87, 0x40], "\\~①"), ("gb2312", [0x81, 0x40, 0x80], "丂€"),
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test("is an error where it is not known, or the bytes are not valid in it")
+    @Test("is an error if it is unknown, or the bytes aren't valid in it")
     func unknown() async throws {
         let bad: [(Data, String?)] = [
             (latin("<a>\u{E9}</a>"), "no-such-charset"),

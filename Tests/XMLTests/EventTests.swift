@@ -52,7 +52,7 @@ import Testing
         #expect(try await elements.next() == nil)
     }
 
-    @Test("throws behind the events that came before, once, and is at its end then")
+    @Test("throws after the events that came before, once, and is then at its end")
     func errors() async throws {
         var events = XMLEvents(HTTPBody(Data("<a><b/>\n</c>".utf8))).makeAsyncIterator()
         var seen: [XMLEvent] = []

@@ -7,7 +7,7 @@ import Testing
 @Suite("Feeds and values that other parsers of XML got wrong", .endsInTime, .leakChecked)
 struct FeedLessonsTests {
     @Test(
-        "white space of a value is normalized where it stands, and kept where it is a reference",
+        "literal white space in a value is normalized, and references to white space are kept",
         arguments: [
             ("value0&#xA;value1", "value0\nvalue1"), ("L1\nL2\tT\rR", "L1 L2 T R"),
             ("L1&#10;L2&#9;T&#13;R", "L1\nL2\tT\rR"), ("a\r\nb", "a b"), ("a&#13;&#10;b", "a\r\nb"),
@@ -89,7 +89,7 @@ struct FeedLessonsTests {
     }
 
     @Test(
-        "what isn't well-formed is an error, and nothing of it is read",
+        "a document that isn't well-formed is an error, and isn't read in part",
         arguments: [
             "<message xmlns=invalid \"jabber:client\"/>", "<L onClick=\"doClick>Hello</L>",
             "<L onClick=doClick\">x</L>",
@@ -105,7 +105,7 @@ struct FeedLessonsTests {
     }
 
     @Test(
-        "what is well-formed is read",
+        "a well-formed document is read",
         arguments: [
             ("<?xml-stylesheet href='a'?><a>1</a>", "1"), ("<a>a > b</a>", "a > b"), ("<a>]] ></a>", "]] >"),
             ("<a><?x it's?>1</a>", "1"), ("<!--it's \"--><a>1</a>", "1"), ("<a >1</a >", "1"),

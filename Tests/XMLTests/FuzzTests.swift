@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test("bytes that are none of a charset are an error at the same place at any split", arguments: 0..<4)
+    @Test("bytes that are invalid in a charset are an error at the same place at any split", arguments: 0..<4)
     func charsets(seed: Int) async throws {
         var mutations = Mutations(seed: seed + 200)
         for round in 0..<60 {

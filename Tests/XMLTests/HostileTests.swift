@@ -58,7 +58,7 @@ import Testing
         #expect(failure(of: Data(), limits: limits)?.code == .truncated)
     }
 
-    @Test("markup that comes in tiny chunks is not counted again with each of them")
+    @Test("markup that arrives in tiny chunks isn't counted again with each of them")
     func tinyChunks() async throws {
         // Counting from the start with each chunk would take hours.
         let (count, chunk) = (100_000, Data("x\n\u{E9}xxxxxxxxxxxxxxxxxxxxxxxxxxxx".utf8))
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test("an external document type is skipped where that is allowed, and nothing is ever loaded")
+    @Test("an external document type is skipped if that is allowed, and is never loaded")
     func skipping() async throws {
         let server = try TestServer()
         server.on(.get, "/a.dtd", .text("<!ENTITY b 'loaded'>"))
@@ -145,7 +145,7 @@ import Testing
         #expect(failure(of: "<a/>", limits: limits)?.code == .tooDeep)
     }
 
-    @Test("a document, a tag, a comment, its attributes and a tree have a largest size")
+    @Test("the size of a document, a tag, a comment, its attributes and a tree is limited")
     func sizes() async throws {
         var limits = XMLLimits.standard
         (limits.maximumBytes, limits.maximumMarkupBytes, limits.maximumNodes, limits.maximumAttributes) = (

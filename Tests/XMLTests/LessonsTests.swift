@@ -87,7 +87,7 @@ struct DocumentLessonsTests {
         #expect(error?.message == "an entity is not declared")
     }
 
-    @Test("white space before the XML declaration is refused with a reason that says so")
+    @Test("white space before the XML declaration is refused, and the reason names it")
     func leadingSpace() async throws {
         for space in [" ", "\n", "\r\n\t", "\u{FEFF}\n"] {
             let document = space + "<?xml version='1.0' encoding='UTF-8'?>\n<rss/>"
@@ -101,7 +101,7 @@ struct DocumentLessonsTests {
     }
 
     @Test(
-        "a declaration of UTF-16 before bytes that are UTF-8 is ignored, as in HTML, and strict UTF-8 is read",
+        "a UTF-16 declaration before UTF-8 bytes is ignored, as in HTML, and strict UTF-8 is read",
         arguments: ["utf-16", "UTF-16", "UTF-16LE", "unicode", "ISO-10646-UCS-2", "utf-32", "UCS-4"])
     func falseDeclaration(name: String) async throws {
         let text =

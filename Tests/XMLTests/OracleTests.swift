@@ -14,7 +14,7 @@ private let python: Program? = {
 
 /// Parses the same documents with Python's expat, and with lxml if it is installed.
 @Suite(
-    "XML beside other parsers", .enabled(if: python != nil, "python3 is not installed"),
+    "XML, compared with other parsers", .enabled(if: python != nil, "python3 is not installed"),
     .endsInTime)
 struct OracleTests {
     private static let script = """

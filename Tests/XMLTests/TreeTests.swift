@@ -77,7 +77,7 @@ import Testing
         ] { #expect(throws: Never.self, "\(text)") { try XMLTree(text) } }
     }
 
-    @Test("errors have a line and a column, a stable number, and nothing of the document")
+    @Test("errors have a line and a column, a stable number, and no text of the document")
     func places() {
         let error = failure(of: "<a>\n  <b>\u{E9}secret &foo;</b>\n</a>")
         #expect(error?.line == 2 && error?.column == 19)

@@ -146,7 +146,8 @@ public enum URLSyntax {
 
     private static func check(_ bytes: Span<UInt8>) throws(Fault) -> Int {
         guard let colon = schemeEnd(bytes) else { throw Fault(description: "the URL is not absolute") }
-        guard isHTTP(bytes.extracting(..<colon)) else { throw otherScheme(String(decoding: bytes.extracting(..<colon))) }
+        let scheme = bytes.extracting(..<colon)
+        guard isHTTP(scheme) else { throw otherScheme(String(decoding: scheme)) }
         let start = colon + 3
         let end = bytes.firstIndex(from: start, where: endsAuthority) ?? bytes.count
         try checkAuthority(bytes.extracting(start..<end))

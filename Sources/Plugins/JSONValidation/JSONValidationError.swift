@@ -93,9 +93,7 @@ public struct JSONProblem: Sendable, Hashable {
         case shape
     }
 
-    /// The position as a JSON Pointer (RFC 6901), such as `/3/name`. Empty for the whole document.
-    ///
-    /// For a missing key, this is its expected position. Long pointers are truncated with `…` after about a kilobyte.
+    /// The kind of problem.
     public var kind: Kind
     /// The position as a JSON Pointer (RFC 6901), such as `/3/name`. Empty for the whole document.
     ///

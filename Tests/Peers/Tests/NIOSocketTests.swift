@@ -12,7 +12,7 @@ import Testing
         var authorization: Authorization? = .bearer("token")
     }
 
-    @Test("messages of any size come back, in fragments with pings between them, and the close is agreed on")
+    @Test("messages of any size are echoed, in fragments with pings between them, and the close is agreed on")
     func echo() async throws {
         let server = try await NIOSocketServer()
         let agent = NetworkAgent(baseURL: server.url, transport: .system)

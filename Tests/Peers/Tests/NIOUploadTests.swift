@@ -53,7 +53,7 @@ import Testing
         try await server.stop()
     }
 
-    @Test("cut at any byte: each attempt continues where the server is")
+    @Test("cut at any byte: each attempt continues at the server's offset")
     func cut() async throws {
         let server = try await NIOUploadServer(cutting: (0..<8).map { _ in .random(in: 400..<1_000_000) })
         let data = try write(5_000_000)
@@ -66,7 +66,7 @@ import Testing
         try await server.stop()
     }
 
-    @Test("left at any moment, and taken up by the next start")
+    @Test("interrupted at any moment, and continued by the next start")
     func takenUp() async throws {
         let server = try await NIOUploadServer()
         let data = try write(6_000_000)

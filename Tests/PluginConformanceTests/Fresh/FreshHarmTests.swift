@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// Each mistake of a fresh plugin does harm that a user notices.
-@Suite("The mistakes of fresh plugins do harm", .endsInTime)
+@Suite("The mistakes of fresh plugins cause failures", .endsInTime)
 struct FreshHarmTests {
     private struct Call: Request {
         typealias Output = HTTPResponse
@@ -111,7 +111,7 @@ struct FreshHarmTests {
         await #expect(throws: ErrandError.self) { try await agent.send(Call(method: .post, body: body)) }
     }
 
-    @Test("an envelope replaces a stream with nothing")
+    @Test("a filter replaces a stream by an envelope in memory")
     func bodyEnvelope() async throws {
         let (agent, stub) = agent(BodyEnvelope(device: "d"))
         try await agent.send(Call(method: .post, body: .stream { HTTPBody(Data("order".utf8)) }))
@@ -198,7 +198,7 @@ struct FreshHarmTests {
         gate.open()
     }
 
-    @Test("the limit of a call lets a cancelled transfer run")
+    @Test("the limit of a call doesn't stop a cancelled transfer")
     func callLimit() async throws {
         let gate = Gate()
         let isCancelled = Mutex(false)
@@ -273,7 +273,7 @@ struct FreshHarmTests {
 
     // MARK: Accessories and stores
 
-    @Test("what accessories keep has secrets, or no end")
+    @Test("accessories that keep secrets, or grow without end")
     func accessories() async throws {
         let (commands, bodies, times) = (CurlCommands(), LastBodies(), ResponseTimes())
         let stub = StubTransport { request in

@@ -17,7 +17,7 @@ struct RateLimitTests {
         NetworkAgent(baseURL: "https://api.example.com", transport: stub, filters: [limit], time: time)
     }
 
-    @Test("a burst passes at once, the rest at the rate, in the order of their coming")
+    @Test("a burst passes at once, the rest at the rate, in order of arrival")
     func rate() async throws {
         let time = ManualTimeSource()
         let agent = agent(time, RateLimit(10, per: .seconds(10), burst: 2), .stub(.text("ok")))
@@ -44,7 +44,7 @@ struct RateLimitTests {
         #expect(time.sleeperCount == 0)
     }
 
-    @Test("a request that would wait beyond its deadline is not sent, and takes no token")
+    @Test("a request that would wait beyond its deadline isn't sent, and doesn't take a token")
     func deadline() async throws {
         let time = ManualTimeSource()
         let agent = agent(time, RateLimit(1, per: .seconds(60)), .stub(.text("ok")))
@@ -70,7 +70,7 @@ struct RateLimitTests {
         try await agent.send(Call<Void>(.get, "third"))
     }
 
-    @Test("a host that has nothing left rests until its window begins anew")
+    @Test("a host whose quota is used up gets no request until its window is renewed")
     func rest() async throws {
         let time = ManualTimeSource()
         let agent = agent(
@@ -85,7 +85,7 @@ struct RateLimitTests {
         _ = try await second.value
     }
 
-    @Test("those who wait already keep the rest that another response asks for")
+    @Test("waiting requests also obey a pause that another response asks for")
     func restOfThoseWhoWait() async throws {
         let (time, gate) = (ManualTimeSource(), Gate())
         let stub = StubTransport { request in
@@ -143,7 +143,7 @@ struct RateLimitTests {
         #expect(RateLimitFields(headers) == expected)
     }
 
-    @Test("it limits what goes over the wire")
+    @Test("it limits the requests on the wire")
     func wire() async throws {
         let server = try TestServer()
         server.on("/users", .text("ok"))

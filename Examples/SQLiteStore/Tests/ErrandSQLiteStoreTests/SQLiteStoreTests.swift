@@ -13,7 +13,7 @@ struct SQLiteStoreTests {
         try await Self.place { place in try await each.run { SQLiteStore(at: place) } }
     }
 
-    @Test("keeps what a store promises whose entries outlive it", arguments: CacheStoreSuite.persistentCases)
+    @Test("keeps the promises of a store whose entries outlive it", arguments: CacheStoreSuite.persistentCases)
     func persistence(each: CacheStoreSuite.Case) async throws {
         try await Self.place { place in try await each.run { SQLiteStore(at: place) } }
     }
@@ -39,7 +39,7 @@ struct SQLiteStoreTests {
         }
     }
 
-    @Test("a file that is no database is replaced, and a request does not fail")
+    @Test("a file that isn't a database is replaced, and no request fails")
     func damaged() async throws {
         try await Self.place { place in
             try Data("this is no database, but a text of some length".utf8).write(to: place)
@@ -53,7 +53,7 @@ struct SQLiteStoreTests {
         }
     }
 
-    @Test("a place that cannot be written makes misses, and no failures")
+    @Test("a place that can't be written to causes misses, and no failures")
     func unwritable() async throws {
         let agent = NetworkAgent(
             baseURL: "https://api.example.com", transport: .stub(.text("page")),
@@ -62,7 +62,7 @@ struct SQLiteStoreTests {
         #expect(text == "page")
     }
 
-    @Test("only its owner can read the file, and it has no address in the clear")
+    @Test("only its owner can read the file, and it doesn't contain a URL in the clear")
     func secrecy() async throws {
         try await Self.place { place in
             let cache = ResponseCache(SQLiteStore(at: place), policy: .timed(.seconds(60)))

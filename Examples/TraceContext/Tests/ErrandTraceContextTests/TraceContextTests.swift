@@ -14,7 +14,7 @@ struct TraceContextTests {
     private static let example = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
     @Test(
-        "a field is read as the standard wants it",
+        "a field is read as the standard requires",
         arguments: [
             (example, true), ("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00", true),
             ("cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", true),
@@ -32,7 +32,7 @@ struct TraceContextTests {
         #expect((TraceParent(parsing: text) != nil) == isValid)
     }
 
-    @Test("what it writes is valid, and what it reads comes back")
+    @Test("written fields are valid, and are read back unchanged")
     func writing() throws {
         for isSampled in [true, false] {
             let parent = TraceParent(isSampled: isSampled)
@@ -46,7 +46,7 @@ struct TraceContextTests {
         stub.received.map { $0.headers["traceparent"].flatMap(TraceParent.init(parsing:)) }
     }
 
-    @Test("attempts and redirects are spans of one trace, calls are traces of their own")
+    @Test("attempts and redirects are spans of one trace, and each call is its own trace")
     func spans() async throws {
         let stub = StubTransport { request in
             request.url.path == "/moved" ? .redirect(to: "/there") : .text("ok")
@@ -67,7 +67,7 @@ struct TraceContextTests {
         #expect(parents.first?.traceID != parents.last?.traceID)
     }
 
-    @Test("a call continues the trace of its options, and a request that of its own field")
+    @Test("a call continues the trace of its options, and a request the trace of its own field")
     func continued() async throws {
         let incoming = try #require(TraceParent(parsing: Self.example))
         let stub = StubTransport(.text("ok"))
@@ -82,7 +82,7 @@ struct TraceContextTests {
         #expect(parents.allSatisfy { $0?.parentID != incoming.parentID })
     }
 
-    @Test("the random flag of level 2 is read, kept by every span, and set for what is random; unknown flags go")
+    @Test("the random flag of level 2 is read, kept by every span, and set for random IDs; unknown flags are dropped")
     func flags() throws {
         let prefix = Self.example.dropLast(2)
         for (read, written) in [
@@ -98,7 +98,7 @@ struct TraceContextTests {
     }
 
     @Test(
-        "a state is read as the standard wants it, or discarded as a whole",
+        "a state is read as the standard requires, or discarded as a whole",
         arguments: [
             ("rojo=00f067aa0ba902b7,congo=t61rcWkgMzE", "rojo=00f067aa0ba902b7,congo=t61rcWkgMzE"),
             (" a=1 ,\t, b@c=2 3 ,", "a=1,b@c=2 3"), ("1a_-*/@=!~", "1a_-*/@=!~"), ("", ""), (",,", ""),

@@ -8,7 +8,7 @@ import Testing
 struct HTTPTypesTests {
     private static func url(_ text: String) throws -> URL { try #require(URL(string: text)) }
 
-    @Test("a request comes back as it was: method, URL and every field in its order, with its marks")
+    @Test("a request is converted back unchanged: method, URL and every field in its order, with its marks")
     func requestRoundTrip() throws {
         var headers: HTTPHeaders = ["Accept": "text/html", "X-Trace": "7", "accept": "text/plain"]
         headers.set("X-Api-Key", "k-1", sensitive: true)
@@ -29,7 +29,7 @@ struct HTTPTypesTests {
         #expect(back.body.isNone)
     }
 
-    @Test("the body stands beside the value")
+    @Test("the body is separate from the value")
     func body() throws {
         let typed = HTTPTypes.HTTPRequest(method: .post, scheme: "http", authority: "example.com", path: "/")
         #expect(try Errand.HTTPRequest(typed, body: .text("Hello")).body.data == Data("Hello".utf8))
@@ -65,7 +65,7 @@ struct HTTPTypesTests {
         #expect(query.authority == "[::1]:80")
     }
 
-    @Test("a response comes back with status and fields, and without a reason phrase")
+    @Test("a response is converted with status and fields, and without a reason phrase")
     func response() throws {
         let request = Errand.HTTPRequest(.get, try Self.url("https://example.com/7"))
         let original = Errand.HTTPResponse(
@@ -82,7 +82,7 @@ struct HTTPTypesTests {
         #expect(Errand.HTTPResponse(typed, from: request.url).url == request.url)
     }
 
-    @Test("what swift-http-types would replace or trap on is an error that names no value")
+    @Test("values that swift-http-types would replace or trap on throw an error that doesn't contain them")
     func refused() throws {
         func code(_ make: () throws -> Any) -> HTTPTypesError.Code? {
             do { _ = try make() } catch let error as HTTPTypesError {

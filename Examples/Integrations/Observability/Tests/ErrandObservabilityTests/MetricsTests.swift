@@ -55,7 +55,7 @@ struct MetricsTests {
         #expect(sent == [4] && received == [10, 10])
     }
 
-    @Test("paths make no series, and servers beyond the maximum share one")
+    @Test("paths don't create series, and servers beyond the maximum share one")
     func cardinality() async throws {
         let (metrics, stub) = (TestMetrics(), StubTransport(.text("ok")))
         let agent = NetworkAgent(

@@ -62,7 +62,7 @@ struct TracingTests {
         #expect(span.status?.code == (status < 400 ? nil : .error) && span.status?.message == nil)
     }
 
-    @Test("a redirect is a span of its own, counted as sent again; another origin gets no context unless told")
+    @Test("a redirect is a separate span, counted as sent again; another origin gets no context unless configured")
     func redirects() async throws {
         for propagation in [RequestTracing.Propagation.trustedOrigins, .everywhere, .off] {
             let (server, other) = (try TestServer(), try TestServer { _ in .text("there") })
@@ -99,7 +99,7 @@ struct TracingTests {
         #expect(observed.metrics.counterTotal(label: "errand.client.retries") == 2)
     }
 
-    @Test("a hedge is a span, and the one that loses is cancelled and no error")
+    @Test("a hedge is a span, and the losing one is cancelled and isn't an error")
     func hedges() async throws {
         let (server, gate) = (try TestServer(), Gate())
         server.on("/users/7", .text("Ada"))
@@ -121,7 +121,7 @@ struct TracingTests {
         #expect(loser.texts["error.type"] == nil && loser.status == nil)
     }
 
-    @Test("a response of a cache is no span, and an event of the caller's")
+    @Test("a cached response isn't a span, but an event of the caller's span")
     func cacheHits() async throws {
         let server = try TestServer()
         server.on("/users/7", .text("Ada").header("Cache-Control", "max-age=600"))
@@ -138,7 +138,7 @@ struct TracingTests {
         #expect(Set(counts.map { "\($0.dimensions[0].1) \($0.totalValue)" }) == ["uri-miss 1", "hit 1"])
     }
 
-    @Test("a cancellation is no error")
+    @Test("a cancellation isn't an error")
     func cancellation() async throws {
         let (server, gate) = (try TestServer(), Gate())
         server.on("/users/7", .text("late").waiting(for: gate))
@@ -173,7 +173,7 @@ struct TracingTests {
         #expect(observed.tracer.activeSpans.isEmpty)
     }
 
-    @Test("what a breaker refuses reaches no server, and is no span")
+    @Test("a request that a breaker refuses doesn't reach a server, and isn't a span")
     func refusals() async throws {
         let server = try TestServer { _ in .status(500) }
         let policy = BreakerPolicy(failureShare: 0.5, minimumRequests: 2)

@@ -73,7 +73,7 @@ struct AgentTransportTests {
         #expect(try await String(collecting: try #require(payload.body), upTo: 100) == "gone")
     }
 
-    @Test("100 MB go up and come down, and little of them is ever in memory")
+    @Test("100 MB are uploaded and downloaded with little of them in memory")
     func constantMemory() async throws {
         let server = try TestServer()
         let size = 100 << 20
@@ -126,7 +126,7 @@ struct AgentTransportTests {
         #expect(recording.problems().isEmpty)
     }
 
-    @Test("a body that is let go of cancels its transfer")
+    @Test("a dropped body cancels its transfer")
     func abandoned() async throws {
         let server = try TestServer()
         server.on(.get, "/v1/files", .repeating(count: 1 << 30))

@@ -34,7 +34,7 @@ struct MiddlewareFilterTests {
     }
 
     @Test(
-        "a middleware that names another host, by whatever part of the request, moves it without its secrets",
+        "a middleware that names another host, in any part of the request, moves it without its secrets",
         arguments: [
             Moving { request, _ in request.authority = "evil.example" },
             Moving { request, _ in request.scheme = "http" },
