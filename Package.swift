@@ -116,6 +116,7 @@ let plugins: [Target] = [
         "CurlTransport", needs: ["CErrandCodings", "CErrandCurl", "ErrandMessageSyntax", "ErrandSupport"],
         excluding: ["CShim"]),
     plugin("Envelopes"),
+    plugin("Inspector", needs: ["ErrandMessageSyntax", "ErrandRecording", "ErrandRedaction", "ErrandSupport"]),
     plugin("JSONDecoding", needs: ["ErrandJSONSyntax", "ErrandMessageSyntax", "ErrandSupport"]),
     plugin("JSONSchema", needs: ["ErrandJSONSyntax", "ErrandJSONValidation", "ErrandMessageSyntax", "ErrandSupport"]),
     plugin("JSONValidation", needs: ["ErrandJSONSyntax", "ErrandMessageSyntax", "ErrandSupport"]),
@@ -282,6 +283,12 @@ let programs: [Target] = [
         name: "errand-fetch", dependencies: ["Errand", "ErrandCurlTransport", "ErrandEssentials"],
         path: "Tests/Linkage/Fetch"),
     .executableTarget(name: "errand-new", dependencies: ["ErrandEssentials"], path: "Examples/NewPlugin"),
+    program(
+        "errand-inspector-process", in: "Tests/InspectorProcess",
+        needs: [
+            "ErrandBatch", "ErrandCache", "ErrandChain", "ErrandInspector", "ErrandRetry", "ErrandStreaming",
+            "ErrandSystemTransport", "ErrandWebSocket",
+        ]),
     program("errand-outbox-process", in: "Tests/OutboxProcess", needs: ["ErrandOutbox", "ErrandSystemTransport"]),
     program("errand-sockets", in: "Tests/SocketProcess", needs: ["ErrandSystemTransport", "ErrandWebSocket"]),
     program("errand-spinner", in: "Tests/SpinnerProgram", needs: ["ErrandLoadingIndicatorLog"]),
@@ -369,6 +376,12 @@ let suites: [Suite] = [
         ]),
     suite("HTTPTests", needs: ["ErrandHTTP"]),
     suite("HTTPSyntaxTests", needs: ["ErrandHTTPSyntax"]),
+    suite(
+        "InspectorTests",
+        needs: [
+            "ErrandBatch", "ErrandCache", "ErrandInspector", "ErrandRecording", "ErrandRetry", "ErrandStreaming",
+            "ErrandSystemTransport", "ErrandWebSocket",
+        ], runs: ["errand-inspector-process"]),
     suite("JSONDecodingTests", needs: ["ErrandJSONDecoding", "ErrandJSONValidation"]),
     suite("JSONSchemaTests", needs: ["ErrandJSONSchema", "ErrandJSONValidation"], runs: ["errand-validate"]),
     suite("JSONValidationTests", needs: ["ErrandJSONValidation"]),
