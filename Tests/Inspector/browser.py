@@ -81,7 +81,7 @@ class Browser:
     async def until(self, script, seconds=60):
         """Waits until an expression is true."""
         for _ in range(int(seconds * 20)):
-            if await self.run(script):
+            if await self.run(f"Boolean({script})"):
                 return
             await asyncio.sleep(0.05)
         raise AssertionError(f"never true: {script}; the page says {await self.run('document.body.innerText.slice(0, 2000)')}")

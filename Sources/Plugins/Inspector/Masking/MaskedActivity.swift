@@ -93,7 +93,10 @@ struct MaskedActivity: Sendable {
             request: RecordedExchange.Request(head.method, url, headers: headers, body: sent), attempt: hop.attempt,
             hop: hop.number, date: hop.date, offset: hop.start,
             duration: hop.end.map { max(.zero, $0 - hop.start) } ?? .zero, timeToHead: hop.timeToHead)
-        if case .timings(let timings)? = hop.timings { exchange.timings = timings }
+        if case .timings(let timings)? = hop.timings {
+            exchange.timings = timings
+            if hop.end == nil { exchange.duration = timings.total ?? .zero }
+        }
         if let response = hop.response {
             // A stream may not know its length, so 0 counts as unknown.
             let length = [response.length ?? 0, hop.receivedCount, Int64(hop.received.count)].max { $0 < $1 }

@@ -78,7 +78,7 @@ extension InspectorScript {
         const bodyFacts = (body, wire) => {
           const texts = [];
           if (body.type) texts.push(body.type);
-          if (body.length !== undefined) texts.push(bytes(body.length));
+          if (body.length) texts.push(bytes(body.length));
           if (wire !== undefined && body.length && wire !== body.length) texts.push(bytes(wire) + " on the wire");
           if (body.truncated) texts.push("the first " + bytes(body.copied) + " were kept");
           if (body.omission) texts.push(body.omission);

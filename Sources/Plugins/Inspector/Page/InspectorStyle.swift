@@ -23,7 +23,7 @@ enum InspectorStyle {
         body { display: flex; flex-direction: column; }
         h1 { font-size: 14px; margin: 0; white-space: nowrap; }
         h1 span { font-weight: 400; color: var(--soft); }
-        h2 { font-size: 14px; margin: 0; overflow-wrap: anywhere; flex: 1; }
+        h2 { font-size: 14px; margin: 0; overflow-wrap: anywhere; flex: 1; max-height: 4.4em; overflow: hidden; }
         h3 { font-size: 12px; margin: 18px 0 6px; color: var(--soft); font-weight: 600; }
         h3.hop-title { color: var(--text); overflow-wrap: anywhere; border-top: 1px solid var(--line); padding-top: 12px; }
         header {
@@ -55,7 +55,7 @@ enum InspectorStyle {
           display: flex; flex-wrap: wrap; gap: 10px; padding: 10px 12px; border-bottom: 1px solid var(--line);
           background: var(--sunk); max-height: 55vh; overflow: auto;
         }
-        fieldset { border: 1px solid var(--line); border-radius: 8px; display: flex; flex-wrap: wrap; gap: 8px; align-items: end; margin: 0; min-width: 0; padding: 6px 10px 10px; }
+        fieldset { border: 1px solid var(--line); border-radius: 8px; display: flex; flex-wrap: wrap; gap: 8px; align-items: end; align-content: start; margin: 0; min-width: 0; padding: 6px 10px 10px; }
         legend { color: var(--soft); padding: 0 4px; }
         fieldset.wide { flex: 1 1 420px; }
         .field { display: flex; flex-direction: column; gap: 2px; font-size: 12px; color: var(--soft); }
@@ -87,7 +87,7 @@ enum InspectorStyle {
         .method.kind { color: var(--accent); font-family: inherit; }
         .title { flex: 0 1 auto; overflow: hidden; text-overflow: ellipsis; min-width: 5ch; }
         .host { color: var(--soft); font-size: 12px; flex: 0 60 auto; overflow: hidden; text-overflow: ellipsis; }
-        .marks { color: var(--soft); font-size: 11px; flex: 0 8 auto; overflow: hidden; text-overflow: ellipsis; }
+        .marks { color: var(--soft); font-size: 11px; flex: 0 40 auto; overflow: hidden; text-overflow: ellipsis; }
         .host:empty, .marks:empty { display: none; }
         .row.bad .marks { color: var(--bad); }
         .c-size, .c-time { text-align: right; font-variant-numeric: tabular-nums; }
@@ -132,10 +132,8 @@ enum InspectorStyle {
         .body-head { display: flex; gap: 8px; justify-content: space-between; align-items: center; flex-wrap: wrap; margin-bottom: 4px; }
         .views { display: inline-flex; gap: 4px; } .views button { padding: 1px 8px; min-height: 24px; font-size: 12px; }
         .body-image { max-width: 100%; border: 1px solid var(--line); border-radius: 6px; background: repeating-conic-gradient(#8884 0 25%, transparent 0 50%) 0 0 / 16px 16px; }
-        details.json, .j-leaf { font: 12px/1.6 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; padding-left: 14px; overflow-wrap: anywhere; }
-        .body-content > details.json { padding-left: 0; }
-        .json summary { cursor: pointer; margin-left: -14px; list-style-position: outside; padding-left: 0; }
-        .body-content > details.json > summary { margin-left: 0; }
+        details.json, .j-leaf { font: 12px/1.6 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; padding-left: 18px; overflow-wrap: anywhere; }
+        .json > summary { cursor: pointer; list-style-position: outside; }
         .j-name { color: var(--accent); } .j-string { color: var(--good); } .j-number { color: var(--moved); } .j-boolean, .j-null { color: var(--tls); }
         .notes, .messages { list-style: none; margin: 6px 0; padding: 0; }
         .notes li { display: grid; grid-template-columns: 70px 90px 1fr; gap: 8px; padding: 3px 0; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
