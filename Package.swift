@@ -254,8 +254,9 @@ let programs: [Target] = [
     program(
         "errand-cost", in: "Tests/Cost/Program",
         needs: [
-            "ErrandAuthentication", "ErrandCache", "ErrandCoalescing", "ErrandCookies", "ErrandLoadingIndicatorLog",
-            "ErrandRecording", "ErrandRetry", .target(name: "CErrandCounter", condition: .when(platforms: [.linux])),
+            "ErrandAuthentication", "ErrandCache", "ErrandCoalescing", "ErrandCookies", "ErrandInspector",
+            "ErrandLoadingIndicatorLog", "ErrandRecording", "ErrandRetry",
+            .target(name: "CErrandCounter", condition: .when(platforms: [.linux])),
         ]),
     .executableTarget(name: "errand-check-requests", path: "Examples/CheckRequests/Tool"),
     program("errand-curl-tool", in: "Examples/CurlTool", needs: ["ErrandConformance"]),
@@ -300,8 +301,8 @@ let programs: [Target] = [
     program(
         "errand-watch", in: "Examples/Watch",
         needs: [
-            "ErrandBatch", "ErrandCache", "ErrandChain", "ErrandLoadingIndicatorLog", "ErrandRecording",
-            "ErrandSystemTransport",
+            "ErrandBatch", "ErrandCache", "ErrandChain", "ErrandInspector", "ErrandLoadingIndicatorLog",
+            "ErrandRecording", "ErrandSystemTransport",
         ]),
 ]
 
@@ -413,7 +414,7 @@ let suites: [Suite] = [
         "PluginConformanceTests",
         needs: [
             "ErrandAuthentication", "ErrandCache", "ErrandCacheTesting", "ErrandCoalescing", "ErrandCompression",
-            "ErrandConformance", "ErrandCookies", "ErrandJSONValidation",
+            "ErrandConformance", "ErrandCookies", "ErrandInspector", "ErrandJSONValidation",
             "ErrandLoadingIndicatorLog", "ErrandRecording", "ErrandResumableDownload", "ErrandResumableUpload",
             "ErrandRetry", "ErrandSigning", "ErrandURLFilters",
         ]),

@@ -24,6 +24,7 @@ enum DocCommentContext {
         import ErrandCurlTransport
         import ErrandEnvelopes
         import ErrandHTTPSyntax
+        import ErrandInspector
         import ErrandJSONDecoding
         import ErrandJSONSchema
         import ErrandJSONValidation

@@ -152,6 +152,14 @@ public final class TrafficInspector: Accessory {
     /// For tests.
     var recordedIDs: [UInt64] { store.all.map(\.id) }
 
+    /// Everything that a page can receive, for tests.
+    var everything: String {
+        store.all.map { record in
+            let activity = MaskedActivity(record, redaction)
+            return String(decoding: JSONText.details(of: activity, explanation: nil), as: UTF8.self)
+        }.joined(separator: "\n")
+    }
+
     fileprivate func activity(_ activity: Activity, did event: ActivityEvent, agent: String) {
         store.record(event, of: activity, agent: agent)
     }

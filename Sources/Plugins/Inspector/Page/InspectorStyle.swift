@@ -71,9 +71,10 @@ enum InspectorStyle {
           display: grid; align-items: center; column-gap: 10px;
           grid-template-columns: minmax(180px, 1fr) 76px 92px 76px 64px minmax(120px, 30%);
         }
-        .columns { padding: 5px 12px; font-size: 11px; color: var(--soft); border-bottom: 1px solid var(--line); background: var(--raised); }
+        .columns { padding: 5px 12px 5px 15px; font-size: 11px; color: var(--soft); border-bottom: 1px solid var(--line); background: var(--raised); }
         #scale { font-style: normal; float: right; }
-        #scroller { flex: 1; overflow-y: scroll; overflow-x: hidden; position: relative; outline-offset: -2px; min-height: 60px; }
+        #scroller { flex: 1; overflow-y: scroll; overflow-x: hidden; position: relative; outline: none; min-height: 60px; border-left: 3px solid transparent; }
+        #scroller:focus-visible { border-left-color: var(--accent); }
         #rows { position: relative; }
         .row { position: absolute; left: 0; right: 0; top: 0; height: 30px; padding: 0 12px; cursor: default; contain: strict; }
         .row.odd { background: color-mix(in srgb, var(--sunk) 45%, transparent); }
@@ -156,8 +157,10 @@ enum InspectorStyle {
         @media (max-width: 800px) {
           body.split #list { display: none; }
           #detail { border-left: 0; max-width: none; min-width: 0; flex-basis: 100%; }
-          header { gap: 6px 8px; } .filters { flex-basis: 100%; order: 3; } .actions { margin-left: auto; }
           select { max-width: 130px; }
+        }
+        @media (max-width: 1080px) {
+          header { gap: 6px 8px; } .filters { flex-basis: 100%; order: 3; } .actions { margin-left: auto; }
         }
         @media (prefers-reduced-motion: no-preference) { .row.running .c-status { animation: pulse 1.6s infinite; } }
         @keyframes pulse { 50% { opacity: 0.5; } }
