@@ -13,7 +13,7 @@ import Synchronization
 ///
 /// The page comes from a small server on the loopback interface of this device. It lists requests, batches, chains and
 /// sockets with their timings, and shows headers, bodies, notes and errors of each. Secrets are masked before they leave
-/// the process; see ``Errand/Redaction``. Nothing is written to disk.
+/// the process; see ``Errand/Redaction``. The inspector doesn't write files.
 ///
 /// The inspector keeps the newest finished activities, within limits for their number and size. Until it starts, it
 /// doesn't listen and costs no time. Several agents can share it; see ``named(_:)``. It stops with ``stop()``, or when
@@ -31,7 +31,7 @@ public final class TrafficInspector: Accessory {
     /// Creates an inspector that isn't started yet.
     ///
     /// - Parameters:
-    ///   - maximumActivities: the number of finished activities to keep, and of running ones to follow. Defaults to
+    ///   - maximumActivities: the number of finished activities to keep. Also the limit for running activities. Defaults to
     ///     10,000.
     ///   - maximumBodyBytes: the number of bytes to keep of each body and message. Defaults to 256 KiB.
     ///   - maximumBytes: the approximate memory limit in bytes. Defaults to 64 MiB.
@@ -111,7 +111,7 @@ public final class TrafficInspector: Accessory {
         return url
     }
 
-    /// Closes the page's connections and the port. The inspector keeps what it has recorded; you can start it again.
+    /// Closes the page's connections and the port. The inspector keeps its activities, and you can start it again.
     public func stop() {
         store.isListening.store(false, ordering: .relaxed)
         let old = server.withLock { server in

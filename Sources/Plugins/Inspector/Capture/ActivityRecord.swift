@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// What an activity has done so far, with unmasked secrets. Keeps neither bodies nor the activity beyond their limits.
+/// The events of an activity so far, within limits. Contains unmasked secrets.
 final class ActivityRecord: Sendable {
     /// The parts of a request that are shown. Doesn't keep its body, which may be large.
     struct RequestHead: Sendable {
@@ -71,9 +71,6 @@ final class ActivityRecord: Sendable {
     }
 
     struct State: Sendable {
-        /// `nil` at the end.
-        var activity: Activity?
-        var label = ""
         /// The request to explain, if it is small.
         var request: (any Request)?
         var built: RequestHead?
@@ -100,15 +97,16 @@ final class ActivityRecord: Sendable {
     let id: UInt64
     let parent: UInt64?
     let kind: ActivityKind
+    let label: String
     let agent: String?
     let date: Date
     let start: Duration
-    private let state: Mutex<State>
+    private let state = Mutex(State())
 
+    /// Doesn't keep the activity, which keeps its agent and its accessories.
     init(_ activity: Activity, agent: String?, date: Date, start: Duration) {
         (id, parent, kind) = (activity.id.rawValue, activity.parent?.rawValue, activity.kind)
-        (self.agent, self.date, self.start) = (agent, date, start)
-        state = Mutex(State(activity: activity))
+        (label, self.agent, self.date, self.start) = (activity.label, agent, date, start)
     }
 
     var known: State { state.withLock { $0 } }
@@ -124,7 +122,11 @@ final class ActivityRecord: Sendable {
     /// Lets the next change mark the record again.
     func unmark() { state.withLock { $0.isChanged = false } }
 
-    func change<Value: Sendable>(_ body: (inout State) -> Value) -> Value { state.withLock { body(&$0) } }
+    /// Changes a running activity. After its end, this returns `nil` without a change.
+    @discardableResult
+    func change<Value: Sendable>(_ body: (inout State) -> Value) -> Value? {
+        state.withLock { state in state.end == nil ? body(&state) : nil }
+    }
 }
 
 extension ActivityRecord.State {
@@ -177,7 +179,7 @@ extension ActivityRecord.State {
 
     /// The approximate memory use in bytes.
     var cost: Int {
-        var cost = 800 + label.utf8.count + bytes + Self.overhead * notes.count
+        var cost = 800 + bytes + Self.overhead * notes.count
         if let built { cost += built.cost }
         if let other { cost += other.head.cost }
         for hop in hops { cost += 300 + hop.request.cost + (hop.response?.cost ?? 0) }

@@ -86,7 +86,7 @@ final class ActivityStore: Sendable {
         let record = ActivityRecord(activity, agent: agent, date: time.date, start: origin.duration(to: activity.start))
         let limit = limits.activities
         let isKept = state.withLock { state in
-            guard state.running < limit else {
+            guard state.running < limit, state.records[record.id] == nil else {
                 state.dropped += 1
                 return false
             }
@@ -135,7 +135,7 @@ final class ActivityStore: Sendable {
             state.bytes += count
             return count
         }
-        if count > 0 { runningBytes.add(count, ordering: .relaxed) }
+        if let count, count > 0 { runningBytes.add(count, ordering: .relaxed) }
         changed(record)
     }
 
@@ -147,7 +147,7 @@ final class ActivityStore: Sendable {
         let kept = ActivityRecord.Message(message: message, date: time.date)
         let maximum = limits.messages
         let change = record.change { $0.add(kept, limit: maximum) }
-        runningBytes.add(change, ordering: .relaxed)
+        runningBytes.add(change ?? 0, ordering: .relaxed)
         changed(record)
     }
 
@@ -183,13 +183,12 @@ final class ActivityStore: Sendable {
 
     private func end(_ activity: Activity, _ outcome: ActivityOutcome) {
         guard let record = record(activity) else { return }
-        let (now, label) = (now, activity.label)
+        let now = now
         let failure: ActivityRecord.Failure? = if case .failure(let error) = outcome { failure(error) } else { nil }
         let other = other(outcome)
         let limit = limits.bodyBytes
-        let (bytes, cost) = record.change { state -> (Int, Int) in
-            state.activity = nil
-            (state.label, state.end) = (label, now)
+        let ended = record.change { state -> (Int, Int) in
+            state.end = now
             // A large request would stay in memory with its body.
             if let built = state.built, (built.length ?? 0) <= 4096 { state.request = activity.request }
             switch outcome {
@@ -206,8 +205,9 @@ final class ActivityStore: Sendable {
                 state.other = other
                 state.bytes += other.body.count
             }
-            return (counted, state.cost)
+            return (counted, record.label.utf8.count + state.cost)
         }
+        guard let (bytes, cost) = ended else { return }
         if bytes > 0 { runningBytes.subtract(bytes, ordering: .relaxed) }
         let limits = limits
         let evicted = state.withLock { state -> [ActivityRecord] in
@@ -303,8 +303,8 @@ final class ActivityStore: Sendable {
         state.withLock { state in
             guard let bell = state.bell else { return }
             state.changed.append(record)
-            // Under the lock, so the bell isn't closed meanwhile. Its pipe never fills up: the next ring follows only
-            // after the list was taken.
+            // Under the lock, because the bell must not be closed before this returns. Its pipe doesn't fill up: the
+            // next ring follows only after the list was taken.
             if state.changed.count == 1 { bell.ring() }
         }
     }

@@ -58,7 +58,7 @@ enum StubTest {
         return ("Data(base64Encoded: \(literal(body.data.base64EncodedString()))) ?? Data()", remark)
     }
 
-    /// A string literal on one line, in which nothing is interpreted and no character is invisible.
+    /// A string literal on one line. Special characters are escaped, and invisible characters become visible.
     private static func literal(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {

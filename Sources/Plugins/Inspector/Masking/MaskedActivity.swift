@@ -38,7 +38,7 @@ struct MaskedActivity: Sendable {
         _ record: ActivityRecord, _ state: ActivityRecord.State, _ redaction: Redaction, _ bodies: Bodies
     ) {
         (self.record, self.state, redactor) = (record, state, Redactor(redaction))
-        label = redactor.url(state.activity?.label ?? state.label)
+        label = redactor.url(record.label)
         // Search everything for secrets first.
         let isWhole = state.bytes <= bodies.limit
         if let built = state.built {
@@ -148,7 +148,7 @@ extension MaskedActivity {
         }
     }
 
-    /// The request that the page shows: the last one sent, otherwise the one that was built.
+    /// The request that the page shows: the first request sent, otherwise the request as it was built.
     var shownURL: String? { exchanges.first?.request.url ?? url }
     var shownMethod: String? { exchanges.first?.request.method.rawValue ?? method }
     var shownStatus: Int? { state.status ?? exchanges.last?.response?.status ?? other?.status }

@@ -6,7 +6,7 @@ extension JSONText {
     /// Adds a row of the list.
     mutating func row(_ activity: MaskedActivity) { object { $0.summary(of: activity) } }
 
-    /// Adds the members of a row. Leaves out unknown ones.
+    /// Adds the members of a row. Leaves out unknown members.
     mutating func summary(of activity: MaskedActivity) {
         let (record, state) = (activity.record, activity.state)
         add("id", record.id)

@@ -57,7 +57,7 @@ enum InspectorScript {
         const phaseTitles = ["Queue", "Name lookup", "Connect", "TLS", "Send", "Wait", "Receive"];
         """#
 
-    /// The rows that the page has received, their tree, and the ones that pass the filters.
+    /// The rows that the page has received, their tree, and the rows that pass the filters.
     static let model = #"""
         const model = {
           rows: new Map(), awaited: new Set(), roots: [], children: new Map(), shown: [], collapsed: new Set(), limit: 10000,
@@ -132,7 +132,7 @@ enum InspectorScript {
         const isFiltered = () =>
           Boolean(filters.text || filters.host || filters.status || filters.kind || filters.failed);
 
-        // Lists what is visible, depth first. With filters, the parents of a match stay.
+        // Lists the visible rows, depth first. With filters, the parents of a match stay.
         const selectRows = () => {
           if (model.needsOrder) orderRows();
           const filtered = isFiltered();

@@ -16,7 +16,7 @@ final class InspectorServer: Sendable {
     private let thread = Atomic<UInt>(0)
     private let ended = DispatchSemaphore(value: 0)
 
-    /// The number of open connections. Above it, the server closes the one that has been silent for longest.
+    /// The number of open connections. Above it, the server closes a connection to make room.
     static let maximumConnections = 64
     /// The number of open pages.
     static let maximumPages = 16
@@ -40,7 +40,7 @@ final class InspectorServer: Sendable {
         }
     }
 
-    /// The thread and each caller of `stop` own the server, so nobody rings or waits for the bell any more.
+    /// The thread and each caller of `stop` own the server, so neither uses the bell after this.
     deinit { bell.close() }
 
     /// Listens on both loopback addresses, or on 127.0.0.1 alone if the system has no IPv6.
@@ -157,7 +157,8 @@ private struct PageLoop {
         }
     }
 
-    /// Closes the oldest connection without a request of the page; if there is none, the oldest that isn't a stream.
+    /// Closes the oldest connection over which no request of the page has come, otherwise the oldest that isn't a
+    /// stream.
     private mutating func makeRoom() {
         let index =
             connections.firstIndex { !$0.isKnown } ?? connections.firstIndex { !$0.isStreaming }

@@ -18,7 +18,7 @@ struct PageConnection {
     private(set) var phase = Phase.reading
     /// Whether a request of the page has come over this connection.
     private(set) var isKnown = false
-    /// When the connection ends, if nothing happens before.
+    /// When the connection ends, unless bytes are received or sent before.
     private(set) var deadline: ContinuousClock.Instant
     private var input: [UInt8] = []
     private var output: [UInt8] = []
@@ -58,7 +58,7 @@ struct PageConnection {
         return Int16(events)
     }
 
-    /// Reads what has arrived, and responds to complete requests.
+    /// Reads the bytes that have arrived, and responds to complete requests.
     mutating func receive(_ service: PageService, port: UInt16, now: ContinuousClock.Instant) {
         switch LoopbackSocket.receive(socket, into: &input, limit: 16 << 10) {
         case .wouldBlock: return
@@ -70,7 +70,7 @@ struct PageConnection {
                 drained += count
                 input = []
                 if drained > 1 << 20 { phase = .over }
-            // A page sends nothing after its request for events.
+            // A page doesn't send anything after its request for events.
             default: input = []
             }
         }
@@ -112,7 +112,7 @@ struct PageConnection {
         }
     }
 
-    /// Sends what the system takes. After a whole response, responds to the next request.
+    /// Sends as many bytes as the system takes. After a whole response, responds to the next request.
     mutating func send(_ service: PageService, port: UInt16, now: ContinuousClock.Instant) {
         while waiting > 0 {
             switch LoopbackSocket.send(socket, output, from: sent) {

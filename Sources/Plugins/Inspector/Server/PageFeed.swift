@@ -15,7 +15,8 @@ struct PageFeed {
 
     /// The rows of one event.
     private static let maximumRows = 200
-    private static let listedBodyBytes = 64 << 10
+    /// Larger bodies and messages aren't searched for secrets before a row is sent, because it doesn't show them.
+    private static let listedBodyBytes = 1 << 20
 
     init(_ service: PageService) {
         self.service = service
@@ -51,7 +52,7 @@ struct PageFeed {
         (pending, first, isPending) = (kept, 0, Set(kept))
     }
 
-    /// Returns the next events. Empty if there are none.
+    /// Returns the next events, or no bytes if the page is up to date.
     mutating func next() -> [UInt8] {
         var bytes: [UInt8] = []
         let clears = service.store.clears

@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 import ErrandRecording
 
-/// Responds to the page's requests. Reads the store and nothing else: no path of a request is a path of a file.
+/// Responds to the page's requests. It reads only the store: paths of requests aren't paths of files.
 struct PageService: Sendable {
     let store: ActivityStore
     let tools: ToolBox
@@ -55,7 +55,7 @@ struct PageService: Sendable {
             return .plain(404)
         }
         let activity = MaskedActivity(record, redaction)
-        let explanation = activity.state.requestToExplain.flatMap { explain($0, record.agent) }
+        let explanation = activity.state.request.flatMap { explain($0, record.agent) }
         return .json(JSONText.details(of: activity, explanation: explanation.map { activity.redactor.masking($0) }))
     }
 
@@ -82,9 +82,4 @@ struct PageService: Sendable {
         tools.set(settings)
         return .json(Array("{}".utf8))
     }
-}
-
-extension ActivityRecord.State {
-    /// The request to preview, if it is kept.
-    fileprivate var requestToExplain: (any Request)? { activity == nil ? request : nil }
 }

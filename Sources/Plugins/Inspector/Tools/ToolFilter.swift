@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// Delays requests, fails them, or responds to them, as the page's tools say. Passes every request on while all are off.
+/// Delays requests, fails them, or responds to them, as set by the page's tools. Passes every request on while all are off.
 struct ToolFilter: Filter {
     private let tools: ToolBox
 
