@@ -79,9 +79,9 @@ struct ShopTraffic {
     private static let image =
         Data(
             base64Encoded: """
-            iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAHUlEQVR42mP4Dwby8ReACJnNgFMCUwjC\
-            xi1BBzsAl0OJYWNup+sAAAAASUVORK5CYII=
-            """) ?? Data()
+                iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAHUlEQVR42mP4Dwby8ReACJnNgFMCUwjC\
+                xi1BBzsAl0OJYWNup+sAAAAASUVORK5CYII=
+                """) ?? Data()
 
     func run() async throws {
         _ = try await agent.run(

@@ -99,10 +99,9 @@ enum LoopbackSocket {
     static func send(_ descriptor: Int32, _ bytes: [UInt8], from start: Int) -> Transfer {
         let count = unsafe bytes.withUnsafeBytes { bytes in
             let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[start...])
-            var count = unsafe systemSend(descriptor, rest.baseAddress, rest.count, sendFlags)
-            while count < 0 && errno == EINTR {
-                count = unsafe systemSend(descriptor, rest.baseAddress, rest.count, sendFlags)
-            }
+            guard let base = rest.baseAddress else { return 0 }
+            var count = unsafe systemSend(descriptor, base, rest.count, sendFlags)
+            while count < 0 && errno == EINTR { count = unsafe systemSend(descriptor, base, rest.count, sendFlags) }
             return count
         }
         return transfer(count, errno)
@@ -133,6 +132,6 @@ enum LoopbackSocket {
 // Members with the same names would hide these.
 private func systemListen(_ descriptor: Int32, _ backlog: Int32) -> Int32 { listen(descriptor, backlog) }
 private func systemAccept(_ descriptor: Int32) -> Int32 { accept(descriptor, nil, nil) }
-private func systemSend(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int, _ flags: Int32) -> Int {
+private func systemSend(_ descriptor: Int32, _ bytes: UnsafeRawPointer, _ count: Int, _ flags: Int32) -> Int {
     unsafe send(descriptor, bytes, count, flags)
 }

@@ -32,7 +32,7 @@ struct ToolSettings: Codable, Sendable, Hashable {
     var bounded: ToolSettings {
         var settings = self
         settings.delay = min(max(delay, 0), 60_000)
-        settings.bandwidth = min(max(bandwidth, 0), 1 << 40)
+        settings.bandwidth = min(max(bandwidth, 0), 1 << 30)
         settings.failures = min(max(failures, 0), 1_000_000)
         settings.failureStatus = (400...599).contains(failureStatus) ? failureStatus : 0
         settings.rules = rules.prefix(Self.maximumRules).filter { !$0.pattern.isEmpty }.map { rule in
