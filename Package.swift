@@ -116,6 +116,7 @@ let plugins: [Target] = [
         "CurlTransport", needs: ["CErrandCodings", "CErrandCurl", "ErrandMessageSyntax", "ErrandSupport"],
         excluding: ["CShim"]),
     plugin("Envelopes"),
+    plugin("Inspector", needs: ["ErrandMessageSyntax", "ErrandRecording", "ErrandRedaction", "ErrandSupport"]),
     plugin("JSONDecoding", needs: ["ErrandJSONSyntax", "ErrandMessageSyntax", "ErrandSupport"]),
     plugin("JSONSchema", needs: ["ErrandJSONSyntax", "ErrandJSONValidation", "ErrandMessageSyntax", "ErrandSupport"]),
     plugin("JSONValidation", needs: ["ErrandJSONSyntax", "ErrandMessageSyntax", "ErrandSupport"]),
@@ -253,8 +254,9 @@ let programs: [Target] = [
     program(
         "errand-cost", in: "Tests/Cost/Program",
         needs: [
-            "ErrandAuthentication", "ErrandCache", "ErrandCoalescing", "ErrandCookies", "ErrandLoadingIndicatorLog",
-            "ErrandRecording", "ErrandRetry", .target(name: "CErrandCounter", condition: .when(platforms: [.linux])),
+            "ErrandAuthentication", "ErrandCache", "ErrandCoalescing", "ErrandCookies", "ErrandInspector",
+            "ErrandLoadingIndicatorLog", "ErrandRecording", "ErrandRetry",
+            .target(name: "CErrandCounter", condition: .when(platforms: [.linux])),
         ]),
     .executableTarget(name: "errand-check-requests", path: "Examples/CheckRequests/Tool"),
     program("errand-curl-tool", in: "Examples/CurlTool", needs: ["ErrandConformance"]),
@@ -282,6 +284,12 @@ let programs: [Target] = [
         name: "errand-fetch", dependencies: ["Errand", "ErrandCurlTransport", "ErrandEssentials"],
         path: "Tests/Linkage/Fetch"),
     .executableTarget(name: "errand-new", dependencies: ["ErrandEssentials"], path: "Examples/NewPlugin"),
+    program(
+        "errand-inspector-process", in: "Tests/InspectorProcess",
+        needs: [
+            "ErrandBatch", "ErrandCache", "ErrandChain", "ErrandInspector", "ErrandRetry", "ErrandStreaming",
+            "ErrandSystemTransport", "ErrandWebSocket",
+        ]),
     program("errand-outbox-process", in: "Tests/OutboxProcess", needs: ["ErrandOutbox", "ErrandSystemTransport"]),
     program("errand-sockets", in: "Tests/SocketProcess", needs: ["ErrandSystemTransport", "ErrandWebSocket"]),
     program("errand-spinner", in: "Tests/SpinnerProgram", needs: ["ErrandLoadingIndicatorLog"]),
@@ -293,8 +301,8 @@ let programs: [Target] = [
     program(
         "errand-watch", in: "Examples/Watch",
         needs: [
-            "ErrandBatch", "ErrandCache", "ErrandChain", "ErrandLoadingIndicatorLog", "ErrandRecording",
-            "ErrandSystemTransport",
+            "ErrandBatch", "ErrandCache", "ErrandChain", "ErrandInspector", "ErrandLoadingIndicatorLog",
+            "ErrandRecording", "ErrandSystemTransport",
         ]),
 ]
 
@@ -369,6 +377,12 @@ let suites: [Suite] = [
         ]),
     suite("HTTPTests", needs: ["ErrandHTTP"]),
     suite("HTTPSyntaxTests", needs: ["ErrandHTTPSyntax"]),
+    suite(
+        "InspectorTests",
+        needs: [
+            "ErrandBatch", "ErrandCache", "ErrandInspector", "ErrandRecording", "ErrandRetry", "ErrandStreaming",
+            "ErrandSystemTransport", "ErrandWebSocket",
+        ], runs: ["errand-inspector-process"]),
     suite("JSONDecodingTests", needs: ["ErrandJSONDecoding", "ErrandJSONValidation"]),
     suite("JSONSchemaTests", needs: ["ErrandJSONSchema", "ErrandJSONValidation"], runs: ["errand-validate"]),
     suite("JSONValidationTests", needs: ["ErrandJSONValidation"]),
@@ -402,7 +416,7 @@ let suites: [Suite] = [
         "PluginConformanceTests",
         needs: [
             "ErrandAuthentication", "ErrandCache", "ErrandCacheTesting", "ErrandCoalescing", "ErrandCompression",
-            "ErrandConformance", "ErrandCookies", "ErrandJSONValidation",
+            "ErrandConformance", "ErrandCookies", "ErrandInspector", "ErrandJSONValidation",
             "ErrandLoadingIndicatorLog", "ErrandRecording", "ErrandResumableDownload", "ErrandResumableUpload",
             "ErrandRetry", "ErrandSigning", "ErrandURLFilters",
         ]),

@@ -90,7 +90,7 @@ struct PluginName {
             "Essentials",
             "HTTP",
             "Codings", "Digests", "HTTPFields", "JSONSyntax", "Keys", "MessageSyntax", "Redaction", "Transfers",
-            "HTTPSyntax", "JSONDecoding", "JSONSchema", "JSONValidation", "LoadingIndicatorLog", "Outbox", "Paging",
+            "HTTPSyntax", "Inspector", "JSONDecoding", "JSONSchema", "JSONValidation", "LoadingIndicatorLog", "Outbox", "Paging",
             "Recording",
             "Replay",
             "ResumableDownload",

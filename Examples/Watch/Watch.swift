@@ -2,6 +2,7 @@ import Errand
 import ErrandBatch
 import ErrandCache
 import ErrandChain
+import ErrandInspector
 import ErrandLoadingIndicatorLog
 import ErrandRecording
 import ErrandSystemTransport
@@ -19,6 +20,17 @@ struct Watch {
 
     let spinner = TerminalSpinner()
     private let recorder = ExchangeRecorder(maximumBodyBytes: 1000)
+    private let inspector = TrafficInspector()
+
+    /// Sends the requests again and again, to be watched in a browser.
+    func inspect() async throws {
+        try inspector.start()
+        while true {
+            // The page's tools can fail any request.
+            do { try await run() } catch let error as ErrandError where !error.isCancelled {}
+            try await Task.sleep(for: .seconds(3))
+        }
+    }
 
     /// Sends the requests. The spinner is gone when it returns or throws.
     func run() async throws {
@@ -26,8 +38,9 @@ struct Watch {
         let log = RequestLog(.line, to: ClosureSink { [spinner] in spinner.print($0.line) })
         let indicator = LoadingIndicator(spinner, label: "Opening the shop…", delay: .milliseconds(50))
         let agent = NetworkAgent(
-            baseURL: server.url("v1"), transport: .system, filters: [.cache(.memory())],
-            accessories: [indicator, log, recorder])
+            baseURL: server.url("v1"), transport: .system, filters: [.cache(.memory())] + inspector.filters,
+            accessories: [indicator, log, recorder, inspector])
+        inspector.explainRequests(of: agent)
         let shelves: Result<String, any Error>
         do { shelves = .success(try await open(agent)) } catch { shelves = .failure(error) }
         await log.flush()

@@ -3,7 +3,7 @@ import Errand
 import ErrandLoadingIndicatorLog
 import Foundation
 
-/// `errand-watch [DIRECTORY]`
+/// `errand-watch [DIRECTORY | --inspect]`
 ///
 /// Exits with 0 on success, 1 if a request or a file failed, 2 for invalid arguments, or 128 plus the signal's number
 /// if interrupted.
@@ -11,9 +11,11 @@ import Foundation
 struct WatchCommand {
     static let usage = """
         usage: errand-watch [DIRECTORY]
+               errand-watch --inspect
 
         Sends a few requests to a server in this process, and shows what an app can see of them: a spinner, and a log
-        above it. With a directory it writes errand.har and errand.html there.
+        above it. With a directory it writes errand.har and errand.html there. With --inspect it sends them every three
+        seconds, and prints the address of a page that shows them in a browser, until it is interrupted.
         """
 
     static func main() async {
@@ -22,16 +24,21 @@ struct WatchCommand {
             print(usage)
             exit(0)
         }
-        if let option = arguments.first(where: { $0.hasPrefix("-") }) { fail("unknown option: \(option)", 2) }
+        let inspects = arguments == ["--inspect"]
+        if !inspects, let option = arguments.first(where: { $0.hasPrefix("-") }) {
+            fail("unknown option: \(option)", 2)
+        }
         if arguments.count > 1 { fail("more than one directory", 2) }
         // An unset shell variable.
         if arguments == [""] { fail("the directory is empty", 2) }
-        let directory = arguments.first.map { URL(filePath: $0, directoryHint: .isDirectory) }
+        let directory = inspects ? nil : arguments.first.map { URL(filePath: $0, directoryHint: .isDirectory) }
         if let directory { check(directory) }
         let watch = Watch()
         let signals = signals(ending: watch.spinner)
         defer { withExtendedLifetime(signals) {} }
-        do { try await watch.run() } catch { fail(sentence(error), 1) }
+        do {
+            if inspects { try await watch.inspect() } else { try await watch.run() }
+        } catch { fail(sentence(error), 1) }
         guard let directory else { return }
         do { try watch.write(to: directory) } catch {
             fail("cannot write to \(directory.path): \(sentence(error))", 1)

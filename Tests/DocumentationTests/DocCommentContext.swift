@@ -24,6 +24,7 @@ enum DocCommentContext {
         import ErrandCurlTransport
         import ErrandEnvelopes
         import ErrandHTTPSyntax
+        import ErrandInspector
         import ErrandJSONDecoding
         import ErrandJSONSchema
         import ErrandJSONValidation
@@ -53,6 +54,8 @@ enum DocCommentContext {
 
         let url = "https://api.example.com"
         let agent = NetworkAgent(baseURL: url, transport: .stub(.text("")))
+        let inspector = TrafficInspector()
+        let (shopURL, mapsURL) = (url, url)
         let directory = URL(filePath: "/tmp")
         let (folder, file) = (directory, directory)
         let (data, bytes, first, second) = (Data(), Data(), Data(), Data())

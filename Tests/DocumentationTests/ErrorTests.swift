@@ -17,6 +17,7 @@ import Testing
 @testable import ErrandChain
 @testable import ErrandCompression
 @testable import ErrandConformance
+@testable import ErrandInspector
 @testable import ErrandJSONDecoding
 @testable import ErrandMultipart
 @testable import ErrandOutbox
@@ -67,6 +68,7 @@ import Testing
             MultipartError(.truncated, "the last part has no end"), CurlError(code: 6, message: "no such name"),
             OutboxError(.closed, "the outbox is closed"), WebSocketError(.closed, "the socket is closed"),
             KeyError(.malformedKey, "the text isn't a key"), SigningError(.outdated, "the signature is too old"),
+            InspectorError(.releaseBuild),
         ]
         func add(_ body: () throws -> Void) {
             do { try body() } catch { errors += [error as? any DescribedError].compactMap(\.self) }

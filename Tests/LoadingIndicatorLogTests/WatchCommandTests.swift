@@ -14,6 +14,8 @@ struct WatchCommandTests {
         #expect(missing.complaint.hasPrefix("errand-watch: there is no directory /nowhere/at/all\n"))
         let file = try await program.run(["/dev/null"])
         #expect(file.status == 2 && file.complaint.contains("/dev/null is not a directory"))
+        let both = try await program.run(["--inspect", "/tmp"])
+        #expect(both.status == 2 && both.complaint.contains("unknown option: --inspect"))
         let option = try await program.run(["--colour"])
         #expect(option.status == 2 && option.complaint.contains("unknown option: --colour"))
         let two = try await program.run(["/tmp", "/tmp"])

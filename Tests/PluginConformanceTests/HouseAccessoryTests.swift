@@ -6,6 +6,8 @@ import ErrandTesting
 import Synchronization
 import Testing
 
+@testable import ErrandInspector
+
 @Suite("The accessories of the house keep what an accessory promises", .endsInTime, .leakChecked)
 struct HouseAccessoryTests {
     @Test("the log passes every case", arguments: HouseAccessory.log)
@@ -13,6 +15,9 @@ struct HouseAccessoryTests {
 
     @Test("the loading indicator passes every case", arguments: HouseAccessory.indicator)
     func indicator(each: PluginConformanceCase) async throws { try await each.run() }
+
+    @Test("the inspector passes every case", arguments: HouseAccessory.inspector)
+    func inspector(each: PluginConformanceCase) async throws { try await each.run() }
 
     @Test("the recorder passes every case", arguments: HouseAccessory.recorder)
     func recorder(each: PluginConformanceCase) async throws { try await each.run() }
@@ -23,6 +28,19 @@ struct HouseAccessoryTests {
 
 enum HouseAccessory {
     private static let limit = Duration.seconds(600)
+
+    /// An inspector with its server, and the data for its page.
+    private final class StartedInspector: Accessory {
+        let inspector = TrafficInspector(maximumBodyBytes: 1_000)
+
+        init() {
+            do { try inspector.start(inReleaseBuilds: true) { _ in } } catch { Issue.record(error) }
+        }
+
+        var maximumBodyBytes: Int { inspector.maximumBodyBytes }
+        var observesMessages: Bool { inspector.observesMessages }
+        func activity(_ activity: Activity, did event: ActivityEvent) { inspector.activity(activity, did: event) }
+    }
 
     /// The log at its most verbose level, with the output of its sink.
     private final class TestedLog: Accessory {
@@ -52,6 +70,8 @@ enum HouseAccessory {
         output: { recorder in
             "\(String(decoding: try recorder.harFile().encoded(), as: UTF8.self)) \(recorder.waterfallPage(title: "a").html)"
         }, within: limit, gracePeriod: limit)
+    static let inspector = AccessoryConformance.cases(
+        for: { StartedInspector() }, output: { $0.inspector.everything }, within: limit, gracePeriod: limit)
     static let events = AccessoryConformance.cases(
         for: { EventAccessory(willStart: {}, success: { _ in }, didStop: {}) }, within: limit, gracePeriod: limit)
 }

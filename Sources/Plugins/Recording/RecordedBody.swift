@@ -1,4 +1,4 @@
-import Errand
+public import Errand
 public import ErrandEssentials
 import ErrandRedaction
 
@@ -43,6 +43,29 @@ public struct RecordedBody: Sendable, Hashable {
 }
 
 extension RecordedBody {
+    /// Creates a copy to keep from bytes with secrets, and masks secrets that have names in it. Afterwards,
+    /// ``mask(_:)`` masks secrets known from other parts of the exchange.
+    ///
+    /// ```swift
+    /// var redactor = Redactor()
+    /// var body = RecordedBody(masking: response.data, contentType: response.headers[.contentType], by: &redactor)
+    /// body.mask(redactor)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - data: the body, or its start.
+    ///   - contentType: the `Content-Type` of the body. Defaults to `nil`, which guesses it.
+    ///   - contentCoding: the `Content-Encoding` of the bytes. Defaults to `nil`.
+    ///   - length: the size of the whole body in bytes. Defaults to the size of the copy.
+    ///   - redactor: remembers the masked secrets.
+    public init(
+        masking data: Data, contentType: String? = nil, contentCoding: String? = nil, length: Int64? = nil,
+        by redactor: inout Redactor
+    ) {
+        let known = length ?? (data.isEmpty ? nil : Int64(data.count))
+        self.init(redacting: data, contentType, coding: contentCoding, length: known, &redactor)
+    }
+
     /// Creates a copy and masks secrets that have names in it. Secrets known from other parts are masked later.
     ///
     /// - Parameters:
@@ -58,5 +81,6 @@ extension RecordedBody {
         }
     }
 
-    mutating func mask(_ redactor: Redactor) { data = redactor.masking(data) }
+    /// Masks the secrets that a redactor remembers.
+    public mutating func mask(_ redactor: Redactor) { data = redactor.masking(data) }
 }

@@ -4,6 +4,7 @@ import ErrandCache
 import ErrandCoalescing
 import ErrandCookies
 import ErrandEssentials
+import ErrandInspector
 import ErrandLoadingIndicatorLog
 import ErrandRecording
 import ErrandRetry
@@ -81,9 +82,14 @@ struct PluginRow {
             PluginRow("log", [], [log]),
             PluginRow("recorder", [], [ExchangeRecorder()]),
             PluginRow("recorder-authentication", [.authentication(session)], [ExchangeRecorder()]),
+            PluginRow("inspector-off", [], [TrafficInspector()]),
+            PluginRow("inspector", [], [inspector(maximumBodyBytes: 0)]),
             PluginRow("post", [.authentication(session)], [], .post, isJSON: true),
             PluginRow(
                 "recorder-bodies", [.authentication(session)], [ExchangeRecorder(maximumBodyBytes: 4096)], .post,
+                isJSON: true),
+            PluginRow(
+                "inspector-bodies", [.authentication(session)], [inspector(maximumBodyBytes: 4096)], .post,
                 isJSON: true),
             PluginRow(
                 "together",
@@ -102,6 +108,7 @@ struct PluginRow {
             PluginRow("whole", [], [], .call),
             PluginRow("whole-log", [], [log(ClosureSink { _ in })], .call),
             PluginRow("whole-recorder", [], [ExchangeRecorder()], .call),
+            PluginRow("whole-inspector", [], [inspector(maximumBodyBytes: 0)], .call),
             PluginRow(
                 "everything", filters(.memory()), [log(ClosureSink { _ in }), ExchangeRecorder()], .call,
                 headers: ["Cache-Control": "no-store"]),
@@ -110,6 +117,13 @@ struct PluginRow {
                 [log(file), ExchangeRecorder(maximumBodyBytes: 4096)],
                 .call, headers: ["Cache-Control": "no-store"], isJSON: true),
         ]
+    }
+
+    /// A started inspector, without a page.
+    private static func inspector(maximumBodyBytes: Int) -> TrafficInspector {
+        let inspector = TrafficInspector(maximumActivities: 1000, maximumBodyBytes: maximumBodyBytes)
+        do { try inspector.start(inReleaseBuilds: true) { _ in } } catch { fatalError("\(error)") }
+        return inspector
     }
 
     private static func session() -> AuthenticationSession<BearerToken> {

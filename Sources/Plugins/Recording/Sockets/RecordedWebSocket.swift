@@ -74,8 +74,8 @@ struct SocketMessages: Sendable {
     func masked(_ redactor: inout Redactor) -> RecordedWebSocket {
         RecordedWebSocket(
             messages: kept.all.map { kept in
-                let (message, length) = (kept.message, Int64(kept.message.length))
-                let body = RecordedBody(redacting: message, length: length, &redactor)
+                let message = kept.message
+                let body = RecordedBody(masking: message, by: &redactor)
                 return RecordedWebSocket.Message(
                     message.direction, isText: message.isText, date: kept.date, body: body)
             }, droppedMessages: kept.dropped)
@@ -83,11 +83,17 @@ struct SocketMessages: Sendable {
 }
 
 extension RecordedBody {
-    /// Masks a message. It has no media type, so secrets are found by name in JSON, including JSON after Socket.IO's
-    /// prefix, and in header lines as in STOMP.
-    fileprivate init(redacting message: StreamMessage, length: Int64, _ redactor: inout Redactor) {
+    /// Creates a copy to keep of a WebSocket message with secrets, and masks secrets that have names in it.
+    ///
+    /// A message has no media type, so secrets are found by name in JSON, including JSON after Socket.IO's prefix, and
+    /// in header lines as in STOMP.
+    ///
+    /// - Parameters:
+    ///   - message: the message, or its start.
+    ///   - redactor: remembers the masked secrets.
+    public init(masking message: StreamMessage, by redactor: inout Redactor) {
         let data = message.data
-        self.init(Data(), length: length, copiedBytes: data.count)
+        self.init(Data(), length: Int64(message.length), copiedBytes: data.count)
         let start = message.isText ? Self.jsonStart(in: data) : nil
         let head = data[..<(start ?? data.startIndex)]
         switch redactor.body(Data(data[head.endIndex...]), contentType: nil) {

@@ -1,0 +1,200 @@
+import Errand
+import ErrandEssentials
+import Synchronization
+
+/// The events of an activity so far, within limits. Contains unmasked secrets.
+final class ActivityRecord: Sendable {
+    /// The parts of a request that are shown. Doesn't keep its body, which may be large.
+    struct RequestHead: Sendable {
+        let method: HTTPMethod
+        let url: String
+        let headers: HTTPHeaders
+        let contentType: String?
+        let length: Int64?
+
+        init(_ request: HTTPRequest) {
+            (method, url, headers) = (request.method, request.urlText, request.headers)
+            (contentType, length) = (request.body.contentType, request.body.length)
+        }
+    }
+
+    struct ResponseHead: Sendable {
+        let status: Int
+        let version: String?
+        let headers: HTTPHeaders
+        let length: Int64?
+        let source: ResponseSource
+
+        init(_ response: HTTPResponse) {
+            (status, version, headers) = (response.status, response.version, response.headers)
+            (length, source) = (response.body.length, response.source)
+        }
+    }
+
+    /// One request on the wire.
+    struct Hop: Sendable {
+        let request: RequestHead
+        let attempt: Int
+        let number: Int
+        let date: Date
+        let start: Duration
+        var end: Duration?
+        var timeToHead: Duration?
+        var response: ResponseHead?
+        /// The event with the timings. Keeping the event is cheaper than copying its many fields.
+        var timings: TransportEvent?
+        var sent = Data()
+        var received = Data()
+        var receivedCount: Int64 = 0
+    }
+
+    struct Note: Sendable {
+        let note: ActivityNote
+        let at: Duration
+    }
+
+    struct Message: Sendable {
+        let message: StreamMessage
+        let date: Date
+    }
+
+    struct Failure: Sendable {
+        let name: String
+        let description: String
+        let sentence: String
+    }
+
+    enum Ending: Sendable {
+        case success
+        case failure(Failure)
+        case cancelled(String)
+    }
+
+    struct State: Sendable {
+        /// The request to explain, if it is small.
+        var request: (any Request)?
+        var built: RequestHead?
+        var hops: [Hop] = []
+        var droppedHops = 0
+        var notes: [Note] = []
+        var droppedNotes = 0
+        var messages: [Message] = []
+        var droppedMessages = 0
+        var messageCount = 0
+        var progress: TransferProgress?
+        var stream: StreamCount?
+        /// The response if it didn't come from the network, and the start of its body.
+        var other: (head: ResponseHead, body: Data, length: Int64)?
+        var source: ResponseSource?
+        var status: Int?
+        var ending: Ending?
+        var end: Duration?
+        /// The bytes of bodies and messages.
+        var bytes = 0
+        var isChanged = false
+    }
+
+    let id: UInt64
+    let parent: UInt64?
+    let kind: ActivityKind
+    let label: String
+    let agent: String?
+    let date: Date
+    let start: Duration
+    private let state = Mutex(State())
+
+    /// Doesn't keep the activity, which keeps its agent and its accessories.
+    init(_ activity: Activity, agent: String?, date: Date, start: Duration) {
+        (id, parent, kind) = (activity.id.rawValue, activity.parent?.rawValue, activity.kind)
+        (label, self.agent, self.date, self.start) = (activity.label, agent, date, start)
+    }
+
+    var known: State { state.withLock { $0 } }
+
+    /// Returns true if the record wasn't marked as changed before.
+    func markChanged() -> Bool {
+        state.withLock { state in
+            defer { state.isChanged = true }
+            return !state.isChanged
+        }
+    }
+
+    /// Lets the next change mark the record again.
+    func unmark() { state.withLock { $0.isChanged = false } }
+
+    /// Changes a running activity. After its end, this returns `nil` without a change.
+    @discardableResult
+    func change<Value: Sendable>(_ body: (inout State) -> Value) -> Value? {
+        state.withLock { state in state.end == nil ? body(&state) : nil }
+    }
+}
+
+extension ActivityRecord.State {
+    /// In case a request is retried or redirected forever. The first hop stays.
+    static let maximumHops = 64
+    static let maximumNotes = 200
+    /// The memory use in bytes of a message or a note, in addition to its content.
+    static let overhead = 200
+
+    mutating func add(_ hop: ActivityRecord.Hop) {
+        if let last = hops.indices.last, hops[last].response == nil, hops[last].end == nil {
+            hops[last].end = hop.start
+        }
+        if hops.count >= Self.maximumHops {
+            hops.remove(at: 1)
+            droppedHops += 1
+        }
+        hops.append(hop)
+    }
+
+    mutating func add(_ note: ActivityRecord.Note) {
+        if notes.count >= Self.maximumNotes {
+            notes.removeFirst()
+            droppedNotes += 1
+        }
+        notes.append(note)
+    }
+
+    /// Returns the change in bytes.
+    mutating func add(_ message: ActivityRecord.Message, limit: Int) -> Int {
+        var change = Self.overhead + message.message.data.count
+        messageCount += 1
+        messages.append(message)
+        // In batches, because removing the first element moves the others.
+        if messages.count > limit + limit / 4 {
+            let surplus = messages.count - limit
+            change -= messages.prefix(surplus).reduce(0) { $0 + Self.overhead + $1.message.data.count }
+            messages.removeFirst(surplus)
+            droppedMessages += surplus
+        }
+        bytes += change
+        return change
+    }
+
+    /// The position of a hop, or of the last one if its numbers aren't known.
+    func index(attempt: Int?, hop: Int?) -> Int? {
+        guard let attempt, let hop else { return hops.indices.last }
+        return hops.lastIndex { $0.attempt == attempt && $0.number == hop }
+    }
+
+    /// The approximate memory use in bytes.
+    var cost: Int {
+        var cost = 800 + bytes + Self.overhead * notes.count
+        if let built { cost += built.cost }
+        if let other { cost += other.head.cost }
+        for hop in hops { cost += 300 + hop.request.cost + (hop.response?.cost ?? 0) }
+        return cost
+    }
+}
+
+extension ActivityRecord.RequestHead {
+    var cost: Int { url.utf8.count + headers.cost }
+}
+
+extension ActivityRecord.ResponseHead {
+    var cost: Int { headers.cost }
+}
+
+extension HTTPHeaders {
+    fileprivate var cost: Int { reduce(0) { $0 + 80 + $1.value.utf8.count } }
+}

@@ -1,0 +1,327 @@
+import Errand
+import ErrandEssentials
+import ErrandSupport
+import Synchronization
+
+/// The newest activities, in memory. Records each event under a lock that is held for a few instructions.
+final class ActivityStore: Sendable {
+    struct Limits: Sendable {
+        var activities: Int
+        var bodyBytes: Int
+        var bytes: Int
+        var messages: Int
+    }
+
+    private struct State: Sendable {
+        var records = NumberedObjects()
+        var running = 0
+        var ended = FIFOQueue<(record: ActivityRecord, cost: Int)>()
+        var cost = 0
+        var dropped = 0
+        /// The records that changed since the server looked. Empty without a server that shows a page.
+        var changed: [ActivityRecord] = []
+        var bell: Bell?
+        /// Counts calls of `clear`.
+        var clears = 0
+    }
+
+    let isListening = Atomic(false)
+    /// Whether a page is open.
+    private let isWatched = Atomic(false)
+    /// The bytes of bodies and messages of running activities.
+    private let runningBytes = Atomic(0)
+    let limits: Limits
+    private let time: any TimeSource
+    private let origin: ContinuousClock.Instant
+    private let state = Mutex(State())
+
+    init(_ limits: Limits, time: any TimeSource) {
+        (self.limits, self.time, origin) = (limits, time, time.now)
+    }
+
+    var now: Duration { origin.duration(to: time.now) }
+
+    // MARK: Recording
+
+    func record(_ event: ActivityEvent, of activity: Activity, agent: String?) {
+        switch event {
+        case .willStart: begin(activity, agent)
+        case .built(let request):
+            guard let record = record(activity) else { return }
+            let head = ActivityRecord.RequestHead(request)
+            record.change { $0.built = head }
+            changed(record)
+        case .sending(let request, let attempt, let hop):
+            guard let record = record(activity) else { return }
+            let draft = ActivityRecord.Hop(
+                request: ActivityRecord.RequestHead(request), attempt: attempt, number: hop, date: time.date, start: now
+            )
+            record.change { $0.add(draft) }
+            changed(record)
+        case .received(let response, let attempt, let hop):
+            guard let record = record(activity) else { return }
+            let (head, now) = (ActivityRecord.ResponseHead(response), now)
+            record.change { state in
+                guard let index = state.index(attempt: attempt, hop: hop) else { return }
+                state.hops[index].response = head
+                state.hops[index].timeToHead = now - state.hops[index].start
+                state.hops[index].end = nil
+            }
+            changed(record)
+        case .requestBody(let data): add(data, of: activity, isResponse: false)
+        case .responseBody(let data): add(data, of: activity, isResponse: true)
+        case .transport(let event): record(event, activity)
+        case .message(let message): add(message, of: activity)
+        case .note(let note): add(note, of: activity)
+        case .willStop(let outcome): end(activity, outcome)
+        default: break
+        }
+    }
+
+    private func record(_ activity: Activity) -> ActivityRecord? {
+        state.withLock { $0.records[activity.id.rawValue] as? ActivityRecord }
+    }
+
+    private func begin(_ activity: Activity, _ agent: String?) {
+        let record = ActivityRecord(activity, agent: agent, date: time.date, start: origin.duration(to: activity.start))
+        let limit = limits.activities
+        let isKept = state.withLock { state in
+            guard state.running < limit, state.records[record.id] == nil else {
+                state.dropped += 1
+                return false
+            }
+            state.running += 1
+            state.records.add(record, for: record.id)
+            return true
+        }
+        if isKept { changed(record) }
+    }
+
+    private func record(_ event: TransportEvent, _ activity: Activity) {
+        guard let record = record(activity) else { return }
+        let now = now
+        record.change { state in
+            switch event {
+            case .timings(let timings):
+                guard let index = state.index(attempt: timings.attempt, hop: timings.hop) else { return }
+                state.hops[index].timings = event
+                state.hops[index].end = now
+            case .progress(let progress): state.progress = progress
+            case .informational(let status, let headers):
+                state.add(
+                    ActivityRecord.Note(
+                        note: ActivityNote("transport", "received \(status), \(headers.count) fields"), at: now))
+            case .trailers(let headers):
+                let names = headers.map { $0.name.rawName }.joined(separator: ", ")
+                state.add(ActivityRecord.Note(note: ActivityNote("transport", "received trailers: \(names)"), at: now))
+            case .waitingForConnectivity:
+                state.add(ActivityRecord.Note(note: ActivityNote("transport", "waits for a network"), at: now))
+            }
+        }
+        changed(record)
+    }
+
+    private func add(_ data: Data, of activity: Activity, isResponse: Bool) {
+        guard let record = record(activity) else { return }
+        let (limit, isFull) = (limits.bodyBytes, isFull)
+        let count = record.change { state -> Int in
+            guard let last = state.hops.indices.last else { return 0 }
+            if isResponse { state.hops[last].receivedCount += Int64(data.count) }
+            if isFull { return 0 }
+            let count =
+                isResponse
+                ? Self.append(data, to: &state.hops[last].received, limit)
+                : Self.append(data, to: &state.hops[last].sent, limit)
+            state.bytes += count
+            return count
+        }
+        if let count, count > 0 { runningBytes.add(count, ordering: .relaxed) }
+        changed(record)
+    }
+
+    private func add(_ message: StreamMessage, of activity: Activity) {
+        guard let record = record(activity) else { return }
+        var message = message
+        let limit = isFull ? 0 : limits.bodyBytes
+        if message.data.count > limit { message.data = Self.copy(message.data.prefix(limit)) }
+        let kept = ActivityRecord.Message(message: message, date: time.date)
+        let maximum = limits.messages
+        let change = record.change { $0.add(kept, limit: maximum) }
+        runningBytes.add(change ?? 0, ordering: .relaxed)
+        changed(record)
+    }
+
+    private func add(_ note: ActivityNote, of activity: Activity) {
+        guard let record = record(activity) else { return }
+        let now = now
+        // Comparing types is faster than a cast that fails.
+        if let details = note.details, type(of: details) == StreamCount.self, let count = details as? StreamCount {
+            record.change { $0.stream = count }
+        } else {
+            let kept = ActivityRecord.Note(note: note, at: now)
+            record.change { $0.add(kept) }
+        }
+        changed(record)
+    }
+
+    private var isFull: Bool { runningBytes.load(ordering: .relaxed) >= limits.bytes }
+
+    /// Returns the number of bytes appended.
+    private static func append(_ data: Data, to copy: inout Data, _ limit: Int) -> Int {
+        // Keep the first piece without copying it.
+        if copy.isEmpty, data.count <= limit {
+            copy = data
+            return data.count
+        }
+        let count = min(data.count, max(0, limit - copy.count))
+        if count > 0 { copy.append(data.prefix(count)) }
+        return count
+    }
+
+    /// A slice would keep the whole buffer.
+    private static func copy(_ slice: Data) -> Data { Data([UInt8](slice)) }
+
+    private func end(_ activity: Activity, _ outcome: ActivityOutcome) {
+        guard let record = record(activity) else { return }
+        let now = now
+        let failure: ActivityRecord.Failure? = if case .failure(let error) = outcome { failure(error) } else { nil }
+        let other = other(outcome)
+        let limit = limits.bodyBytes
+        let ended = record.change { state -> (Int, Int) in
+            state.end = now
+            // A large request would stay in memory with its body.
+            if let built = state.built, (built.length ?? 0) <= 4096 { state.request = activity.request }
+            switch outcome {
+            case .success(let response):
+                (state.ending, state.status, state.source) = (.success, response?.status, response?.source)
+            case .failure(let error):
+                state.ending = failure.map { .failure($0) }
+                state.add(evidence: error, limit: limit)
+            case .cancelled(let cause): state.ending = .cancelled("\(cause)")
+            }
+            if let last = state.hops.indices.last, state.hops[last].end == nil { state.hops[last].end = now }
+            let counted = state.bytes
+            if let other {
+                state.other = other
+                state.bytes += other.body.count
+            }
+            return (counted, record.label.utf8.count + state.cost)
+        }
+        guard let (bytes, cost) = ended else { return }
+        if bytes > 0 { runningBytes.subtract(bytes, ordering: .relaxed) }
+        let limits = limits
+        let evicted = state.withLock { state -> [ActivityRecord] in
+            state.running -= 1
+            state.ended.append((record, cost))
+            state.cost += cost
+            var evicted: [ActivityRecord] = []
+            while state.ended.count > limits.activities || state.cost > limits.bytes,
+                let (old, cost) = state.ended.popFirst()
+            {
+                state.cost -= cost
+                state.records.remove(old.id)
+                state.dropped += 1
+                evicted.append(old)
+            }
+            return evicted
+        }
+        changed(record)
+        withExtendedLifetime(evicted) {}
+    }
+
+    private func failure(_ error: any Error) -> ActivityRecord.Failure {
+        ActivityRecord.Failure(
+            name: Redaction.name(of: error), description: String(error.briefDescription.prefix(16_384)),
+            sentence: FailureSentence.text(of: error))
+    }
+
+    /// The response of a cache or a filter, which no hop has.
+    private func other(
+        _ outcome: ActivityOutcome
+    ) -> (head: ActivityRecord.ResponseHead, body: Data, length: Int64)? {
+        guard case .success(let response?) = outcome, response.source != .network else { return nil }
+        let data = response.data
+        let body = data.count <= limits.bodyBytes ? data : Self.copy(data.prefix(limits.bodyBytes))
+        return (ActivityRecord.ResponseHead(response), body, response.body.length ?? Int64(data.count))
+    }
+
+    // MARK: Reading
+
+    /// The number of activities that were dropped.
+    var dropped: Int { state.withLock { $0.dropped } }
+
+    var clears: Int { state.withLock { $0.clears } }
+
+    func record(_ id: UInt64) -> ActivityRecord? { state.withLock { $0.records[id] as? ActivityRecord } }
+
+    /// All records, in the order of their start.
+    var all: [ActivityRecord] {
+        let all = state.withLock { $0.records.all }
+        return all.compactMap { $0 as? ActivityRecord }.sorted { $0.id < $1.id }
+    }
+
+    func clear() {
+        let old = state.withLock { state -> [ActivityRecord] in
+            var old: [ActivityRecord] = []
+            while let (record, _) = state.ended.popFirst() {
+                state.records.remove(record.id)
+                old.append(record)
+            }
+            state.cost = 0
+            state.clears += 1
+            return old
+        }
+        withExtendedLifetime(old) {}
+        ring()
+    }
+
+    // MARK: Watching
+
+    /// Rings a bell at the first change after `takeChanged`, while it is watched.
+    func watch(ringing bell: Bell?) {
+        let old = state.withLock { state in
+            defer { state.changed = [] }
+            state.bell = bell
+            return state.changed
+        }
+        isWatched.store(bell != nil, ordering: .relaxed)
+        for record in old { record.unmark() }
+        if bell != nil { for record in all { record.unmark() } }
+    }
+
+    func takeChanged() -> [ActivityRecord] {
+        let changed = state.withLock { state in
+            defer { state.changed = [] }
+            return state.changed
+        }
+        for record in changed { record.unmark() }
+        return changed
+    }
+
+    private func changed(_ record: ActivityRecord) {
+        guard isWatched.load(ordering: .relaxed), record.markChanged() else { return }
+        state.withLock { state in
+            guard let bell = state.bell else { return }
+            state.changed.append(record)
+            // Under the lock, because the bell must not be closed before this returns. Its pipe doesn't fill up: the
+            // next ring follows only after the list was taken.
+            if state.changed.count == 1 { bell.ring() }
+        }
+    }
+
+    private func ring() { state.withLock { $0.bell?.ring() } }
+}
+
+extension ActivityRecord.State {
+    /// If the transport failed after the head, takes the head and the start of the body from its error.
+    fileprivate mutating func add(evidence error: any Error, limit: Int) {
+        guard let evidence = (error as? ErrandError)?.response, evidence.source == .network,
+            let last = hops.indices.last, hops[last].response == nil
+        else { return }
+        hops[last].response = ActivityRecord.ResponseHead(evidence)
+        if hops[last].received.isEmpty {
+            hops[last].received = Data([UInt8](evidence.data.prefix(limit)))
+            bytes += hops[last].received.count
+        }
+    }
+}

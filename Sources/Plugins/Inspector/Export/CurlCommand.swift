@@ -1,0 +1,51 @@
+import Errand
+import ErrandEssentials
+import ErrandMessageSyntax
+import ErrandRecording
+
+/// A `curl` command that repeats a recorded request. Masked secrets stay masked.
+enum CurlCommand {
+    static func text(of request: RecordedExchange.Request) -> String {
+        var words = ["curl", "--globoff", "--path-as-is"]
+        words += request.method == .head ? ["-I"] : ["-X", quoted(request.method.rawValue)]
+        for field in request.headers {
+            // For an empty value, curl wants a semicolon; a colon alone removes the field.
+            let line = field.value.isEmpty ? "\(field.name.rawName);" : "\(field.name.rawName): \(field.value)"
+            words += ["-H", quoted(line)]
+        }
+        if !request.headers.contains(.contentType), let type = request.body.contentType {
+            words += ["-H", quoted("Content-Type: \(type)")]
+        }
+        if !request.headers.contains(.acceptEncoding), !request.headers.contains(.range) {
+            words.append("--compressed")
+        }
+        var (before, after) = ("", "")
+        let body = request.body
+        if body.omission != nil || body.isTruncated {
+            after = " # the body, \(body.length ?? 0) bytes, is left out"
+        } else if let text = body.text, !text.isEmpty {
+            if text.first != "@", ControlCharacters.escaped(text, allowsLines: true) == text {
+                words += ["--data-binary", "'" + text.replacing("'", with: #"'\''"#) + "'"]
+            } else {
+                (before, words) = (printed(body.data), words + ["--data-binary", "@-"])
+            }
+        } else if !body.data.isEmpty {
+            (before, words) = (printed(body.data), words + ["--data-binary", "@-"])
+        }
+        words.append(quoted(request.url))
+        return before + words.joined(separator: " ") + after
+    }
+
+    /// In single quotes, a shell interprets only the quote itself. Control characters could act on the terminal.
+    private static func quoted(_ text: String) -> String {
+        "'" + ControlCharacters.escaped(text).replacing("'", with: #"'\''"#) + "'"
+    }
+
+    private static func printed(_ bytes: Data) -> String {
+        let octal = bytes.map { byte in
+            let digits = String(byte, radix: 8)
+            return "\\" + String(repeating: "0", count: 3 - digits.count) + digits
+        }
+        return "printf '\(octal.joined())' | "
+    }
+}

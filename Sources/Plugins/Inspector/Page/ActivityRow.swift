@@ -1,0 +1,75 @@
+import Errand
+import ErrandEssentials
+import ErrandRecording
+
+extension JSONText {
+    /// Adds a row of the list.
+    mutating func row(_ activity: MaskedActivity) { object { $0.summary(of: activity) } }
+
+    /// Adds the members of a row. Leaves out unknown members.
+    mutating func summary(of activity: MaskedActivity) {
+        let (record, state) = (activity.record, activity.state)
+        add("id", record.id)
+        add("parent", record.parent)
+        add("kind", record.kind.rawValue)
+        add("agent", record.agent)
+        add("label", activity.label)
+        add("method", activity.shownMethod)
+        add("url", activity.shownURL.map { String($0.prefix(4096)) })
+        add("status", activity.shownStatus)
+        add("start", record.start)
+        add("date", Int64((record.date.timeIntervalSince1970 * 1000).rounded()))
+        add("duration", state.end.map { $0 - record.start })
+        switch state.ending {
+        case nil: add("state", "running")
+        case .success: add("state", "success")
+        case .failure(let failure):
+            add("state", "failure")
+            add("error", failure.name)
+        case .cancelled(let cause):
+            add("state", "cancelled")
+            add("error", "cancelled by \(cause)")
+        }
+        if let source = state.source, source != .network { add("source", "\(source)") }
+        add("attempts", activity.exchanges.last?.attempt)
+        add("hops", activity.exchanges.isEmpty ? nil : activity.exchanges.count + state.droppedHops)
+        sizes(of: activity)
+        add("notes", state.notes.isEmpty ? nil : state.notes.count + state.droppedNotes)
+        add("messages", state.messageCount > 0 ? state.messageCount : nil)
+        add("stream", state.stream.map { "\($0)" })
+        bars(of: activity)
+    }
+
+    private mutating func sizes(of activity: MaskedActivity) {
+        let last = activity.exchanges.last
+        let response = activity.other ?? last?.response
+        let progress = activity.state.progress
+        let received = max(response?.body.length ?? 0, progress?.received ?? 0)
+        add("size", response == nil && received == 0 ? nil : received)
+        add("sent", [last?.request.body.length ?? 0, progress?.sent ?? 0].max { $0 < $1 })
+        add("type", response?.body.contentType.map { String($0.prefix(200)) })
+        if case nil = activity.state.ending, let progress {
+            add("totalToSend", progress.totalToSend)
+            add("totalToReceive", progress.totalToReceive)
+        }
+    }
+
+    /// Each bar is its start and its phases: blocked, name lookup, connect, TLS, send, wait, receive.
+    private mutating func bars(of activity: MaskedActivity) {
+        array("bars", activity.exchanges.suffix(20)) { text, exchange in
+            text.array(exchange.bar) { $0.add($1) }
+        }
+    }
+}
+
+extension RecordedExchange {
+    /// The start, and the lengths of the phases. Empty but for the start while the exchange runs.
+    var bar: [Duration?] {
+        guard duration > .zero || timings != nil else { return [offset] }
+        let phases = phases
+        return [
+            offset, phases.blocked, phases.nameLookup, phases.connect, phases.secure, phases.send, phases.wait,
+            phases.receive,
+        ]
+    }
+}

@@ -1,0 +1,185 @@
+import ErrandEssentials
+import ErrandSupport
+
+/// A connection of the server. Confined to the server's thread.
+struct PageConnection {
+    enum Phase: Equatable {
+        case reading
+        /// Sends server-sent events.
+        case streaming
+        /// Sends the last response, then closes the writing direction.
+        case finishing
+        /// Discards input, so the last response isn't lost in a reset.
+        case draining
+        case over
+    }
+
+    let socket: Int32
+    private(set) var phase = Phase.reading
+    /// Whether a request of the page has come over this connection.
+    private(set) var isKnown = false
+    /// When the connection ends, unless bytes are received or sent before.
+    private(set) var deadline: ContinuousClock.Instant
+    private var input: [UInt8] = []
+    private var output: [UInt8] = []
+    private var sent = 0
+    private var feed: PageFeed?
+    private var nextPing: ContinuousClock.Instant
+    private var drained = 0
+
+    /// How long a connection may take for a request, and wait for the next one.
+    static let readingTime = Duration.seconds(15)
+    /// How long a page may not read.
+    static let writingTime = Duration.seconds(60)
+    private static let pingTime = Duration.seconds(20)
+    /// Above this number of waiting bytes, no events are added.
+    private static let maximumWaiting = 256 << 10
+
+    init(_ socket: Int32, now: ContinuousClock.Instant) {
+        (self.socket, deadline, nextPing) = (socket, now + Self.readingTime, now + Self.pingTime)
+    }
+
+    var isStreaming: Bool { feed != nil }
+
+    /// Whether events wait that the output has room for.
+    var hasEvents: Bool { phase == .streaming && waiting < Self.maximumWaiting && feed?.hasMore == true }
+
+    private var waiting: Int { output.count - sent }
+
+    var events: Int16 {
+        var events: Int32 = 0
+        switch phase {
+        // Input waits in the system while a response is being sent.
+        case .reading: if waiting == 0 { events |= Int32(POLLIN) }
+        case .streaming, .draining: events |= Int32(POLLIN)
+        case .finishing, .over: break
+        }
+        if waiting > 0 { events |= Int32(POLLOUT) }
+        return Int16(events)
+    }
+
+    /// Reads the bytes that have arrived, and responds to complete requests.
+    mutating func receive(_ service: PageService, port: UInt16, now: ContinuousClock.Instant) {
+        switch LoopbackSocket.receive(socket, into: &input, limit: 16 << 10) {
+        case .wouldBlock: return
+        case .end, .failed: phase = .over
+        case .bytes(let count):
+            switch phase {
+            case .reading: respond(service, port, now)
+            case .draining:
+                drained += count
+                input = []
+                if drained > 1 << 20 { phase = .over }
+            // A page doesn't send anything after its request for events.
+            default: input = []
+            }
+        }
+    }
+
+    private mutating func respond(_ service: PageService, _ port: UInt16, _ now: ContinuousClock.Instant) {
+        // One response at a time: the next request is parsed when this response has been sent.
+        while phase == .reading, waiting == 0 {
+            do {
+                guard let (request, length) = try PageRequest.parse(input) else { return }
+                input.removeFirst(length)
+                respond(to: request, service, port, now)
+            } catch {
+                phase = .finishing
+                output = PageResponse.plain(error.status).encoded(keepsAlive: false)
+                (sent, deadline) = (0, now + Self.readingTime)
+            }
+            send(service, port: port, now: now)
+        }
+    }
+
+    private mutating func respond(
+        to request: PageRequest, _ service: PageService, _ port: UInt16, _ now: ContinuousClock.Instant
+    ) {
+        let response = service.response(to: request, port: port)
+        let isRefused = response.status == 403 || response.status == 421
+        if !isRefused { isKnown = true }
+        let keepsAlive = request.keepsAlive && !isRefused
+        (output, sent) = (response.encoded(keepsAlive: keepsAlive), 0)
+        deadline = now + Self.writingTime
+        if case .events = response.body {
+            let feed = PageFeed(service)
+            output += feed.greeting
+            self.feed = feed
+            phase = .streaming
+            nextPing = now + Self.pingTime
+        } else if !keepsAlive {
+            phase = .finishing
+        }
+    }
+
+    /// Sends as many bytes as the system takes. After a whole response, responds to the next request.
+    mutating func send(_ service: PageService, port: UInt16, now: ContinuousClock.Instant) {
+        while waiting > 0 {
+            switch LoopbackSocket.send(socket, output, from: sent) {
+            case .bytes(let count):
+                sent += count
+                deadline = now + Self.writingTime
+            case .wouldBlock:
+                compact()
+                return
+            case .end, .failed:
+                phase = .over
+                return
+            }
+        }
+        (output, sent) = ([], 0)
+        switch phase {
+        case .reading: deadline = now + Self.readingTime
+        case .finishing:
+            LoopbackSocket.shutDownWriting(socket)
+            (phase, deadline) = (.draining, now + .seconds(2))
+        default: break
+        }
+    }
+
+    private mutating func compact() {
+        if sent < 64 << 10 { return }
+        output.removeFirst(sent)
+        sent = 0
+    }
+
+    mutating func hangUp() { phase = .over }
+
+    /// Responds to requests that arrived before the last response was sent.
+    mutating func resume(_ service: PageService, port: UInt16, now: ContinuousClock.Instant) {
+        if phase == .reading, waiting == 0, !input.isEmpty { respond(service, port, now) }
+    }
+
+    mutating func changed(_ ids: [UInt64]) { feed?.add(ids) }
+
+    /// Adds events while the output has room for them.
+    mutating func stream(_ service: PageService, port: UInt16, now: ContinuousClock.Instant) {
+        guard phase == .streaming else { return }
+        // A limited number of batches, so one page doesn't hold up the others.
+        for _ in 0..<20 {
+            guard waiting < Self.maximumWaiting, let bytes = feed?.next(), !bytes.isEmpty else { break }
+            output += bytes
+            nextPing = now + Self.pingTime
+            send(service, port: port, now: now)
+            if phase != .streaming { return }
+        }
+        if waiting == 0, now >= nextPing {
+            output += ": ping\n\n".utf8
+            nextPing = now + Self.pingTime
+            send(service, port: port, now: now)
+        }
+        if waiting == 0 { deadline = now + Self.writingTime }
+    }
+
+    /// Ends a connection that took too long. A request that came only partly gets a response.
+    mutating func checkDeadline(_ service: PageService, port: UInt16, now: ContinuousClock.Instant) {
+        guard now >= deadline else { return }
+        if phase == .reading, waiting == 0, !input.isEmpty {
+            output = PageResponse.plain(408).encoded(keepsAlive: false)
+            (sent, phase, deadline) = (0, .finishing, now + .seconds(2))
+            send(service, port: port, now: now)
+        } else {
+            phase = .over
+        }
+    }
+}

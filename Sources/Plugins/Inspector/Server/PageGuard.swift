@@ -1,0 +1,81 @@
+import ErrandEssentials
+
+/// The secrets of one start: a token in the address, and the value of the cookie that replaces it.
+struct PageSecrets: Sendable, CustomStringConvertible, CustomReflectable {
+    let token = Self.random()
+    let cookie = Self.random()
+    /// Tells a page whether its rows are from this start. Not a secret.
+    let start = Self.random()
+
+    var description: String { "PageSecrets" }
+    var customMirror: Mirror { Mirror(self, children: []) }
+
+    /// 192 random bits in hexadecimal.
+    static func random() -> String {
+        var generator = SystemRandomNumberGenerator()
+        return (0..<3).map { _ in
+            let digits = String(generator.next() as UInt64, radix: 16)
+            return String(repeating: "0", count: 16 - digits.count) + digits
+        }.joined()
+    }
+
+    /// Compares in a time that depends only on the secret's length.
+    static func matches(_ given: String, _ secret: String) -> Bool {
+        let (given, secret) = (Array(given.utf8), Array(secret.utf8))
+        var difference = given.count ^ secret.count
+        for index in secret.indices { difference |= Int(secret[index] ^ (index < given.count ? given[index] : 0)) }
+        return difference == 0
+    }
+}
+
+/// Decides whether a request comes from the page, or from the person who opens it. Everything else is refused: other
+/// programs' pages, names that an attacker's DNS points to this device, and programs without the token.
+struct PageGuard: Sendable {
+    enum Verdict: Equatable {
+        case refused(status: Int)
+        /// The first visit, with the token.
+        case opening
+        /// A request of the page, with the cookie.
+        case known
+    }
+
+    let port: UInt16
+    let secrets: PageSecrets
+
+    /// Cookies are shared by all ports of a host, so the name contains the port.
+    var cookieName: String { "errand-inspector-\(port)" }
+
+    func judge(_ request: PageRequest) -> Verdict {
+        // Against DNS rebinding: the page is only reachable by these names.
+        let host = request.host.lowercased()
+        guard ["127.0.0.1:\(port)", "[::1]:\(port)", "localhost:\(port)"].contains(host) else {
+            return .refused(status: 421)
+        }
+        // Pages of other origins, including other ports of this host.
+        if request.contains("origin"), request.field("origin")?.lowercased() != "http://\(host)" {
+            return .refused(status: 403)
+        }
+        if request.method == "POST" {
+            // Browsers send `Origin` with every POST, and ask before they send JSON to another origin.
+            guard request.contains("origin"), request.field("content-type") == "application/json" else {
+                return .refused(status: 403)
+            }
+        }
+        if request.method == "GET", request.path == "/", let token = request.item("token") {
+            return PageSecrets.matches(token, secrets.token) ? .opening : .refused(status: 403)
+        }
+        // Subresources of other sites, and links from them.
+        if request.contains("sec-fetch-site"), !["same-origin", "none"].contains(request.field("sec-fetch-site")) {
+            return .refused(status: 403)
+        }
+        return hasCookie(request) ? .known : .refused(status: 403)
+    }
+
+    private func hasCookie(_ request: PageRequest) -> Bool {
+        let prefix = "\(cookieName)="
+        let values = (request.field("cookie") ?? "").split(separator: ";").map { $0.drop { $0 == " " } }
+        return values.contains { pair in
+            pair.hasPrefix(prefix) && PageSecrets.matches(String(pair.dropFirst(prefix.utf8.count)), secrets.cookie)
+        }
+    }
+}

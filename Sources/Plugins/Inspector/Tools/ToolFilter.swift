@@ -1,0 +1,100 @@
+import Errand
+import ErrandEssentials
+import Synchronization
+
+/// Delays requests, fails them, or responds to them, as set by the page's tools. Passes every request on while all are off.
+struct ToolFilter: Filter {
+    private let tools: ToolBox
+
+    init(_ tools: ToolBox) { self.tools = tools }
+
+    var stages: FilterStages { .wire }
+
+    var explanation: String { tools.current.isActive ? "inspector tools, on" : "inspector tools, off" }
+
+    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        guard let plan = tools.plan(for: { exchange.http.urlText }) else { return try await next(exchange) }
+        if plan.delay > .zero {
+            exchange.note("inspector", "delayed by \(plan.delay)")
+            try await Self.wait(plan.delay, exchange)
+        }
+        if let rule = plan.rule { return try await Self.respond(by: rule, exchange) }
+        if let status = plan.failure { return try Self.fail(with: status, exchange) }
+        let response = try await next(exchange)
+        guard plan.bandwidth > 0 else { return response }
+        return try await Self.slowed(response, plan.bandwidth, exchange)
+    }
+
+    private static func wait(_ duration: Duration, _ exchange: Exchange) async throws {
+        try await exchange.time.sleep(until: exchange.time.instant(after: duration))
+    }
+
+    private static func respond(by rule: ToolSettings.Rule, _ exchange: Exchange) async throws -> HTTPResponse {
+        exchange.note("inspector", "responds by the rule \(rule.pattern)")
+        if rule.latency > 0 { try await wait(.milliseconds(rule.latency), exchange) }
+        var headers: HTTPHeaders = [:]
+        if !rule.type.isEmpty { headers[.contentType] = rule.type }
+        return HTTPResponse(
+            to: exchange.http, status: rule.status, headers: headers, body: HTTPBody(Data(rule.body.utf8)),
+            source: ResponseSource("inspector"))
+    }
+
+    private static func fail(with status: Int, _ exchange: Exchange) throws -> HTTPResponse {
+        if status == 0 {
+            exchange.note("inspector", "fails by a lost connection")
+            throw ErrandError(.connectionLost, "injected by the inspector")
+        }
+        exchange.note("inspector", "fails with status \(status)")
+        return HTTPResponse(to: exchange.http, status: status, source: ResponseSource("inspector"))
+    }
+
+    private static func slowed(
+        _ response: HTTPResponse, _ bandwidth: Int, _ exchange: Exchange
+    ) async throws -> HTTPResponse {
+        var response = response
+        if let data = response.body.data {
+            if !data.isEmpty { try await wait(SlowBody.time(for: data.count, bandwidth), exchange) }
+            return response
+        }
+        response.body = HTTPBody(
+            length: response.body.length, source: SlowBody(response.body, bandwidth, exchange.time))
+        return response
+    }
+}
+
+/// Delivers the chunks of a body at a limited rate.
+private final class SlowBody: HTTPBodySource {
+    private let body: HTTPBody
+    private let bandwidth: Int
+    private let time: any TimeSource
+    private let pull: Pull
+
+    private actor Pull {
+        private var iterator: HTTPBody.Iterator
+
+        init(_ body: HTTPBody) { iterator = body.makeAsyncIterator() }
+
+        func next() async throws -> Data? {
+            var current = iterator
+            let chunk = try await current.next(isolation: self)
+            iterator = current
+            return chunk
+        }
+    }
+
+    init(_ body: HTTPBody, _ bandwidth: Int, _ time: any TimeSource) {
+        (self.body, self.bandwidth, self.time, pull) = (body, bandwidth, time, Pull(body))
+    }
+
+    func nextChunk() async throws -> Data? {
+        guard let chunk = try await pull.next() else { return nil }
+        try await time.sleep(until: time.instant(after: Self.time(for: chunk.count, bandwidth)))
+        return chunk
+    }
+
+    func cancel() { body.cancel() }
+
+    static func time(for count: Int, _ bandwidth: Int) -> Duration {
+        .milliseconds(Int(min(Double(count) / Double(bandwidth) * 1000, 600_000)))
+    }
+}
