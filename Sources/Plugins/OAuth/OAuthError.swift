@@ -128,21 +128,22 @@ extension FailureCode<OAuthError> {
 }
 
 /// Text from a server that descriptions may show.
-struct ServerText {
-    private static let limit = 200
-
+enum ServerText {
     /// Returns the text on one line, bounded, and without the secrets.
     ///
     /// Masks before it cuts, so no part of a secret remains at the end.
-    static func shown(_ text: String, hiding secrets: [String]) -> String {
-        // Longer texts are cut first, because they don't need to be searched. A secret that crosses this cut is longer
-        // than the part that's shown.
+    static func shown(_ text: String, upTo limit: Int = 200, hiding secrets: [String]) -> String {
+        let secrets = secrets.filter { $0.utf8.count >= 4 }
+        // Longer texts aren't searched. A secret that crosses this cut is longer than the part that's shown.
         var result = String(text.prefix(16_384))
-        for secret in secrets where secret.utf8.count >= 4 {
+        for secret in secrets {
             for form in Set([secret, PercentEncoding.encode(secret), FormEncoding.encode(secret)]) {
                 result = result.replacing(form, with: Redaction.mask)
             }
         }
+        // A secret in an unusual encoding.
+        let decoded = PercentEncoding.decodeLeniently(result, plusIsSpace: true)
+        if secrets.contains(where: decoded.contains) { return Redaction.mask }
         let cut = result.count > limit ? result.prefix(limit) + "…" : Substring(result)
         return ControlCharacters.escaped(String(cut))
     }

@@ -58,11 +58,11 @@ public struct LoopbackBrowser: OAuthBrowser {
             guard (try? await time.sleep(until: end)) != nil else { return }
             listener.stop(OAuthError(.signInTimedOut, "nobody signed in within \(timeout)"))
         }
-        defer {
+        defer { timer.cancel() }
+        do { return try await listener.redirect(to: path, answer: LoopbackPage.text(message)) } catch {
             opening.cancel()
-            timer.cancel()
+            throw error
         }
-        return try await listener.redirect(to: path, answer: LoopbackPage.text(message))
     }
 }
 

@@ -21,7 +21,7 @@ extension OAuthClient {
     ///
     /// Throws ``OAuthError``, such as `accessDenied`, `stateMismatch`, `issuerMismatch` or `signInCancelled`.
     public func signIn(
-        scope: String? = nil, browser: some OAuthBrowser, parameters: [String: String] = [:]
+        scope: String? = nil, browser: any OAuthBrowser, parameters: [String: String] = [:]
     ) async throws -> OAuthToken {
         let server = try await server()
         guard server.supportsPKCE else {

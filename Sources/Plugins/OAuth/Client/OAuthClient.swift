@@ -235,7 +235,7 @@ struct ServerFault: Decodable {
             return OAuthError(
                 .refused, "the server responded with status \(status ?? 0)", serverCode: nil, status: status)
         }
-        let name = ServerText.shown(String(fault.error.prefix(64)), hiding: secrets)
+        let name = ServerText.shown(fault.error, upTo: 64, hiding: secrets)
         let text = fault.error_description.map { ServerText.shown($0, hiding: secrets) } ?? ""
         let message = "the server reports \(name)" + (text.isEmpty ? "" : ": \(text)")
         let code: OAuthError.Code =

@@ -9,7 +9,7 @@ struct DPoPFilter: Filter {
     let dpop: DPoP
 
     var stages: FilterStages { .wire }
-    var traits: FilterTraits { [.changesRequest, .repeatsHops] }
+    var traits: FilterTraits { .repeatsHops }
     var explanation: String { "adds a proof for a DPoP token" }
 
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {

@@ -36,12 +36,12 @@ public final class OAuthSession: Sendable {
     ///   - store: Where the token is kept. Defaults to memory.
     ///   - origins: The origins that receive the token. Defaults to nil, which means the agent's trusted origins.
     ///   - timeout: The longest time for signing in or renewing the token. Defaults to five minutes.
-    ///   - storeFailed: Called if a new token couldn't be stored. Requests use it all the same. Defaults to no closure.
     ///   - signIn: Called by the first request if the store is empty, and if a token has expired that can't be renewed.
     ///     Defaults to nil: requests then throw `AuthenticationError` with `signedOut` until ``signIn(_:)`` is called.
+    ///   - storeFailed: Called if a new token couldn't be stored. Requests use it all the same. Defaults to no closure.
     public init(
-        _ client: OAuthClient, store: some TokenStore = MemoryTokenStore(), origins: TrustedOrigins? = nil,
-        timeout: Duration = .seconds(300), storeFailed: (@Sendable (any Error) -> Void)? = nil, signIn: SignIn? = nil
+        _ client: OAuthClient, store: any TokenStore = MemoryTokenStore(), origins: TrustedOrigins? = nil,
+        timeout: Duration = .seconds(300), signIn: SignIn? = nil, storeFailed: (@Sendable (any Error) -> Void)? = nil
     ) {
         let vault = TokenVault(store, storeFailed)
         (self.client, self.vault) = (client, vault)

@@ -21,7 +21,7 @@ final class TokenVault: Sendable {
     private let failed: (@Sendable (any Error) -> Void)?
     private let state = Mutex(State())
 
-    init(_ store: some TokenStore, _ failed: (@Sendable (any Error) -> Void)?) {
+    init(_ store: any TokenStore, _ failed: (@Sendable (any Error) -> Void)?) {
         (self.store, self.failed) = (store, failed)
     }
 
