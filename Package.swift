@@ -414,7 +414,8 @@ let suites: [Suite] = [
         needs: [
             "ErrandAuthentication", "ErrandCache", "ErrandCacheTesting", "ErrandCoalescing", "ErrandCompression",
             "ErrandConformance", "ErrandCookies", "ErrandJSONValidation",
-            "ErrandLoadingIndicatorLog", "ErrandRecording", "ErrandResumableDownload", "ErrandResumableUpload",
+            "ErrandLoadingIndicatorLog", "ErrandOAuth", "ErrandRecording", "ErrandResumableDownload",
+            "ErrandResumableUpload",
             "ErrandRetry", "ErrandSigning", "ErrandURLFilters",
         ]),
     suite(

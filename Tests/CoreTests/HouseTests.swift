@@ -109,13 +109,14 @@ import Testing
         for (path, imported) in try Self.imports(in: "Sources") { #expect(imported != "ErrandHTTPSyntax", "\(path)") }
     }
 
-    @Test("plugins import no other, but for a transport by platform, a plugin's suite, a replay and JSON Schema")
+    @Test("plugins import no other, but for a transport by platform, a plugin's suite, a replay, JSON Schema and OAuth")
     func pluginImports() throws {
         // A replay reads and writes a recorder's recordings, so it uses the recorder's values and file format. A schema
-        // takes the place of a shape, so it uses the request, the check, the problems and the patterns of shapes.
+        // takes the place of a shape, so it uses the request, the check, the problems and the patterns of shapes. OAuth
+        // gives a session its tokens, and its filter is the session's.
         let composed = [
             "SystemTransport": "Transport", "CacheTesting": "Cache", "Conformance": "Testing", "Replay": "Recording",
-            "JSONSchema": "JSONValidation",
+            "JSONSchema": "JSONValidation", "OAuth": "Authentication", "OAuthTesting": "OAuth",
         ]
         let core = Set((Self.layers + Self.kits).map(\.module))
         let folders = try Self.folders(in: "Sources/Plugins").filter { $0 != "Kits" }

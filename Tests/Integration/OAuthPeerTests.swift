@@ -47,8 +47,8 @@ private struct AgreeingBrowser: OAuthBrowser {
     var redirectURI = "http://127.0.0.1/callback"
     var action = "agree"
 
-    func redirect(from page: @Sendable (String) async throws -> URL) async throws -> String {
-        let url = try await page(redirectURI)
+    func redirect(from page: SignInPage) async throws -> String {
+        let url = try await page.url(for: redirectURI)
         var call = Call<HTTPResponse>(
             .post, url.absoluteString, body: .form(["sub": "ada", "action": action]))
         (call.redirects, call.acceptableStatuses) = (.off, .any)
@@ -103,7 +103,7 @@ struct ProviderMockTests {
             issuer: server.url, id: "app", authentication: .post(secret: "secret"), transport: .system)
         let browser = LoopbackBrowser { page in
             let agree = AgreeingBrowser()
-            let redirect = try await agree.redirect { _ in page }
+            let redirect = try await agree.redirect(from: SignInPage { _ in page })
             #expect(
                 try await NetworkAgent(baseURL: "", transport: .system).send(Call<String>(.get, redirect)).value
                     .contains("return to the app"))
@@ -166,12 +166,14 @@ struct AuthlibTests {
         let server = try await PythonServer(Self.script, files: ["key.pem": ""])
         // A code that was asked for with another challenge.
         struct Thief: OAuthBrowser {
-            func redirect(from page: @Sendable (String) async throws -> URL) async throws -> String {
-                try await AgreeingBrowser().redirect { uri in
-                    let url = try await page(uri).absoluteString
-                    let challenge = try #require(url.split(separator: "code_challenge=").last?.prefix(43))
-                    return try #require(URL(string: url.replacing(challenge, with: String(repeating: "A", count: 43))))
-                }
+            func redirect(from page: SignInPage) async throws -> String {
+                try await AgreeingBrowser().redirect(
+                    from: SignInPage { uri in
+                        let url = try await page.url(for: uri).absoluteString
+                        let challenge = try #require(url.split(separator: "code_challenge=").last?.prefix(43))
+                        return try #require(
+                            URL(string: url.replacing(challenge, with: String(repeating: "A", count: 43))))
+                    })
             }
         }
         let client = OAuthClient(issuer: server.url, id: "public", transport: .system)

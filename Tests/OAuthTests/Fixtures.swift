@@ -11,8 +11,8 @@ struct RobotBrowser: OAuthBrowser {
     /// Changes the redirect before it reaches the client, as an attacker would.
     var change: @Sendable (String) async throws -> String = { $0 }
 
-    func redirect(from page: @Sendable (String) async throws -> URL) async throws -> String {
-        let url = try await page(redirectURI)
+    func redirect(from page: SignInPage) async throws -> String {
+        let url = try await page.url(for: redirectURI)
         return try await change(try await Self.redirect(of: url))
     }
 

@@ -30,10 +30,11 @@ import Testing
             )
             own.message = browser.message
         }
-        let redirect = try await own.redirect { redirectURI in
-            uri.withLock { $0 = redirectURI }
-            return try #require(URL(string: "https://id.example.com/authorize"))
-        }
+        let redirect = try await own.redirect(
+            from: SignInPage { redirectURI in
+                uri.withLock { $0 = redirectURI }
+                return try #require(URL(string: "https://id.example.com/authorize"))
+            })
         return (redirect, uri.withLock { $0 })
     }
 

@@ -222,13 +222,13 @@ import Testing
 
     @Test("the browser asks for the page once") func browsers() async throws {
         struct Eager: OAuthBrowser {
-            func redirect(from page: @Sendable (String) async throws -> URL) async throws -> String {
-                _ = try await page("app:/a")
-                return try await page("app:/b").absoluteString
+            func redirect(from page: SignInPage) async throws -> String {
+                _ = try await page.url(for: "app:/a")
+                return try await page.url(for: "app:/b").absoluteString
             }
         }
         struct Lazy: OAuthBrowser {
-            func redirect(from page: @Sendable (String) async throws -> URL) async throws -> String { "app:/a?code=x" }
+            func redirect(from page: SignInPage) async throws -> String { "app:/a?code=x" }
         }
         let server = try AuthorizationServer()
         #expect(await server.client().failure(Eager())?.code == .browserFailed)

@@ -5,8 +5,8 @@ import ErrandMessageSyntax
 /// A failure to get, renew, store or revoke a token. Descriptions never contain tokens, codes, verifiers or secrets.
 ///
 /// ```swift
-/// do { try await session.signIn() } catch let error as OAuthError where error.code == .accessDenied {
-///     showSignIn()
+/// do { _ = try await client.signIn(browser: LoopbackBrowser()) } catch let error as OAuthError {
+///     if error.code == .accessDenied { showSignIn() }
 /// }
 /// ```
 public struct OAuthError: CodedError, Sendable {

@@ -6,8 +6,8 @@ public import ErrandOAuth
 ///
 /// ```swift
 /// @Test(arguments: TokenStoreSuite.cases) func conforms(_ test: TokenStoreSuite.Case) async throws {
-///     let place = try TemporaryPlace()
-///     try await test.run { MyStore(place) }
+///     let store = MemoryTokenStore()
+///     try await test.run { store }
 /// }
 /// ```
 ///

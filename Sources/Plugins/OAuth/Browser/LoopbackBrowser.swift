@@ -40,13 +40,13 @@ public struct LoopbackBrowser: OAuthBrowser {
 
     /// Returns the redirect. Throws ``OAuthError``: `browserFailed` if there's no free port or the page couldn't be
     /// opened, `signInTimedOut` after the time limit.
-    public func redirect(from page: @Sendable (String) async throws -> URL) async throws -> String {
+    public func redirect(from page: SignInPage) async throws -> String {
         guard LoopbackRequest.isPath(path) else {
             throw OAuthError(.browserFailed, "the path of the redirect URI has to start with a slash")
         }
         let listener = try LoopbackListener(on: addresses)
         let end = time.instant(after: timeout)
-        let url = try await page("http://\(listener.authority)\(path)")
+        let url = try await page.url(for: "http://\(listener.authority)\(path)")
         // Not awaited: a program that opens a page can run as long as the page.
         let opening = Task { [open] in
             do { try await open(url) } catch {

@@ -7,9 +7,10 @@ public import ErrandEssentials
 ///
 /// ```swift
 /// struct AppBrowser: OAuthBrowser {
-///     func redirect(from page: @Sendable (String) async throws -> URL) async throws -> String {
-///         let url = try await page("com.example.app:/signed-in")
-///         return try await app.open(url).absoluteString       // the URL with which the app was opened
+///     let open: @Sendable (URL) async throws -> URL       // returns the URL with which the app was opened
+///
+///     func redirect(from page: SignInPage) async throws -> String {
+///         try await open(page.url(for: "com.example.app:/signed-in")).absoluteString
 ///     }
 /// }
 /// ```
@@ -17,7 +18,18 @@ public protocol OAuthBrowser: Sendable {
     /// Shows the page and returns the URL to which the server redirects, as received. The client checks it.
     ///
     /// Stop when the task is cancelled. Throw ``OAuthError`` with `signInCancelled` if the user closes the page.
+    func redirect(from page: SignInPage) async throws -> String
+}
+
+/// A server's sign-in page, whose URL depends on the redirect URI.
+public struct SignInPage: Sendable {
+    private let makeURL: @Sendable (String) async throws -> URL
+
+    /// Creates a page, to test a browser of your own.
+    public init(_ makeURL: @escaping @Sendable (_ redirectURI: String) async throws -> URL) { self.makeURL = makeURL }
+
+    /// Returns the URL to open. Call it once.
     ///
-    /// - Parameter page: Returns the page's URL for a redirect URI that's registered at the server. Call it once.
-    func redirect(from page: @Sendable (_ redirectURI: String) async throws -> URL) async throws -> String
+    /// - Parameter redirectURI: A redirect URI that's registered at the server.
+    public func url(for redirectURI: String) async throws -> URL { try await makeURL(redirectURI) }
 }

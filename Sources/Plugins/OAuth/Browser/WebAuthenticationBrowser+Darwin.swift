@@ -28,7 +28,7 @@ public struct WebAuthenticationBrowser: OAuthBrowser {
     }
 
     /// Returns the redirect.
-    public func redirect(from page: @Sendable (String) async throws -> URL) async throws -> String {
+    public func redirect(from page: SignInPage) async throws -> String {
         guard let address = URL(string: redirectURI), let scheme = address.scheme else {
             throw OAuthError(.browserFailed, "the redirect URI isn't a URL")
         }
@@ -38,7 +38,8 @@ public struct WebAuthenticationBrowser: OAuthBrowser {
         } else {
             callback = .customScheme(scheme)
         }
-        return try await WebAuthenticationSheet.show(try await page(redirectURI), callback, isEphemeral, anchor)
+        return try await WebAuthenticationSheet.show(
+            try await page.url(for: redirectURI), callback, isEphemeral, anchor)
     }
 }
 

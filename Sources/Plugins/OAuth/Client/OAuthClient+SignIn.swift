@@ -29,9 +29,10 @@ extension OAuthClient {
         }
         let usesOpenID = scope?.split(separator: " ").contains("openid") ?? false
         let attempt = SignInAttempt(scope: scope, usesOpenID: usesOpenID)
-        let redirect = try await browser.redirect { redirectURI in
+        let page = SignInPage { redirectURI in
             try await self.page(of: attempt, server, redirectURI, parameters)
         }
+        let redirect = try await browser.redirect(from: page)
         guard let redirectURI = attempt.redirectURI else {
             throw OAuthError(.browserFailed, "the browser returned a redirect without asking for the page")
         }
