@@ -132,7 +132,9 @@ import Testing
 
     @Test("each type has a domain of its own, and each failure a number from 1")
     func domains() {
-        #expect(Set(Self.all.map { type(of: $0).errorDomain }).count == Set(Self.all.map { String(reflecting: type(of: $0)) }).count)
+        #expect(
+            Set(Self.all.map { type(of: $0).errorDomain }).count
+                == Set(Self.all.map { String(reflecting: type(of: $0)) }).count)
         #expect(Self.all.allSatisfy { type(of: $0).errorDomain.hasPrefix("Errand.") && $0.errorCode > 0 })
     }
 

@@ -6,7 +6,7 @@ import ErrandMessageSyntax
 import ErrandTesting
 import Synchronization
 
-/// An authorization server and a protected resource, which check what the specifications require and misbehave on
+/// An authorization server and a protected resource, which check the specifications and misbehave on
 /// demand.
 final class AuthorizationServer: Sendable {
     /// How a client is registered.
@@ -17,7 +17,7 @@ final class AuthorizationServer: Sendable {
         case key(PublicKey)
     }
 
-    /// What the server does wrong, or what it requires.
+    /// The faults and the requirements of a server.
     struct Behavior: Sendable {
         var registration = Registration.open
         // Metadata

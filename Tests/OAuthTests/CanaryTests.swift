@@ -55,7 +55,7 @@ import Testing
         _ = try await agent.send(Call<String>(.post, "api", body: .text("x")))
         _ = try await client.clientToken()
         texts.add(try await client.signInOnDevice { texts.add($0) })
-        // Errors that echo what was sent, cut in the middle of a secret.
+        // Errors that echo secrets, cut in the middle of one.
         let secrets = server.edit { $0.secrets }
         let refresh = try #require(session.token?.refreshToken)
         for echo in [

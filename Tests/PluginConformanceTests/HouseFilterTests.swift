@@ -6,10 +6,10 @@ import ErrandCompression
 import ErrandConformance
 import ErrandCookies
 import ErrandJSONValidation
+import ErrandOAuth
 import ErrandResumableDownload
 import ErrandResumableUpload
 import ErrandRetry
-import ErrandOAuth
 import ErrandSigning
 import ErrandTesting
 import ErrandURLFilters
