@@ -107,6 +107,6 @@ enum LoopbackSocket {
 private func systemListen(_ descriptor: Int32, _ backlog: Int32) -> Int32 { listen(descriptor, backlog) }
 private func systemAccept(_ listener: Int32) -> Int32 { accept(listener, nil, nil) }
 private func systemClose(_ descriptor: Int32) { _ = close(descriptor) }
-private func systemSend(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int, _ flags: Int32) -> Int {
+private func systemSend(_ descriptor: Int32, _ bytes: UnsafeRawPointer, _ count: Int, _ flags: Int32) -> Int {
     unsafe send(descriptor, bytes, count, flags)
 }

@@ -1,4 +1,4 @@
-#if canImport(AuthenticationServices) && (os(iOS) || os(macOS) || os(visionOS))
+#if os(iOS) || os(macOS) || os(visionOS)
 public import AuthenticationServices
 import Synchronization
 

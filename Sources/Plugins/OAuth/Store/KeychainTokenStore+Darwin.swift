@@ -1,4 +1,4 @@
-#if canImport(Security) && canImport(Darwin)
+#if canImport(Security)
 import Errand
 import ErrandEssentials
 import Foundation
@@ -56,7 +56,7 @@ public struct KeychainTokenStore: TokenStore {
         ]
         var status = SecItemUpdate(item as CFDictionary, values as CFDictionary)
         if status == errSecItemNotFound {
-            status = unsafe SecItemAdd(item.merging(values) { $1 } as CFDictionary, nil)
+            status = SecItemAdd(item.merging(values) { $1 } as CFDictionary, nil)
             // Another task may have added the item in the meantime.
             if status == errSecDuplicateItem { status = SecItemUpdate(item as CFDictionary, values as CFDictionary) }
         }
