@@ -68,7 +68,7 @@ extension HouseFilter {
             let headers: HTTPHeaders = ["X-Key": key]
             return .headers(headers.sensitive("X-Key"))
         },
-        HouseFilter("OAuth, with proofs", secrets: [key]) {
+        HouseFilter("OAuth, with proofs", effects: [.error], secrets: [key]) {
             let client = OAuthClient(
                 issuer: "https://id.example.com", id: "app", dpop: try DPoP(key: .generate(.p256)), transport: .stub)
             let session = OAuthSession(client)
