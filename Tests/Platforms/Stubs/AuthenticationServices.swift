@@ -6,14 +6,18 @@
 #if !os(watchOS)
 #if os(macOS)
 public import AppKit
+
 public typealias ASPresentationAnchor = NSWindow
 #else
 public import UIKit
+
 public typealias ASPresentationAnchor = UIWindow
 #endif
 
 public struct ASWebAuthenticationSessionError: Error {
-    public enum Code: Int, Sendable { case canceledLogin = 1, presentationContextNotProvided, presentationContextInvalid }
+    public enum Code: Int, Sendable {
+        case canceledLogin = 1, presentationContextNotProvided, presentationContextInvalid
+    }
     public var code: Code { fatalError() }
 }
 
