@@ -86,7 +86,9 @@ let kits: [Target] = [
     kit("HTTPFields", needs: ["ErrandEssentials", "ErrandHTTP", "ErrandMessageSyntax", "ErrandSupport"]),
     kit("HTTPSyntax", needs: ["ErrandHTTPFields", "ErrandJSONSyntax", "ErrandMessageSyntax"]),
     kit("JSONSyntax", needs: ["ErrandMessageSyntax"]),
-    kit("Keys", needs: ["CErrandKeys", "ErrandEssentials", "ErrandHTTP", "ErrandMessageSyntax"], excluding: ["CShim"]),
+    kit(
+        "Keys", needs: ["CErrandKeys", "ErrandDigests", "ErrandEssentials", "ErrandHTTP", "ErrandMessageSyntax"],
+        excluding: ["CShim"]),
     kit(
         "Redaction",
         needs: [
@@ -123,6 +125,10 @@ let plugins: [Target] = [
     plugin(
         "LoadingIndicatorLog", needs: ["ErrandJSONSyntax", "ErrandMessageSyntax", "ErrandRedaction", "ErrandSupport"]),
     plugin("Multipart", needs: ["ErrandHTTPFields", "ErrandMessageSyntax", "ErrandSupport"]),
+    plugin(
+        "OAuth",
+        needs: ["ErrandAuthentication", "ErrandDigests", "ErrandKeys", "ErrandMessageSyntax", "ErrandSupport"]),
+    plugin("OAuthTesting", needs: ["ErrandOAuth"]),
     plugin("Outbox", needs: ["ErrandDigests", "ErrandSupport"]),
     plugin("Paging", needs: ["ErrandHTTPFields", "ErrandMessageSyntax"]),
     plugin("Recording", needs: ["ErrandRedaction", "ErrandSupport"]),
@@ -364,7 +370,8 @@ let suites: [Suite] = [
             name: "ErrandIntegrationTests",
             dependencies: [
                 "Errand", "ErrandCompression", "ErrandCurlTransport", "ErrandEssentials", "ErrandMultipart",
-                "ErrandResumableDownload", "ErrandResumableUpload", "ErrandSigning", "ErrandSystemTransport",
+                "ErrandOAuth", "ErrandResumableDownload", "ErrandResumableUpload", "ErrandSigning",
+                "ErrandSystemTransport",
                 "ErrandTesting", "ErrandTestSupport", "ErrandURLSessionTransport", "ErrandWebSocket",
             ],
             path: "Tests/Integration")),
@@ -409,6 +416,12 @@ let suites: [Suite] = [
             "ErrandCache", "ErrandCacheTesting", "ErrandLoadingIndicatorLog", "ErrandSystemTransport",
         ], runs: ["errand-new"]),
     suite(
+        "OAuthTests",
+        needs: [
+            "ErrandCache", "ErrandDigests", "ErrandKeys", "ErrandLoadingIndicatorLog", "ErrandMessageSyntax",
+            "ErrandOAuth", "ErrandOAuthTesting", "ErrandRecording", "ErrandSupport", "ErrandSystemTransport",
+        ]),
+    suite(
         "OutboxTests", needs: ["ErrandOutbox", "ErrandSupport", "ErrandSystemTransport"],
         runs: ["errand-outbox-process"]),
     suite("PagingTests", needs: ["ErrandPaging"], runs: ["errand-feed"]),
@@ -417,7 +430,8 @@ let suites: [Suite] = [
         needs: [
             "ErrandAuthentication", "ErrandCache", "ErrandCacheTesting", "ErrandCoalescing", "ErrandCompression",
             "ErrandConformance", "ErrandCookies", "ErrandInspector", "ErrandJSONValidation",
-            "ErrandLoadingIndicatorLog", "ErrandRecording", "ErrandResumableDownload", "ErrandResumableUpload",
+            "ErrandLoadingIndicatorLog", "ErrandOAuth", "ErrandRecording", "ErrandResumableDownload",
+            "ErrandResumableUpload",
             "ErrandRetry", "ErrandSigning", "ErrandURLFilters",
         ]),
     suite(

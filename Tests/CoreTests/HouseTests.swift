@@ -109,14 +109,16 @@ import Testing
         for (path, imported) in try Self.imports(in: "Sources") { #expect(imported != "ErrandHTTPSyntax", "\(path)") }
     }
 
-    @Test("plugins import no other, but for a transport by platform, a plugin's suite, a replay, JSON Schema and the inspector")
+    @Test("plugins import no other plugin, with the exceptions of the map of the house")
     func pluginImports() throws {
         // A replay reads and writes a recorder's recordings, so it uses the recorder's values and file format. A schema
         // takes the place of a shape, so it uses the request, the check, the problems and the patterns of shapes. The
-        // inspector shows the recorder's values and exports its archives.
+        // inspector shows the recorder's values and exports its archives. OAuth gives a session its tokens, and its
+        // filter is the session's.
         let composed = [
             "SystemTransport": "Transport", "CacheTesting": "Cache", "Conformance": "Testing", "Replay": "Recording",
-            "JSONSchema": "JSONValidation", "Inspector": "Recording",
+            "JSONSchema": "JSONValidation", "Inspector": "Recording", "OAuth": "Authentication",
+            "OAuthTesting": "OAuth",
         ]
         let core = Set((Self.layers + Self.kits).map(\.module))
         let folders = try Self.folders(in: "Sources/Plugins").filter { $0 != "Kits" }

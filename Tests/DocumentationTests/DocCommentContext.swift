@@ -31,6 +31,8 @@ enum DocCommentContext {
         import ErrandKeys
         import ErrandLoadingIndicatorLog
         import ErrandMultipart
+        import ErrandOAuth
+        import ErrandOAuthTesting
         import ErrandOutbox
         import ErrandPaging
         import ErrandRecording
@@ -150,6 +152,7 @@ enum DocCommentContext {
         final class Spinner: @unchecked Sendable { var isHidden = true }
         let indicator = LoadingIndicator()
         let cache = ResponseCache(.memory())
+        let client = OAuthClient(issuer: url, id: "app", transport: .stub)
         let session = Session()
         final class Session: Sendable {
             let id = ""

@@ -20,6 +20,8 @@ import Testing
 @testable import ErrandInspector
 @testable import ErrandJSONDecoding
 @testable import ErrandMultipart
+@testable import ErrandOAuth
+@testable import ErrandOAuthTesting
 @testable import ErrandOutbox
 @testable import ErrandPaging
 @testable import ErrandResumableDownload
@@ -69,6 +71,8 @@ import Testing
             OutboxError(.closed, "the outbox is closed"), WebSocketError(.closed, "the socket is closed"),
             KeyError(.malformedKey, "the text isn't a key"), SigningError(.outdated, "the signature is too old"),
             InspectorError(.releaseBuild),
+            OAuthError(.stateMismatch, "the redirect belongs to another sign-in"),
+            TokenStoreSuite.Failure(description: "it forgot a token"),
         ]
         func add(_ body: () throws -> Void) {
             do { try body() } catch { errors += [error as? any DescribedError].compactMap(\.self) }
@@ -130,7 +134,9 @@ import Testing
 
     @Test("each type has its own domain, and each failure a number from 1")
     func domains() {
-        #expect(Set(Self.all.map { type(of: $0).errorDomain }).count == Set(Self.all.map { "\(type(of: $0))" }).count)
+        #expect(
+            Set(Self.all.map { type(of: $0).errorDomain }).count
+                == Set(Self.all.map { String(reflecting: type(of: $0)) }).count)
         #expect(Self.all.allSatisfy { type(of: $0).errorDomain.hasPrefix("Errand.") && $0.errorCode > 0 })
     }
 
@@ -181,6 +187,11 @@ import Testing
             .fieldInUse, .untrustedOrigin, .notLast, .ownerChanged, .missingSignature, .malformedSignature, .unknownKey,
             .algorithmMismatch, .insufficientCoverage, .outdated, .replayed, .invalidSignature, .digestMismatch,
             .tooManySignatures, .invalidOptions)
+        expect(
+            OAuthError.Code.invalidServer, .issuerMismatch, .unsupported, .invalidParameter, .stateMismatch,
+            .invalidRedirect, .browserFailed, .signInCancelled, .signInTimedOut, .accessDenied, .invalidGrant,
+            .deviceCodeExpired, .refused, .invalidResponse, .tokenTypeMismatch, .userMismatch, .noToken, .storeFailed,
+            .keyFailed, .requestFailed)
         expect(
             XMLError.Code.malformed, .truncated, .refusedDocumentType, .tooDeep, .tooLarge, .invalidCharset,
             .invalidNamespace)

@@ -1,6 +1,7 @@
 import Errand
 import ErrandRecording
 import ErrandTestPrograms
+import ErrandTestSupport
 import ErrandTesting
 import Foundation
 import Testing

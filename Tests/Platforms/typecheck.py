@@ -32,7 +32,9 @@ MUSL = pathlib.Path(f"/usr/include/{os.uname().machine}-linux-musl")
 LIBRARIES_ONLY = {"watchOS", "Musl", "Android"}
 # Names in the manifest that differ.
 MANIFEST_NAMES = {"Musl": "linux"}
-STUB_ORDER = ["Foundation", "os", "CryptoKit", "Security", "Network", "SwiftUI", "UIKit", "AppKit"]
+STUB_ORDER = [
+    "Foundation", "os", "CryptoKit", "Security", "Network", "SwiftUI", "UIKit", "AppKit", "AuthenticationServices",
+]
 STRICT = ["ExistentialAny", "MemberImportVisibility", "InternalImportsByDefault", "NonisolatedNonsendingByDefault"]
 STRICT_FLAGS = [flag for feature in STRICT for flag in ("-enable-upcoming-feature", feature)]
 COMMON = [

@@ -6,6 +6,7 @@ import ErrandCompression
 import ErrandConformance
 import ErrandCookies
 import ErrandJSONValidation
+import ErrandOAuth
 import ErrandResumableDownload
 import ErrandResumableUpload
 import ErrandRetry
@@ -66,6 +67,13 @@ extension HouseFilter {
         HouseFilter("headers", secrets: [key]) {
             let headers: HTTPHeaders = ["X-Key": key]
             return .headers(headers.sensitive("X-Key"))
+        },
+        HouseFilter("OAuth, with proofs", effects: [.error], secrets: [key]) {
+            let client = OAuthClient(
+                issuer: "https://id.example.com", id: "app", dpop: try DPoP(key: .generate(.p256)), transport: .stub)
+            let session = OAuthSession(client)
+            session.authentication.signIn(OAuthToken(key, kind: .dpop))
+            return .authentication(session)
         },
         HouseFilter("HTTP message signatures", secrets: [key]) {
             var signer = try HTTPMessageSigner(key: HMACKey(key.utf8), keyID: "app")

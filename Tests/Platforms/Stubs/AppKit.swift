@@ -11,6 +11,8 @@
 
 @MainActor open class NSResponder: NSObject {}
 
+@MainActor open class NSWindow: NSResponder {}
+
 @MainActor open class NSApplication: NSResponder {
     public enum ActivationPolicy: Int, Sendable { case regular, accessory, prohibited }
     open class var shared: NSApplication { fatalError() }

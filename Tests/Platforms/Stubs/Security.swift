@@ -42,6 +42,30 @@ public let kSecAttrKeyClass: CFString = ""
 public let kSecAttrKeyClassPrivate: CFString = ""
 public let kSecAttrKeyClassPublic: CFString = ""
 
+public let kSecClass: CFString = ""
+public let kSecClassGenericPassword: CFString = ""
+public let kSecAttrService: CFString = ""
+public let kSecAttrAccount: CFString = ""
+public let kSecAttrAccessGroup: CFString = ""
+public let kSecAttrAccessible: CFString = ""
+public let kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly: CFString = ""
+public let kSecUseDataProtectionKeychain: CFString = ""
+public let kSecReturnData: CFString = ""
+public let kSecMatchLimit: CFString = ""
+public let kSecMatchLimitOne: CFString = ""
+public let kSecValueData: CFString = ""
+public var errSecSuccess: OSStatus { 0 }
+public var errSecItemNotFound: OSStatus { -25300 }
+public var errSecDuplicateItem: OSStatus { -25299 }
+public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
+    fatalError()
+}
+public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
+    fatalError()
+}
+public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDictionary) -> OSStatus { fatalError() }
+public func SecItemDelete(_ query: CFDictionary) -> OSStatus { fatalError() }
+
 public typealias CFTypeRef = AnyObject
 @discardableResult
 public func SecTrustSetPolicies(_ trust: SecTrust, _ policies: CFTypeRef) -> OSStatus { fatalError() }

@@ -6,6 +6,8 @@
 #if !os(watchOS)
 @MainActor open class UIView: NSObject {}
 
+@MainActor open class UIWindow: UIView {}
+
 @MainActor open class UIActivityIndicatorView: UIView {
     open func startAnimating() { fatalError() }
     open func stopAnimating() { fatalError() }

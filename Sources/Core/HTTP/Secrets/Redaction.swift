@@ -25,15 +25,18 @@ public struct Redaction: Sendable {
     /// Parts of names whose values are masked in queries, forms and JSON. Use lowercase letters and digits only.
     public var secretNames: Set<String> = [
         "token", "secret", "password", "passwd", "pwd", "passphrase", "apikey", "accesskey", "privatekey", "auth",
-        "session", "signature", "credential", "cookie", "csrf", "xsrf", "jwt", "bearer", "cardnumber", "cvv", "cvc",
-        "iban", "ssn",
+        "session", "signature", "credential", "cookie", "csrf", "xsrf", "jwt", "bearer", "assertion", "verifier",
+        "cardnumber", "cvv", "cvc", "iban", "ssn",
     ]
     {
         didSet { matcher = NameMatcher(parts: secretNames, words: secretWords) }
     }
     /// Whole names, in the same form, whose values are also masked. They are too short to search for within other
     /// names.
-    public var secretWords: Set<String> = ["key", "sid", "sig", "sign", "otp", "pin", "code", "hash", "nonce", "state"]
+    public var secretWords: Set<String> = [
+        "key", "sid", "sig", "sign", "otp", "pin", "code", "devicecode", "usercode", "hash", "nonce", "state",
+        "requesturi", "verificationuricomplete",
+    ]
     {
         didSet { matcher = NameMatcher(parts: secretNames, words: secretWords) }
     }

@@ -1,3 +1,4 @@
+import ErrandDigests
 public import ErrandEssentials
 
 /// A public key: Ed25519, P-256, P-384 or RSA.

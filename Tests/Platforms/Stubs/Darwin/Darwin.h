@@ -207,6 +207,8 @@ FUNCTION(int, "getrusage(_:_:)", getrusage, int, struct apple_rusage *);
 #ifdef APPLE_macOS
 FUNCTION(int, "posix_spawn(_:_:_:_:_:_:)", posix_spawn, apple_pid_t *, const char *,
     const apple_posix_spawn_file_actions_t *, const apple_posix_spawnattr_t *, char *const *, char *const *);
+FUNCTION(int, "posix_spawnp(_:_:_:_:_:_:)", posix_spawnp, apple_pid_t *, const char *,
+    const apple_posix_spawn_file_actions_t *, const apple_posix_spawnattr_t *, char *const *, char *const *);
 FUNCTION(int, "posix_spawnattr_init(_:)", posix_spawnattr_init, apple_posix_spawnattr_t *);
 FUNCTION(int, "posix_spawnattr_destroy(_:)", posix_spawnattr_destroy, apple_posix_spawnattr_t *);
 FUNCTION(int, "posix_spawnattr_setsigmask(_:_:)", posix_spawnattr_setsigmask, apple_posix_spawnattr_t *,

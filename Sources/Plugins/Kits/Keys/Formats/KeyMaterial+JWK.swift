@@ -1,3 +1,4 @@
+import ErrandDigests
 import ErrandEssentials
 
 /// The members of a JSON Web Key that belong to the supported types (RFC 7518, section 6; RFC 8037, section 2).

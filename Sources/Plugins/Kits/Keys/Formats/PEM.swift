@@ -46,28 +46,3 @@ enum PEM {
         return (["-----BEGIN \(label)-----"] + lines + ["-----END \(label)-----"]).joined(separator: "\n") + "\n"
     }
 }
-
-/// Base64 with the URL's alphabet and without padding (RFC 7515, appendix C).
-enum Base64URL {
-    static func text(_ bytes: some Sequence<UInt8>) -> String {
-        var text = ""
-        for byte in Data(bytes).base64EncodedString().utf8 {
-            switch byte {
-            case UInt8(ascii: "+"): text += "-"
-            case UInt8(ascii: "/"): text += "_"
-            case UInt8(ascii: "="): break
-            default: text.unicodeScalars.append(Unicode.Scalar(byte))
-            }
-        }
-        return text
-    }
-
-    /// Returns nil for padding, another alphabet, or bits that don't belong to a byte.
-    static func bytes(_ text: String) -> [UInt8]? {
-        guard text.utf8.allSatisfy({ ASCII.isAlphanumeric($0) || $0 == 0x2D || $0 == 0x5F }) else { return nil }
-        let standard = text.replacing("-", with: "+").replacing("_", with: "/")
-        let padding = String(repeating: "=", count: (4 - standard.utf8.count % 4) % 4)
-        guard let bytes = Data(base64Encoded: standard + padding), self.text(bytes) == text else { return nil }
-        return Array(bytes)
-    }
-}

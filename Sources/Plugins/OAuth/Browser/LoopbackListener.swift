@@ -1,0 +1,94 @@
+import ErrandEssentials
+import ErrandSupport
+import Synchronization
+
+/// Listens on a port of this machine until one redirect arrives. One thread serves at most 16 connections.
+final class LoopbackListener: Sendable {
+    private static let maximumConnections = 16
+
+    /// The address and the port as a URL and `Host` contain them.
+    let authority: String
+    private let socket: Int32
+    private let bell: Bell
+    private let reason = Mutex<(any Error)?>(nil)
+
+    /// Listens on the first address that the system has. Throws `browserFailed`.
+    init(on addresses: [LoopbackBrowser.Address]) throws(OAuthError) {
+        guard let bell = Bell() else { throw OAuthError(.browserFailed, "the process has too many open files") }
+        for address in addresses {
+            guard let (socket, port) = LoopbackSocket.listen(isIPv6: address == .ipv6) else { continue }
+            (self.socket, self.bell) = (socket, bell)
+            authority = (address == .ipv6 ? "[::1]" : "127.0.0.1") + ":\(port)"
+            return
+        }
+        bell.close()
+        throw OAuthError(.browserFailed, "the system has no port for the redirect on this machine")
+    }
+
+    deinit {
+        LoopbackSocket.close(socket)
+        bell.close()
+    }
+
+    /// Ends the wait with an error. The first one counts.
+    func stop(_ error: any Error) {
+        reason.withLock { if $0 == nil { $0 = error } }
+        bell.ring()
+    }
+
+    /// Waits for the redirect and returns its URL.
+    ///
+    /// - Parameter answer: The complete response to the redirect.
+    func redirect(to path: String, answer: String) async throws -> String {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let isRunning = SystemThread.start(stack: 256 << 10) {
+                    continuation.resume(with: self.serve(path, answer))
+                }
+                if !isRunning {
+                    continuation.resume(throwing: OAuthError(.browserFailed, "the system can't start a thread"))
+                }
+            }
+        } onCancel: {
+            stop(CancellationError())
+        }
+    }
+
+    private struct Connection {
+        let socket: Int32
+        var bytes: [UInt8] = []
+    }
+
+    /// Serves connections until the redirect arrives or the bell rings.
+    private func serve(_ path: String, _ answer: String) -> Result<String, any Error> {
+        var connections: [Connection] = []
+        defer { for connection in connections { LoopbackSocket.close(connection.socket) } }
+        while true {
+            let ready = LoopbackSocket.waitForInput([bell.waits, socket] + connections.map(\.socket))
+            if ready.contains(bell.waits) {
+                return .failure(reason.withLock { $0 } ?? CancellationError())
+            }
+            for index in connections.indices.reversed() where ready.contains(connections[index].socket) {
+                let isOpen = LoopbackSocket.receive(connections[index].socket, into: &connections[index].bytes)
+                let (socket, bytes) = (connections[index].socket, connections[index].bytes)
+                switch LoopbackRequest.judge(bytes, path: path, authority: authority) {
+                case .redirect(let target):
+                    LoopbackSocket.send(socket, answer)
+                    return .success("http://\(authority)\(target)")
+                case .refused(let status): LoopbackSocket.send(socket, LoopbackPage.text("", status: status))
+                case .incomplete where isOpen: continue
+                case .incomplete: break
+                }
+                LoopbackSocket.close(socket)
+                connections.remove(at: index)
+            }
+            if ready.contains(socket), let accepted = LoopbackSocket.accept(socket) {
+                // Browsers open connections that they don't use. The oldest one makes room.
+                if connections.count >= Self.maximumConnections {
+                    LoopbackSocket.close(connections.removeFirst().socket)
+                }
+                connections.append(Connection(socket: accepted))
+            }
+        }
+    }
+}

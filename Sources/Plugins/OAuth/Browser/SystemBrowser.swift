@@ -1,0 +1,67 @@
+#if os(Linux) || os(macOS)
+import ErrandEssentials
+import ErrandSupport
+
+/// Opens a page with the system's program for it.
+enum SystemBrowser {
+    #if os(macOS)
+    private static let program = "/usr/bin/open"
+    #else
+    private static let program = "xdg-open"
+    #endif
+
+    /// Waits until the program ends. Throws `browserFailed` if it doesn't exist or fails.
+    static func open(_ url: URL) async throws {
+        let process = try start([program, url.absoluteString])
+        let status = await withCheckedContinuation { continuation in
+            let isRunning = SystemThread.start(stack: 128 << 10) { continuation.resume(returning: end(of: process)) }
+            if !isRunning { continuation.resume(returning: 0) }
+        }
+        guard status == 0 else {
+            throw OAuthError(.browserFailed, "\(program) couldn't open the page: it ended with status \(status)")
+        }
+    }
+
+    // Texts are copied and freed here; the system copies what it needs.
+    private static func start(_ arguments: [String]) throws(OAuthError) -> pid_t {
+        #if canImport(Darwin)
+        var actions: posix_spawn_file_actions_t?
+        var attributes: posix_spawnattr_t?
+        #else
+        var actions = unsafe posix_spawn_file_actions_t()
+        var attributes = posix_spawnattr_t()
+        #endif
+        unsafe posix_spawn_file_actions_init(&actions)
+        unsafe posix_spawnattr_init(&attributes)
+        defer {
+            unsafe posix_spawn_file_actions_destroy(&actions)
+            unsafe posix_spawnattr_destroy(&attributes)
+        }
+        for descriptor in Int32(0)...2 {
+            unsafe posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0)
+        }
+        // Threads of the concurrency runtime block signals, and a program would inherit that.
+        var signals = sigset_t()
+        unsafe sigemptyset(&signals)
+        unsafe posix_spawnattr_setsigmask(&attributes, &signals)
+        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+        var list = unsafe arguments.map { unsafe strdup($0) } + [nil]
+        let environment = ProcessInfo.processInfo.environment.map { "\($0.key)=\($0.value)" }
+        var variables = unsafe environment.map { unsafe strdup($0) } + [nil]
+        defer { unsafe (list + variables).forEach { unsafe free($0) } }
+        var process: pid_t = 0
+        let code = unsafe posix_spawnp(&process, arguments[0], &actions, &attributes, &list, &variables)
+        guard code == 0 else {
+            throw OAuthError(.browserFailed, "\(arguments[0]) couldn't be started: \(systemErrorText(code))")
+        }
+        return process
+    }
+
+    /// Waits for a process and returns its exit status, or -1 if a signal ended it.
+    private static func end(of process: pid_t) -> Int32 {
+        var status: Int32 = 0
+        while unsafe waitpid(process, &status, 0) < 0 && errno == EINTR {}
+        return status & 0x7F == 0 ? status >> 8 & 0xFF : -1
+    }
+}
+#endif

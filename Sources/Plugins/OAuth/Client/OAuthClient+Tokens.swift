@@ -1,0 +1,102 @@
+import Errand
+import ErrandEssentials
+
+extension OAuthClient {
+    /// Returns a token for the client itself (RFC 6749, section 4.4), which has no user.
+    ///
+    /// ```swift
+    /// let session = OAuthSession(client) { try await $0.clientToken(scope: "reports") }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - scope: The scope, separated by spaces. Defaults to nil, the server's default.
+    ///   - parameters: More parameters, such as an audience. Defaults to no parameters.
+    ///
+    /// Throws ``OAuthError``.
+    public func clientToken(scope: String? = nil, parameters: [String: String] = [:]) async throws -> OAuthToken {
+        var form = [(name: "grant_type", value: "client_credentials")]
+        if let scope { form.append(("scope", scope)) }
+        try Self.add(parameters, to: &form)
+        return try await token(for: form, hiding: [])
+    }
+
+    /// Returns a new token for a refresh token (RFC 6749, section 6). Parts that the server leaves out, such as the
+    /// refresh token, are kept.
+    ///
+    /// If the response is lost, the request is sent once more, because the server may have rotated the refresh token
+    /// and may accept the old one for a short time.
+    ///
+    /// Throws ``OAuthError``: `invalidGrant` if the refresh token is no longer valid, `userMismatch` if the new ID token
+    /// names another user, `noToken` without a refresh token.
+    public func refresh(_ token: OAuthToken) async throws -> OAuthToken {
+        guard let refreshToken = token.refreshToken else {
+            throw OAuthError(.noToken, "the token has no refresh token")
+        }
+        let form = [(name: "grant_type", value: "refresh_token"), ("refresh_token", refreshToken)]
+        let new: OAuthToken
+        do { new = try await self.token(for: form, hiding: token.secrets) } catch let error as OAuthError
+            where error.code == .requestFailed && error.isRetryable
+        {
+            new = try await self.token(for: form, hiding: token.secrets)
+        }
+        // OpenID Connect Core 1.0, section 12.2.
+        guard token.owner == nil || new.owner == nil || token.owner == new.owner else {
+            throw OAuthError(.userMismatch, "the new token belongs to another user")
+        }
+        return new.renewing(token)
+    }
+
+    /// Revokes a token at the server (RFC 7009): the refresh token, and with it usually its access tokens, or else the
+    /// access token. A token that the server doesn't know counts as revoked.
+    ///
+    /// Throws ``OAuthError``: `unsupported` if the server has no endpoint for it.
+    public func revoke(_ token: OAuthToken) async throws {
+        let endpoint = try Endpoint(try await server().revocationEndpoint, "revocation endpoint")
+        let form =
+            token.refreshToken.map { [(name: "token", value: $0), ("token_type_hint", "refresh_token")] }
+            ?? [(name: "token", value: token.accessToken), ("token_type_hint", "access_token")]
+        _ = try await post(form, to: endpoint, hiding: token.secrets)
+    }
+
+    /// Sends a request for a token.
+    ///
+    /// - Parameter nonce: The nonce of the sign-in, which an ID token must contain.
+    func token(
+        for form: [(name: String, value: String)], hiding secrets: [String], nonce: String? = nil
+    ) async throws -> OAuthToken {
+        let endpoint = try Endpoint(try await server().tokenEndpoint, "token endpoint", hasProof: true)
+        let data = try await post(form, to: endpoint, hiding: secrets)
+        let reply: TokenReply
+        do { reply = try JSONDecoder().decode(TokenReply.self, from: data) } catch {
+            throw OAuthError(.invalidResponse, "the response has no usable token: \(error.briefDescription)")
+        }
+        guard reply.kind == (dpop == nil ? .bearer : .dpop) else {
+            throw OAuthError(.tokenTypeMismatch, "the token's type is \(reply.kind)")
+        }
+        var token = reply.token(at: time.date)
+        if let idToken = token.idToken {
+            let claims = try IDTokenClaims(idToken)
+            try claims.check(issuer: issuer, client: id, nonce: nonce)
+            token.owner = claims.sub
+        }
+        return token
+    }
+
+    /// Parameters that the client sets.
+    private static let reserved: Set<String> = [
+        "client_id", "client_secret", "client_assertion", "client_assertion_type", "code", "code_challenge",
+        "code_challenge_method", "code_verifier", "device_code", "dpop_jkt", "grant_type", "nonce", "redirect_uri",
+        "refresh_token", "request", "request_uri", "response_mode", "response_type", "scope", "state",
+    ]
+
+    static func add(
+        _ parameters: [String: String], to form: inout [(name: String, value: String)]
+    ) throws(OAuthError) {
+        for (name, value) in parameters.sorted(by: { $0.key < $1.key }) {
+            guard !reserved.contains(name) else {
+                throw OAuthError(.invalidParameter, "the parameter \(name) is set by the client")
+            }
+            form.append((name, value))
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import ErrandEssentials
+import ErrandMessageSyntax
+import Synchronization
+
+/// The values that tie a redirect, a code and an ID token to one sign-in.
+final class SignInAttempt: Sendable {
+    let state = RandomText.make()
+    let pkce = PKCE()
+    /// Only with OpenID Connect.
+    let nonce: String?
+    private let scope: String?
+    private let begun = Mutex<String?>(nil)
+
+    init(scope: String?, usesOpenID: Bool) {
+        self.scope = scope
+        nonce = usesOpenID ? RandomText.make() : nil
+    }
+
+    var secrets: [String] { [state, pkce.verifier] + (nonce.map { [$0] } ?? []) }
+
+    /// The redirect URI for which the page was asked for.
+    var redirectURI: String? { begun.withLock { $0 } }
+
+    /// Returns false if the sign-in has begun before.
+    func begin(_ redirectURI: String) -> Bool {
+        begun.withLock { known in
+            guard known == nil else { return false }
+            known = redirectURI
+            return true
+        }
+    }
+
+    /// The parameters of the authorization request, except for the client's ID (RFC 6749, section 4.1.1; RFC 7636,
+    /// section 4.3).
+    func items(_ redirectURI: String) -> [(name: String, value: String)] {
+        var items = [
+            (name: "response_type", value: "code"), ("redirect_uri", redirectURI), ("state", state),
+            ("code_challenge", pkce.challenge), ("code_challenge_method", "S256"),
+        ]
+        if let scope { items.append(("scope", scope)) }
+        if let nonce { items.append(("nonce", nonce)) }
+        return items
+    }
+}
+
+/// A redirect from the server, which comes through the browser and can come from anybody.
+enum AuthorizationRedirect {
+    private static let maximumBytes = 64 << 10
+
+    /// Returns the code. Checks the address, the state and the issuer before anything else, so an error or a code of
+    /// another sign-in isn't accepted.
+    static func code(
+        in redirect: String, to redirectURI: String, state: String, server: OAuthServer, hiding secrets: [String]
+    ) throws(OAuthError) -> String {
+        guard redirect.utf8.count <= maximumBytes else {
+            throw OAuthError(.invalidRedirect, "the redirect is longer than \(maximumBytes) bytes")
+        }
+        let text = redirect.prefix { $0 != "#" }
+        let address = text.prefix { $0 != "?" }
+        let (expected, fixed) = split(redirectURI)
+        guard address == expected else {
+            throw OAuthError(.invalidRedirect, "the redirect leads to another address than the redirect URI")
+        }
+        guard let items = FormEncoding.decode(text.dropFirst(address.count + 1)) else {
+            throw OAuthError(.invalidRedirect, "the redirect's query is malformed, or a parameter occurs twice")
+        }
+        // A redirect URI can have a query, which the server keeps (RFC 6749, section 3.1.2).
+        guard let own = FormEncoding.decode(fixed), own.allSatisfy({ items[$0.key] == $0.value }) else {
+            throw OAuthError(.invalidRedirect, "the redirect lacks the query of the redirect URI")
+        }
+        guard items["state"] == state else {
+            throw OAuthError(.stateMismatch, "the redirect belongs to another sign-in")
+        }
+        try check(issuer: items["iss"], of: server)
+        if let error = items["error"] {
+            throw ServerFault.error(
+                ServerFault(error: error, description: items["error_description"]), status: nil, hiding: secrets)
+        }
+        guard let code = items["code"], !code.isEmpty else {
+            throw OAuthError(.invalidRedirect, "the redirect has no code")
+        }
+        return code
+    }
+
+    private static func split(_ uri: String) -> (address: Substring, query: Substring) {
+        let address = uri.prefix { $0 != "?" }
+        return (address, uri.dropFirst(address.count + 1))
+    }
+
+    /// RFC 9207, section 2.4.
+    private static func check(issuer: String?, of server: OAuthServer) throws(OAuthError) {
+        guard issuer == server.issuer || issuer == nil && !server.sendsIssuer else {
+            throw OAuthError(
+                .issuerMismatch,
+                issuer == nil ? "the redirect doesn't name its issuer" : "the redirect comes from another issuer")
+        }
+    }
+}

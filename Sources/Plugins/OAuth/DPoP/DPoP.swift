@@ -1,0 +1,171 @@
+public import Errand
+import ErrandDigests
+public import ErrandEssentials
+public import ErrandKeys
+import ErrandMessageSyntax
+import Synchronization
+
+/// Proves that requests come from the owner of a token: each request carries a signature by a key to which the server
+/// has bound the token (DPoP; RFC 9449).
+///
+/// ```swift
+/// let dpop = try DPoP(key: .generate(.p256))
+/// let client = OAuthClient(issuer: "https://id.example.com", id: "app-1", dpop: dpop, transport: .system)
+/// ```
+///
+/// An ``OAuthSession`` of the client adds a proof to each request. Keep the key as long as the refresh token: the token
+/// can't be renewed with another key.
+///
+/// The object remembers each server's last nonce, and how far a server's clock differs, for at most 64 servers.
+public final class DPoP: Sendable {
+    private let signer: any KeySigner
+    private let publicKey: PublicKey
+    private let algorithm: KeyAlgorithm
+    private let known = Mutex<[Place: Memory]>([:])
+
+    private static let maximumPlaces = 64
+    private static let maximumNonceBytes = 1024
+    /// Smaller differences of clocks aren't a reason for a refusal.
+    private static let tolerance = 5.0
+    /// A longer difference is a broken server, not a clock.
+    private static let longestOffset = 50 * 365 * 86400.0
+
+    /// A server can use other nonces for tokens than for its resources.
+    enum Role: Sendable, Hashable { case authorizationServer, resource }
+
+    private struct Place: Hashable {
+        let role: Role
+        let origin: String
+    }
+
+    private struct Memory {
+        var nonce: String?
+        /// Seconds by which the server's clock is ahead.
+        var offset = 0.0
+    }
+
+    /// Creates proofs with a key in memory, by the key's preferred algorithm. Servers usually support P-256.
+    public convenience init(key: PrivateKey) throws(KeyError) {
+        try self.init(signer: key, publicKey: key.publicKey)
+    }
+
+    /// Creates proofs with a key elsewhere, such as in hardware.
+    ///
+    /// - Parameters:
+    ///   - signer: Signs the proofs.
+    ///   - publicKey: The public key, which each proof contains.
+    ///   - algorithm: Defaults to nil, the key's preferred algorithm.
+    ///
+    /// Throws `KeyError` if the key can't be used with the algorithm.
+    public init(signer: any KeySigner, publicKey: PublicKey, algorithm: KeyAlgorithm? = nil) throws(KeyError) {
+        guard let algorithm = algorithm ?? signer.algorithms.first, signer.algorithms.contains(algorithm),
+            publicKey.algorithms.contains(algorithm)
+        else { throw KeyError(.keyMismatch, "the key can't be used with the algorithm") }
+        (self.signer, self.publicKey, self.algorithm) = (signer, publicKey, algorithm)
+    }
+
+    /// Returns the key's thumbprint (`jkt`; RFC 7638), to which the server binds tokens.
+    public func thumbprint() throws(OAuthError) -> String {
+        do { return try publicKey.thumbprint() } catch {
+            throw OAuthError(.keyFailed, "the key's thumbprint couldn't be computed", underlying: error)
+        }
+    }
+
+    /// Returns the value of the `DPoP` field for a request to a resource, for code that doesn't use an agent.
+    ///
+    /// - Parameters:
+    ///   - request: The request. Its method and its URL without the query are covered.
+    ///   - token: The access token.
+    ///   - date: The current date.
+    ///
+    /// Throws ``OAuthError`` with `keyFailed`.
+    public func proof(for request: HTTPRequest, token: String, at date: Date) async throws -> String {
+        try await proof(for: request, token: token, at: date, by: .resource)
+    }
+
+    func proof(for request: HTTPRequest, token: String?, at date: Date, by role: Role) async throws -> String {
+        let memory = memory(of: request.url, role)
+        let claims = ProofClaims(
+            jti: RandomText.make(bytes: 16), htm: request.method.rawValue, htu: Self.target(request.urlText),
+            iat: Int64(date.addingTimeInterval(memory.offset).timeIntervalSince1970),
+            ath: token.map(Self.hash), nonce: memory.nonce)
+        let header = #"{"typ":"dpop+jwt","alg":"\#(algorithm.joseName)","jwk":\#(publicKey.jwk)}"#
+        do {
+            return try await SignedToken.make(header: header, claims: claims, key: signer, algorithm: algorithm)
+        } catch  where error.isCancellation { throw error } catch {
+            throw OAuthError(.keyFailed, "the proof couldn't be signed", underlying: error)
+        }
+    }
+
+    /// Returns the hash of an access token (`ath`; section 4.2).
+    static func hash(_ token: String) -> String { Base64URL.text(SHA256Digest.digest(of: token.utf8)) }
+
+    /// Returns a URL without query and fragment (`htu`; section 4.2).
+    static func target(_ url: String) -> String { String(url.prefix { $0 != "?" && $0 != "#" }) }
+
+    // MARK: Servers
+
+    private func memory(of url: URL, _ role: Role) -> Memory {
+        let place = Place(role: role, origin: URLSyntax.origin(of: url))
+        return known.withLock { $0[place] } ?? Memory()
+    }
+
+    private func remember(_ url: URL, _ role: Role, _ change: (inout Memory) -> Void) {
+        let place = Place(role: role, origin: URLSyntax.origin(of: url))
+        known.withLock { known in
+            if known[place] == nil, known.count >= Self.maximumPlaces { known.removeAll() }
+            change(&known[place, default: Memory()])
+        }
+    }
+
+    /// Remembers the nonce of a response (section 8.2).
+    func learn(from response: HTTPResponse, at role: Role) {
+        guard let nonce = Self.nonce(in: response) else { return }
+        remember(response.url, role) { $0.nonce = nonce }
+    }
+
+    /// Returns whether a response contains a nonce for the next proof.
+    func offersNonce(_ response: HTTPResponse) -> Bool { Self.nonce(in: response) != nil }
+
+    private static func nonce(in response: HTTPResponse) -> String? {
+        let values = response.headers.values(of: .dpopNonce)
+        guard values.count == 1, let nonce = values.first, !nonce.isEmpty, nonce.utf8.count <= maximumNonceBytes,
+            // NQCHAR of section 8.1.
+            nonce.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") })
+        else { return nil }
+        return nonce
+    }
+
+    /// Remembers a server's clock if its date differs from the date of a refused proof. Returns whether it does.
+    func learnClock(from response: HTTPResponse, at now: Date) -> Bool {
+        // An age means that a cache responded, with an older date.
+        guard response.headers[.age] == nil, response.headers.values(of: .date).count == 1,
+            let text = response.headers[.date], let theirs = HTTPDate.parse(text, now: now)
+        else { return false }
+        let used = memory(of: response.url, .resource).offset
+        // The field counts whole seconds.
+        let offset = theirs.timeIntervalSince(now) + 0.5
+        guard abs(offset - used) > Self.tolerance, abs(offset) < Self.longestOffset else { return false }
+        remember(response.url, .resource) { $0.offset = offset }
+        return true
+    }
+}
+
+extension DPoP: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The type of the key.
+    public var description: String { "DPoP by a key of type \(publicKey.type)" }
+    /// Same as `description`.
+    public var debugDescription: String { description }
+    /// Empty, to hide nonces.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// The claims of a proof (section 4.2).
+private struct ProofClaims: Encodable {
+    let jti: String
+    let htm: String
+    let htu: String
+    let iat: Int64
+    let ath: String?
+    let nonce: String?
+}

@@ -1,0 +1,1 @@
+// Start here: run each case of ``TokenStoreSuite`` on your store.
