@@ -17,6 +17,10 @@ struct AlteredTransport: Sendable, CustomTestStringConvertible {
         make = { WrappingTransport(base: Wire.strict[0].transport, body: send()) }
     }
 
+    init(_ description: String, plain make: @escaping @Sendable () -> any Transport) {
+        (testDescription, self.make) = (description, make)
+    }
+
     init(_ description: String, _ send: @escaping Send) { self.init(description, stateful: { send }) }
 
     private struct WrappingTransport: Transport {
