@@ -29,6 +29,14 @@ struct URLSessionConformanceTests {
             "a header field that begins with a carriage return is an invalid response",
             because: "URLSession takes it for the end of the head on Linux"),
         .named(
+            "a value that is not UTF-8 is read as Latin-1",
+            because: "such a field ends the transfer on Linux (a defect of FoundationNetworking)"),
+        .named(
+            "a redirect to nowhere has its body", because: "URLSession drops the body of such a redirect on Linux"),
+        .named(
+            "a request that is not idempotent is sent once, also on a connection that closes",
+            because: "the libcurl of FoundationNetworking sends it again"),
+        .named(
             "a Content-Length that is no single number is an invalid response, and the connection is not used again",
             because: "the response is refused, but URLSession reads `+2` as 2 on Linux and keeps the connection"),
     ]

@@ -85,6 +85,9 @@ public struct LawOptions: Sendable {
 struct LawViolation: Sendable {
     let expected: String
     let came: String
+
+    /// The words before the first value.
+    var kind: Substring { expected.prefix { !$0.isNumber && $0 != ":" } }
 }
 
 /// Plays exchanges with new filters.

@@ -39,6 +39,8 @@ extension TransportLaw {
             """, share: 150, needsTwo: true,
         exchanges: { WireExchange.story(&$0) }
     ) { bench, exchanges in
+        // A server that has responded and then ignores its connection can't be told from one that is idle.
+        if exchanges.contains(where: { $0.isSilent && !WireImage($0).outcome.isFailure }) { return nil }
         let run = try bench.run()
         for (index, exchange) in exchanges.enumerated() {
             let trace = try await run.play(exchange)
@@ -58,7 +60,6 @@ extension TransportLaw {
                 var exchange = WireExchange.download(&random)[0]
                 exchange.target = "/\(index)?user=\(index)"
                 exchange.headers = ["X-Law-A": "\(index)"]
-                // The first waits for its reader, and for the others.
                 if random.isTrue(0.3) { exchange.headers[.authorization] = "Bearer law-\(index)" }
                 return exchange
             }
@@ -68,9 +69,7 @@ extension TransportLaw {
         var silent = WireExchange(.get, "/silent")
         silent.reply.fault = .stall(0)
         silent.isCancelled = true
-        let together = exchanges
-        // A silent exchange must not hold up the others.
-        for (exchange, trace) in zip(exchanges, try await run.play(together: together, beside: silent)) {
+        for (exchange, trace) in zip(exchanges, try await run.play(together: exchanges, beside: silent)) {
             if let violation = trace.companyDifference(from: exchange) { return violation }
         }
         return nil

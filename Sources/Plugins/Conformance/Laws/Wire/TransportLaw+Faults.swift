@@ -48,7 +48,7 @@ extension TransportLaw {
             let trace = try await run.play(exchange)
             if let violation = trace.hanging { return violation }
             let isSafe = exchange.method.isIdempotent && exchange.body.isReplayable
-            let isUnanswered = exchange.reply.fault?.position == 0
+            let isUnanswered = exchange.reply.fault.map(\.mayHideResponse) ?? false
             let limit = !isFresh && isSafe && isUnanswered ? 2 : 1
             if trace.requests.count > limit {
                 return LawViolation(expected: "\(limit) requests at most", came: "\(trace.requests.count)")
@@ -119,6 +119,17 @@ extension TransportLaw {
         }
         if await run.releaseTransport() { return nil }
         return LawViolation(expected: "no connection after the transport is released", came: "an open one")
+    }
+}
+
+extension WireFault {
+    /// Whether the client may not have received a byte. A reset may throw away received bytes.
+    var mayHideResponse: Bool {
+        switch self {
+        case .close(let position): position == 0
+        case .reset: true
+        case .stall, .malformed: false
+        }
     }
 }
 

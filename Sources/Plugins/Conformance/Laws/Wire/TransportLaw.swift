@@ -130,6 +130,8 @@ extension TransportLaw {
                 tries += 1
                 guard let found = try await confirmed(bench, candidate, patience: [.milliseconds(500), .seconds(1)])
                 else { continue }
+                // Another fault on the way would hide this one.
+                if found.kind != violation.kind { continue }
                 (best, violation, isSimpler) = (candidate, found, true)
                 break
             }

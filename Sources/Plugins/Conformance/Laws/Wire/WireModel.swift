@@ -108,6 +108,8 @@ enum WireOutcome: Sendable, Equatable {
     case failure(afterHead: Bool)
     /// A response with the whole body, or an error.
     case either
+
+    var isFailure: Bool { if case .failure = self { true } else { false } }
 }
 
 extension WireImage {

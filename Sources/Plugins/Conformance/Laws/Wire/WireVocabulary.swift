@@ -258,6 +258,7 @@ extension WireExchange {
     /// Whether the parts of the exchange fit together.
     private var isSensible: Bool {
         let image = WireImage(self)
+        if body != .none, method == .get || method == .head { return false }
         if isCancelled || isDropped {
             guard case .stall(let position) = reply.fault, image.hasBody else { return false }
             let end = image.completion.map { $0 - 1 } ?? image.bytes.count
@@ -361,6 +362,19 @@ extension WireExchange {
 
     /// The names of cases about the same thing.
     private var cases: Set<String> {
+        var cases = faultCases
+        if reply.headers.contains(where: \.isLatin1) { cases.insert(HeaderCases.latin1) }
+        if [301, 302, 303, 307, 308].contains(reply.status), reply.headers[.location].map(\.count) ?? 0 < 2
+            || reply.headers[.location] == "http://[" {
+            cases.insert(NeutralityCases.nowhere)
+        }
+        if !method.isIdempotent || !body.isReplayable, reply.fault?.mayHideResponse == true {
+            cases.insert(ReuseCases.unsafe)
+        }
+        return cases
+    }
+
+    private var faultCases: Set<String> {
         let image = WireImage(self)
         switch reply.fault {
         case .close(let position) where position < image.headEnd:
