@@ -50,7 +50,10 @@ struct URLSessionConformanceTests {
     @Test(
         "URLSession",
         arguments: TransportConformance.cases(
-            for: { URLSessionTransport() }, knownLimitations: limitations, within: .seconds(500)))
+            for: { URLSessionTransport() },
+            laws: LawOptions(rounds: 40 * LawBudget.factor, budget: LawBudget.duration),
+            knownLimitations: limitations, within: LawBudget.duration
+        ).filter { LawBudget.includes($0.name) })
     func kept(each: ConformanceCase) async throws {
         if let limitation = each.limitation { try Test.cancel("\(each.name) is excused: \(limitation)") }
         try await each.run()

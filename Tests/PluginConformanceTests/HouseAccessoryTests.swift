@@ -22,7 +22,8 @@ struct HouseAccessoryTests {
 }
 
 enum HouseAccessory {
-    private static let limit = Duration.seconds(600)
+    private static let limit = LawBudget.duration
+    private static let laws = LawOptions(rounds: 100 * LawBudget.factor, budget: LawBudget.duration)
 
     /// The log at its most verbose level, with the output of its sink.
     private final class TestedLog: Accessory {
@@ -45,13 +46,19 @@ enum HouseAccessory {
     }
 
     static let log = AccessoryConformance.cases(
-        for: { TestedLog() }, output: { await $0.text() }, within: limit, gracePeriod: limit)
-    static let indicator = AccessoryConformance.cases(for: { LoadingIndicator() }, within: limit, gracePeriod: limit)
+        for: { TestedLog() }, output: { await $0.text() }, laws: laws, within: limit, gracePeriod: limit
+    ).filter { LawBudget.includes($0.name) }
+    static let indicator = AccessoryConformance.cases(
+        for: { LoadingIndicator() }, laws: laws, within: limit, gracePeriod: limit
+    ).filter { LawBudget.includes($0.name) }
     static let recorder = AccessoryConformance.cases(
         for: { ExchangeRecorder(maximumBodyBytes: 1_000) },
         output: { recorder in
             "\(String(decoding: try recorder.harFile().encoded(), as: UTF8.self)) \(recorder.waterfallPage(title: "a").html)"
-        }, within: limit, gracePeriod: limit)
+        }, laws: laws, within: limit, gracePeriod: limit
+    ).filter { LawBudget.includes($0.name) }
     static let events = AccessoryConformance.cases(
-        for: { EventAccessory(willStart: {}, success: { _ in }, didStop: {}) }, within: limit, gracePeriod: limit)
+        for: { EventAccessory(willStart: {}, success: { _ in }, didStop: {}) }, laws: laws, within: limit,
+        gracePeriod: limit
+    ).filter { LawBudget.includes($0.name) }
 }

@@ -258,7 +258,7 @@ extension AlteredTransport {
             try await Wire.strict[0].transport.send(request, options: options)
         },
         AlteredTransport("waits before it sends") { request, options, base in
-            try await options.time.sleep(until: options.time.now.advanced(by: .seconds(1)))
+            try await Task.sleep(for: .milliseconds(3))
             return try await base.send(request, options: options)
         },
         AlteredTransport("yields often") { request, options, base in
