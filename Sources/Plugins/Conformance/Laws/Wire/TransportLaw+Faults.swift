@@ -24,8 +24,8 @@ extension TransportLaw {
     public static let count = TransportLaw(
         "count", "law: a request is sent once, and again only if a reused connection closes and that is safe",
         advice: """
-            Leave retries to filters. Send a request again only if its connection had served another one, no byte of \
-            a response came, and the method is idempotent with a body that can be read again.
+            Leave retries to filters. Send a request again only if its connection had served another one and closed \
+            before the head of a response, and the method is idempotent with a body that can be read again.
             """,
         exchanges: { random in
             var exchange = WireExchange.upload(&random)[0]
@@ -48,7 +48,7 @@ extension TransportLaw {
             let trace = try await run.play(exchange)
             if let violation = trace.hanging { return violation }
             let isSafe = exchange.method.isIdempotent && exchange.body.isReplayable
-            let isUnanswered = exchange.reply.fault.map(\.mayHideResponse) ?? false
+            let isUnanswered = WireImage(exchange).mayHideHead
             let limit = !isFresh && isSafe && isUnanswered ? 2 : 1
             if trace.requests.count > limit {
                 return LawViolation(expected: "\(limit) requests at most", came: "\(trace.requests.count)")
@@ -119,17 +119,6 @@ extension TransportLaw {
         }
         if await run.releaseTransport() { return nil }
         return LawViolation(expected: "no connection after the transport is released", came: "an open one")
-    }
-}
-
-extension WireFault {
-    /// Whether the client may not have received a byte. A reset may throw away received bytes.
-    var mayHideResponse: Bool {
-        switch self {
-        case .close(let position): position == 0
-        case .reset: true
-        case .stall, .malformed: false
-        }
     }
 }
 

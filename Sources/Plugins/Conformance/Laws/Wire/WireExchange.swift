@@ -117,9 +117,18 @@ public enum WireContent: Sendable, Hashable {
     var data: Data {
         switch self {
         case .text(let text): Data(text.utf8)
-        case .bytes(let count): ConformanceBench.pattern(count)
+        case .bytes(let count): WireBytes.prefix(count)
         case .gzip: CodingCases.gzip
         }
+    }
+}
+
+/// Bytes for bodies, computed once.
+enum WireBytes {
+    private static let long = ConformanceBench.pattern(1 << 20)
+
+    static func prefix(_ count: Int) -> Data {
+        count > long.count ? ConformanceBench.pattern(count) : Data(long.prefix(count))
     }
 }
 

@@ -147,6 +147,15 @@ extension WireImage {
         }
     }
 
+    /// Whether the connection may end before the client has the head. A reset may throw away received bytes.
+    var mayHideHead: Bool {
+        switch reply.fault {
+        case .close(let position): position < headEnd
+        case .reset: true
+        default: false
+        }
+    }
+
     /// The body that the caller may get in full, decoded or as it is.
     func bodies(_ count: Int) -> [(data: Data, isDecoded: Bool)] {
         let data = reply.body.data.prefix(count)

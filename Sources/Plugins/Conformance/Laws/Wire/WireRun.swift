@@ -326,7 +326,7 @@ final class WireSource: HTTPBodySource {
     private let fails: Bool
 
     init(_ sizes: [Int], fails: Bool) {
-        rest = Mutex((ConformanceBench.pattern(sizes.reduce(0, +)), sizes[...]))
+        rest = Mutex((WireBytes.prefix(sizes.reduce(0, +)), sizes[...]))
         self.fails = fails
     }
 
@@ -350,7 +350,7 @@ struct WireFile: Sendable {
     init?(_ body: WireBody) throws {
         guard case .file(let count) = body else { return nil }
         url = FileManager.default.temporaryDirectory.appendingPathComponent("errand-law-\(UInt64.random(in: 0 ... .max))")
-        try ConformanceBench.pattern(count).write(to: url)
+        try WireBytes.prefix(count).write(to: url)
     }
 
     func remove() { try? FileManager.default.removeItem(at: url) }
@@ -373,7 +373,7 @@ private struct WireRequest: Request {
     private static func body(of exchange: WireExchange, _ scene: WireScene, _ file: WireFile?) -> RequestBody {
         switch exchange.body {
         case .none: return .none
-        case .data(let count): return .data(ConformanceBench.pattern(count), contentType: nil)
+        case .data(let count): return .data(WireBytes.prefix(count), contentType: nil)
         case .file: return file.map { .file($0.url, contentType: nil) } ?? .none
         case .failing(let sizes):
             return .stream(contentType: nil) { [weak scene] in try body(sizes, nil, fails: true, scene) }

@@ -368,7 +368,7 @@ extension WireExchange {
             || reply.headers[.location] == "http://[" {
             cases.insert(NeutralityCases.nowhere)
         }
-        if !method.isIdempotent || !body.isReplayable, reply.fault?.mayHideResponse == true {
+        if !method.isIdempotent || !body.isReplayable, WireImage(self).mayHideHead {
             cases.insert(ReuseCases.unsafe)
         }
         return cases
