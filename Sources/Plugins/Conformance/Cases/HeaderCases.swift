@@ -87,6 +87,7 @@ enum HeaderCases {
 
 /// Responses for Core and filters to handle (see ``Transport``).
 enum NeutralityCases {
+    static let early = "the head of a redirect arrives before its body"
     static let nowhere = "a redirect to nowhere has its body"
 
     static let all: [ConformanceDraft] = [
@@ -124,6 +125,15 @@ enum NeutralityCases {
                     try bench.equal(received.text, "moved", "the body with the Location \(location ?? "missing")")
                 }
             }
+        },
+        ConformanceDraft(.neutrality, early) { bench in
+            let gate = Gate()
+            let response = TestResponse.text("moved", status: 302).header(.location, "/target")
+            bench.server.on("/moved", response.waiting(for: gate, afterBodyBytes: 0))
+            let received = try await bench.send(.get, "/moved", options: TransportOptions(delivery: .stream))
+            try bench.equal(received.status, 302, "the status")
+            gate.open()
+            try bench.equal(try await received.body.collect(upTo: 100), Data("moved".utf8), "the body")
         },
         ConformanceDraft(.neutrality, "a challenge is a response, with its body") { bench in
             for challenge in ["Basic realm=\"here\"", "Digest realm=\"d\", nonce=\"n\"", "Bearer", "Unknown x=1", ""] {

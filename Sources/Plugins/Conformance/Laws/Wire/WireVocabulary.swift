@@ -364,9 +364,10 @@ extension WireExchange {
     private var cases: Set<String> {
         var cases = faultCases
         if reply.headers.contains(where: \.isLatin1) { cases.insert(HeaderCases.latin1) }
-        if [301, 302, 303, 307, 308].contains(reply.status), reply.headers[.location].map(\.count) ?? 0 < 2
-            || reply.headers[.location] == "http://[" {
-            cases.insert(NeutralityCases.nowhere)
+        if [301, 302, 303, 307, 308].contains(reply.status) {
+            let location = reply.headers[.location] ?? ""
+            if location.count < 2 || location == "http://[" { cases.insert(NeutralityCases.nowhere) }
+            if reply.isPaced || reply.fault != nil { cases.insert(NeutralityCases.early) }
         }
         if !method.isIdempotent || !body.isReplayable, WireImage(self).mayHideHead {
             cases.insert(ReuseCases.unsafe)
