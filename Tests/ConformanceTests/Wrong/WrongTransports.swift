@@ -87,7 +87,10 @@ extension AlteredTransport {
         },
         .request("sends a stream in chunks although its length is known") { request in
             let body = request.body
-            if body.data == nil, !body.isNone { request.body = .stream(contentType: nil) { try body.open().mapped(length: nil) { try await $0.next() } } }
+            guard body.data == nil, !body.isNone else { return }
+            request.body = .stream(contentType: nil) {
+                try body.open().mapped(length: nil) { try await $0.next() }
+            }
         },
         .request("ends a request body whose source fails") { request in
             let body = request.body
@@ -116,7 +119,8 @@ extension AlteredTransport {
         },
         AlteredTransport("sends a request again whose connection was lost") { request, options, base in
             do { return try await base.send(request, options: options) } catch let error as ErrandError
-                where error.code == .connectionLost {
+                where error.code == .connectionLost
+            {
                 return try await base.send(request, options: options)
             }
         },
@@ -152,58 +156,68 @@ extension AlteredTransport {
             }
             return response
         },
-        AlteredTransport("keeps responses by URL", stateful: {
-            let kept = Mutex<[String: HTTPResponse]>([:])
-            return { request, options, base in
-                guard request.method == .get else { return try await base.send(request, options: options) }
-                if let response = kept.withLock({ $0[request.urlText] }) { return response }
-                let response = try await base.send(request, options: options)
-                if response.body.data != nil { kept.withLock { $0[request.urlText] = response } }
-                return response
-            }
-        }),
-        AlteredTransport("keeps cookies", stateful: {
-            let cookies = Mutex<[String]>([])
-            return { request, options, base in
-                var request = request
-                let known = cookies.withLock { $0 }
-                if !known.isEmpty, !request.headers.contains(.cookie) {
-                    request.headers.add(.cookie, known.joined(separator: "; "))
+        AlteredTransport(
+            "keeps responses by URL",
+            stateful: {
+                let kept = Mutex<[String: HTTPResponse]>([:])
+                return { request, options, base in
+                    guard request.method == .get else { return try await base.send(request, options: options) }
+                    if let response = kept.withLock({ $0[request.urlText] }) { return response }
+                    let response = try await base.send(request, options: options)
+                    if response.body.data != nil { kept.withLock { $0[request.urlText] = response } }
+                    return response
                 }
-                let response = try await base.send(request, options: options)
-                for value in response.headers.values(of: .setCookie) {
-                    cookies.withLock { $0.append(String(value.prefix { $0 != ";" })) }
+            }),
+        AlteredTransport(
+            "keeps cookies",
+            stateful: {
+                let cookies = Mutex<[String]>([])
+                return { request, options, base in
+                    var request = request
+                    let known = cookies.withLock { $0 }
+                    if !known.isEmpty, !request.headers.contains(.cookie) {
+                        request.headers.add(.cookie, known.joined(separator: "; "))
+                    }
+                    let response = try await base.send(request, options: options)
+                    for value in response.headers.values(of: .setCookie) {
+                        cookies.withLock { $0.append(String(value.prefix { $0 != ";" })) }
+                    }
+                    return response
                 }
-                return response
-            }
-        }),
-        AlteredTransport("keeps the credentials of the last request", stateful: {
-            let last = Mutex<String?>(nil)
-            return { request, options, base in
-                var request = request
-                if let own = request.headers[.authorization] {
-                    last.withLock { $0 = own }
-                } else if let known = last.withLock({ $0 }) {
-                    request.headers.set(.authorization, known)
+            }),
+        AlteredTransport(
+            "keeps the credentials of the last request",
+            stateful: {
+                let last = Mutex<String?>(nil)
+                return { request, options, base in
+                    var request = request
+                    if let own = request.headers[.authorization] {
+                        last.withLock { $0 = own }
+                    } else if let known = last.withLock({ $0 }) {
+                        request.headers.set(.authorization, known)
+                    }
+                    return try await base.send(request, options: options)
                 }
-                return try await base.send(request, options: options)
-            }
-        }),
-        AlteredTransport("keeps the bodies that it sent", stateful: {
-            let sent = Mutex<[HTTPRequest]>([])
-            return { request, options, base in
-                sent.withLock { $0.append(request) }
-                return try await base.send(request, options: options)
-            }
-        }),
+            }),
+        AlteredTransport(
+            "keeps the bodies that it sent",
+            stateful: {
+                let sent = Mutex<[HTTPRequest]>([])
+                return { request, options, base in
+                    sent.withLock { $0.append(request) }
+                    return try await base.send(request, options: options)
+                }
+            }),
         AlteredTransport("throws errors of its own type") { request, options, base in
             struct Failure: Error {}
             do { return try await base.send(request, options: options) } catch let error as ErrandError
-                where error.code != .cancelled { throw Failure() }
+                where error.code != .cancelled
+            { throw Failure() }
         },
         AlteredTransport("calls silence a lost connection") { request, options, base in
             do { return try await base.send(request, options: options) } catch let error as ErrandError
-                where error.code == .timedOut { throw ErrandError(.connectionLost, "no bytes") }
+                where error.code == .timedOut
+            { throw ErrandError(.connectionLost, "no bytes") }
         },
         AlteredTransport("pumps a stream that nobody reads") { request, options, base in
             var response = try await base.send(request, options: options)
@@ -216,24 +230,28 @@ extension AlteredTransport {
                     feed.finish()
                 } catch { feed.finish(throwing: error) }
             }
-            response.body = HTTPBody(length: response.body.length, next: {
-                var iterator = chunks.makeAsyncIterator()
-                return try await iterator.next()
-            })
+            response.body = HTTPBody(
+                length: response.body.length,
+                next: {
+                    var iterator = chunks.makeAsyncIterator()
+                    return try await iterator.next()
+                })
             return response
         },
-        AlteredTransport("sends one request at a time", stateful: {
-            let turn = Turn()
-            return { request, options, base in
-                await turn.take()
-                defer { turn.leave() }
-                var response = try await base.send(request, options: options)
-                if options.delivery == .data {
-                    response.body = HTTPBody(try await response.body.collect(upTo: options.maximumBodyBytes))
+        AlteredTransport(
+            "sends one request at a time",
+            stateful: {
+                let turn = Turn()
+                return { request, options, base in
+                    await turn.take()
+                    defer { turn.leave() }
+                    var response = try await base.send(request, options: options)
+                    if options.delivery == .data {
+                        response.body = HTTPBody(try await response.body.collect(upTo: options.maximumBodyBytes))
+                    }
+                    return response
                 }
-                return response
-            }
-        }),
+            }),
     ]
 
     /// Each keeps what a transport promises.

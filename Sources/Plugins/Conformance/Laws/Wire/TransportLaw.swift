@@ -126,7 +126,8 @@ extension TransportLaw {
             isSimpler = false
             for candidate in WireExchange.simpler(best, keepsCount: needsTwo)
             where tries < 400 && ContinuousClock.now < end
-                && !candidate.contains(where: { $0.isExcused(by: bench.limitations) }) {
+                && !candidate.contains(where: { $0.isExcused(by: bench.limitations) })
+            {
                 tries += 1
                 guard let found = try await confirmed(bench, candidate, patience: [.milliseconds(500), .seconds(1)])
                 else { continue }

@@ -103,7 +103,9 @@ final class WireRun: Sendable {
                 if let wake = clock.nextWake, isSilent || start.duration(to: wake) < .seconds(100) {
                     clock.advance(to: wake)
                 }
-                if exchange.isCancelled, scene.mayBeCancelled.isOpen, scene.state.read({ $0.isServed }) { task.cancel() }
+                if exchange.isCancelled, scene.mayBeCancelled.isOpen, scene.state.read({ $0.isServed }) {
+                    task.cancel()
+                }
                 try? await Task.sleep(for: .milliseconds(1))
             }
         }
@@ -297,7 +299,9 @@ final class WireScene: Sendable {
     private func serve(_ connection: TestConversation) throws {
         var position = 0
         func send(upTo end: Int) throws {
-            if end > position { try connection.send(Data(image.bytes[position..<end]), inPiecesOf: exchange.reply.pieces) }
+            if end > position {
+                try connection.send(Data(image.bytes[position..<end]), inPiecesOf: exchange.reply.pieces)
+            }
             position = max(position, end)
         }
         if exchange.reply.isPaced {
@@ -355,7 +359,8 @@ struct WireFile: Sendable {
 
     init?(_ body: WireBody) throws {
         guard case .file(let count) = body else { return nil }
-        url = FileManager.default.temporaryDirectory.appendingPathComponent("errand-law-\(UInt64.random(in: 0 ... .max))")
+        let name = "errand-law-\(UInt64.random(in: 0 ... .max))"
+        url = FileManager.default.temporaryDirectory.appendingPathComponent(name)
         try WireBytes.prefix(count).write(to: url)
     }
 

@@ -5,7 +5,8 @@ extension WireExchange {
     private static let segments = LawVocabulary.segments + ["", "a.b", "a%2fb", "%7E"]
     private static let values =
         LawVocabulary.values + ["", "A", "a\tb", "\u{E4}\u{20AC}", "\"", "a=b; c", "=?utf-8?q?a?=", ",", "a,,b"]
-    private static let statuses = LawVocabulary.statuses.filter { $0 != 205 } + [200, 200, 200, 301, 302, 303, 307, 308]
+    private static let statuses =
+        LawVocabulary.statuses.filter { $0 != 205 } + [200, 200, 200, 301, 302, 303, 307, 308]
     private static let texts = LawVocabulary.texts + ["HTTP/1.1 200 OK\r\n\r\n", "\u{FEFF}a\r\n", "0\r\n\r\n"]
 
     // MARK: Requests
@@ -99,7 +100,9 @@ extension WireExchange {
         }
         if random.isTrue(0.2) { fields.append(.latin1("X-Law-L", random.pick(["\u{E4}", "caf\u{E9}", "\u{FF}a"]))) }
         if random.isTrue(0.2) { fields.append(.init(.location, random.pick(["/b", "", "http://[", "//x/"]))) }
-        if random.isTrue(0.3) { fields.append(.init(.contentType, random.pick(["text/plain", "text/html;charset=x", ""]))) }
+        if random.isTrue(0.3) {
+            fields.append(.init(.contentType, random.pick(["text/plain", "text/html;charset=x", ""])))
+        }
         if random.isTrue(0.05) { fields.append(.init("X-Law-Long", String(repeating: "a", count: 9_000))) }
         if random.isTrue(0.05) {
             for index in 0..<120 { fields.append(.init("X-Law-A", "\(index)")) }
@@ -327,6 +330,10 @@ extension WireReply {
         add { $0.framing = .length }
         if case .bytes(let count) = body, count > 1 { add { $0.body = .bytes(count / 2) } }
         if case .chunked(let sizes) = framing, !sizes.isEmpty { add { $0.framing = .chunked([]) } }
+        if headers.count > 3 {
+            add { $0.headers = HTTPHeaders($0.headers.prefix($0.headers.count / 2)) }
+            add { $0.headers = HTTPHeaders($0.headers.suffix($0.headers.count / 2)) }
+        }
         for index in headers.indices { add { $0.headers = $0.headers.without(index) } }
         if informational.count > 1 { add { $0.informational = [informational[0]] } }
         if trailers.count > 1 { for index in trailers.indices { add { $0.trailers = $0.trailers.without(index) } } }
@@ -369,7 +376,7 @@ extension WireExchange {
             if location.count < 2 || location == "http://[" { cases.insert(NeutralityCases.nowhere) }
             if reply.isPaced || reply.fault != nil { cases.insert(NeutralityCases.early) }
         }
-        if !method.isIdempotent || !body.isReplayable, WireImage(self).mayHideHead {
+        if !method.isIdempotent, WireImage(self).mayHideHead {
             cases.insert(ReuseCases.unsafe)
         }
         return cases
