@@ -83,7 +83,7 @@ extension AlteredTransport {
             if let url = URL(string: text.hasSuffix("=") ? String(text.dropLast()) : text) { request.url = url }
         },
         .request("sends Content-Length: 0 for a GET") { request in
-            if request.body.isNone { request.body = .data(Data(), contentType: nil) }
+            if request.body.isNone { request.headers.set(.contentLength, "0") }
         },
         .request("sends a stream in chunks although its length is known") { request in
             let body = request.body

@@ -36,7 +36,7 @@ extension TransportLaw {
         let run = try bench.run()
         for exchange in exchanges {
             let trace = try await run.play(exchange)
-            if let violation = trace.difference(from: exchange) { return violation }
+            if let violation = trace.difference(from: exchange) ?? trace.repetition { return violation }
         }
         return nil
     }
@@ -71,6 +71,12 @@ extension TransportLaw {
 extension WireTrace {
     var hanging: LawViolation? {
         isHanging ? LawViolation(expected: "an end of the exchange", came: "no end") : nil
+    }
+
+    /// For exchanges on a new connection.
+    var repetition: LawViolation? {
+        if requests.count < 2 { return nil }
+        return LawViolation(expected: "one request at the server", came: "also \(requests[1].target)")
     }
 
     var unexpectedFailure: LawViolation? {
