@@ -38,6 +38,9 @@ extension TransportLaw {
             if random.isTrue(0.7) {
                 let position = random.isTrue(0.6) ? 0 : Int.random(in: 1...60, using: &random)
                 exchange.reply.fault = random.isTrue() ? .close(position) : .reset(position)
+                if exchange.body.count > 0, random.isTrue(0.4) {
+                    exchange.reply.fault = .resetUpload(Int.random(in: 0..<exchange.body.count, using: &random))
+                }
             }
             return random.isTrue() ? [exchange] : [WireExchange(), exchange]
         }
@@ -49,8 +52,8 @@ extension TransportLaw {
             if let violation = trace.hanging { return violation }
             let isUnanswered = WireImage(exchange).mayHideHead
             let limit = !isFresh && exchange.method.isIdempotent && isUnanswered ? 2 : 1
-            if trace.requests.count > limit {
-                return LawViolation(expected: "\(limit) requests at most", came: "\(trace.requests.count)")
+            if trace.arrivals > limit {
+                return LawViolation(expected: "\(limit) requests at most", came: "\(trace.arrivals)")
             }
             let body = WireBytes.prefix(exchange.body.count)
             if trace.requests.contains(where: { $0.body != body }) {

@@ -13,6 +13,8 @@ public struct WireExchange: Sendable, Hashable {
     public var headers: HTTPHeaders
     /// The body of the request.
     public var body: WireBody
+    /// Whether the request goes to another origin.
+    public var isElsewhere: Bool
     /// Whether the caller wants a stream.
     public var isStreamed: Bool
     /// Whether the caller drops the body after its first chunk.
@@ -25,9 +27,11 @@ public struct WireExchange: Sendable, Hashable {
     /// Creates an exchange. Every argument has the plainest value by default.
     public init(
         _ method: HTTPMethod = .get, _ target: String = "/a", headers: HTTPHeaders = [:], body: WireBody = .none,
-        isStreamed: Bool = false, isDropped: Bool = false, isCancelled: Bool = false, reply: WireReply = WireReply()
+        isElsewhere: Bool = false, isStreamed: Bool = false, isDropped: Bool = false, isCancelled: Bool = false,
+        reply: WireReply = WireReply()
     ) {
         (self.method, self.target, self.headers, self.body) = (method, target, headers, body)
+        self.isElsewhere = isElsewhere
         (self.isStreamed, self.isDropped, self.isCancelled) = (isStreamed, isDropped, isCancelled)
         self.reply = reply
     }
@@ -140,6 +144,8 @@ public enum WireFault: Sendable, Hashable {
     case reset(Int)
     /// The server is silent after this many bytes.
     case stall(Int)
+    /// The connection is reset after this many bytes of the request's body.
+    case resetUpload(Int)
     /// The response isn't HTTP.
     case malformed(Malformation)
 
@@ -162,7 +168,7 @@ public enum WireFault: Sendable, Hashable {
     var position: Int? {
         switch self {
         case .close(let count), .reset(let count), .stall(let count): count
-        case .malformed: nil
+        case .resetUpload, .malformed: nil
         }
     }
 
@@ -171,7 +177,7 @@ public enum WireFault: Sendable, Hashable {
         case .close: .close(position)
         case .reset: .reset(position)
         case .stall: .stall(position)
-        case .malformed: self
+        case .resetUpload, .malformed: self
         }
     }
 }
@@ -187,6 +193,7 @@ extension WireExchange: CustomStringConvertible {
         if target != plain.target { parts.append(LawCode.text(target)) }
         if !headers.isEmpty { parts.append("headers: \(LawCode.wireHeaders(headers))") }
         if body != .none { parts.append("body: \(body.code)") }
+        if isElsewhere { parts.append("isElsewhere: true") }
         if isStreamed { parts.append("isStreamed: true") }
         if isDropped { parts.append("isDropped: true") }
         if isCancelled { parts.append("isCancelled: true") }
@@ -234,6 +241,7 @@ extension WireReply: CustomStringConvertible {
         case .close(let count): parts.append("fault: .close(\(count))")
         case .reset(let count): parts.append("fault: .reset(\(count))")
         case .stall(let count): parts.append("fault: .stall(\(count))")
+        case .resetUpload(let count): parts.append("fault: .resetUpload(\(count))")
         case .malformed(let kind): parts.append("fault: .malformed(.\(kind))")
         case nil: break
         }

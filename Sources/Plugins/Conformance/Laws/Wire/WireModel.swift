@@ -118,6 +118,7 @@ extension WireImage {
         let count = hasBody ? reply.body.data.count : 0
         switch reply.fault {
         case nil: return .response(count)
+        case .resetUpload: return .failure(afterHead: false)
         case .malformed(.excess): return .either
         case .malformed(let kind) where [.statusLine].contains(kind): return .failure(afterHead: false)
         case .malformed(let kind):
@@ -151,7 +152,7 @@ extension WireImage {
     var mayHideHead: Bool {
         switch reply.fault {
         case .close(let position): position < headEnd
-        case .reset: true
+        case .reset, .resetUpload: true
         default: false
         }
     }

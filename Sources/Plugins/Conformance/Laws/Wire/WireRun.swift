@@ -7,6 +7,8 @@ import Synchronization
 final class WireRun: Sendable {
     private let stage = WireStage()
     private let server: TestServer
+    /// The other origin, once an exchange needs it.
+    private let elsewhere = Mutex<TestServer?>(nil)
     private let clock = ManualTimeSource()
     private let transport: Mutex<(any Transport)?>
     /// How long an exchange may take before it counts as hanging.
@@ -15,19 +17,50 @@ final class WireRun: Sendable {
     init(_ transport: any Transport, patience: Duration) throws {
         self.transport = Mutex(transport)
         self.patience = patience
-        server = try TestServer()
-        server.on("*") { [stage] request in
-            guard let scene = stage.scene(for: request) else { return .status(500) }
-            return scene.reply(to: request)
-        }
+        server = try Self.server(stage, isElsewhere: false)
     }
 
-    var url: String { server.url }
+    private static func server(_ stage: WireStage, isElsewhere: Bool) throws -> TestServer {
+        let server = try TestServer()
+        server.on("*") { request in
+            guard let scene = stage.scene(for: request, isElsewhere) else { return .status(500) }
+            return scene.reply(to: request)
+        }
+        server.on(
+            "\(uploads)/*",
+            reading: .watched { request, piece in
+                guard let scene = stage.scene(for: request, isElsewhere) else { return [.close] }
+                if piece.isEmpty { scene.noteInterrupted() }
+                return request.bodyLength >= scene.uploadLimit ? [.reset] : []
+            }
+        ) { _ in .status(500) }
+        return server
+    }
+
+    /// The path of requests that the server interrupts.
+    private static let uploads = "/interrupted"
+
+    private func address(of exchange: WireExchange) throws -> String {
+        var server = server
+        if exchange.isElsewhere {
+            server = try elsewhere.withLock { [stage] other in
+                let known = try other ?? Self.server(stage, isElsewhere: true)
+                other = known
+                return known
+            }
+        }
+        if case .resetUpload = exchange.reply.fault { return server.url + Self.uploads + exchange.target }
+        return server.url + exchange.target
+    }
 
     /// Forgets the transport, whose connections must close then. Returns false if they stay open.
     func releaseTransport() async -> Bool {
         transport.withLock { $0 = nil }
-        do { try await server.waitUntilNoConnections(within: patience) } catch { return false }
+        let other = elsewhere.withLock { $0 }
+        do {
+            try await server.waitUntilNoConnections(within: patience)
+            try await other?.waitUntilNoConnections(within: patience)
+        } catch { return false }
         return true
     }
 
@@ -66,7 +99,7 @@ final class WireRun: Sendable {
 
     private func play(_ scene: WireScene) async throws -> WireTrace {
         let exchange = scene.exchange
-        guard let transport = transport.withLock({ $0 }), let url = URL(string: server.url + exchange.target) else {
+        guard let transport = transport.withLock({ $0 }), let url = URL(string: try address(of: exchange)) else {
             throw ConformanceFailure(expected: "a URL", came: exchange.target)
         }
         let file = try WireFile(exchange.body)
@@ -136,6 +169,7 @@ final class WireRun: Sendable {
         return scene.state.read { state in
             state.trace.remains = scene.remains
             state.trace.requests = state.requests
+            state.trace.arrivals = state.requests.count + state.interrupted
             return state.trace
         }
     }
@@ -189,6 +223,8 @@ struct WireTrace: Sendable {
     var mayCollect = false
     /// The complete requests at the server.
     var requests: [RecordedRequest] = []
+    /// With those whose body was interrupted.
+    var arrivals = 0
     var head: Head?
     var body = Data()
     var isComplete = false
@@ -208,10 +244,11 @@ final class WireStage: Sendable {
     func add(_ scene: WireScene) { scenes.withLock { $0.append(scene) } }
     func remove(_ scene: WireScene) { scenes.withLock { $0.removeAll { $0 === scene } } }
 
-    /// By its target, if there are several.
-    func scene(for request: RecordedRequest) -> WireScene? {
+    /// By its target, if there are several. Returns `nil` if the request came to the wrong origin.
+    func scene(for request: RecordedRequest, _ isElsewhere: Bool) -> WireScene? {
         scenes.withLock { scenes in
-            scenes.count < 2 ? scenes.first : scenes.first { $0.exchange.target == request.target }
+            let scene = scenes.count < 2 ? scenes.first : scenes.first { $0.exchange.target == request.target }
+            return scene?.exchange.isElsewhere == isElsewhere ? scene : nil
         }
     }
 }
@@ -221,6 +258,7 @@ final class WireScene: Sendable {
     struct State: Sendable {
         var trace = WireTrace()
         var requests: [RecordedRequest] = []
+        var interrupted = 0
         /// The server has sent its last byte.
         var isServed = false
         /// The client has closed a connection on which the server was silent.
@@ -279,6 +317,13 @@ final class WireScene: Sendable {
 
     // MARK: At the server
 
+    /// The bytes of the request's body after which the connection is reset.
+    var uploadLimit: Int64 {
+        if case .resetUpload(let count) = exchange.reply.fault { Int64(count) } else { .max }
+    }
+
+    func noteInterrupted() { state.update { $0.interrupted += 1 } }
+
     func reply(to request: RecordedRequest) -> TestResponse {
         state.update { $0.requests.append(request) }
         let reply = exchange.reply
@@ -316,7 +361,7 @@ final class WireScene: Sendable {
         case .close: return
         case .reset: try connection.reset()
         case .stall: try connection.stall()
-        case .malformed, nil:
+        case .resetUpload, .malformed, nil:
             if image.completion == nil { return }
             try connection.wait(for: finished)
         }

@@ -130,6 +130,13 @@ extension WireExchange {
             exchange.body = .failing(random.pick([[], [1], [1_000, 5], [100_000]]))
             return [exchange]
         }
+        if random.isTrue(0.1) {
+            exchange = upload(&random)[0]
+            if exchange.body.count > 0 {
+                exchange.reply.fault = .resetUpload(Int.random(in: 0..<exchange.body.count, using: &random))
+            }
+            return [exchange]
+        }
         if case .bytes(let count) = exchange.reply.body, count > 100_000 { exchange.reply.body = .bytes(20_000) }
         if random.isTrue(0.2) {
             exchange.reply.fault = .malformed(random.pick(WireFault.Malformation.allCases))
@@ -178,6 +185,7 @@ extension WireExchange {
         var first = download(&random)[0]
         var second = download(&random)[0]
         second.target = random.isTrue() ? "/a" : "/b"
+        second.isElsewhere = random.isTrue(0.2)
         switch Int.random(in: 0..<5, using: &random) {
         case 0:
             first.headers = [.authorization: "Bearer law", .cookie: "law=1"]
@@ -233,6 +241,7 @@ extension WireExchange {
         add { $0.reply = plain.reply }
         add { $0.headers = [:] }
         add { $0.body = .none }
+        add { $0.isElsewhere = false }
         add { $0.target = plain.target }
         add { $0.method = .get }
         add { $0.isStreamed = false }
@@ -267,6 +276,7 @@ extension WireExchange {
             let end = image.completion.map { $0 - 1 } ?? image.bytes.count
             return position < end && (!isDropped || isStreamed && position > image.headEnd)
         }
+        if case .resetUpload(let position) = reply.fault { return position < body.count }
         if case .malformed = reply.fault {
             return image.hasBody && !reply.body.data.isEmpty && image.outcome != .response(reply.body.data.count)
         }
@@ -336,6 +346,7 @@ extension WireReply {
         }
         for index in headers.indices { add { $0.headers = $0.headers.without(index) } }
         if informational.count > 1 { add { $0.informational = [informational[0]] } }
+        if case .resetUpload(let position) = fault, position > 0 { add { $0.fault = .resetUpload(0) } }
         if trailers.count > 1 { for index in trailers.indices { add { $0.trailers = $0.trailers.without(index) } } }
         return results
     }
