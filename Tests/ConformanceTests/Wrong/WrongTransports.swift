@@ -82,9 +82,6 @@ extension AlteredTransport {
             let text = request.urlText.replacing("=&", with: "&")
             if let url = URL(string: text.hasSuffix("=") ? String(text.dropLast()) : text) { request.url = url }
         },
-        .request("sends Content-Length: 0 for a GET") { request in
-            if request.body.isNone { request.headers.set(.contentLength, "0") }
-        },
         .request("sends a stream in chunks although its length is known") { request in
             let body = request.body
             guard body.data == nil, !body.isNone else { return }

@@ -45,6 +45,9 @@ extension TransportLaw {
         for (index, exchange) in exchanges.enumerated() {
             let trace = try await run.play(exchange)
             if index < exchanges.count - 1 { continue }
+            // Bytes after a response may spoil the connection, but they must not become a response.
+            let isSpoiled = exchanges.dropLast().contains { $0.reply.fault == .malformed(.excess) }
+            if isSpoiled, let failure = trace.failure, failure.code != nil, !failure.isCancelled { continue }
             if let violation = trace.companyDifference(from: exchange) { return violation }
         }
         return nil

@@ -133,6 +133,12 @@ extension WireBody {
 }
 
 extension WireTrace {
+    /// Codes for which the request, the name or the TLS is to blame.
+    private static let blame: Set<ErrandError.Code> = [
+        .invalidURL, .invalidRequest, .encodingFailed, .decodingFailed, .bodyNotReplayable, .nameLookupFailed,
+        .insecureConnection,
+    ]
+
     func faultDifference(from exchange: WireExchange) -> LawViolation? {
         let image = WireImage(exchange)
         if exchange.body.isFailing {
@@ -176,7 +182,8 @@ extension WireTrace {
         if exchange.isSilent, !exchange.body.isFailing {
             return code == .timedOut ? nil : LawViolation(expected: "timedOut", came: failure.description)
         }
-        if code == .timedOut {
+        let isBlaming = !exchange.body.isFailing && Self.blame.contains(code)
+        if code == .timedOut || isBlaming {
             return LawViolation(expected: "an error of the connection", came: failure.description)
         }
         // A client that collects has received the head, unless a reset threw it away.
