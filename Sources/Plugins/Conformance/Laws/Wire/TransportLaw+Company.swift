@@ -138,7 +138,15 @@ extension WireTrace {
         if sent != 0, sent != Int64(exchange.body.count) {
             return LawViolation(expected: "\(exchange.body.count) bytes sent at the end", came: "\(sent)")
         }
-        guard exchange.reply.body != .gzip else { return nil }
+        if let total = steps.compactMap(\.totalToSend).first(where: { $0 != Int64(exchange.body.count) }) {
+            return LawViolation(expected: "a total of \(exchange.body.count) bytes to send", came: "\(total)")
+        }
+        guard exchange.reply.body != .gzip, image.hasBody || received > 0 else { return nil }
+        let wrong = steps.compactMap(\.totalToReceive).first { $0 != Int64(exchange.reply.body.data.count) }
+        if let wrong, image.hasBody {
+            return LawViolation(
+                expected: "a total of \(exchange.reply.body.data.count) bytes to receive", came: "\(wrong)")
+        }
         let total = image.hasBody ? Int64(exchange.reply.body.data.count) : 0
         let isShort = mayCollect && received != 0 && received < total
         if received > total || isShort {
