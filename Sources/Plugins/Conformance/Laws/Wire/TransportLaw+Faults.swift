@@ -148,6 +148,10 @@ extension WireTrace {
             return failureDifference(exchange, image, mayHaveHead: false)
         }
         switch image.outcome {
+        // A coded body that ends early is an error, or comes as it is.
+        case .response(let count)
+        where failure != nil && exchange.reply.body == .gzip && count < exchange.reply.body.data.count && image.hasBody:
+            return failureDifference(exchange, image, mayHaveHead: true)
         case .response: return difference(from: exchange)
         case .failure(let isAfterHead): return failureDifference(exchange, image, mayHaveHead: isAfterHead)
         case .either where failure == nil: return headDifference(from: exchange) ?? wholeDifference(image)

@@ -198,6 +198,9 @@ extension RecordedRequest {
             return LawViolation(expected: "no framing of a missing body", came: isChunked ? "chunks" : "\(lengths)")
         }
         if framings > 1 { return LawViolation(expected: "one framing", came: "\(framings)") }
+        // A missing body and an empty one are the same unless the method expects one (RFC 9110, section 8.6).
+        let expectsBody = [.post, .put, .patch].contains(exchange.method)
+        if exchange.body.count == 0, sent.length != nil, framings == 0, !expectsBody { return nil }
         if let length = sent.length, exchange.body != .none, lengths != ["\(length)"] {
             return LawViolation(expected: "Content-Length: \(length)", came: isChunked ? "chunks" : "\(lengths)")
         }

@@ -29,7 +29,7 @@ extension WireExchange {
             if location.count < 2 || location == "http://[" { cases.insert(NeutralityCases.nowhere) }
             if reply.isPaced || reply.fault != nil { cases.insert(NeutralityCases.early) }
         }
-        if !method.isIdempotent, WireImage(self).mayHideHead {
+        if !method.isIdempotent || body != .none, WireImage(self).mayHideHead {
             cases.insert(ReuseCases.unsafe)
         }
         return cases
