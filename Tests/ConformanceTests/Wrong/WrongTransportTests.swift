@@ -20,6 +20,8 @@ struct WrongTransportTests {
         ("decodes %2F in the path", .request),
         ("drops the = of an item without a value", .request),
         ("sends a request again whose connection was lost", .count),
+        ("sends a request again after a challenge", .count),
+        ("sends HEAD as GET", .request),
         ("follows a redirect", .response),
         ("creates its own options, which report no event", .events),
         ("reports progress of its own, twice the bytes", .events),

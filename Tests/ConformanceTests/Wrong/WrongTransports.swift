@@ -121,6 +121,19 @@ extension AlteredTransport {
                 return try await base.send(request, options: options)
             }
         },
+        AlteredTransport("sends a request again after a challenge") { request, options, base in
+            let response = try await base.send(request, options: options)
+            guard response.status == 401, response.headers.contains(.wwwAuthenticate) else { return response }
+            response.body.cancel()
+            return try await base.send(request, options: options)
+        },
+        AlteredTransport("sends HEAD as GET") { request, options, base in
+            var copy = request
+            if request.method == .head { copy.method = .get }
+            var response = try await base.send(copy, options: options)
+            if request.method == .head { response.body = .empty }
+            return response
+        },
         AlteredTransport("follows a redirect") { request, options, base in
             let response = try await base.send(request, options: options)
             guard request.method == .get, [301, 302, 307].contains(response.status),

@@ -34,6 +34,7 @@ extension TransportLaw {
             if random.isTrue(0.5) {
                 exchange.reply.headers[.retryAfter] = "0"
                 exchange.reply.headers[.location] = "/b"
+                exchange.reply.headers[.wwwAuthenticate] = "Basic realm=\"law\""
             }
             if random.isTrue(0.7) {
                 let position = random.isTrue(0.6) ? 0 : Int.random(in: 1...60, using: &random)

@@ -76,6 +76,7 @@ extension WireExchange {
     private static func randomReply(_ random: inout LawRandom) -> WireReply {
         var reply = WireReply(random.pick(statuses))
         reply.headers = randomFields(&random)
+        if let (name, value) = companion(of: reply.status), random.isTrue(0.7) { reply.headers.set(name, value) }
         reply.body = randomContent(&random)
         if random.isTrue(0.15) { reply.informational = random.pick([[103], [100], [102, 103], [103, 103]]) }
         switch Int.random(in: 0..<4, using: &random) {
@@ -87,6 +88,16 @@ extension WireExchange {
         if random.isTrue(0.3) { reply.pieces = random.pick([1, 2, 7, 100]) }
         if reply.body.data.count > 2_000, let pieces = reply.pieces, pieces < 100 { reply.pieces = 4_096 }
         return reply
+    }
+
+    /// The field that makes a client act on a status.
+    private static func companion(of status: Int) -> (HTTPHeaderName, String)? {
+        switch status {
+        case 301, 302, 303, 307, 308: (.location, "/b")
+        case 401: (.wwwAuthenticate, "Basic realm=\"law\"")
+        case 408, 425, 429, 503: (.retryAfter, "0")
+        default: nil
+        }
     }
 
     private static func randomFields(_ random: inout LawRandom) -> HTTPHeaders {
