@@ -109,6 +109,7 @@ extension WireExchange {
             let (name, value) = random.pick(LawVocabulary.responseFields)
             fields.append(.init(name, value))
         }
+        if random.isTrue(0.15) { fields += [.init(.setCookie, "a=1"), .init(.setCookie, "b=2; Secure")] }
         if random.isTrue(0.2) { fields.append(.latin1("X-Law-L", random.pick(["\u{E4}", "caf\u{E9}", "\u{FF}a"]))) }
         if random.isTrue(0.2) { fields.append(.init(.location, random.pick(["/b", "", "http://[", "//x/"]))) }
         if random.isTrue(0.3) {
@@ -202,6 +203,10 @@ extension WireExchange {
             first.headers = [.authorization: "Bearer law", .cookie: "law=1"]
             second.target = "/a"
         case 1:
+            if random.isTrue(0.7) {
+                (first.method, first.isStreamed, first.reply.status) = (.get, false, 200)
+                if first.reply.body == .text("law") { first.reply.body = .text("first") }
+            }
             first.reply.headers.add(.setCookie, "law=1; Path=/")
             first.reply.headers.add(.entityTag, "\"law\"")
             first.reply.headers.set(.cacheControl, "max-age=60")
