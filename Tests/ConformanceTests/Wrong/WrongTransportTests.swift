@@ -92,7 +92,7 @@ struct WrongTransportTests {
     }
 
     private func failure(of law: TransportLaw, _ wrong: AlteredTransport) async -> ConformanceFailure? {
-        let cases = TransportConformance.cases(for: wrong.make, laws: LawOptions(rounds: 200))
+        let cases = TransportConformance.cases(for: wrong.make, laws: LawOptions(rounds: 200, budget: LawBudget.duration))
         do { try await cases.first { $0.name == law.name }?.run() } catch { return error as? ConformanceFailure }
         return nil
     }
