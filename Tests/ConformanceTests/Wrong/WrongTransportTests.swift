@@ -92,7 +92,8 @@ struct WrongTransportTests {
     }
 
     private func failure(of law: TransportLaw, _ wrong: AlteredTransport) async -> ConformanceFailure? {
-        let cases = TransportConformance.cases(for: wrong.make, laws: LawOptions(rounds: 200, budget: LawBudget.duration))
+        let cases = TransportConformance.cases(
+            for: wrong.make, laws: LawOptions(rounds: 200, budget: LawBudget.duration))
         do { try await cases.first { $0.name == law.name }?.run() } catch { return error as? ConformanceFailure }
         return nil
     }
