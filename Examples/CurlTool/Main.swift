@@ -34,7 +34,8 @@ struct Main {
     static func main() async {
         #if os(Linux) || os(macOS)
         var (kept, excused, broken) = (0, 0, 0)
-        for each in TransportConformance.cases(for: { CurlTool() }, knownLimitations: limitations) {
+        // Most laws need a head that arrives before its body.
+        for each in TransportConformance.cases(for: { CurlTool() }, laws: .off, knownLimitations: limitations) {
             do {
                 try await each.run()
                 kept += 1

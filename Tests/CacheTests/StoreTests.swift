@@ -6,16 +6,19 @@ import Testing
 
 @Suite("Stores", .endsInTime, .leakChecked)
 struct StoreTests {
-    @Test("the memory store conforms", arguments: CacheStoreSuite.cases)
+    private static let cases =
+        LawBudget.factor == 1 ? CacheStoreSuite.cases : CacheStoreSuite.laws(rounds: 60 * LawBudget.factor)
+
+    @Test("the memory store conforms", arguments: cases)
     func memory(_ test: CacheStoreSuite.Case) async throws { try await test.run { MemoryStore() } }
 
-    @Test("the disk store conforms", arguments: CacheStoreSuite.cases)
+    @Test("the disk store conforms", arguments: cases)
     func disk(_ test: CacheStoreSuite.Case) async throws {
         let directory = TemporaryDirectory()
         try await test.run { DiskStore(at: directory.url) }
     }
 
-    @Test("the sealed disk store conforms", arguments: CacheStoreSuite.cases)
+    @Test("the sealed disk store conforms", arguments: cases)
     func sealed(_ test: CacheStoreSuite.Case) async throws {
         let directory = TemporaryDirectory()
         let flip = DiskStore.Seal {
@@ -27,7 +30,7 @@ struct StoreTests {
         try await test.run { DiskStore(at: directory.url, seal: flip) }
     }
 
-    @Test("a tiered store conforms", arguments: CacheStoreSuite.cases)
+    @Test("a tiered store conforms", arguments: cases)
     func tiers(_ test: CacheStoreSuite.Case) async throws {
         let directory = TemporaryDirectory()
         try await test.run { TieredStore(MemoryStore(), DiskStore(at: directory.url)) }

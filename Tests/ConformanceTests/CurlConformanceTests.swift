@@ -7,7 +7,12 @@ import ErrandCurlTransport
 
 @Suite("What a transport promises, kept by libcurl", .endsInTime, .leakChecked)
 struct CurlConformanceTests {
-    @Test("libcurl", arguments: TransportConformance.cases(for: { CurlTransport() }, within: .seconds(500)))
+    static let laws = LawOptions(rounds: 40 * LawBudget.factor, budget: LawBudget.duration)
+
+    @Test(
+        "libcurl",
+        arguments: TransportConformance.cases(for: { CurlTransport() }, laws: laws, within: LawBudget.duration)
+            .filter { LawBudget.includes($0.name) })
     func kept(each: ConformanceCase) async throws { try await each.run() }
 
     @Test(

@@ -29,6 +29,17 @@ struct URLSessionConformanceTests {
             "a header field that begins with a carriage return is an invalid response",
             because: "URLSession takes it for the end of the head on Linux"),
         .named(
+            "a value that is not UTF-8 is read as Latin-1",
+            because: "such a field ends the transfer on Linux (a defect of FoundationNetworking)"),
+        .named(
+            "the head of a redirect arrives before its body",
+            because: "URLSession reports a redirect on Linux once its body has arrived"),
+        .named(
+            "a redirect to nowhere has its body", because: "URLSession drops the body of such a redirect on Linux"),
+        .named(
+            "a request that is not idempotent is sent once, also on a connection that closes",
+            because: "the libcurl of FoundationNetworking sends it again"),
+        .named(
             "a Content-Length that is no single number is an invalid response, and the connection is not used again",
             because: "the response is refused, but URLSession reads `+2` as 2 on Linux and keeps the connection"),
     ]
@@ -42,7 +53,10 @@ struct URLSessionConformanceTests {
     @Test(
         "URLSession",
         arguments: TransportConformance.cases(
-            for: { URLSessionTransport() }, knownLimitations: limitations, within: .seconds(500)))
+            for: { URLSessionTransport() },
+            laws: LawOptions(rounds: 40 * LawBudget.factor, budget: LawBudget.duration),
+            knownLimitations: limitations, within: LawBudget.duration
+        ).filter { LawBudget.includes($0.name) })
     func kept(each: ConformanceCase) async throws {
         if let limitation = each.limitation { try Test.cancel("\(each.name) is excused: \(limitation)") }
         try await each.run()

@@ -54,8 +54,9 @@ struct HTTP3Tests {
     @Test("a transport over HTTP/3 keeps what a transport promises")
     func conformance() async throws {
         let server = try await HTTP3Server()
+        // The laws compare bytes of HTTP/1.1, which the server of HTTP/3 doesn't pass on.
         let cases = TransportConformance.cases(
-            for: { HTTP3Transport(server) }, knownLimitations: Self.limitations, within: .seconds(500))
+            for: { HTTP3Transport(server) }, laws: .off, knownLimitations: Self.limitations, within: .seconds(500))
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (index, each) in cases.enumerated() {
                 if index >= 8 { try await group.next() }

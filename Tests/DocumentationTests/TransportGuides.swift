@@ -15,12 +15,17 @@ private typealias MyTransport = URLSessionTransport
 /// Runs only one feature of the real suite, because the whole suite runs elsewhere.
 private enum TransportConformance {
     static func cases(
-        for make: @escaping @Sendable () throws -> any Transport, knownLimitations limitations: [KnownLimitation] = []
+        for make: @escaping @Sendable () throws -> any Transport, laws: LawOptions = .off,
+        knownLimitations limitations: [KnownLimitation] = []
     ) -> [ConformanceCase] {
-        ErrandConformance.TransportConformance.cases(for: make, knownLimitations: limitations).filter {
+        ErrandConformance.TransportConformance.cases(for: make, laws: laws, knownLimitations: limitations).filter {
             $0.feature == .ranges
         }
     }
+}
+
+private func thoroughCases() -> [ConformanceCase] {
+    TransportConformance.cases(for: { MyTransport() }, laws: LawOptions(rounds: 10_000, budget: .seconds(600), seed: 7))
 }
 
 @Suite("MyTransport keeps what a transport promises")

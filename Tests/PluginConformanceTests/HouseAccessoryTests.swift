@@ -27,7 +27,8 @@ struct HouseAccessoryTests {
 }
 
 enum HouseAccessory {
-    private static let limit = Duration.seconds(600)
+    private static let limit = LawBudget.duration
+    private static let laws = LawOptions(rounds: 100 * LawBudget.factor, budget: LawBudget.duration)
 
     /// An inspector with its server, and the data for its page.
     private final class StartedInspector: Accessory {
@@ -63,15 +64,22 @@ enum HouseAccessory {
     }
 
     static let log = AccessoryConformance.cases(
-        for: { TestedLog() }, output: { await $0.text() }, within: limit, gracePeriod: limit)
-    static let indicator = AccessoryConformance.cases(for: { LoadingIndicator() }, within: limit, gracePeriod: limit)
+        for: { TestedLog() }, output: { await $0.text() }, laws: laws, within: limit, gracePeriod: limit
+    ).filter { LawBudget.includes($0.name) }
+    static let indicator = AccessoryConformance.cases(
+        for: { LoadingIndicator() }, laws: laws, within: limit, gracePeriod: limit
+    ).filter { LawBudget.includes($0.name) }
     static let recorder = AccessoryConformance.cases(
         for: { ExchangeRecorder(maximumBodyBytes: 1_000) },
         output: { recorder in
             "\(String(decoding: try recorder.harFile().encoded(), as: UTF8.self)) \(recorder.waterfallPage(title: "a").html)"
-        }, within: limit, gracePeriod: limit)
+        }, laws: laws, within: limit, gracePeriod: limit
+    ).filter { LawBudget.includes($0.name) }
     static let inspector = AccessoryConformance.cases(
-        for: { StartedInspector() }, output: { $0.inspector.everything }, within: limit, gracePeriod: limit)
+        for: { StartedInspector() }, output: { $0.inspector.everything }, laws: laws, within: limit, gracePeriod: limit
+    ).filter { LawBudget.includes($0.name) }
     static let events = AccessoryConformance.cases(
-        for: { EventAccessory(willStart: {}, success: { _ in }, didStop: {}) }, within: limit, gracePeriod: limit)
+        for: { EventAccessory(willStart: {}, success: { _ in }, didStop: {}) }, laws: laws, within: limit,
+        gracePeriod: limit
+    ).filter { LawBudget.includes($0.name) }
 }

@@ -129,6 +129,15 @@ struct TransportTests {
         #expect(error.code == expected)
     }
 
+    @Test("a response that isn't HTTP/1.1 isn't taken for a URL that isn't supported")
+    func oldResponse() {
+        func code(_ text: String) -> ErrandError.Code {
+            ErrandError(urlSession: URLError(.unsupportedURL, userInfo: [NSLocalizedDescriptionKey: text])).code
+        }
+        #expect(code("Received HTTP/0.9 when not allowed") == .invalidResponse)
+        #expect(code("unsupported URL") == .invalidURL)
+    }
+
     private func leftovers() throws -> Set<String> {
         let names = try FileManager.default.contentsOfDirectory(atPath: FileManager.default.temporaryDirectory.path)
         return Set(names.filter { $0.hasPrefix("errand-body-") })

@@ -49,7 +49,7 @@ public enum CacheStoreSuite {
     }
 
     /// The cases for every store. See also ``persistentCases`` and ``limitCases``.
-    public static let cases: [Case] = basics + fidelity + secrets + removals + selections + concurrency + laws
+    public static let cases: [Case] = basics + fidelity + secrets + removals + selections + concurrency + laws()
 
     static func expect(_ condition: Bool, _ what: String) throws {
         if !condition { throw Failure(description: what) }

@@ -2,4 +2,4 @@
 //
 // Cases/    the requirements of transports
 // Plugins/  the requirements of filters and accessories, and the bench that checks them
-// Laws/     the laws of filters and accessories, and the random exchanges that test them
+// Laws/     the laws of filters and accessories, and the random exchanges that test them; in Wire/ those of transports

@@ -15,15 +15,19 @@ import ErrandTesting
 /// TransportConformance.cases(
 ///     for: { MyTransport() }, knownLimitations: [.feature(.trailers, because: "the client below drops them")])
 /// ```
+///
+/// The laws leave out exchanges that a limitation covers.
 public enum TransportConformance {
     /// Returns the cases for the transports that `make` creates.
     ///
     /// - Parameters:
     ///   - make: Creates a new transport, without connections or shared state.
+    ///   - laws: How thoroughly to test each ``TransportLaw``. Defaults to a hundred rounds, at most a minute in all.
     ///   - limitations: The transport's limitations. Excused cases stay in the list.
     ///   - limit: The time after which a case counts as hanging. Defaults to two minutes.
     public static func cases(
-        for make: @escaping @Sendable () throws -> any Transport, knownLimitations limitations: [KnownLimitation] = [],
+        for make: @escaping @Sendable () throws -> any Transport, laws: LawOptions = LawOptions(),
+        knownLimitations limitations: [KnownLimitation] = [],
         within limit: Duration = .seconds(120)
     ) -> [ConformanceCase] {
         let drafts =
@@ -33,6 +37,14 @@ public enum TransportConformance {
         var cases = drafts.map { draft in
             ConformanceCase(name: draft.name, feature: draft.feature, limitation: nil, limit: limit) {
                 try await draft.body(ConformanceBench(make))
+            }
+        }
+        if laws.rounds > 0 {
+            let bench = WireBench(make: make, limitations: limitations)
+            cases += TransportLaw.all.map { law in
+                ConformanceCase(name: law.name, feature: .laws, limitation: nil, limit: limit) {
+                    try await law.search(bench, laws)
+                }
             }
         }
         for index in cases.indices {
@@ -109,6 +121,8 @@ public enum TransportFeature: String, Sendable, Hashable, CaseIterable, CustomSt
     case addresses
     /// Connections close when the transport is deallocated.
     case lifetime
+    /// Each ``TransportLaw``.
+    case laws
 
     /// The feature's name.
     public var description: String { rawValue }

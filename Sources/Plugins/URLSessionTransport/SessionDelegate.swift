@@ -50,7 +50,14 @@ class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
+        #if canImport(FoundationNetworking)
+        // An answer after the task was cancelled would end the process. Tasks are cancelled on the same queue, after
+        // their transfer is over.
+        guard let transfer = transfer(task) else { return }
+        transfer.queue.async { if !transfer.isOver { completionHandler(nil) } }
+        #else
         completionHandler(nil)
+        #endif
     }
 
     func urlSession(

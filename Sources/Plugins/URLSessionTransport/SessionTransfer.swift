@@ -133,6 +133,8 @@ final class SessionTransfer: Sendable {
         return result
     }
 
+    var isOver: Bool { state.withLock { $0.isOver } }
+
     /// Call it from any thread, at any time. The waiter resumes before the task is cancelled.
     func cancel() { fail(ErrandError(.cancelled, "the transfer was cancelled")) }
 

@@ -34,7 +34,8 @@ extension ErrandError {
             .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
             .clientCertificateRequired, .appTransportSecurityRequiresSecureConnection:
             .insecureConnection
-        case .badURL, .unsupportedURL: .invalidURL
+        // On Linux, a response that isn't HTTP/1.1 has the same code as a URL that isn't supported.
+        case .badURL, .unsupportedURL: text(error).lowercased().contains("http/0.9") ? .invalidResponse : .invalidURL
         case .requestBodyStreamExhausted: .bodyNotReplayable
         case .fileDoesNotExist, .noPermissionsToReadFile: .fileFailed
         case .unknown: code(fromText: text(error).lowercased())

@@ -26,7 +26,7 @@ public import ErrandHTTP
 /// - adds the head and the bytes received so far as the `response` of an error, if it fails while it collects a body.
 ///   For a stream, Core does.
 ///
-/// `ErrandTesting` contains a test suite that a transport should pass.
+/// `ErrandConformance` contains a test suite that a transport should pass.
 public protocol Transport: Sendable {
     /// Sends a request, which Core has validated, and returns once the head of the response has arrived. If
     /// ``TransportOptions/collectsBody(ofStatus:)`` is true, it can wait for the whole body and return it in memory,

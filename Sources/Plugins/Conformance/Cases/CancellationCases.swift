@@ -109,6 +109,18 @@ enum CancellationCases {
             }
             try await bench.expectWorking(after: "many cancellations")
         },
+        ConformanceDraft(.cancellation, "of redirects, at 200 moments of chance") { bench in
+            bench.server.on("/moved", TestResponse.text("moved", status: 302).header(.location, "/ok"))
+            for index in 0..<200 {
+                let task = Task { try await bench.exchange(.get, "/moved") }
+                for _ in 0..<(index * 7919 % 400) { await Task.yield() }
+                task.cancel()
+                if case .success(let received) = await task.result {
+                    try bench.equal(received.status, 302, "the status")
+                }
+            }
+            try await bench.expectWorking(after: "cancelled redirects")
+        },
         ConformanceDraft(.cancellation, "after the end changes nothing") { bench in
             let task = Task { try await bench.exchange(.get, "/ok") }
             try bench.equal(try await task.value.text, "ok", "the body")

@@ -4,9 +4,9 @@ import ErrandTesting
 
 /// Content codings (RFC 9110, section 8.4), trailers, 1xx responses and ranges.
 enum CodingCases {
-    private static let text = String(repeating: "one answer, coded\n", count: 20)
+    static let text = String(repeating: "one answer, coded\n", count: 20)
     // Compressed by gzip and zlib: the code under test must not produce its own input.
-    private static let gzip =
+    static let gzip =
         Data(base64Encoded: "H4sIAAAAAAACA8vPS1VIzCsuTy3SUUjOT0lN4cofFaGBCADl3wqlaAEAAA==") ?? Data()
     private static let deflate = Data(base64Encoded: "eNrLz0tVSMwrLk8t0lFIzk9JTeHKHxWhgQgAzhB9jQ==") ?? Data()
 

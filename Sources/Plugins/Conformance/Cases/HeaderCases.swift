@@ -4,6 +4,8 @@ import ErrandTesting
 
 /// Fields, methods and targets (RFC 9110, sections 5, 7 and 9).
 enum HeaderCases {
+    static let latin1 = "a value that is not UTF-8 is read as Latin-1"
+
     static let all: [ConformanceDraft] = [
         ConformanceDraft(.headers, "fields of one name are all there, in their order") { bench in
             bench.server.on("/many", TestResponse.text("ok").header("X-Part", "a").header("X-Part", "b, c"))
@@ -24,6 +26,14 @@ enum HeaderCases {
             let received = try await bench.exchange(.get, "/raw")
             try bench.equal(received.headers["x-shout"], "loud", "x-shout")
             try bench.equal(received.headers["X-Empty"], "", "X-Empty")
+            try bench.equal(received.text, "ok", "the body")
+        },
+        ConformanceDraft(.headers, latin1) { bench in
+            var bytes = Data("HTTP/1.1 200 OK\r\nX-Name: caf".utf8)
+            bytes += [0xE9] + Data("\r\nContent-Length: 2\r\n\r\nok".utf8)
+            bench.server.on("/latin1", .raw(bytes))
+            let received = try await bench.exchange(.get, "/latin1")
+            try bench.equal(received.headers["X-Name"], "caf\u{E9}", "X-Name")
             try bench.equal(received.text, "ok", "the body")
         },
         ConformanceDraft(.headers, "a response may have no header at all") { bench in
@@ -77,6 +87,9 @@ enum HeaderCases {
 
 /// Responses for Core and filters to handle (see ``Transport``).
 enum NeutralityCases {
+    static let early = "the head of a redirect arrives before its body"
+    static let nowhere = "a redirect to nowhere has its body"
+
     static let all: [ConformanceDraft] = [
         ConformanceDraft(.neutrality, "a redirect is the response and is not followed") { bench in
             bench.server.on("/target", .text("followed"))
@@ -101,6 +114,26 @@ enum NeutralityCases {
                 try bench.equal(received.status, 302, "the status with the Location \(location ?? "missing")")
                 try bench.equal(received.headers["X-Seen"], "yes", "X-Seen")
             }
+        },
+        ConformanceDraft(.neutrality, nowhere) { bench in
+            for location in [nil, ""] as [String?] {
+                var response = TestResponse.text("moved", status: 302)
+                if let location { response = response.header(.location, location) }
+                bench.server.on("/lost", response)
+                for delivery in FramingCases.deliveries {
+                    let received = try await bench.exchange(.get, "/lost", delivery: delivery)
+                    try bench.equal(received.text, "moved", "the body with the Location \(location ?? "missing")")
+                }
+            }
+        },
+        ConformanceDraft(.neutrality, early) { bench in
+            let gate = Gate()
+            let response = TestResponse.text("moved", status: 302).header(.location, "/target")
+            bench.server.on("/moved", response.waiting(for: gate, afterBodyBytes: 0))
+            let received = try await bench.send(.get, "/moved", options: TransportOptions(delivery: .stream))
+            try bench.equal(received.status, 302, "the status")
+            gate.open()
+            try bench.equal(try await received.body.collect(upTo: 100), Data("moved".utf8), "the body")
         },
         ConformanceDraft(.neutrality, "a challenge is a response, with its body") { bench in
             for challenge in ["Basic realm=\"here\"", "Digest realm=\"d\", nonce=\"n\"", "Bearer", "Unknown x=1", ""] {

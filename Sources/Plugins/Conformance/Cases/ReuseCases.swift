@@ -3,6 +3,8 @@ import ErrandEssentials
 import ErrandTesting
 
 enum ReuseCases {
+    static let unsafe = "a request that is not idempotent is sent once, also on a connection that closes"
+
     static let all: [ConformanceDraft] = [
         ConformanceDraft(.reuse, "requests one after the other share a connection") { bench in
             for _ in 0..<20 { _ = try await bench.exchange(.get, "/ok") }
@@ -23,6 +25,17 @@ enum ReuseCases {
                 bench.server.enqueue(TestResponse.text("first").closingSilently(atNextRequest: true))
                 try bench.equal(try await bench.exchange(.get, "/ok").text, "first", "the body")
                 try await bench.expectWorking(after: "a response that was the connection's last")
+            }
+        },
+        ConformanceDraft(.reuse, unsafe) { bench in
+            bench.server.on(.post, "/order", TestResponse.text("").closing(afterBytes: 0))
+            for body in [RequestBody.none, .text("payload")] {
+                _ = try await bench.exchange(.get, "/ok")
+                let before = bench.server.requestCount
+                try await bench.failure(of: "a connection that closes without a response") {
+                    try await bench.exchange(.post, "/order", body: body)
+                }
+                try bench.equal(bench.server.requestCount - before, 1, "requests at the server")
             }
         },
         ConformanceDraft(.reuse, "Connection: close is obeyed") { bench in

@@ -67,7 +67,7 @@ public struct FilterLaw: Sendable, CustomStringConvertible {
 public struct LawOptions: Sendable {
     /// The number of random exchanges for most laws. Defaults to 100. 0 leaves the laws out.
     public var rounds: Int
-    /// The longest time for all laws of a filter. Defaults to one minute.
+    /// The longest time for all laws of a plugin. Defaults to one minute.
     public var budget: Duration
     /// Determines the random exchanges. Defaults to 1, so a failure repeats.
     public var seed: UInt64
@@ -81,10 +81,13 @@ public struct LawOptions: Sendable {
     public static let off = LawOptions(rounds: 0)
 }
 
-/// A violation of a law by a filter.
+/// A violation of a law.
 struct LawViolation: Sendable {
     let expected: String
     let came: String
+
+    /// The words before the first value.
+    var kind: Substring { expected.prefix { !$0.isNumber && $0 != ":" } }
 }
 
 /// Plays exchanges with new filters.

@@ -23,9 +23,9 @@ struct AsyncHTTPClientTransportTests {
 
     @Test(
         "keeps what a transport promises",
-        arguments: TransportConformance.cases(for: { AsyncHTTPClientTransport() }, excusing: excuses).filter {
-            $0.excuse == nil
-        })
+        arguments: TransportConformance.cases(
+            for: { AsyncHTTPClientTransport() }, laws: .off, knownLimitations: excuses
+        ).filter { $0.limitation == nil })
     func conformance(each: ConformanceCase) async throws { try await each.run() }
 
     @Test("a client of the app's is used, and left running")

@@ -1,0 +1,200 @@
+import Errand
+import ErrandEssentials
+import ErrandTesting
+
+extension TransportLaw {
+    /// A fault at any byte is an error, and never a short success.
+    public static let faults = TransportLaw(
+        "faults", "law: a fault at any byte is an error and never a short success",
+        advice: """
+            Throw an ErrandError whenever a message ends early or isn't HTTP: `timedOut` for silence, and other codes \
+            for connections that end. Pass on the error of a request body's source, and abort the request.
+            """, share: 200,
+        exchanges: { WireExchange.fault(&$0) }
+    ) { bench, exchanges in
+        let run = try bench.run()
+        for exchange in exchanges {
+            let trace = try await run.play(exchange)
+            if let violation = trace.hanging ?? trace.faultDifference(from: exchange) { return violation }
+        }
+        return nil
+    }
+
+    /// A request is sent once.
+    public static let count = TransportLaw(
+        "count", "law: a request is sent once, and again only if a reused connection closes and that is safe",
+        advice: """
+            Leave retries to filters. Send a request again only if its connection had served another one and closed \
+            before the head of a response, and the method is idempotent with a body that can be read again.
+            """,
+        exchanges: { random in
+            var exchange = WireExchange.upload(&random)[0]
+            exchange.reply = WireReply()
+            if random.isTrue(0.5) { exchange.reply.status = random.pick([307, 401, 408, 425, 429, 503]) }
+            if random.isTrue(0.5) {
+                exchange.reply.headers[.retryAfter] = "0"
+                exchange.reply.headers[.location] = "/b"
+                exchange.reply.headers[.wwwAuthenticate] = "Basic realm=\"law\""
+            }
+            if random.isTrue(0.7) {
+                let position = random.isTrue(0.6) ? 0 : Int.random(in: 1...60, using: &random)
+                exchange.reply.fault = random.isTrue() ? .close(position) : .reset(position)
+                if exchange.body.count > 0, random.isTrue(0.4) {
+                    exchange.reply.fault = .resetUpload(Int.random(in: 0..<exchange.body.count, using: &random))
+                }
+            }
+            return random.isTrue() ? [exchange] : [WireExchange(), exchange]
+        }
+    ) { bench, exchanges in
+        let run = try bench.run()
+        var isFresh = true
+        for exchange in exchanges {
+            let trace = try await run.play(exchange)
+            if let violation = trace.hanging { return violation }
+            let isUnanswered = WireImage(exchange).mayHideHead
+            let limit = !isFresh && exchange.method.isIdempotent && isUnanswered ? 2 : 1
+            if trace.arrivals > limit {
+                return LawViolation(expected: "\(limit) requests at most", came: "\(trace.arrivals)")
+            }
+            let body = WireBytes.prefix(exchange.body.count)
+            if trace.requests.contains(where: { $0.body != body }) {
+                return LawViolation(expected: "the same body each time", came: "another one")
+            }
+            isFresh = false
+        }
+        return nil
+    }
+
+    /// A cancellation at any byte ends the exchange.
+    public static let cancellation = TransportLaw(
+        "cancellation", "law: a cancellation at any byte ends the exchange and closes its connection",
+        advice: "Pass the cancellation of the task on to your client at every stage, and close the connection.",
+        share: 50,
+        exchanges: { random in
+            var exchange = WireExchange.withStop(&random)
+            exchange.isCancelled = true
+            return [exchange]
+        }
+    ) { bench, exchanges in
+        let run = try bench.run()
+        for exchange in exchanges {
+            let trace = try await run.play(exchange)
+            if let violation = trace.hanging { return violation }
+            guard exchange.isCancelled else { continue }
+            guard let failure = trace.failure else {
+                return LawViolation(expected: "the error of a cancellation", came: "a response")
+            }
+            if !failure.isCancelled { return LawViolation(expected: "cancelled", came: failure.description) }
+            if !trace.isClosed {
+                return LawViolation(expected: "a closed connection at the server", came: "an open one")
+            }
+        }
+        return nil
+    }
+
+    /// Connections, bodies and tags are released, however an exchange ends.
+    public static let release = TransportLaw(
+        "release", "law: connections, bodies and tags are released, however an exchange ends",
+        advice: """
+            Close the connection of a response whose reader went away. Keep neither requests nor options after the \
+            end, and close idle connections when the transport is deallocated.
+            """, share: 50,
+        exchanges: { random in
+            switch Int.random(in: 0..<4, using: &random) {
+            case 0: return WireExchange.fault(&random)
+            case 1:
+                var exchange = WireExchange.withStop(&random)
+                exchange.isStreamed = true
+                exchange.reply.fault = .stall(exchange.stopInBody(&random))
+                exchange.isDropped = true
+                return [exchange]
+            default: return WireExchange.upload(&random)
+            }
+        }
+    ) { bench, exchanges in
+        let run = try bench.run()
+        for exchange in exchanges {
+            let trace = try await run.play(exchange)
+            if let violation = trace.hanging { return violation }
+            if exchange.isDropped, !trace.isClosed {
+                return LawViolation(expected: "a closed connection after the reader went away", came: "an open one")
+            }
+            if !trace.remains.isEmpty {
+                return LawViolation(
+                    expected: "no object of the exchange in memory", came: trace.remains.joined(separator: ", "))
+            }
+        }
+        if await run.releaseTransport() { return nil }
+        return LawViolation(expected: "no connection after the transport is released", came: "an open one")
+    }
+}
+
+extension WireBody {
+    var isFailing: Bool { if case .failing = self { true } else { false } }
+}
+
+extension WireTrace {
+    /// Codes for which the request, the name or the TLS is to blame.
+    private static let blame: Set<ErrandError.Code> = [
+        .invalidURL, .invalidRequest, .encodingFailed, .decodingFailed, .bodyNotReplayable, .nameLookupFailed,
+        .insecureConnection,
+    ]
+
+    func faultDifference(from exchange: WireExchange) -> LawViolation? {
+        let image = WireImage(exchange)
+        if exchange.body.isFailing {
+            if !requests.isEmpty {
+                return LawViolation(expected: "no complete request, because its source failed", came: "one")
+            }
+            return failureDifference(exchange, image, mayHaveHead: false)
+        }
+        switch image.outcome {
+        // A coded body that ends early is an error, or comes as it is.
+        case .response(let count)
+        where failure != nil && exchange.reply.body == .gzip && count < exchange.reply.body.data.count && image.hasBody:
+            return failureDifference(exchange, image, mayHaveHead: true)
+        case .response: return difference(from: exchange)
+        case .failure(let isAfterHead): return failureDifference(exchange, image, mayHaveHead: isAfterHead)
+        case .either where failure == nil: return headDifference(from: exchange) ?? wholeDifference(image)
+        case .either: return failureDifference(exchange, image, mayHaveHead: true)
+        }
+    }
+
+    private func wholeDifference(_ image: WireImage) -> LawViolation? {
+        bodyDifference(image, image.parts.last?.delivered ?? 0)
+    }
+
+    private func failureDifference(
+        _ exchange: WireExchange, _ image: WireImage, mayHaveHead: Bool
+    ) -> LawViolation? {
+        guard let failure else {
+            return LawViolation(expected: "an error", came: "a response with \(body.count) bytes")
+        }
+        if head != nil, !mayHaveHead {
+            return LawViolation(expected: "an error in place of a head", came: "status \(head?.status ?? 0)")
+        }
+        let data = exchange.reply.body.data
+        if exchange.reply.body != .gzip, case .malformed = exchange.reply.fault {
+        } else if exchange.reply.body != .gzip, !data.starts(with: body) {
+            return LawViolation(expected: "the first bytes of the body", came: "\(body.count) other bytes")
+        }
+        guard let code = failure.code else {
+            return LawViolation(expected: "an ErrandError", came: failure.description)
+        }
+        if failure.isCancelled {
+            return LawViolation(expected: "an error of the connection", came: failure.description)
+        }
+        if exchange.isSilent, !exchange.body.isFailing {
+            return code == .timedOut ? nil : LawViolation(expected: "timedOut", came: failure.description)
+        }
+        let isBlaming = !exchange.body.isFailing && Self.blame.contains(code)
+        if code == .timedOut || isBlaming {
+            return LawViolation(expected: "an error of the connection", came: failure.description)
+        }
+        // A client that collects has received the head, unless a reset threw it away.
+        guard case .close(let position) = exchange.reply.fault, position > image.headEnd, mayCollect, head == nil,
+            failure.evidence != exchange.reply.status
+        else { return nil }
+        return LawViolation(expected: "an error with the head as its response", came: "an error without it")
+    }
+}

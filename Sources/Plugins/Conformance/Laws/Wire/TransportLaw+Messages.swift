@@ -1,0 +1,209 @@
+import Errand
+import ErrandEssentials
+import ErrandTesting
+
+extension TransportLaw {
+    /// A request reaches the server as it was given.
+    public static let request = TransportLaw(
+        "request", "law: a request reaches the server as it was given",
+        advice: """
+            Send method, target, fields and body byte by byte. Turn off what your client adds or changes by itself. \
+            Send the length of a body if it's known, and chunks if not.
+            """,
+        exchanges: { WireExchange.upload(&$0) }
+    ) { bench, exchanges in
+        let run = try bench.run()
+        for exchange in exchanges {
+            let trace = try await run.play(exchange)
+            if let violation = trace.hanging ?? trace.unexpectedFailure { return violation }
+            guard let request = trace.requests.first, let sent = trace.sent else {
+                return LawViolation(expected: "a request at the server", came: "none")
+            }
+            if let violation = request.difference(from: exchange, sent) { return violation }
+        }
+        return nil
+    }
+
+    /// A response reaches the caller as the server sent it.
+    public static let response = TransportLaw(
+        "response", "law: a response reaches the caller as the server sent it",
+        advice: """
+            Return status, fields and body as they came: redirects, challenges and errors too, each field by itself \
+            and in its order. If you decode a body, remove Content-Encoding and Content-Length.
+            """, share: 200,
+        exchanges: { WireExchange.download(&$0) }
+    ) { bench, exchanges in
+        let run = try bench.run()
+        for exchange in exchanges {
+            let trace = try await run.play(exchange)
+            if let violation = trace.difference(from: exchange) ?? trace.repetition { return violation }
+        }
+        return nil
+    }
+
+    /// No byte is awaited that isn't needed.
+    public static let promptness = TransportLaw(
+        "promptness", "law: the head and each part of a body arrive before the server sends more",
+        advice: """
+            Return the head before the body, unless the options allow to collect it. Hand over each part of a stream. \
+            End a body at its Content-Length or last chunk, and a response without a body at its head.
+            """,
+        exchanges: { random in
+            var exchange = WireExchange.download(&random)[0]
+            exchange.isStreamed = random.isTrue(0.8)
+            exchange.reply.isPaced = exchange.reply.body != .gzip
+            return [exchange]
+        }
+    ) { bench, exchanges in
+        let run = try bench.run()
+        for exchange in exchanges {
+            let trace = try await run.play(exchange)
+            if trace.isHanging {
+                let came = trace.head == nil ? "no head" : "\(trace.body.count) bytes of the body and no end"
+                return LawViolation(expected: "everything that the server has sent", came: came)
+            }
+            if let violation = trace.difference(from: exchange) { return violation }
+        }
+        return nil
+    }
+}
+
+extension WireTrace {
+    var hanging: LawViolation? {
+        isHanging ? LawViolation(expected: "an end of the exchange", came: "no end") : nil
+    }
+
+    /// For exchanges on a new connection.
+    var repetition: LawViolation? {
+        if requests.count < 2 { return nil }
+        return LawViolation(expected: "one request at the server", came: "also \(requests[1].target)")
+    }
+
+    var unexpectedFailure: LawViolation? {
+        failure.map { LawViolation(expected: "a response", came: $0.description) }
+    }
+
+    /// The difference from a response that has to be complete.
+    func difference(from exchange: WireExchange) -> LawViolation? {
+        if let violation = hanging ?? unexpectedFailure { return violation }
+        let image = WireImage(exchange)
+        guard case .response(let count) = image.outcome else { return nil }
+        return headDifference(from: exchange) ?? bodyDifference(image, count)
+    }
+
+    func headDifference(from exchange: WireExchange) -> LawViolation? {
+        guard let head else { return LawViolation(expected: "a response", came: "none") }
+        if head.status != exchange.reply.status {
+            return LawViolation(expected: "status \(exchange.reply.status)", came: "\(head.status)")
+        }
+        let isDecoded = exchange.reply.body == .gzip && !head.headers.contains(.contentEncoding)
+        var optional: Set<String> = ["transfer-encoding", "connection"]
+        if isDecoded { optional.formUnion(["content-encoding", "content-length"]) }
+        return WireFields(WireImage(exchange).fields, optional: optional).difference(from: head.headers)
+    }
+
+    func bodyDifference(_ image: WireImage, _ count: Int) -> LawViolation? {
+        guard let head else { return nil }
+        let isCoded = head.headers.contains(.contentEncoding)
+        let bodies = image.bodies(count)
+        let expected = bodies.first { bodies.count == 1 || $0.isDecoded != isCoded }?.data ?? Data()
+        if let length = head.length, length != Int64(expected.count) {
+            return LawViolation(expected: "the length \(expected.count)", came: "\(length)")
+        }
+        if body == expected { return nil }
+        let index = zip(body, expected).enumerated().first { $0.element.0 != $0.element.1 }?.offset
+        return LawViolation(
+            expected: "a body of \(expected.count) bytes",
+            came: "\(body.count) bytes, different from byte \(index ?? min(body.count, expected.count))")
+    }
+}
+
+/// Fields of a message by name, compared as RFC 9110 allows: values of one name in order, one by one or joined.
+struct WireFields {
+    private let fields: [HTTPHeaders.Field]
+    private let optional: Set<String>
+    /// Names of other fields that may be there.
+    private let additions: Set<String>
+
+    init(_ fields: [HTTPHeaders.Field], optional: Set<String> = [], additions: Set<String> = []) {
+        (self.fields, self.optional, self.additions) = (fields, optional, additions)
+    }
+
+    func difference(from came: HTTPHeaders) -> LawViolation? {
+        let expected = HTTPHeaders(fields)
+        for name in Set(expected.map(\.name)) {
+            let (wanted, values) = (expected.values(of: name), came.values(of: name))
+            if values.isEmpty, optional.contains(name.rawName.lowercased()) { continue }
+            let isJoined = name != .setCookie && values.count == 1 && Self.parts(of: wanted) == Self.parts(of: values)
+            if !isJoined, !Self.isSame(wanted, values) {
+                return LawViolation(expected: "\(name): \(wanted)", came: "\(values)")
+            }
+        }
+        for field in came where !expected.contains(field.name) && !additions.contains(field.name.rawName.lowercased()) {
+            return LawViolation(expected: "no field \(field.name)", came: "\(came.values(of: field.name))")
+        }
+        return nil
+    }
+
+    /// The bytes between the commas, without the space around them, which a client adds or removes when it joins.
+    private static func parts(of values: [String]) -> [[UInt8]] {
+        values.joined(separator: ",").utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).map {
+            Array($0.trimmingPrefix { $0 == 0x20 }.reversed().trimmingPrefix { $0 == 0x20 }.reversed())
+        }
+    }
+
+    /// Compares bytes: Swift's strings are equal in several normal forms.
+    private static func isSame(_ left: [String], _ right: [String]) -> Bool {
+        left.map { Array($0.utf8) } == right.map { Array($0.utf8) }
+    }
+}
+
+extension RecordedRequest {
+    /// What a transport may add.
+    private static let additions: Set<String> = [
+        "host", "accept", "accept-encoding", "accept-language", "user-agent", "connection", "keep-alive",
+        "content-length", "transfer-encoding", "expect", "te", "trailer", "priority",
+    ]
+
+    func difference(from exchange: WireExchange, _ sent: WireTrace.Sent) -> LawViolation? {
+        if method != exchange.method {
+            return LawViolation(expected: "the method \(exchange.method)", came: "\(method)")
+        }
+        if Array(target.utf8) != Array(sent.target.utf8) {
+            return LawViolation(expected: "the target \(sent.target)", came: target)
+        }
+        var additions = Self.additions
+        // The same as no type (RFC 9110, section 8.3).
+        if exchange.body != .none, headers[.contentType] == "application/octet-stream" {
+            additions.insert("content-type")
+        }
+        let fields = WireFields(Array(sent.headers), additions: additions)
+        if let violation = fields.difference(from: headers) { return violation }
+        if headers.values(of: .host).count != 1 {
+            return LawViolation(expected: "one Host", came: "\(headers.values(of: .host))")
+        }
+        let expected = WireBytes.prefix(exchange.body.count)
+        if body != expected {
+            return LawViolation(
+                expected: "a body of \(expected.count) bytes", came: "\(body.count) bytes, or other ones")
+        }
+        return framingDifference(exchange, sent)
+    }
+
+    private func framingDifference(_ exchange: WireExchange, _ sent: WireTrace.Sent) -> LawViolation? {
+        let lengths = headers.values(of: .contentLength)
+        let framings = lengths.count + headers.values(of: .transferEncoding).count
+        if exchange.body == .none, exchange.method == .get || exchange.method == .head {
+            if framings == 0 { return nil }
+            return LawViolation(expected: "no framing of a missing body", came: isChunked ? "chunks" : "\(lengths)")
+        }
+        if framings > 1 { return LawViolation(expected: "one framing", came: "\(framings)") }
+        // A missing body and an empty one are the same unless the method expects one (RFC 9110, section 8.6).
+        let expectsBody = [.post, .put, .patch].contains(exchange.method)
+        if exchange.body.count == 0, sent.length != nil, framings == 0, !expectsBody { return nil }
+        if let length = sent.length, exchange.body != .none, lengths != ["\(length)"] {
+            return LawViolation(expected: "Content-Length: \(length)", came: isChunked ? "chunks" : "\(lengths)")
+        }
+        return nil
+    }
+}

@@ -1,0 +1,54 @@
+import Errand
+
+extension WireExchange {
+    /// Whether a limitation of the transport covers the exchange.
+    func isExcused(by limitations: [KnownLimitation]) -> Bool {
+        limitations.contains { limitation in
+            limitation.feature.map { features.contains($0) } ?? limitation.name.map { cases.contains($0) } ?? false
+        }
+    }
+
+    private var features: Set<TransportFeature> {
+        var features: Set<TransportFeature> = []
+        if !reply.trailers.isEmpty { features.insert(.trailers) }
+        if !reply.informational.isEmpty { features.insert(.informational) }
+        if reply.body == .gzip { features.insert(.codings) }
+        if reply.fault != nil, !isCancelled, !isDropped { features.insert(isSilent ? .timeouts : .faults) }
+        if isCancelled || isDropped { features.insert(.cancellation) }
+        if body.isStream { features.insert(.streamedUploads) }
+        if body != .none { features.insert(.uploads) }
+        return features
+    }
+
+    /// The names of cases about the same thing.
+    private var cases: Set<String> {
+        var cases = faultCases
+        if reply.headers.contains(where: \.isLatin1) { cases.insert(HeaderCases.latin1) }
+        if [301, 302, 303, 307, 308].contains(reply.status) {
+            let location = reply.headers[.location] ?? ""
+            if location.count < 2 || location == "http://[" { cases.insert(NeutralityCases.nowhere) }
+            if reply.isPaced || reply.fault != nil { cases.insert(NeutralityCases.early) }
+        }
+        if !method.isIdempotent || body != .none, WireImage(self).mayHideHead {
+            cases.insert(ReuseCases.unsafe)
+        }
+        return cases
+    }
+
+    private var faultCases: Set<String> {
+        let image = WireImage(self)
+        switch reply.fault {
+        case .close(let position) where position < image.headEnd:
+            return ["a connection closed at any byte of the head is an error"]
+        case .reset(let position) where position < image.headEnd:
+            return ["a connection reset at any byte of the head is an error"]
+        case .close, .reset:
+            return reply.body == .gzip ? ["a coding that is cut short is an error, or comes as it is"] : []
+        case .malformed(.chunkSize), .malformed(.chunkEnd):
+            return ["what breaks the rules of chunks is an invalid response, not a lost connection"]
+        case .malformed(.lengthText), .malformed(.lengths):
+            return ["a response that contradicts itself is an error"]
+        default: return []
+        }
+    }
+}

@@ -1,0 +1,183 @@
+import Errand
+import ErrandEssentials
+import ErrandTesting
+import Synchronization
+
+/// A server that plays exchanges for one transport, one after the other.
+final class WireRun: Sendable {
+    private let stage = WireStage()
+    private let server: TestServer
+    /// The other origin, once an exchange needs it.
+    private let elsewhere = Mutex<TestServer?>(nil)
+    private let clock = ManualTimeSource()
+    private let transport: Mutex<(any Transport)?>
+    /// How long an exchange may take before it counts as hanging.
+    let patience: Duration
+
+    init(_ transport: any Transport, patience: Duration) throws {
+        self.transport = Mutex(transport)
+        self.patience = patience
+        server = try Self.server(stage, isElsewhere: false)
+    }
+
+    private static func server(_ stage: WireStage, isElsewhere: Bool) throws -> TestServer {
+        let server = try TestServer()
+        server.on("*") { request in
+            guard let scene = stage.scene(for: request, isElsewhere) else { return .status(500) }
+            return scene.reply(to: request)
+        }
+        server.on(
+            "\(uploads)/*",
+            reading: .watched { request, piece in
+                guard let scene = stage.scene(for: request, isElsewhere) else { return [.close] }
+                if piece.isEmpty { scene.noteInterrupted() }
+                return request.bodyLength >= scene.uploadLimit ? [.reset] : []
+            }
+        ) { _ in .status(500) }
+        return server
+    }
+
+    /// The path of requests that the server interrupts.
+    private static let uploads = "/interrupted"
+
+    private func address(of exchange: WireExchange) throws -> String {
+        var server = server
+        if exchange.isElsewhere {
+            server = try elsewhere.withLock { [stage] other in
+                let known = try other ?? Self.server(stage, isElsewhere: true)
+                other = known
+                return known
+            }
+        }
+        if case .resetUpload = exchange.reply.fault { return server.url + Self.uploads + exchange.target }
+        return server.url + exchange.target
+    }
+
+    /// Forgets the transport, whose connections must close then. Returns false if they stay open.
+    func releaseTransport() async -> Bool {
+        transport.withLock { $0 = nil }
+        let other = elsewhere.withLock { $0 }
+        do {
+            try await server.waitUntilNoConnections(within: patience)
+            try await other?.waitUntilNoConnections(within: patience)
+        } catch { return false }
+        return true
+    }
+
+    /// Plays an exchange to its end and returns what happened.
+    func play(_ exchange: WireExchange) async throws -> WireTrace {
+        let scene = WireScene(exchange)
+        stage.add(scene)
+        defer { stage.remove(scene) }
+        return try await play(scene)
+    }
+
+    /// Plays exchanges at the same time, while another one stays without a response. Their targets must differ.
+    func play(together exchanges: [WireExchange], beside silent: WireExchange) async throws -> [WireTrace] {
+        let held = WireScene(silent, isHeld: true)
+        let scenes = exchanges.map { WireScene($0) }
+        for scene in scenes + [held] { stage.add(scene) }
+        defer { for scene in scenes + [held] { stage.remove(scene) } }
+        async let end = play(held)
+        _ = try? await held.state.wait(for: "the silent exchange", within: patience) { $0.isServed ? true : nil }
+        let traces = try await play(scenes)
+        held.mayBeCancelled.open()
+        _ = try await end
+        return traces
+    }
+
+    private func play(_ scenes: [WireScene]) async throws -> [WireTrace] {
+        return try await withThrowingTaskGroup(of: (Int, WireTrace).self) { group in
+            for (index, scene) in scenes.enumerated() {
+                group.addTask { [self] in (index, try await play(scene)) }
+            }
+            var traces: [Int: WireTrace] = [:]
+            for try await (index, trace) in group { traces[index] = trace }
+            return scenes.indices.compactMap { traces[$0] }
+        }
+    }
+
+    private func play(_ scene: WireScene) async throws -> WireTrace {
+        let exchange = scene.exchange
+        guard let transport = transport.withLock({ $0 }), let url = URL(string: try address(of: exchange)) else {
+            throw ConformanceFailure(expected: "a URL", came: exchange.target)
+        }
+        let file = try WireFile(exchange.body)
+        defer { file?.remove() }
+        return await finish(scene, start(scene, transport, WireRequest(scene, url, file)))
+    }
+
+    private func start(_ scene: WireScene, _ transport: any Transport, _ request: WireRequest) -> Task<Void, Never> {
+        var configuration = AgentConfiguration()
+        configuration.timeout = scene.exchange.isSilent ? WireRun.silence : .seconds(1_000_000)
+        configuration.accessories = [WireEvents(scene)]
+        let agent = NetworkAgent(
+            configuration: configuration, transport: WireProbe(scene, transport), time: clock)
+        return Task {
+            do { _ = try await agent.send(request, options: CallOptions()).value } catch {
+                let failure = WireTrace.Failure(error)
+                scene.state.update { if $0.trace.sent == nil { $0.trace.failure = failure } }
+            }
+            scene.state.update { $0.isOver = true }
+        }
+    }
+
+    /// The timeout of an exchange whose server falls silent.
+    static let silence = Duration.seconds(1_000)
+
+    private func finish(_ scene: WireScene, _ task: Task<Void, Never>) async -> WireTrace {
+        let driver = Task { [clock] in
+            // Transports may wait by the agent's clock. Their timeouts must not end before the server's silence.
+            let (start, exchange) = (clock.now, scene.exchange)
+            var isAwaitingTimeout = exchange.isSilent && !exchange.isCancelled && !exchange.isDropped
+            if case .response = scene.image.outcome { isAwaitingTimeout = false }
+            while !Task.isCancelled {
+                let isSilent = isAwaitingTimeout && scene.state.read { $0.isServed }
+                if let wake = clock.nextWake, isSilent || start.duration(to: wake) < .seconds(100) {
+                    clock.advance(to: wake)
+                }
+                if exchange.isCancelled, scene.mayBeCancelled.isOpen, scene.state.read({ $0.isServed }) {
+                    task.cancel()
+                }
+                try? await Task.sleep(for: .milliseconds(1))
+            }
+        }
+        if !(await ended(scene, within: patience)) {
+            scene.state.update { $0.trace.isHanging = true }
+            task.cancel()
+            scene.openAll()
+            _ = await ended(scene, within: .seconds(1))
+        }
+        let isHanging = scene.state.read { $0.trace.isHanging }
+        driver.cancel()
+        if isHanging {
+            // Only the hanging matters, and each further wait may take as long.
+            scene.finished.open()
+            return scene.state.read { $0.trace }
+        }
+        if scene.exchange.isCancelled || scene.exchange.isDropped {
+            let isClosed = try? await scene.state.wait(for: "a closed connection", within: patience) { state in
+                state.isLeft ? true : nil
+            }
+            scene.state.update { $0.trace.isClosed = isClosed == true }
+        }
+        scene.finished.open()
+        scene.openAll()
+        _ = try? await scene.state.wait(for: "the end", within: patience) { $0.isOver ? true : nil }
+        let end = ContinuousClock.now.advanced(by: patience)
+        while !scene.remains.isEmpty, ContinuousClock.now < end { try? await Task.sleep(for: .milliseconds(2)) }
+        return scene.state.read { state in
+            state.trace.remains = scene.remains
+            state.trace.requests = state.requests
+            state.trace.arrivals = state.requests.count + state.interrupted
+            return state.trace
+        }
+    }
+
+    private func ended(_ scene: WireScene, within limit: Duration) async -> Bool {
+        let isEnded = try? await scene.state.wait(for: "the end", within: limit) { state in
+            state.isEnded || state.isOver && state.trace.sent == nil ? true : nil
+        }
+        return isEnded == true
+    }
+}

@@ -1,0 +1,142 @@
+import Errand
+import ErrandEssentials
+import ErrandTesting
+import Synchronization
+
+/// Finds the exchange that a request belongs to.
+final class WireStage: Sendable {
+    private let scenes = Mutex<[WireScene]>([])
+
+    func add(_ scene: WireScene) { scenes.withLock { $0.append(scene) } }
+    func remove(_ scene: WireScene) { scenes.withLock { $0.removeAll { $0 === scene } } }
+
+    /// By its target, if there are several. Returns `nil` if the request came to the wrong origin.
+    func scene(for request: RecordedRequest, _ isElsewhere: Bool) -> WireScene? {
+        scenes.withLock { scenes in
+            let scene = scenes.count < 2 ? scenes.first : scenes.first { $0.exchange.target == request.target }
+            return scene?.exchange.isElsewhere == isElsewhere ? scene : nil
+        }
+    }
+}
+
+/// An exchange while it's being played.
+final class WireScene: Sendable {
+    struct State: Sendable {
+        var trace = WireTrace()
+        var requests: [RecordedRequest] = []
+        var interrupted = 0
+        /// The server has sent its last byte.
+        var isServed = false
+        /// The client has closed a connection on which the server was silent.
+        var isLeft = false
+        /// The transport has returned, and the body is read.
+        var isEnded = false
+        /// The call is over.
+        var isOver = false
+    }
+
+    private struct References: Sendable {
+        var sources: [WeakWireSource] = []
+        weak var mark: BenchMark?
+    }
+
+    let exchange: WireExchange
+    let image: WireImage
+    let state = Watched(State())
+    let finished = Gate()
+    let mayBeCancelled: Gate
+    /// The first opens with the head, the others when the parts of the body are received.
+    private let gates: [Gate]
+    private let references = Mutex(References())
+
+    init(_ exchange: WireExchange, isHeld: Bool = false) {
+        self.exchange = exchange
+        mayBeCancelled = Gate(isOpen: !isHeld)
+        image = WireImage(exchange)
+        gates = (0...image.parts.count).map { _ in Gate() }
+    }
+
+    /// Whether the server must not wait for a reader.
+    func openAll() { for gate in gates { gate.open() } }
+
+    func received(_ count: Int) {
+        gates[0].open()
+        for (gate, part) in zip(gates.dropFirst(), image.parts) where count >= part.delivered { gate.open() }
+    }
+
+    func keep(_ source: WireSource) -> WireSource {
+        references.withLock { $0.sources.append(WeakWireSource(source: source)) }
+        return source
+    }
+
+    func keep(_ mark: BenchMark) -> BenchMark {
+        references.withLock { $0.mark = mark }
+        return mark
+    }
+
+    var remains: [String] {
+        references.withLock { references in
+            (references.mark == nil ? [] : ["the request's tags"])
+                + (references.sources.contains { $0.source != nil } ? ["the source of the request's body"] : [])
+        }
+    }
+
+    // MARK: At the server
+
+    /// The bytes of the request's body after which the connection is reset.
+    var uploadLimit: Int64 {
+        if case .resetUpload(let count) = exchange.reply.fault { Int64(count) } else { .max }
+    }
+
+    func noteInterrupted() { state.update { $0.interrupted += 1 } }
+
+    func reply(to request: RecordedRequest) -> TestResponse {
+        state.update { $0.requests.append(request) }
+        let reply = exchange.reply
+        if reply.fault?.position == nil, !reply.isPaced, !exchange.isDropped, !exchange.isCancelled {
+            // Kept alive, so nothing shows the end but the framing.
+            let response = TestResponse.raw(Data(image.bytes)).keepAlive(image.completion != nil)
+            guard let pieces = reply.pieces else { return response }
+            return response.slowly(bytesPerChunk: pieces, every: .zero, includingHead: true)
+        }
+        return TestResponse.raw("").continuing { [self] connection in
+            do { try serve(connection) } catch {
+                state.update { $0.isLeft = true }
+                throw error
+            }
+        }
+    }
+
+    private func serve(_ connection: TestConversation) throws {
+        var position = 0
+        func send(upTo end: Int) throws {
+            if end > position {
+                try connection.send(Data(image.bytes[position..<end]), inPiecesOf: exchange.reply.pieces)
+            }
+            position = max(position, end)
+        }
+        if exchange.reply.isPaced {
+            for (gate, end) in zip(gates, [image.headEnd] + image.parts.map(\.end)) {
+                try send(upTo: end)
+                try connection.wait(for: gate)
+            }
+        }
+        try send(upTo: min(exchange.reply.fault?.position ?? .max, image.bytes.count))
+        state.update { $0.isServed = true }
+        switch exchange.reply.fault {
+        case .close: return
+        case .reset: try connection.reset()
+        case .stall: try connection.stall()
+        case .resetUpload, .malformed, nil:
+            if image.completion == nil { return }
+            try connection.wait(for: finished)
+        }
+    }
+}
+
+struct WeakWireSource: Sendable { weak let source: WireSource? }
+
+extension WireExchange {
+    /// Whether the server falls silent before the exchange is over.
+    var isSilent: Bool { if case .stall = reply.fault { true } else { false } }
+}
