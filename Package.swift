@@ -393,7 +393,7 @@ let suites: [Suite] = [
     suite("JSONDecodingTests", needs: ["ErrandJSONDecoding", "ErrandJSONValidation"]),
     suite("JSONSchemaTests", needs: ["ErrandJSONSchema", "ErrandJSONValidation"], runs: ["errand-validate"]),
     suite("JSONValidationTests", needs: ["ErrandJSONValidation"]),
-    suite("KeysTests", needs: ["ErrandKeys"]),
+    suite("KeysTests", needs: ["ErrandDigests", "ErrandKeys"]),
     suite(
         "LoadingIndicatorLogTests",
         needs: [

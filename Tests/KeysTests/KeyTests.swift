@@ -1,3 +1,4 @@
+import ErrandDigests
 import ErrandEssentials
 import ErrandHTTP
 import Testing
