@@ -68,7 +68,9 @@ final class NameMatcher: Sendable {
             }
             advance(&scan, symbol)
         }
-        return isMatch(scan) || otherWords.contains(name) || otherParts.contains(where: name.contains)
+        if isMatch(scan) || otherWords.contains(name) { return true }
+        // Characters can be equal with different bytes; bytes can be equal within a character, such as an accent's.
+        return otherParts.contains { name.contains($0) || name.utf8.firstRange(of: $0.utf8) != nil }
     }
 
     /// Returns a name's letters and digits in lower case.
