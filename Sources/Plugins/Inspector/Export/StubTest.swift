@@ -14,11 +14,9 @@ enum StubTest {
             methods[last.request.method.rawValue] ?? "HTTPMethod(rawValue: \(literal(last.request.method.rawValue)))"
         let type = response.body.contentType.map { "headers: [\"Content-Type\": \(literal($0))], " } ?? ""
         let (body, remark) = body(response.body)
+        let imports = ["Errand", "ErrandTesting", "Foundation", "Testing"].map { "import \($0)" }
         return """
-            import Errand
-            import ErrandTesting
-            import Foundation
-            import Testing
+            \(imports.joined(separator: "\n"))
 
             @Test(\(literal("\(last.request.method.rawValue) \(path) gives \(response.status)")))
             func recordedResponse() async throws {
