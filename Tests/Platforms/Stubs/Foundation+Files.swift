@@ -110,6 +110,10 @@ open class DateFormatter: NSObject, @unchecked Sendable {
     open func date(from string: String) -> Date? { fatalError() }
 }
 
+extension JSONDecoder.DateDecodingStrategy {
+    public static func formatted(_ formatter: DateFormatter) -> Self { fatalError() }
+}
+
 // Not Sendable, as in the SDK.
 open class XMLParser: NSObject {
     public init(data: Data) { fatalError() }
