@@ -6,6 +6,7 @@ import ErrandSystemTransport
 import Foundation
 import Testing
 
+#if os(Linux) || os(macOS)
 private func everywhere(_ file: URL) {
     let client = OAuthClient(issuer: "https://id.example.com", id: "app-1", transport: .system)
     let session = OAuthSession(client, store: FileTokenStore(file)) { client in
@@ -15,6 +16,7 @@ private func everywhere(_ file: URL) {
         baseURL: "https://api.example.com", transport: .system, filters: [.authentication(session)])
     _ = agent
 }
+#endif
 
 private func browsers(_ client: OAuthClient) async throws {
     var browser = LoopbackBrowser { url in print("Open \(url)") }
