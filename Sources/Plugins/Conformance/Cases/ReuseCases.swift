@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandTesting
 
 enum ReuseCases {
-    static let unsafe = "a request that is not idempotent is sent once, also on a connection that closes"
+    static let sentOnce = "a request that is not idempotent is sent once, also on a connection that closes"
 
     static let all: [ConformanceDraft] = [
         ConformanceDraft(.reuse, "requests one after the other share a connection") { bench in
@@ -27,7 +27,7 @@ enum ReuseCases {
                 try await bench.expectWorking(after: "a response that was the connection's last")
             }
         },
-        ConformanceDraft(.reuse, unsafe) { bench in
+        ConformanceDraft(.reuse, sentOnce) { bench in
             bench.server.on(.post, "/order", TestResponse.text("").closing(afterBytes: 0))
             for body in [RequestBody.none, .text("payload")] {
                 _ = try await bench.exchange(.get, "/ok")

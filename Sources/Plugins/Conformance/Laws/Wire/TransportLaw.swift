@@ -68,7 +68,7 @@ struct WireBench: Sendable {
 
 extension TransportLaw {
     /// The patience of each repetition, so a busy machine doesn't count.
-    private static let patience: [Duration] = [.seconds(2), .seconds(15)]
+    private static let patience: [Duration] = [.seconds(2), .seconds(60)]
 
     /// Returns the violation if it occurs again with more patience.
     func confirmed(

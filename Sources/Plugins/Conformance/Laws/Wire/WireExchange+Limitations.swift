@@ -30,7 +30,7 @@ extension WireExchange {
             if reply.isPaced || reply.fault != nil { cases.insert(NeutralityCases.early) }
         }
         if !method.isIdempotent || body != .none, WireImage(self).mayHideHead {
-            cases.insert(ReuseCases.unsafe)
+            cases.insert(ReuseCases.sentOnce)
         }
         return cases
     }
