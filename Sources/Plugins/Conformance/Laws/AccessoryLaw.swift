@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandTesting
 
 /// Laws of accessories, tested with random exchanges that run with the accessory and without it.
-struct AccessoryLaw: Sendable {
+struct AccessoryLaw: RandomLaw {
     let name: String
     let advice: String
     let share: Int
@@ -11,59 +11,29 @@ struct AccessoryLaw: Sendable {
 
     static let all = [conservation, secrecy, order]
 
-    func search(_ bench: AccessoryBench, _ options: LawOptions) async throws {
-        var random = LawRandom(seed: options.seed)
-        let end = ContinuousClock.now.advanced(by: options.budget / Self.all.count)
-        for _ in 0..<max(1, options.rounds * share / 100) where ContinuousClock.now < end {
-            try Task.checkCancellation()
+    static let patience: [Duration] = [.milliseconds(5), .milliseconds(25), .milliseconds(100)]
+    static let shrinking = LawShrinking(patience: [.milliseconds(5), .milliseconds(10)], time: .seconds(5))
+
+    var check: String { "AccessoryConformance.check" }
+
+    var exchanges: @Sendable (inout LawRandom) -> [LawExchange] {
+        { random in
             var exchanges = LawExchange.story(&random)
             if random.isTrue(0.2) { exchanges[exchanges.count - 1].redirect(&random) }
             if random.isTrue(0.2), exchanges.last?.deadline == nil {
                 exchanges[exchanges.count - 1].cancellation = .onTheWire
             }
-            guard let violation = try await confirmed(bench, exchanges) else { continue }
-            throw try await failure(bench, exchanges, violation, options.seed)
+            return exchanges
         }
     }
 
-    private func confirmed(
-        _ bench: AccessoryBench, _ exchanges: [LawExchange], patience: [Int] = [5, 25, 100]
-    ) async throws -> LawViolation? {
-        var violation: LawViolation?
-        for patience in patience {
-            violation = try await judge(bench, exchanges, .milliseconds(patience))
-            if violation == nil { return nil }
-        }
-        return violation
-    }
+    func violation(
+        _ bench: AccessoryBench, _ exchanges: [LawExchange], patience: Duration
+    ) async throws -> LawViolation? { try await judge(bench, exchanges, patience) }
 
-    private func failure(
-        _ bench: AccessoryBench, _ exchanges: [LawExchange], _ violation: LawViolation, _ seed: UInt64
-    ) async throws -> ConformanceFailure {
-        var (best, violation) = (exchanges, violation)
-        let end = ContinuousClock.now.advanced(by: .seconds(5))
-        var isSimpler = true
-        while isSimpler {
-            isSimpler = false
-            for candidate in LawExchange.simpler(best, keepsCount: false) where ContinuousClock.now < end {
-                guard let found = try await confirmed(bench, candidate, patience: [5, 10]) else { continue }
-                (best, violation, isSimpler) = (candidate, found, true)
-                break
-            }
-        }
-        let list = best.map { "        \($0)" }.joined(separator: ",\n")
-        let type = String(describing: type(of: try bench.make().0))
-        let test = """
-            @Test func keepsLaw() async throws {
-                try await AccessoryConformance.check(
-                    { \(type)() },
-            \(list))
-            }
-            """
-        return ConformanceFailure(
-            expected: violation.expected, came: violation.came,
-            details: "\(advice)\nTo repeat it (found with seed \(seed)):\n\n\(test)\n")
-    }
+    func simpler(_ exchanges: [LawExchange]) -> [[LawExchange]] { LawExchange.simpler(exchanges, keepsCount: false) }
+
+    func arguments(_ bench: AccessoryBench) throws -> String { "{ \(type(of: try bench.make().0))() }" }
 
     /// Plays exchanges without an accessory and with it.
     private static func pairs(

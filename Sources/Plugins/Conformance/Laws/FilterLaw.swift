@@ -128,71 +128,23 @@ struct LawBench: Sendable {
     }
 }
 
-extension FilterLaw {
-    /// Returns the violation if it occurs again with more patience, so a busy machine doesn't count.
-    func confirmed(
-        _ bench: LawBench, _ exchanges: [LawExchange], patience: [Int] = [5, 25, 100]
-    ) async throws -> LawViolation? {
-        var violation: LawViolation?
-        for patience in patience {
-            var bench = bench
-            bench.patience = .milliseconds(patience)
-            violation = try await judge(bench, exchanges)
-            if violation == nil { return nil }
-        }
-        return violation
+extension FilterLaw: RandomLaw {
+    static let patience: [Duration] = [.milliseconds(5), .milliseconds(5), .milliseconds(25), .milliseconds(100)]
+    static let shrinking = LawShrinking(patience: [.milliseconds(5), .milliseconds(10)], time: .seconds(5))
+
+    var check: String { "FilterLaw.\(identifier).check" }
+
+    func violation(_ bench: LawBench, _ exchanges: [LawExchange], patience: Duration) async throws -> LawViolation? {
+        var bench = bench
+        bench.patience = patience
+        return try await judge(bench, exchanges)
     }
 
-    /// Tests the law with random exchanges.
-    func search(_ bench: LawBench, _ options: LawOptions) async throws {
-        var random = LawRandom(seed: options.seed)
-        let end = ContinuousClock.now.advanced(by: options.budget / Self.all.count)
-        for _ in 0..<max(1, options.rounds * share / 100) where ContinuousClock.now < end {
-            try Task.checkCancellation()
-            let exchanges = exchanges(&random)
-            guard try await judge(bench, exchanges) != nil, let violation = try await confirmed(bench, exchanges) else {
-                continue
-            }
-            throw try await failure(bench, exchanges, violation, options)
-        }
+    func simpler(_ exchanges: [LawExchange]) -> [[LawExchange]] {
+        LawExchange.simpler(exchanges, keepsCount: needsTwo)
     }
 
-    private func failure(
-        _ bench: LawBench, _ exchanges: [LawExchange], _ violation: LawViolation, _ options: LawOptions
-    ) async throws -> ConformanceFailure {
-        let (smallest, violation) = try await shrunk(bench, exchanges, violation)
-        let type = String(describing: type(of: try bench.filters.make()))
-        let effects = bench.effects.isEmpty ? "" : " effects: effects,"
-        let list = smallest.map { "        \($0)" }.joined(separator: ",\n")
-        let test = """
-            @Test func keepsLaw() async throws {
-                try await FilterLaw.\(identifier).check(
-                    { \(type)() },\(effects)
-            \(list))
-            }
-            """
-        return ConformanceFailure(
-            expected: violation.expected, came: violation.came,
-            details: "\(advice)\nTo repeat it (found with seed \(options.seed)):\n\n\(test)\n")
-    }
-
-    /// Simplifies the exchanges as long as they break the law.
-    private func shrunk(
-        _ bench: LawBench, _ exchanges: [LawExchange], _ violation: LawViolation
-    ) async throws -> ([LawExchange], LawViolation) {
-        var (best, violation, tries) = (exchanges, violation, 0)
-        let end = ContinuousClock.now.advanced(by: .seconds(5))
-        var isSimpler = true
-        while isSimpler {
-            isSimpler = false
-            for candidate in LawExchange.simpler(best, keepsCount: needsTwo)
-            where tries < 400 && ContinuousClock.now < end {
-                tries += 1
-                guard let found = try await confirmed(bench, candidate, patience: [5, 10]) else { continue }
-                (best, violation, isSimpler) = (candidate, found, true)
-                break
-            }
-        }
-        return (best, violation)
+    func arguments(_ bench: LawBench) throws -> String {
+        "{ \(type(of: try bench.filters.make()))() }" + (bench.effects.isEmpty ? "" : ", effects: effects")
     }
 }

@@ -233,29 +233,15 @@ extension LawExchange {
     }
 
     private var simplerURLs: [String] {
-        let parts = url.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-        var results: [String] = []
-        if parts.count == 2 {
-            results.append(parts[0])
-            let items = parts[1].split(separator: "&", omittingEmptySubsequences: false)
-            for index in items.indices where items.count > 1 {
-                var rest = items
-                rest.remove(at: index)
-                results.append("\(parts[0])?\(rest.joined(separator: "&"))")
+        let simpler = LawTarget.simpler(url, fixed: 4)
+        let (path, query) = LawTarget.parts(url)
+        let segments = path.split(separator: "/", omittingEmptySubsequences: false)
+        return simpler
+            + segments.indices.dropFirst(4).filter { segments[$0] != "a" }.map { index in
+                var rest = segments
+                rest[index] = "a"
+                return rest.joined(separator: "/") + query
             }
-        }
-        let segments = parts[0].split(separator: "/", omittingEmptySubsequences: false)
-        for index in segments.indices.dropFirst(4) where segments.count > 5 {
-            var rest = segments
-            rest.remove(at: index)
-            results.append(rest.joined(separator: "/") + (parts.count == 2 ? "?\(parts[1])" : ""))
-        }
-        for index in segments.indices.dropFirst(4) where segments[index] != "a" {
-            var rest = segments
-            rest[index] = "a"
-            results.append(rest.joined(separator: "/") + (parts.count == 2 ? "?\(parts[1])" : ""))
-        }
-        return results
     }
 }
 
@@ -318,5 +304,38 @@ extension LawReply {
             add { $0.body = .awaitedStream(["a", "b"]) }
         }
         return results
+    }
+}
+
+/// Simpler targets of requests.
+enum LawTarget {
+    /// Returns a target without its query, without each item of the query, and without each segment of the path.
+    ///
+    /// - Parameter fixed: The number of segments at the beginning that stay, such as those of a scheme and a host.
+    static func simpler(_ target: String, fixed: Int) -> [String] {
+        let (path, query) = parts(target)
+        var results: [String] = []
+        if !query.isEmpty {
+            results.append(path)
+            let items = query.dropFirst().split(separator: "&", omittingEmptySubsequences: false)
+            for index in items.indices where items.count > 1 {
+                var rest = items
+                rest.remove(at: index)
+                results.append("\(path)?\(rest.joined(separator: "&"))")
+            }
+        }
+        let segments = path.split(separator: "/", omittingEmptySubsequences: false)
+        for index in segments.indices.dropFirst(fixed) where segments.count > fixed + 1 {
+            var rest = segments
+            rest.remove(at: index)
+            results.append(rest.joined(separator: "/") + query)
+        }
+        return results
+    }
+
+    /// Returns the part before the first question mark, and the rest.
+    static func parts(_ target: String) -> (path: String, query: String) {
+        let mark = target.firstIndex(of: "?") ?? target.endIndex
+        return (String(target[..<mark]), String(target[mark...]))
     }
 }

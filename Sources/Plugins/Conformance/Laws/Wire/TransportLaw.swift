@@ -66,77 +66,26 @@ struct WireBench: Sendable {
     func run() throws -> WireRun { try WireRun(make(), patience: patience) }
 }
 
-extension TransportLaw {
-    /// The patience of each repetition, so a busy machine doesn't count.
-    private static let patience: [Duration] = [.seconds(2), .seconds(60)]
+extension TransportLaw: RandomLaw {
+    static let patience: [Duration] = [.seconds(2), .seconds(60)]
+    static let shrinking = LawShrinking(
+        patience: [.milliseconds(500), .seconds(1)], time: .seconds(10), keepsKind: true)
 
-    /// Returns the violation if it occurs again with more patience.
-    func confirmed(
-        _ bench: WireBench, _ exchanges: [WireExchange], patience: [Duration] = TransportLaw.patience
-    ) async throws -> LawViolation? {
-        var violation: LawViolation?
-        for patience in patience {
-            var bench = bench
-            bench.patience = patience
-            violation = try await judge(bench, exchanges)
-            if violation == nil { return nil }
-        }
-        return violation
+    var check: String { "TransportLaw.\(identifier).check" }
+
+    func violation(_ bench: WireBench, _ exchanges: [WireExchange], patience: Duration) async throws -> LawViolation? {
+        var bench = bench
+        bench.patience = patience
+        return try await judge(bench, exchanges)
     }
 
-    /// Tests the law with random exchanges.
-    func search(_ bench: WireBench, _ options: LawOptions) async throws {
-        var random = LawRandom(seed: options.seed)
-        let end = ContinuousClock.now.advanced(by: options.budget / Self.all.count)
-        for _ in 0..<max(1, options.rounds * share / 100) where ContinuousClock.now < end {
-            try Task.checkCancellation()
-            let exchanges = exchanges(&random)
-            if exchanges.contains(where: { $0.isExcused(by: bench.limitations) }) { continue }
-            guard let violation = try await confirmed(bench, exchanges) else { continue }
-            throw try await failure(bench, exchanges, violation, options)
-        }
+    func simpler(_ exchanges: [WireExchange]) -> [[WireExchange]] {
+        WireExchange.simpler(exchanges, keepsCount: needsTwo)
     }
 
-    private func failure(
-        _ bench: WireBench, _ exchanges: [WireExchange], _ violation: LawViolation, _ options: LawOptions
-    ) async throws -> ConformanceFailure {
-        let (smallest, violation) = try await shrunk(bench, exchanges, violation)
-        let type = String(describing: type(of: try bench.make()))
-        let list = smallest.map { "        \($0)" }.joined(separator: ",\n")
-        let test = """
-            @Test func keepsLaw() async throws {
-                try await TransportLaw.\(identifier).check(
-                    { \(type)() },
-            \(list))
-            }
-            """
-        return ConformanceFailure(
-            expected: violation.expected, came: violation.came,
-            details: "\(advice)\nTo repeat it (found with seed \(options.seed)):\n\n\(test)\n")
+    func isExcused(_ exchange: WireExchange, by bench: WireBench) -> Bool {
+        exchange.isExcused(by: bench.limitations)
     }
 
-    /// Simplifies the exchanges as long as they break the law.
-    private func shrunk(
-        _ bench: WireBench, _ exchanges: [WireExchange], _ violation: LawViolation
-    ) async throws -> ([WireExchange], LawViolation) {
-        var (best, violation, tries) = (exchanges, violation, 0)
-        let end = ContinuousClock.now.advanced(by: .seconds(10))
-        var isSimpler = true
-        while isSimpler {
-            isSimpler = false
-            for candidate in WireExchange.simpler(best, keepsCount: needsTwo)
-            where tries < 400 && ContinuousClock.now < end
-                && !candidate.contains(where: { $0.isExcused(by: bench.limitations) })
-            {
-                tries += 1
-                guard let found = try await confirmed(bench, candidate, patience: [.milliseconds(500), .seconds(1)])
-                else { continue }
-                // Another fault on the way would hide this one.
-                if found.kind != violation.kind { continue }
-                (best, violation, isSimpler) = (candidate, found, true)
-                break
-            }
-        }
-        return (best, violation)
-    }
+    func arguments(_ bench: WireBench) throws -> String { "{ \(type(of: try bench.make()))() }" }
 }

@@ -40,7 +40,7 @@ extension WireExchange {
         add { $0.isCancelled = false }
         for index in headers.indices { add { $0.headers = $0.headers.without(index) } }
         for body in body.simpler { add { $0.body = body } }
-        for target in simplerTargets { add { $0.target = target } }
+        for target in LawTarget.simpler(target, fixed: 1) { add { $0.target = target } }
         for reply in reply.simpler { add { $0.reply = reply } }
         // A fault stays at its place in the message while the message gets shorter.
         if let fault = reply.fault, let position = fault.position {
@@ -73,27 +73,6 @@ extension WireExchange {
         }
         if let position = reply.fault?.position { return position <= image.bytes.count }
         return image.hasBody || reply.framing == .length
-    }
-
-    private var simplerTargets: [String] {
-        let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-        var results: [String] = []
-        if parts.count == 2 {
-            results.append(parts[0])
-            let items = parts[1].split(separator: "&", omittingEmptySubsequences: false)
-            for index in items.indices where items.count > 1 {
-                var rest = items
-                rest.remove(at: index)
-                results.append("\(parts[0])?\(rest.joined(separator: "&"))")
-            }
-        }
-        let segments = parts[0].split(separator: "/", omittingEmptySubsequences: false)
-        for index in segments.indices.dropFirst() where segments.count > 2 {
-            var rest = segments
-            rest.remove(at: index)
-            results.append(rest.joined(separator: "/") + (parts.count == 2 ? "?\(parts[1])" : ""))
-        }
-        return results
     }
 }
 

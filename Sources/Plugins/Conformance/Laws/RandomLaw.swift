@@ -1,0 +1,109 @@
+import ErrandEssentials
+
+/// A law that is tested with random exchanges. A violation has to occur again with more patience, so a busy machine
+/// doesn't count, and is then reduced to the simplest exchanges that break the law.
+protocol RandomLaw: Sendable {
+    associatedtype Bench: Sendable
+    associatedtype Exchange: Sendable, CustomStringConvertible
+
+    static var all: [Self] { get }
+    /// The patience of each repetition.
+    static var patience: [Duration] { get }
+    static var shrinking: LawShrinking { get }
+
+    /// What to do if a plugin breaks the law.
+    var advice: String { get }
+    /// The rounds for each hundred of the options.
+    var share: Int { get }
+    /// The exchanges of a round.
+    var exchanges: @Sendable (inout LawRandom) -> [Exchange] { get }
+    /// The function that plays given exchanges, as a test calls it.
+    var check: String { get }
+
+    func violation(_ bench: Bench, _ exchanges: [Exchange], patience: Duration) async throws -> LawViolation?
+    func simpler(_ exchanges: [Exchange]) -> [[Exchange]]
+    func isExcused(_ exchange: Exchange, by bench: Bench) -> Bool
+    /// The arguments of the function before the exchanges.
+    func arguments(_ bench: Bench) throws -> String
+}
+
+/// How to look for simpler exchanges.
+struct LawShrinking {
+    static let maximumTries = 400
+
+    let patience: [Duration]
+    let time: Duration
+    /// Whether another kind of violation doesn't count, because it would hide this one.
+    var keepsKind = false
+}
+
+extension RandomLaw {
+    func isExcused(_ exchange: Exchange, by bench: Bench) -> Bool { false }
+
+    /// Returns the violation if it occurs with each patience.
+    func confirmed(
+        _ bench: Bench, _ exchanges: [Exchange], patience: [Duration] = Self.patience
+    ) async throws -> LawViolation? {
+        var found: LawViolation?
+        for patience in patience {
+            found = try await violation(bench, exchanges, patience: patience)
+            if found == nil { return nil }
+        }
+        return found
+    }
+
+    /// Tests the law with random exchanges.
+    func search(_ bench: Bench, _ options: LawOptions) async throws {
+        var random = LawRandom(seed: options.seed)
+        let end = ContinuousClock.now.advanced(by: options.budget / Self.all.count)
+        for _ in 0..<max(1, options.rounds * share / 100) where ContinuousClock.now < end {
+            try Task.checkCancellation()
+            let exchanges = exchanges(&random)
+            if exchanges.contains(where: { isExcused($0, by: bench) }) { continue }
+            guard let violation = try await confirmed(bench, exchanges) else { continue }
+            throw try await failure(bench, exchanges, violation, options)
+        }
+    }
+
+    private func failure(
+        _ bench: Bench, _ exchanges: [Exchange], _ violation: LawViolation, _ options: LawOptions
+    ) async throws -> ConformanceFailure {
+        let (smallest, violation) = try await shrunk(bench, exchanges, violation)
+        let list = smallest.map { "        \($0)" }.joined(separator: ",\n")
+        let test = """
+            @Test func keepsLaw() async throws {
+                try await \(check)(
+                    \(try arguments(bench)),
+            \(list))
+            }
+            """
+        return ConformanceFailure(
+            expected: violation.expected, came: violation.came,
+            details: "\(advice)\nTo repeat it (found with seed \(options.seed)):\n\n\(test)\n")
+    }
+
+    /// Simplifies the exchanges as long as they break the law.
+    private func shrunk(
+        _ bench: Bench, _ exchanges: [Exchange], _ violation: LawViolation
+    ) async throws -> ([Exchange], LawViolation) {
+        var (best, violation, tries) = (exchanges, violation, 0)
+        let end = ContinuousClock.now.advanced(by: Self.shrinking.time)
+        var isSimpler = true
+        while isSimpler {
+            isSimpler = false
+            for candidate in simpler(best)
+            where tries < LawShrinking.maximumTries && ContinuousClock.now < end
+                && !candidate.contains(where: { isExcused($0, by: bench) })
+            {
+                tries += 1
+                guard let found = try await confirmed(bench, candidate, patience: Self.shrinking.patience) else {
+                    continue
+                }
+                if Self.shrinking.keepsKind, found.kind != violation.kind { continue }
+                (best, violation, isSimpler) = (candidate, found, true)
+                break
+            }
+        }
+        return (best, violation)
+    }
+}
