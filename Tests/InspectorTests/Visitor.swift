@@ -12,10 +12,7 @@ final class Visitor {
 
     init(port: UInt16) throws {
         socket = ErrandSupport.socket(AF_INET, LoopbackSocket.streamType, 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
-        address.sin_port = port.bigEndian
+        var address = LoopbackSocket.address(LoopbackSocket.host, port)
         let length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let isConnected = withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(socket, $0, length) == 0 }

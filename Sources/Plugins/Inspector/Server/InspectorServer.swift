@@ -43,13 +43,16 @@ final class InspectorServer: Sendable {
     /// The thread and each caller of `stop` own the server, so neither uses the bell after this.
     deinit { bell.close() }
 
+    private static let backlog: Int32 = 128
+
     /// Listens on both loopback addresses, or on 127.0.0.1 alone if the system has no IPv6.
     private static func listen(_ port: UInt16) throws(LoopbackSocket.Failure) -> ([Int32], UInt16) {
         var failure: LoopbackSocket.Failure?
         for _ in 0..<16 {
-            let (socket, chosen) = try LoopbackSocket.listen(ipv6: false, port: port)
+            let (socket, chosen) = try LoopbackSocket.listen(ipv6: false, port: port, backlog: backlog)
             do throws(LoopbackSocket.Failure) {
-                return ([socket, try LoopbackSocket.listen(ipv6: true, port: chosen).socket], chosen)
+                let other = try LoopbackSocket.listen(ipv6: true, port: chosen, backlog: backlog).socket
+                return ([socket, other], chosen)
             } catch {
                 if error.code == EADDRNOTAVAIL || error.code == EAFNOSUPPORT { return ([socket], chosen) }
                 // Another program has the port on ::1, and would get the page's requests.

@@ -16,7 +16,9 @@ final class LoopbackListener: Sendable {
     init(on addresses: [LoopbackBrowser.Address]) throws(OAuthError) {
         guard let bell = Bell() else { throw OAuthError(.browserFailed, "the process has too many open files") }
         for address in addresses {
-            guard let (socket, port) = LoopbackSocket.listen(isIPv6: address == .ipv6) else { continue }
+            guard let (socket, port) = try? LoopbackSocket.listen(ipv6: address == .ipv6, port: 0, backlog: 16) else {
+                continue
+            }
             (self.socket, self.bell) = (socket, bell)
             authority = (address == .ipv6 ? "[::1]" : "127.0.0.1") + ":\(port)"
             return
@@ -26,7 +28,7 @@ final class LoopbackListener: Sendable {
     }
 
     deinit {
-        LoopbackSocket.close(socket)
+        LoopbackSocket.end(socket)
         bell.close()
     }
 
@@ -62,33 +64,58 @@ final class LoopbackListener: Sendable {
     /// Serves connections until the redirect arrives or the bell rings.
     private func serve(_ path: String, _ answer: String) -> Result<String, any Error> {
         var connections: [Connection] = []
-        defer { for connection in connections { LoopbackSocket.close(connection.socket) } }
+        defer { for connection in connections { LoopbackSocket.end(connection.socket) } }
         while true {
-            let ready = LoopbackSocket.waitForInput([bell.waits, socket] + connections.map(\.socket))
+            let ready = Self.waitForInput([bell.waits, socket] + connections.map(\.socket))
             if ready.contains(bell.waits) {
                 return .failure(reason.withLock { $0 } ?? CancellationError())
             }
             for index in connections.indices.reversed() where ready.contains(connections[index].socket) {
-                let isOpen = LoopbackSocket.receive(connections[index].socket, into: &connections[index].bytes)
+                let isOpen = Self.receive(connections[index].socket, into: &connections[index].bytes)
                 let (socket, bytes) = (connections[index].socket, connections[index].bytes)
                 switch LoopbackRequest.judge(bytes, path: path, authority: authority) {
                 case .redirect(let target):
-                    LoopbackSocket.send(socket, answer)
+                    Self.send(socket, answer)
                     return .success("http://\(authority)\(target)")
-                case .refused(let status): LoopbackSocket.send(socket, LoopbackPage.text("", status: status))
+                case .refused(let status): Self.send(socket, LoopbackPage.text("", status: status))
                 case .incomplete where isOpen: continue
                 case .incomplete: break
                 }
-                LoopbackSocket.close(socket)
+                LoopbackSocket.end(socket)
                 connections.remove(at: index)
             }
             if ready.contains(socket), let accepted = LoopbackSocket.accept(socket) {
                 // Browsers open connections that they don't use. The oldest one makes room.
                 if connections.count >= Self.maximumConnections {
-                    LoopbackSocket.close(connections.removeFirst().socket)
+                    LoopbackSocket.end(connections.removeFirst().socket)
                 }
                 connections.append(Connection(socket: accepted))
             }
         }
+    }
+
+    /// Waits until at least one of the sockets has input or has ended, and returns those.
+    private static func waitForInput(_ sockets: [Int32]) -> Set<Int32> {
+        var polled = sockets.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        LoopbackSocket.wait(&polled, milliseconds: -1)
+        return Set(polled.lazy.filter { $0.revents != 0 }.map(\.fd))
+    }
+
+    /// Appends the bytes that have arrived, up to a little more than a request may have. Returns false at the end.
+    private static func receive(_ socket: Int32, into bytes: inout [UInt8]) -> Bool {
+        while bytes.count <= LoopbackRequest.maximumBytes {
+            switch LoopbackSocket.receive(socket, into: &bytes, limit: 4096) {
+            case .bytes: continue
+            case .wouldBlock: return true
+            case .end, .failed: return false
+            }
+        }
+        return true
+    }
+
+    /// Sends a short response, which fits into the socket's buffer, and ends the connection.
+    private static func send(_ socket: Int32, _ text: String) {
+        _ = LoopbackSocket.send(socket, Array(text.utf8), from: 0)
+        LoopbackSocket.shutDownWriting(socket)
     }
 }

@@ -2,15 +2,8 @@
 import Darwin
 
 extension POSIX {
-    static var streamType: Int32 { SOCK_STREAM }
     static var descriptorLimit: Int32 { RLIMIT_NOFILE }
-    static var tcpLevel: Int32 { IPPROTO_TCP }
-    static var sendFlags: Int32 { 0 }
     static var peekFlags: Int32 { MSG_PEEK | MSG_DONTWAIT }
     static var bothWays: Int32 { SHUT_RDWR }
-    static var writingWay: Int32 { SHUT_WR }
-
-    /// Darwin has no `send` flag that prevents SIGPIPE, only a socket option.
-    static func prepareForWriting(_ descriptor: Int32) { setOption(descriptor, SOL_SOCKET, SO_NOSIGPIPE, Int32(1)) }
 }
 #endif

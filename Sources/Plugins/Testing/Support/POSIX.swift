@@ -5,68 +5,45 @@ import ErrandSupport
 
 /// System calls, retried after interruptions. Platform differences are in separate files.
 enum POSIX {
-    struct Failure: Error {
-        let operation: String
-        let code: Int32
-        init(_ operation: String) { (self.operation, code) = (operation, errno) }
-        var text: String { "\(operation): \(systemErrorText(code))" }
-    }
-
     enum Readiness { case readable, belled, timedOut }
 
     /// Returns a listening loopback socket, its port, and a placeholder that keeps the port after the listener closes.
     /// The placeholder is `nil` if the system doesn't allow it.
-    static func listen(ipv6: Bool) throws(Failure) -> (socket: Int32, port: UInt16, placeholder: Int32?) {
-        let (descriptor, port) = try bound(to: 0, ipv6: ipv6)
+    static func listen(
+        ipv6: Bool
+    ) throws(LoopbackSocket.Failure) -> (socket: Int32, port: UInt16, placeholder: Int32?) {
+        let (descriptor, port) = try LoopbackSocket.bound(to: 0, ipv6: ipv6)
         // After the socket listens, a connection being opened may get the port.
         let placeholder = reserve(port, ipv6: ipv6)
-        guard systemListen(descriptor, 4096) == 0, fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0 else {
-            let failure = Failure("listen")
-            close(descriptor)
+        do throws(LoopbackSocket.Failure) { try LoopbackSocket.listen(descriptor, 0, backlog: 4096) } catch {
             if let placeholder { close(placeholder) }
-            throw failure
+            throw error
         }
         return (descriptor, port, placeholder)
     }
 
     /// Occupies a loopback port without listening, so connections are refused. Returns `nil` if another socket has the
     /// port.
-    static func reserve(_ port: UInt16, ipv6: Bool) -> Int32? { try? bound(to: port, ipv6: ipv6).socket }
-
-    /// Pass 0 for any port.
-    private static func bound(to port: UInt16, ipv6: Bool) throws(Failure) -> (socket: Int32, port: UInt16) {
-        let descriptor = socket(ipv6 ? AF_INET6 : AF_INET, streamType, 0)
-        guard descriptor >= 0 else { throw Failure("socket") }
-        setCloseOnExec(descriptor)
-        // A closed listener's connections keep its port for a while.
-        setOption(descriptor, SOL_SOCKET, SO_REUSEADDR, Int32(1))
-        var port = port
-        guard ipv6 ? bindIPv6(descriptor, &port) : bindIPv4(descriptor, &port) else {
-            let failure = Failure("listen")
-            close(descriptor)
-            throw failure
-        }
-        return (descriptor, port)
+    static func reserve(_ port: UInt16, ipv6: Bool) -> Int32? {
+        try? LoopbackSocket.bound(to: port, ipv6: ipv6).socket
     }
 
     /// Returns `nil` on failure.
     static func listen(host: UInt32, port: UInt16, backlog: Int32) -> Int32? {
-        let descriptor = socket(AF_INET, streamType, 0)
-        if descriptor < 0 { return nil }
-        setCloseOnExec(descriptor)
+        guard let descriptor = LoopbackSocket.make(ipv6: false) else { return nil }
         var port = port
-        if bindIPv4(descriptor, &port, host: host), systemListen(descriptor, backlog) == 0 { return descriptor }
+        if LoopbackSocket.bindIPv4(descriptor, &port, host: host), systemListen(descriptor, backlog) == 0 {
+            return descriptor
+        }
         close(descriptor)
         return nil
     }
 
     /// Also returns whether the socket connected in time.
     static func connect(host: UInt32, port: UInt16, milliseconds: Int32) -> (socket: Int32, isConnected: Bool)? {
-        let descriptor = socket(AF_INET, streamType, 0)
-        if descriptor < 0 { return nil }
-        setCloseOnExec(descriptor)
+        guard let descriptor = LoopbackSocket.make(ipv6: false) else { return nil }
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
-        var address = address(host, port)
+        var address = LoopbackSocket.address(host, port)
         let length = socklen_t(MemoryLayout<sockaddr_in>.size)
         _ = unsafe withUnsafePointer(to: &address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
@@ -79,61 +56,16 @@ enum POSIX {
 
     static func end(_ descriptor: Int32) { close(descriptor) }
 
-    private static func address(_ host: UInt32, _ port: UInt16) -> sockaddr_in {
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = in_addr_t(host).bigEndian
-        address.sin_port = port.bigEndian
-        return address
-    }
-
-    private static func bindIPv4(_ descriptor: Int32, _ port: inout UInt16, host: UInt32 = 0x7F00_0001) -> Bool {
-        var address = address(host, port)
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isBound = unsafe withUnsafeMutablePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
-            }
-        }
-        port = UInt16(bigEndian: address.sin_port)
-        return isBound
-    }
-
-    private static func bindIPv6(_ descriptor: Int32, _ port: inout UInt16) -> Bool {
-        var address = sockaddr_in6()
-        address.sin6_family = sa_family_t(AF_INET6)
-        address.sin6_addr = in6addr_loopback
-        address.sin6_port = port.bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
-        let isBound = unsafe withUnsafeMutablePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
-            }
-        }
-        port = UInt16(bigEndian: address.sin6_port)
-        return isBound
-    }
-
     /// Accepts a pending connection, for blocking calls. Returns `nil` without one, or if accepting fails.
     static func takeConnection(_ listener: Int32) -> Int32? {
-        var descriptor = accept(listener, nil, nil)
-        while descriptor < 0 && errno == EINTR { descriptor = accept(listener, nil, nil) }
-        guard descriptor >= 0 else { return nil }
-        setCloseOnExec(descriptor)
+        guard let descriptor = LoopbackSocket.accept(listener) else { return nil }
         _ = fcntl(descriptor, F_SETFL, 0)
-        setOption(descriptor, tcpLevel, TCP_NODELAY, Int32(1))
-        prepareForWriting(descriptor)
         return descriptor
     }
 
     /// Returns the byte count: 0 at the end, `nil` if the connection failed.
     static func receive(_ descriptor: Int32, into bytes: inout [UInt8], from start: Int) -> Int? {
-        let count = unsafe bytes.withUnsafeMutableBytes { bytes in
-            let room = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[start...])
-            var count = unsafe recv(descriptor, room.baseAddress, room.count, 0)
-            while count < 0 && errno == EINTR { count = unsafe recv(descriptor, room.baseAddress, room.count, 0) }
-            return count
-        }
+        let count = LoopbackSocket.read(descriptor, into: &bytes, from: start)
         return count < 0 ? nil : count
     }
 
@@ -141,10 +73,7 @@ enum POSIX {
     static func send(_ descriptor: Int32, _ bytes: Span<UInt8>) -> Bool {
         var sent = 0
         while sent < bytes.count {
-            let count = unsafe bytes.extracting(sent...).withUnsafeBytes { rest in
-                unsafe systemSend(descriptor, rest.baseAddress, rest.count, sendFlags)
-            }
-            if count < 0 && errno == EINTR { continue }
+            let count = LoopbackSocket.write(descriptor, bytes.extracting(sent...))
             guard count > 0 else { return false }
             sent += count
         }
@@ -169,12 +98,12 @@ enum POSIX {
     }
 
     static func resetOnClose(_ descriptor: Int32) {
-        setOption(descriptor, SOL_SOCKET, SO_LINGER, linger(l_onoff: 1, l_linger: 0))
+        LoopbackSocket.setOption(descriptor, SOL_SOCKET, SO_LINGER, linger(l_onoff: 1, l_linger: 0))
     }
 
     static func shutDown(_ descriptor: Int32) { _ = shutdown(descriptor, bothWays) }
 
-    static func shutDownWriting(_ descriptor: Int32) { _ = shutdown(descriptor, writingWay) }
+    static func shutDownWriting(_ descriptor: Int32) { LoopbackSocket.shutDownWriting(descriptor) }
 
     /// A thousand connections within a process take two thousand descriptors; many systems default to 1,024.
     static func allowManyDescriptors() {
@@ -183,14 +112,6 @@ enum POSIX {
         limit.rlim_cur = min(limit.rlim_max, 8192)
         _ = unsafe setrlimit(descriptorLimit, &limit)
     }
-
-    private static func setCloseOnExec(_ descriptor: Int32) { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
-
-    static func setOption<Value>(_ descriptor: Int32, _ level: Int32, _ name: Int32, _ value: Value) {
-        unsafe withUnsafePointer(to: value) {
-            _ = unsafe setsockopt(descriptor, level, name, $0, socklen_t(MemoryLayout<Value>.size))
-        }
-    }
 }
 
 // Members with the same names would hide these.
@@ -198,6 +119,3 @@ private func systemListen(_ descriptor: Int32, _ backlog: Int32) -> Int32 { list
 private func systemConnect(
     _ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t
 ) -> Int32 { unsafe connect(descriptor, address, length) }
-private func systemSend(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int, _ flags: Int32) -> Int {
-    unsafe send(descriptor, bytes, count, flags)
-}
