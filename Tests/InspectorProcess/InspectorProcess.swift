@@ -35,7 +35,7 @@ struct InspectorProcess {
         }
     }
 
-    /// Reads on a thread of its own, because reading blocks.
+    /// Reads on a separate thread, because reading blocks.
     @concurrent private static func nextLine() async -> String? { readLine() }
 
     static func say(_ line: String) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }

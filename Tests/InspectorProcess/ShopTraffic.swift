@@ -10,7 +10,7 @@ import ErrandTesting
 import ErrandWebSocket
 import Foundation
 
-/// What an app does at its start, with a server in this process.
+/// The requests of an app's start, with a server in this process.
 struct ShopTraffic {
     private struct Get: CacheableRequest {
         typealias Output = Data

@@ -121,7 +121,7 @@ import Testing
         }
         let token = try await server.client().signIn(browser: robot)
         let code = try #require(stolen.all.first?.split(separator: "code=").last?.prefix { $0 != "&" })
-        // The thief puts the code into a sign-in of their own, with the right state.
+        // The thief puts the code into their own sign-in, with the right state.
         var thief = RobotBrowser()
         thief.change = { redirect in
             let own = redirect.split(separator: "code=")[1].prefix { $0 != "&" }

@@ -111,7 +111,7 @@ extension FailureCode<OAuthError> {
     public static var deviceCodeExpired: Self { Self("deviceCodeExpired", 12) }
     /// The server refused the request with another error; see ``OAuthError/serverCode``.
     public static var refused: Self { Self("refused", 13) }
-    /// The server's response isn't what the specification requires.
+    /// The server's response doesn't follow the specification.
     public static var invalidResponse: Self { Self("invalidResponse", 14) }
     /// The token isn't of the type that was asked for, for example because the server ignored DPoP.
     public static var tokenTypeMismatch: Self { Self("tokenTypeMismatch", 15) }

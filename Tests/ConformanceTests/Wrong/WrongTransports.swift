@@ -264,7 +264,7 @@ extension AlteredTransport {
             }),
     ]
 
-    /// Each keeps what a transport promises.
+    /// Each keeps a transport's promises.
     static let unusual: [AlteredTransport] = [
         .response("delivers byte by byte") { $0.body = $0.body.pieces(of: 1) },
         .response("delivers three bytes at a time") { $0.body = $0.body.pieces(of: 3) },

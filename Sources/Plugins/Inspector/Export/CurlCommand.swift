@@ -2,6 +2,7 @@ import Errand
 import ErrandEssentials
 import ErrandMessageSyntax
 import ErrandRecording
+import ErrandSupport
 
 /// A `curl` command that repeats a recorded request. Masked secrets stay masked.
 enum CurlCommand {
@@ -25,27 +26,17 @@ enum CurlCommand {
             after = " # the body, \(body.length ?? 0) bytes, is left out"
         } else if let text = body.text, !text.isEmpty {
             if text.first != "@", ControlCharacters.escaped(text, allowsLines: true) == text {
-                words += ["--data-binary", "'" + text.replacing("'", with: #"'\''"#) + "'"]
+                words += ["--data-binary", ShellText.quoted(text)]
             } else {
-                (before, words) = (printed(body.data), words + ["--data-binary", "@-"])
+                (before, words) = (ShellText.piping(body.data), words + ["--data-binary", "@-"])
             }
         } else if !body.data.isEmpty {
-            (before, words) = (printed(body.data), words + ["--data-binary", "@-"])
+            (before, words) = (ShellText.piping(body.data), words + ["--data-binary", "@-"])
         }
         words.append(quoted(request.url))
         return before + words.joined(separator: " ") + after
     }
 
-    /// In single quotes, a shell interprets only the quote itself. Control characters could act on the terminal.
-    private static func quoted(_ text: String) -> String {
-        "'" + ControlCharacters.escaped(text).replacing("'", with: #"'\''"#) + "'"
-    }
-
-    private static func printed(_ bytes: Data) -> String {
-        let octal = bytes.map { byte in
-            let digits = String(byte, radix: 8)
-            return "\\" + String(repeating: "0", count: 3 - digits.count) + digits
-        }
-        return "printf '\(octal.joined())' | "
-    }
+    /// Control characters could act on the terminal.
+    private static func quoted(_ text: String) -> String { ShellText.quoted(ControlCharacters.escaped(text)) }
 }

@@ -1,4 +1,5 @@
 import ErrandEssentials
+import ErrandSupport
 
 /// The secrets of one start: a token in the address, and the value of the cookie that replaces it.
 struct PageSecrets: Sendable, CustomStringConvertible, CustomReflectable {
@@ -13,10 +14,7 @@ struct PageSecrets: Sendable, CustomStringConvertible, CustomReflectable {
     /// 192 random bits in hexadecimal.
     static func random() -> String {
         var generator = SystemRandomNumberGenerator()
-        return (0..<3).map { _ in
-            let digits = String(generator.next() as UInt64, radix: 16)
-            return String(repeating: "0", count: 16 - digits.count) + digits
-        }.joined()
+        return Hexadecimal.text((0..<24).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
     }
 
     /// Compares in a time that depends only on the secret's length.

@@ -1,4 +1,5 @@
 import ErrandEssentials
+import ErrandMessageSyntax
 
 /// A request that the server has read. The parser accepts only what browsers send (RFC 9112), and refuses everything
 /// that two parsers could read in different ways.
@@ -109,22 +110,11 @@ struct PageRequest: Sendable, Equatable {
 
     private static func field(_ bytes: ArraySlice<UInt8>) throws(Fault) -> (name: String, value: String) {
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), colon > bytes.startIndex,
-            bytes[..<colon].allSatisfy(isToken), bytes.allSatisfy({ $0 == 9 || $0 >= 0x20 && $0 != 0x7F })
+            bytes[..<colon].allSatisfy(ASCII.isToken), bytes.allSatisfy({ $0 == 9 || $0 >= 0x20 && $0 != 0x7F })
         else { throw Fault(400) }
-        var value = bytes[(colon + 1)...]
-        while let first = value.first, first == 9 || first == 32 { value = value.dropFirst() }
-        while let last = value.last, last == 9 || last == 32 { value = value.dropLast() }
-        return (
-            String(decoding: bytes[..<colon], as: UTF8.self).lowercased(), String(decoding: value, as: UTF8.self)
-        )
+        let value = Substring(decoding: bytes[(colon + 1)...], as: UTF8.self)
+        return (String(decoding: bytes[..<colon], as: UTF8.self).lowercased(), String(ASCII.trimmed(value)))
     }
 
     private static func isUppercase(_ byte: UInt8) -> Bool { (65...90).contains(byte) }
-
-    private static func isToken(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 48...57, 65...90, 97...122: true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-        }
-    }
 }

@@ -2,6 +2,7 @@ public import Errand
 import ErrandEssentials
 import ErrandMessageSyntax
 import ErrandRedaction
+import ErrandSupport
 
 extension HTTPRequest {
     /// Returns the request as a `curl` command that any shell runs, with secrets masked.
@@ -21,10 +22,10 @@ extension HTTPRequest {
         var redactor = redaction.map { Redactor($0) }
         let fields = redactor?.headers(headers) ?? headers
         var words = ["curl", "--globoff", "--path-as-is"]
-        words += method == .head ? ["-I"] : ["-X", Self.quoted(method.rawValue)]
+        words += method == .head ? ["-I"] : ["-X", ShellText.quoted(method.rawValue)]
         for field in fields {
             // For an empty value, curl wants a semicolon; a colon alone removes the field.
-            words += ["-H", Self.quoted(Self.line(field))]
+            words += ["-H", ShellText.quoted(Self.line(field))]
         }
         var before = ""
         var after = ""
@@ -42,12 +43,12 @@ extension HTTPRequest {
         if body != nil { own += [.contentType, .expect] }
         for name in own where !headers.contains(name) {
             if name == .contentType, let type = self.body.contentType {
-                words += ["-H", Self.quoted("Content-Type: \(type)")]
+                words += ["-H", ShellText.quoted("Content-Type: \(type)")]
             } else {
-                words += ["-H", Self.quoted("\(name):")]
+                words += ["-H", ShellText.quoted("\(name):")]
             }
         }
-        words.append(Self.quoted(redactor?.url(urlText) ?? urlText))
+        words.append(ShellText.quoted(redactor?.url(urlText) ?? urlText))
         let command = before + words.joined(separator: " ") + after
         return redactor?.masking(command) ?? command
     }
@@ -75,22 +76,11 @@ extension HTTPRequest {
             let text = String(validating: bytes, as: UTF8.self),
             isHarmless(text)
         {
-            words += ["--data-binary", quoted(text)]
+            words += ["--data-binary", ShellText.quoted(text)]
             return ("", "")
         }
         words += ["--data-binary", "@-"]
-        var octal = ""
-        octal.reserveCapacity(bytes.count * 4)
-        for byte in bytes {
-            let digits = String(byte, radix: 8)
-            octal += "\\" + String(repeating: "0", count: 3 - digits.count) + digits
-        }
-        return ("printf '\(octal)' | ", "")
-    }
-
-    /// In single quotes, a shell interprets only the quote itself.
-    private static func quoted(_ text: some StringProtocol) -> String {
-        "'" + String(text).replacing("'", with: #"'\''"#) + "'"
+        return (ShellText.piping(bytes), "")
     }
 
     /// Whether the text can't move the cursor of the terminal that shows the command.

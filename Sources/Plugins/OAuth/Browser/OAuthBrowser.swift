@@ -25,7 +25,7 @@ public protocol OAuthBrowser: Sendable {
 public struct SignInPage: Sendable {
     private let makeURL: @Sendable (String) async throws -> URL
 
-    /// Creates a page, to test a browser of your own.
+    /// Creates a page, to test your own browser.
     public init(_ makeURL: @escaping @Sendable (_ redirectURI: String) async throws -> URL) { self.makeURL = makeURL }
 
     /// Returns the URL to open. Call it once.

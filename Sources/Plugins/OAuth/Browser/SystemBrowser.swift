@@ -22,7 +22,7 @@ enum SystemBrowser {
         }
     }
 
-    // Texts are copied and freed here; the system copies what it needs.
+    // Texts are copied and freed here. The system makes its own copies.
     private static func start(_ arguments: [String]) throws(OAuthError) -> pid_t {
         #if canImport(Darwin)
         var actions: posix_spawn_file_actions_t?

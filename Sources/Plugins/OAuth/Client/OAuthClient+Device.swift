@@ -2,7 +2,7 @@ import Errand
 public import ErrandEssentials
 import ErrandMessageSyntax
 
-/// What a user does to sign in a device without a browser: opens a page on another device, and enters a code.
+/// How a user signs in on a device without a browser: by opening a page on another device and entering a code.
 public struct DeviceSignIn: Sendable {
     /// The page to open.
     public let page: URL

@@ -159,7 +159,7 @@ struct WireFields {
 }
 
 extension RecordedRequest {
-    /// What a transport may add.
+    /// The fields that a transport may add.
     private static let additions: Set<String> = [
         "host", "accept", "accept-encoding", "accept-language", "user-agent", "connection", "keep-alive",
         "content-length", "transfer-encoding", "expect", "te", "trailer", "priority",

@@ -131,7 +131,7 @@ extension WireImage {
         case .reset(let position), .stall(let position):
             if position < headEnd { return .failure(afterHead: false) }
             guard let completion, position >= completion else { return .failure(afterHead: true) }
-            // A client may throw away what it has received before a reset.
+            // A client may throw away bytes that arrived before a reset.
             return position >= bytes.count && isStall ? .response(count) : .either
         }
     }
