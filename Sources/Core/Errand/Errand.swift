@@ -8,8 +8,8 @@
 // Exports the HTTP types, so one import is enough.
 @_exported public import ErrandHTTP
 
-/// Information about the package.
+/// The version of the Errand package.
 public enum ErrandInfo {
-    /// The semantic version.
+    /// The package's semantic version, such as "0.1.0".
     public static let version = "0.1.0"
 }

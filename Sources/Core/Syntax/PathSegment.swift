@@ -17,8 +17,9 @@ public enum PathSegment {
         return "\(open)\(result)\(close)"
     }
 
-    /// Returns the path without marks. Throws if a marked value makes a segment empty, `.` or `..`, or contains such a
-    /// segment after an encoded slash or backslash.
+    /// Returns a path without the private-use characters that ``encode(_:)`` adds. Throws if a value between them would
+    /// change the path's structure: if it makes a segment empty, `.` or `..`, or contains such a segment next to an
+    /// encoded slash or backslash.
     public static func resolve(_ path: String) throws(URLSyntax.Fault) -> String {
         // The first byte of a mark, which no other valid path contains.
         guard path.withSpan({ $0.contains(0xEE) }) else { return path }

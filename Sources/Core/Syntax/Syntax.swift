@@ -2,4 +2,4 @@
 //
 // URLs/           references from outside, resolved according to the WHATWG standard
 // International/  C code that uses libidn2, for internationalized hosts
-// Fields/         fields of messages and connections: lists, parameters, media types, dates, `Retry-After`, `Alt-Svc`
+// Fields/         fields of messages and connections: lists, parameters, media types, dates, `Retry-After`

@@ -9,12 +9,12 @@ import ErrandEssentials
 /// }
 /// ```
 public struct AuthenticationError: Error, Sendable {
-    /// The kind of failure. New codes may be added.
+    /// The type of the error's codes. New codes may be added, so write a `default` in a `switch`.
     public typealias Code = FailureCode<AuthenticationError>
 
-    /// The kind of failure.
+    /// The kind of failure, to switch over. Stable, and suitable for metrics.
     public let code: Code
-    /// The handler's error, or the reason for ``Code/signedOut``, if there is one.
+    /// The error of the refresh handler, or the reason for ``Code/signedOut``. Nil if there is none.
     public let underlying: (any Error)?
     /// The response that refused the credential, or nil if the request wasn't sent. A streamed body is left out.
     public internal(set) var response: HTTPResponse?
@@ -45,7 +45,7 @@ extension FailureCode<AuthenticationError> {
 extension AuthenticationError: RequestFailure {}
 
 extension AuthenticationError: CodedError, CustomDebugStringConvertible {
-    /// One sentence, without the credential.
+    /// What failed, in one sentence without the credential.
     public var description: String {
         switch code {
         case .signedOut:
@@ -63,7 +63,7 @@ extension AuthenticationError: CodedError, CustomDebugStringConvertible {
     /// The same text as `description`, so a dump doesn't reveal more.
     public var debugDescription: String { description }
 
-    /// The sentence that matches the code.
+    /// The sentence that users see as `localizedDescription`, depending on the code.
     public var failureSentence: FailureSentence {
         switch code {
         case .signedOut: .signInRequired
@@ -73,7 +73,7 @@ extension AuthenticationError: CodedError, CustomDebugStringConvertible {
         }
     }
 
-    /// The text shown to people. For a failed refresh, the text of the handler's error.
+    /// The text that users see as `localizedDescription`. For a failed refresh, the text of the handler's error.
     public var errorDescription: String? {
         if code == .refreshFailed, let underlying { return FailureSentence.text(of: underlying) }
         return failureSentence.text(for: self)
@@ -81,7 +81,7 @@ extension AuthenticationError: CodedError, CustomDebugStringConvertible {
 }
 
 extension AuthenticationError: CustomReflectable {
-    /// The code, response and cause, without requests or nested errors.
+    /// A mirror that shows the code, the response and a description of the cause, but no requests or nested errors.
     public var customMirror: Mirror {
         Mirror(
             self,
@@ -107,19 +107,19 @@ extension AuthenticationError: CustomReflectable {
 /// for an OAuth server's response `invalid_grant` (RFC 6749, section 5.2): if the handler throws the error of that
 /// response, the session ends.
 public struct SessionEnded: DescribedError {
-    /// The cause. Defaults to nil.
+    /// The error because of which the credential can't be renewed. Defaults to nil.
     public let underlying: (any Error)?
 
-    /// Creates an error.
+    /// Creates an error that ends the session, with its cause, which defaults to nil.
     public init(_ underlying: (any Error)? = nil) { self.underlying = underlying }
 
-    /// One sentence, without the credential.
+    /// What happened, in one sentence without the credential.
     public var description: String {
         "the session has ended" + (underlying.map { ": " + $0.briefDescription } ?? "")
     }
-    /// A sentence that asks people to sign in.
+    /// The sentence that users see as `localizedDescription`. It asks them to sign in.
     public var failureSentence: FailureSentence { .signInRequired }
-    /// Always 1.
+    /// The code of the `NSError`, always 1, because there is only one kind of failure.
     public var errorCode: Int { 1 }
 
     /// Returns whether an error contains an OAuth server's refusal of a refresh token.

@@ -58,7 +58,8 @@ public final class AuthenticationSession<C: Credential>: Sendable {
         }
     }
 
-    /// Creates a session whose credential can't be refreshed. The caller receives the response that refuses it.
+    /// Creates a session with a fixed credential, which can't be refreshed. If a response refuses it, the caller
+    /// receives that response.
     public init(_ credential: C, origins: TrustedOrigins? = nil) {
         keeper = CredentialKeeper(credential, CredentialKeeper.Rules(origins: origins), timeout: .zero, handler: nil)
     }
@@ -68,7 +69,7 @@ public final class AuthenticationSession<C: Credential>: Sendable {
     /// The current credential, or nil if no user is signed in.
     public var credential: C? { keeper.credential.flatMap { $0 as? C } }
 
-    /// Whether a user is signed in.
+    /// Whether the session has a credential, even if it has expired.
     public var isSignedIn: Bool { keeper.credential != nil }
 
     /// Signs in a user.
@@ -104,7 +105,7 @@ extension AuthenticationSession: CustomStringConvertible, CustomDebugStringConve
     public var description: String { isSignedIn ? "signed in" : "signed out" }
     /// The same text as `description`, so a dump doesn't reveal the credential.
     public var debugDescription: String { description }
-    /// Empty, because children would reveal the credential.
+    /// A mirror without children, so a dump doesn't reveal secrets.
     public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }
 
@@ -129,19 +130,20 @@ public enum AuthenticationMode: Sendable, Hashable {
 /// }
 /// ```
 extension AuthenticationMode: TagKey {
-    /// ``AuthenticationMode/required``
+    /// The mode of calls without this tag is ``AuthenticationMode/required``.
     public static var defaultValue: AuthenticationMode { .required }
-    /// True, because the mode can change the response.
+    /// Returns true, because the mode can change the response: calls with different modes don't share one.
     public static var affectsResponse: Bool { true }
 }
 
 extension CallOptions {
-    /// Sets the mode of a call: `try await agent.send(GetNews(), options: .authentication(.ifSignedIn))`.
+    /// Creates options with an authentication mode for a call: `try await agent.send(GetNews(), options:
+    /// .authentication(.ifSignedIn))`.
     public static func authentication(_ mode: AuthenticationMode) -> CallOptions {
         CallOptions().authentication(mode)
     }
 
-    /// Returns a copy of the options with another mode.
+    /// Returns a copy of the options with another authentication mode.
     public func authentication(_ mode: AuthenticationMode) -> CallOptions {
         var options = self
         options.tags[AuthenticationMode.self] = mode

@@ -44,11 +44,11 @@ public protocol Credential: Sendable {
 }
 
 extension Credential {
-    /// Nil: only the server knows it.
+    /// The default implementation returns nil: only the server knows the expiry.
     public var expiry: Date? { nil }
-    /// Nil: the added parts tell users apart.
+    /// The default implementation returns nil: the parts that the credential adds to requests tell users apart.
     public var owner: String? { nil }
-    /// Returns false.
+    /// The default implementation returns false.
     public func isRenewed(by request: HTTPRequest) -> Bool { false }
 }
 
@@ -75,7 +75,7 @@ extension Authorization: FixedCredential {
 
 /// Uses fixed credentials, such as a name and a password.
 extension Authorization: Credential {
-    /// Sets the `Authorization` header.
+    /// Adds the credentials to a request, in the `Authorization` header.
     public func authorize(_ request: inout HTTPRequest) { request.headers.authorize(self) }
 }
 

@@ -18,9 +18,9 @@ import Synchronization
 public struct Batch<Part: Sendable, Success: Sendable>: Sendable {
     /// The maximum number of parts that run at a time, at least 1. Defaults to ``BatchLimit/standard``.
     public let maximumConcurrent: Int
-    /// The name for logs. The call's own label takes precedence.
+    /// The batch's name in logs. The call's own label takes precedence. Nil for no name.
     public var label: String?
-    /// The number of parts.
+    /// The number of parts in the batch.
     public let count: Int
     let rule: BatchRule
     var eachProgress: (@Sendable (Int, TransferProgress) -> Void)?
@@ -90,7 +90,7 @@ extension Batch {
             parts: { parts })
     }
 
-    /// Creates a batch of requests of one type. All must succeed: the first failure cancels the others.
+    /// Creates a batch of requests of one type. All must succeed: the first failure cancels the other requests.
     public init<R: Request>(
         _ requests: some Sequence<R>, maximumConcurrent: Int = BatchLimit.standard, label: String? = nil
     )
@@ -117,7 +117,8 @@ extension Batch {
             parts: { parts })
     }
 
-    /// Creates a batch from a list of requests of different types. All must succeed.
+    /// Creates a batch from a list of requests of different types. All must succeed: the first failure cancels the
+    /// other requests.
     public init(mixed requests: [any Request], maximumConcurrent: Int = BatchLimit.standard, label: String? = nil)
     where Part == Response<any Sendable>, Success == [Response<any Sendable>] {
         self.init(mixed: requests, maximumConcurrent: maximumConcurrent, label: label, policy: .failFast)
@@ -148,7 +149,8 @@ extension Batch {
             parts: { parts })
     }
 
-    /// Creates a batch whose parts aren't single requests. All must succeed.
+    /// Creates a batch whose parts are closures, for example with several requests each. All must succeed: the first
+    /// failure cancels the other parts.
     public init<Item: Sendable>(
         of items: some Sequence<Item>, maximumConcurrent: Int = BatchLimit.standard, label: String? = nil,
         part: @escaping @Sendable (_ agent: ScopedAgent, _ item: Item) async throws -> Part
@@ -170,13 +172,13 @@ extension Request {
 ///
 /// Throws ``BatchError`` if the batch's policy isn't met, and ``Errand/ErrandError`` with `cancelled`.
 extension Batch: Composite {
-    /// `.batch`.
+    /// The kind of the activity is `.batch`.
     public var activityKind: ActivityKind { .batch }
 
-    /// The batch's ``label``.
+    /// The name of the activity in logs: the batch's ``label``.
     public var activityLabel: String? { label }
 
-    /// Sends the parts and combines their outputs.
+    /// Sends the parts and returns the batch's output. An agent calls it when you run the batch.
     public func run(on agent: ScopedAgent) async throws -> Success {
         try await BatchRun(self, on: agent).output()
     }

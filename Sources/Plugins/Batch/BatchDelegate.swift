@@ -10,15 +10,15 @@ public import Errand
     func batchDidSucceed(_ activity: Activity, output: any Sendable, cached: CacheShare)
     /// The batch failed. A ``BatchError`` names the request that failed.
     func batchDidFail(_ activity: Activity, error: any Error)
-    /// The batch was cancelled, or one of the parts it needs.
+    /// The batch was cancelled, or a part was cancelled without which the batch can't succeed.
     func batchDidCancel(_ activity: Activity)
 }
 
 extension BatchDelegate {
-    /// Ignored by default.
+    /// The default implementation does nothing.
     public func batchDidSucceed(_ activity: Activity, output: any Sendable, cached: CacheShare) {}
-    /// Ignored by default.
+    /// The default implementation does nothing.
     public func batchDidFail(_ activity: Activity, error: any Error) {}
-    /// Ignored by default.
+    /// The default implementation does nothing.
     public func batchDidCancel(_ activity: Activity) {}
 }

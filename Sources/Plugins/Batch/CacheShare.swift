@@ -7,16 +7,16 @@ public import Errand
 /// if CacheShare(user, feed) == .all { showAge() }
 /// ```
 public enum CacheShare: Sendable, Hashable {
-    /// All responses, and there was at least one response.
+    /// All responses came from a cache, and there was at least one response.
     case all
-    /// At least one response, but not all.
+    /// At least one response came from a cache, but not all.
     case part
-    /// No response.
+    /// None of the responses came from a cache.
     case nothing
 
     init(_ cached: Int, of count: Int) { self = cached == 0 ? .nothing : cached == count ? .all : .part }
 
-    /// Computes the share of the responses of a mixed batch.
+    /// Creates the value that tells how many responses of a mixed batch came from a cache.
     public init<each Output: Sendable>(_ responses: repeat Response<each Output>) {
         var (cached, count) = (0, 0)
         for response in repeat each responses {
@@ -26,7 +26,7 @@ public enum CacheShare: Sendable, Hashable {
         self.init(cached, of: count)
     }
 
-    /// Computes the share of the results of a mixed batch. Failures don't count.
+    /// Creates the value that tells how many results of a mixed batch came from a cache. Failures don't count.
     public init<each Output: Sendable>(_ results: repeat Result<Response<each Output>, any Error>) {
         var (cached, count) = (0, 0)
         for result in repeat each results {
@@ -37,12 +37,12 @@ public enum CacheShare: Sendable, Hashable {
         self.init(cached, of: count)
     }
 
-    /// Computes the share of a list of responses.
+    /// Creates the value that tells how many responses of a list came from a cache.
     public init<Output: Sendable>(_ responses: [Response<Output>]) {
         self.init(responses.count { $0.http.source.isStored }, of: responses.count)
     }
 
-    /// Computes the share of a list of results. Failures don't count.
+    /// Creates the value that tells how many results of a list came from a cache. Failures don't count.
     public init<Output: Sendable>(_ results: [Result<Response<Output>, any Error>]) {
         self.init(results.compactMap { try? $0.get() })
     }

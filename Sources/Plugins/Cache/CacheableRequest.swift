@@ -26,7 +26,8 @@ public protocol CacheableRequest: OwnedRequest, FilterDependentRequest {
 }
 
 extension CacheableRequest {
-    /// The partitions of the policy, so requests of different partitions don't share anything.
+    /// The users to whom responses belong, from the policy's partition. Requests of different partitions don't share a
+    /// response.
     public var owners: Set<UserMark> {
         let policy = cachePolicy
         return Set(
@@ -39,10 +40,10 @@ extension CacheableRequest {
         if cachePolicy.isOff || filters.contains(where: { $0 is ResponseCache }) { return [] }
         return ["the cache policy (\(cachePolicy.summary)) has no effect, because there is no .cache(…) filter"]
     }
-    /// `.standard`
+    /// The default implementation returns `.standard`.
     public var cacheKey: CacheKeyPolicy { .standard }
-    /// An empty array.
+    /// The default implementation returns no tags.
     public var cacheTags: [String] { [] }
-    /// Nil, which uses the filter's store.
+    /// The default implementation returns nil, which uses the filter's store.
     public var cacheStore: (any CacheStore)? { nil }
 }

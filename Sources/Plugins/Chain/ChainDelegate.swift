@@ -17,25 +17,25 @@ public import Errand
 }
 
 extension ChainDelegate {
-    /// Ignored by default.
+    /// The default implementation does nothing.
     public func chain(_ activity: Activity, didFinish step: ChainStepResult) {}
-    /// Ignored by default.
+    /// The default implementation does nothing.
     public func chainDidSucceed(_ activity: Activity, output: any Sendable) {}
-    /// Ignored by default.
+    /// The default implementation does nothing.
     public func chainDidFail(_ activity: Activity, error: any Error) {}
-    /// Ignored by default.
+    /// The default implementation does nothing.
     public func chainDidCancel(_ activity: Activity) {}
 }
 
-/// The result of a successful step.
+/// The result of a step that succeeded.
 public struct ChainStepResult: Sendable {
     /// The step's index in the chain, from 0, in the order in which steps began.
     public let index: Int
-    /// The step's label.
+    /// The step's name: from the call, otherwise from the request, otherwise the request's type.
     public let label: String
-    /// The decoded value of a request, or the output of a composite.
+    /// The decoded output of a request, or the output of a composite.
     public let value: any Sendable
-    /// The response of a request, or `nil` for a composite.
+    /// The response to the step's request, or `nil` for a composite.
     public let http: HTTPResponse?
 }
 

@@ -11,18 +11,18 @@ import ErrandMessageSyntax
 /// ```
 ///
 /// A cancelled chain throws ``Errand/ErrandError`` with the code `cancelled` instead. The body's own errors are thrown
-/// unchanged, unless they look like a step's failure: an error value without identity counts as that failure if it is
-/// equal or, for types that aren't `Equatable`, has the same text.
+/// unchanged, unless they look like a step's failure. An error that isn't an object counts as that failure if both are
+/// equal or, for types that aren't `Equatable`, have the same text.
 public struct ChainError: Error, Sendable {
-    /// The chain's label.
+    /// The label of the chain that failed.
     public let chain: String
     /// The step's index in the chain, from 0, in the order in which steps began. Parts of a batch count as steps too.
     public let index: Int
     /// The step's label: from the call, otherwise from the request, otherwise the request's type.
     public let label: String
-    /// The request that failed, if the step is a request.
+    /// The request that failed. Nil if the step isn't a request.
     public let request: (any Request)?
-    /// The step's error.
+    /// The error with which the step failed.
     public let underlying: any Error
 
     init(chain: String, _ step: ChainRecord.FailedStep, _ error: any Error) {
@@ -43,26 +43,26 @@ public struct ChainError: Error, Sendable {
 extension ChainError: RequestFailure {}
 
 extension ChainError: DescribedError, CustomDebugStringConvertible {
-    /// One line: the chain, the step, its label and its failure.
+    /// The chain, the step, its label and its failure, on one line.
     public var description: String {
         ControlCharacters.escaped("\(chain), step \(index) (\(label)): \(underlying.briefDescription)")
     }
 
-    /// The same as `description`.
+    /// The same text as `description`, for debuggers.
     public var debugDescription: String { description }
 
-    /// The step's sentence.
+    /// The sentence that users see as `localizedDescription`: the sentence of the step's error.
     public var failureSentence: FailureSentence { (underlying as? any DescribedError)?.failureSentence ?? .failed }
 
-    /// The step's user-facing text.
+    /// The text that users see as `localizedDescription`: the text of the step's error.
     public var errorDescription: String? { FailureSentence.text(of: underlying) }
 
-    /// Always 1, because there is only one kind.
+    /// The code of the `NSError`, always 1, because there is only one kind of failure.
     public var errorCode: Int { 1 }
 }
 
 extension ChainError: CustomReflectable {
-    /// The parts of the description. Excludes the request and the details of causes.
+    /// A mirror that shows the parts of the description, without the request and the details of causes.
     public var customMirror: Mirror {
         Mirror(
             self,

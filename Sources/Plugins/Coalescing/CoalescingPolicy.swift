@@ -45,7 +45,7 @@ public struct CoalescingPolicy: Sendable, Hashable {
         return rule
     }
 
-    /// Returns a rule that compares only these and sensitive header fields.
+    /// Returns a rule that compares only these header fields, and sensitive ones.
     public func comparingOnly(_ headers: HTTPHeaderName...) -> CoalescingPolicy {
         var rule = self
         rule.fields[0].compared = Set(headers)
@@ -94,15 +94,15 @@ public struct CoalescingPolicy: Sendable, Hashable {
 /// }
 /// ```
 extension CoalescingPolicy: TagKey {
-    /// Nil, which uses the filter's rule.
+    /// Calls without this tag use the request's or the filter's rule.
     public static var defaultValue: CoalescingPolicy? { nil }
 }
 
 extension CallOptions {
-    /// Sets the rule of a call: `try await agent.send(GetTicket(), options: .coalescing(.off))`.
+    /// Creates options with a rule for a call: `try await agent.send(GetTicket(), options: .coalescing(.off))`.
     public static func coalescing(_ rule: CoalescingPolicy) -> CallOptions { CallOptions().coalescing(rule) }
 
-    /// Returns a copy of the options with a rule.
+    /// Returns a copy of these options with a rule, which is used instead of the rules of the request and the filter.
     public func coalescing(_ rule: CoalescingPolicy) -> CallOptions {
         var options = self
         options.tags[CoalescingPolicy.self] = rule

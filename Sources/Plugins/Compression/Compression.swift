@@ -7,12 +7,12 @@ import ErrandEssentials
 
 /// A failure to compress a body.
 public struct CompressionError: CodedError, Sendable {
-    /// The kind of failure. Codes are stable and suitable for metrics.
+    /// The type of the error's codes. New codes may be added, so write a `default` in a `switch`.
     public typealias Code = FailureCode<CompressionError>
 
-    /// The kind of failure.
+    /// The kind of failure, to switch over. Stable, and suitable for metrics.
     public var code: Code
-    /// A sentence that describes the failure.
+    /// What failed, in one sentence.
     public var message: String
 
     init(_ code: Code, _ message: String) { (self.code, self.message) = (code, message) }
@@ -24,6 +24,6 @@ public struct CompressionError: CodedError, Sendable {
 extension FailureCode<CompressionError> {
     /// The coding's library isn't on this system; see ``ContentCompression/isAvailable``. The request wasn't sent.
     public static var unavailable: Self { Self("unavailable", 1) }
-    /// The library ran out of memory.
+    /// The library couldn't compress the body, for example because it ran out of memory.
     public static var compressionFailed: Self { Self("compressionFailed", 2) }
 }

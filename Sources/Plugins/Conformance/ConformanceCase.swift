@@ -6,9 +6,9 @@ import ErrandTesting
 public struct ConformanceCase: Sendable, CustomStringConvertible {
     /// The requirement, in a sentence that is unique in the suite.
     public let name: String
-    /// The feature, which a limitation can name.
+    /// The feature that the case belongs to. A limitation can name it to excuse its cases.
     public let feature: TransportFeature
-    /// Why the case doesn't apply to this transport.
+    /// Why the case doesn't apply to this transport. Nil if it applies.
     public let limitation: String?
     let limit: Duration
     let body: @Sendable () async throws -> Void
@@ -35,9 +35,9 @@ func runCase(
     }
 }
 
-/// An unmet requirement: the expected result and the actual one.
+/// The error that a case throws if a requirement isn't met: the expected result and the actual one.
 public struct ConformanceFailure: DescribedError, Sendable {
-    /// The name of the case.
+    /// The name of the case, which is its requirement.
     public internal(set) var name = ""
     /// The expected result, in words or as a value.
     public let expected: String
@@ -56,36 +56,37 @@ public struct ConformanceFailure: DescribedError, Sendable {
         return copy
     }
 
-    /// A sentence for test logs.
+    /// The case, the expected result and the actual one, in a sentence for test logs.
     public var description: String {
         "\(name): expected \(expected), got \(came)" + (details.isEmpty ? "" : "\n\(details)")
     }
-    /// Always 1.
+    /// The code of the `NSError`, always 1, because there is only one kind of failure.
     public var errorCode: Int { 1 }
 }
 
-/// The error an excused case throws, so it doesn't count as passed.
+/// The error that an excused case throws, so it doesn't count as passed.
 public struct ConformanceSkipped: DescribedError, Sendable {
-    /// Why the case doesn't apply.
+    /// Why the case doesn't apply to this transport or plugin.
     public let reason: String
     /// A sentence with the reason.
     public var description: String { "excused: \(reason)" }
-    /// Always 1.
+    /// The code of the `NSError`, always 1, because there is only one kind of failure.
     public var errorCode: Int { 1 }
 }
 
-/// A declared limitation of a transport or a plugin.
+/// A declared limitation of a transport or a plugin, which excuses cases of a suite.
 public struct KnownLimitation: Sendable {
     let feature: TransportFeature?
     let name: String?
     let reason: String
 
-    /// Excuses all cases of a feature.
+    /// Returns a limitation that excuses all cases of a feature.
     public static func feature(_ feature: TransportFeature, because reason: String) -> KnownLimitation {
         KnownLimitation(feature: feature, name: nil, reason: reason)
     }
 
-    /// Excuses a case by its name. If no case has that name, the suite fails, so a limitation can't outlive its case.
+    /// Returns a limitation that excuses a case by its name. If no case has that name, the suite fails, so a limitation
+    /// can't outlive its case.
     public static func named(_ name: String, because reason: String) -> KnownLimitation {
         KnownLimitation(feature: nil, name: name, reason: reason)
     }

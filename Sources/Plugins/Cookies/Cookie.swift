@@ -24,28 +24,28 @@ public struct Cookie: Sendable, Hashable {
         case unspecified
     }
 
-    /// The name. If it's empty, only the value is sent.
+    /// The cookie's name. If it's empty, only the value is sent.
     public var name: String
-    /// The value as the server wrote it, including quotes.
+    /// The cookie's value as the server wrote it, including quotes.
     public var value: String
-    /// The host in lowercase, without a leading dot.
+    /// The host that the cookie belongs to, in lowercase, without a leading dot.
     public var domain: String
-    /// Whether the cookie is sent to that host only and not to its subdomains.
+    /// Whether the cookie is sent only to that host, and not to its subdomains.
     public var isHostOnly: Bool
-    /// The path prefix of the requests that carry the cookie. Defaults to `/`.
+    /// The path under which requests carry the cookie. Defaults to `/`.
     public var path: String
-    /// The expiry date, or nil for a session cookie.
+    /// The date from which the cookie is no longer sent. Nil for a session cookie.
     public var expiry: Date?
-    /// Whether the cookie is sent over HTTPS only.
+    /// Whether the cookie is sent only over https.
     public var isSecure: Bool
-    /// Whether the cookie is hidden from scripts on a page.
+    /// Whether scripts on a page can't read the cookie.
     public var isHTTPOnly: Bool
     /// The cross-site restriction for browsers. See ``SameSite-swift.enum``.
     public var sameSite: SameSite
     /// Whether the bytes on the wire are Latin-1 instead of UTF-8.
     var isLatin1 = false
 
-    /// Creates a cookie. ``CookieJar/insert(_:at:)`` validates it.
+    /// Creates a cookie for your app to insert into a jar. ``CookieJar/insert(_:at:)`` validates it.
     public init(
         _ name: String, _ value: String, domain: String, isHostOnly: Bool = false, path: String = "/",
         expiry: Date? = nil, isSecure: Bool = false, isHTTPOnly: Bool = false, sameSite: SameSite = .unspecified
@@ -65,11 +65,11 @@ public struct Cookie: Sendable, Hashable {
 }
 
 extension Cookie: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The name, domain and path. The value is masked.
+    /// The name, the domain and the path, with a masked value.
     public var description: String { "\(name)=\(Redaction.mask) for \(isHostOnly ? "" : ".")\(domain)\(path)" }
     /// The same text as `description`, so a dump doesn't reveal the value.
     public var debugDescription: String { description }
-    /// The name, domain and path.
+    /// A mirror that shows the name, the domain and the path, so a dump doesn't reveal the value.
     public var customMirror: Mirror { Mirror(self, children: ["name": name, "domain": domain, "path": path]) }
 }
 

@@ -24,7 +24,7 @@ final class CookieWriter: Sendable {
     private let file: CookieFile
     private let state: Mutex<State>
     private let hasFailed = Atomic(false)
-    /// Held during a write.
+    /// Held while the file is written, so writes happen one at a time.
     private let turn = Mutex(())
 
     /// - Parameter contents: The cookies that the file already contains.

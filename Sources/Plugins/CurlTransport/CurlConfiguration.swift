@@ -9,27 +9,28 @@ public import ErrandEssentials
 /// let agent = NetworkAgent(baseURL: url, transport: .curl(configuration))
 /// ```
 public struct CurlConfiguration: Sendable {
-    /// The HTTP versions to use.
+    /// The HTTP versions that the transport may use.
     public enum HTTPVersion: Sendable, Hashable {
-        /// HTTP/2 if TLS negotiates it, otherwise HTTP/1.1.
+        /// The transport uses HTTP/2 if TLS negotiates it, otherwise HTTP/1.1.
         case automatic
-        /// Only HTTP/1.1.
+        /// The transport uses only HTTP/1.1.
         case http1
-        /// HTTP/3 with servers that offer it for https in an `Alt-Svc` field (RFC 7838). Falls back to ``automatic``
-        /// before the offer, through a proxy, if QUIC doesn't connect, or if libcurl lacks HTTP/3.
+        /// The transport uses HTTP/3 with https servers that offer it in an `Alt-Svc` field (RFC 7838). Works like
+        /// ``automatic`` until a server has offered HTTP/3, through a proxy, if QUIC doesn't connect, or if libcurl
+        /// lacks HTTP/3.
         case http3
-        /// HTTP/3 for https, without a fallback, and HTTP/1.1 for http. If libcurl lacks HTTP/3, every request fails
-        /// with `transportUnavailable`.
+        /// The transport uses HTTP/3 for https, without a fallback, and HTTP/1.1 for http. If libcurl lacks HTTP/3,
+        /// every request fails with `transportUnavailable`.
         case http3Only
     }
 
     /// The IP addresses the transport may connect to.
     public enum AddressFamily: Sendable, Hashable {
-        /// IPv4 and IPv6. IPv6 gets a small head start (RFC 8305).
+        /// Both IPv4 and IPv6. IPv6 gets a small head start (RFC 8305).
         case any
-        /// Only IPv4.
+        /// Only IPv4 addresses.
         case v4
-        /// Only IPv6.
+        /// Only IPv6 addresses.
         case v6
     }
 
@@ -43,13 +44,13 @@ public struct CurlConfiguration: Sendable {
     public var maximumConnectionsPerHost = 64
     /// How long to keep an idle connection open for reuse. Defaults to 60 seconds.
     public var keepAliveTime: Duration = .seconds(60)
-    /// The HTTP version. Defaults to HTTP/2 over TLS, if the server supports it.
+    /// The HTTP version to use. Defaults to HTTP/2 over TLS, if the server supports it, otherwise HTTP/1.1.
     public var httpVersion = HTTPVersion.automatic
     /// A file that remembers which servers offer HTTP/3, for ``HTTPVersion/http3``. It contains the names of visited
     /// hosts, and only its owner can read it. Defaults to `nil`, which keeps offers in memory until the transport is
     /// deallocated.
     public var alternativeServicesFile: URL?
-    /// The address family. Defaults to both families.
+    /// The IP addresses that the transport may connect to. Defaults to both IPv4 and IPv6.
     public var addressFamily = AddressFamily.any
     /// IPv4 or IPv6 addresses by host name, used instead of a name lookup. Defaults to an empty dictionary.
     ///
@@ -70,9 +71,9 @@ public struct CurlConfiguration: Sendable {
     /// authorities that may sign the server's certificate; a libcurl with GnuTLS also accepts the authorities in the
     /// system's directory. A URL with a scheme other than https makes every request fail with `nameLookupFailed`.
     public var dnsOverHTTPS: URL?
-    /// Certificates, keys and TLS versions.
+    /// The certificates, keys and TLS versions of secure connections. Defaults to the system's certificates.
     public var tls = CurlTLS()
-    /// The proxies. Defaults to the environment's proxies.
+    /// The proxies to connect through. Defaults to the proxies in the environment's variables.
     public var proxy = CurlProxy.environment
     /// The name of a network interface, or a local address, to connect from. Defaults to `nil`, which leaves the choice
     /// to the system.
@@ -86,6 +87,6 @@ public struct CurlConfiguration: Sendable {
     /// headers throw `invalidResponse`. Defaults to 256 KiB.
     public var maximumHeaderBytes = 256 << 10
 
-    /// Creates the default settings.
+    /// Creates settings in which every property has its default.
     public init() {}
 }

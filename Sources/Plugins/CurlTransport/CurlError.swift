@@ -5,7 +5,7 @@ import ErrandEssentials
 public struct CurlError: DescribedError, Sendable, Hashable {
     /// The `CURLcode`, such as 6 for a name that couldn't be resolved.
     public var code: Int32
-    /// libcurl's details, or else its text for the code.
+    /// libcurl's details about the failure, or else its text for the code.
     public var message: String
 
     /// Creates an error, for example in tests.
@@ -14,9 +14,9 @@ public struct CurlError: DescribedError, Sendable, Hashable {
         self.message = message
     }
 
-    /// The code and the text, in one line.
+    /// The code and the text on one line.
     public var description: String { "CURLcode \(code): \(message)" }
 
-    /// The `CURLcode`.
+    /// The code of the `NSError`: the `CURLcode`.
     public var errorCode: Int { Int(code) }
 }

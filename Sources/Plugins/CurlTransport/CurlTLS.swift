@@ -11,27 +11,27 @@ public import ErrandEssentials
 public struct CurlTLS: Sendable {
     /// The authorities that may sign a server's certificate.
     public enum Roots: Sendable, Hashable {
-        /// The authorities the system trusts.
+        /// The authorities that the system trusts.
         case system
-        /// Only the certificates in a PEM file.
+        /// Only the authorities in a PEM file.
         case file(URL)
-        /// Only these PEM certificates. Requires libcurl 7.77.
+        /// Only the authorities in this PEM data. Requires libcurl 7.77.
         case pem(Data)
     }
 
-    /// The minimum TLS version.
+    /// A TLS version that the transport can require.
     public enum Version: Sendable, Hashable {
-        /// TLS 1.2.
+        /// TLS 1.2 (RFC 5246).
         case v1_2
-        /// TLS 1.3.
+        /// TLS 1.3 (RFC 8446).
         case v1_3
     }
 
-    /// The trusted authorities. Defaults to the system's authorities.
+    /// The authorities that may sign a server's certificate. Defaults to the system's authorities.
     public var roots = Roots.system
     /// The client certificates by origin, for servers that request one. Defaults to `nil`.
     public var identities: CurlIdentities?
-    /// The minimum TLS version. Defaults to TLS 1.2.
+    /// The oldest TLS version that the transport accepts. Defaults to TLS 1.2.
     public var minimumVersion = Version.v1_2
     /// The accepted public keys by host, with `"*"` for all other hosts. Each pin is the Base64 of the SHA-256 of a
     /// SubjectPublicKeyInfo. One match suffices, so you can rotate keys. Defaults to an empty dictionary, which accepts
@@ -44,6 +44,6 @@ public struct CurlTLS: Sendable {
     /// tests only. Defaults to `false`.
     public var dangerouslyAcceptsCertificatesOfOtherHosts = false
 
-    /// Creates the default settings.
+    /// Creates settings in which every property has its default.
     public init() {}
 }

@@ -11,11 +11,11 @@ public enum CurlTransport: Transport {
 }
 
 extension Transport where Self == CurlTransport {
-    /// Unavailable on Apple's platforms.
+    /// Unavailable on Apple's platforms. Use `.urlSession` from `ErrandURLSessionTransport`.
     @available(*, unavailable, message: "use .urlSession from ErrandURLSessionTransport on Apple platforms")
     public static var curl: CurlTransport { fatalError("unavailable") }
 
-    /// Unavailable on Apple's platforms.
+    /// Unavailable on Apple's platforms. Use `.urlSession(_:)` from `ErrandURLSessionTransport`.
     @available(*, unavailable, message: "use .urlSession(_:) from ErrandURLSessionTransport on Apple platforms")
     public static func curl(_ configuration: CurlConfiguration) -> CurlTransport { fatalError("unavailable") }
 }

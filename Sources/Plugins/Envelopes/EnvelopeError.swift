@@ -11,7 +11,7 @@ import ErrandEssentials
 ///
 /// `localizedDescription` is the service's message, for users. `description` is for logs and leaves out the message.
 public struct EnvelopeError: Error, RequestFailure {
-    /// The envelope, with all its members.
+    /// The envelope that reports the failure, with all its members.
     public var envelope: any ResponseEnvelope
     /// The response, with at most the first 64 KiB of its body.
     public var response: HTTPResponse?
@@ -41,11 +41,11 @@ public struct EnvelopeError: Error, RequestFailure {
         self.init(envelope, response: response)
     }
 
-    /// The service's code.
+    /// The code that the service reports in the envelope.
     public var code: EnvelopeCode { envelope.code }
-    /// The service's message for users.
+    /// The service's message for users, if the envelope has one.
     public var message: String? { envelope.message }
-    /// Whether the service rejects the credential.
+    /// Whether the service rejected the credential; see ``ResponseEnvelope/refusesCredential``.
     public var refusesCredential: Bool { envelope.refusesCredential }
     /// Whether the status is 408, 425, 429, 500, 502, 503 or 504. To retry by the service's codes, use
     /// `RetryPolicy.repeatsError`.
@@ -58,19 +58,20 @@ extension EnvelopeError: DescribedError, CustomDebugStringConvertible {
         "the service reported the code \(code)" + (response.map { " (\($0))" } ?? "")
     }
 
-    /// The same as `description`.
+    /// The same text as `description`, for debuggers.
     public var debugDescription: String { description }
 
-    /// The sentence for the status, or that the service refused the request.
+    /// The sentence that users see as `localizedDescription` if the service sent no message. It depends on the status.
     public var failureSentence: FailureSentence {
         guard let response, response.status >= 400 else { return .refused }
         return .status(response.status)
     }
 
-    /// The service's message, or the sentence if the message is missing.
+    /// The text that users see as `localizedDescription`: the service's message, or the sentence if the message is
+    /// missing.
     public var errorDescription: String? { failureSentence.text(for: self, message: message) }
 
-    /// The code if it is a number, otherwise 1.
+    /// The code of the `NSError`: the service's code if it is a number, otherwise 1.
     public var errorCode: Int { code.number ?? 1 }
 }
 
@@ -94,7 +95,7 @@ public struct EnvelopeCode: Sendable, Hashable {
     /// Creates a code from a number.
     public init(_ number: some BinaryInteger) { form = Int64(exactly: number).map(Form.number) ?? .text("\(number)") }
 
-    /// Creates a code from a text. If the text is a number, so is the code.
+    /// Creates a code from text. If the text is a number, so is the code.
     public init(_ text: String) { form = Int64(text).map(Form.number) ?? .text(text) }
 
     /// The code as a number, or `nil` if it is a text or exceeds `Int`.
@@ -117,7 +118,7 @@ extension EnvelopeCode: CustomStringConvertible, LosslessStringConvertible {
 extension EnvelopeCode: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral {
     /// Creates a code from a number.
     public init(integerLiteral value: Int64) { form = .number(value) }
-    /// Creates a code from a text. If the text is a number, so is the code.
+    /// Creates a code from text. If the text is a number, so is the code.
     public init(stringLiteral value: String) { self.init(value) }
 }
 

@@ -23,7 +23,7 @@ public import ErrandEssentials
 ///
 /// Streamed bodies aren't checked. A body in a file is checked if its `Content-Type` is JSON.
 public protocol EnvelopedRequest<Envelope>: Request {
-    /// The type of the envelope.
+    /// The type of the envelope that the service wraps around models.
     associatedtype Envelope: ResponseEnvelope
 }
 
@@ -40,12 +40,12 @@ extension EnvelopedRequest where Output: Decodable {
 }
 
 extension EnvelopedRequest where Output == String {
-    /// Returns the text in the envelope.
+    /// Returns the model in the envelope, which is a text.
     public func decode(_ response: HTTPResponse) async throws -> Output { try response.content(of: Envelope.self) }
 }
 
 extension EnvelopedRequest where Output == Data {
-    /// Returns the bytes of the whole body.
+    /// Returns the bytes of the whole body, with the envelope.
     public func decode(_ response: HTTPResponse) async throws -> Output { response.data }
 }
 

@@ -26,13 +26,13 @@ public struct FastJSONDecoder: BodyDecoder {
     public var nonConformingFloatDecodingStrategy: JSONDecoder.NonConformingFloatDecodingStrategy = .throw
     /// How to convert the text's keys to the keys of types. Defaults to `.useDefaultKeys`.
     public var keyDecodingStrategy: JSONDecoder.KeyDecodingStrategy = .useDefaultKeys
-    /// Context for the `init(from:)` of types. Defaults to empty.
+    /// Values that a type's `init(from:)` can read from its decoder. Empty by default.
     public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
-    /// Creates a decoder with the default strategies.
+    /// Creates a decoder with the default strategies, which are those of `JSONDecoder`.
     public init() {}
 
-    /// ``Errand/ContentTypes/json``
+    /// The decoder reads ``Errand/ContentTypes/json``.
     public var contentTypes: ContentTypes { .json }
 
     /// Decodes a value from a JSON text, which may be a fragment such as `7`.
@@ -52,11 +52,7 @@ public struct FastJSONDecoder: BodyDecoder {
 }
 
 extension BodyDecoder where Self == FastJSONDecoder {
-    /// Decodes JSON with a ``FastJSONDecoder`` that has the default strategies.
-    ///
-    /// ```swift
-    /// agent.configure { $0.decoder = .fast }
-    /// ```
+    /// Creates a decoder with the default strategies.
     public static var fast: FastJSONDecoder { FastJSONDecoder() }
 }
 

@@ -11,12 +11,12 @@ import ErrandEssentials
 ///
 /// The description doesn't contain any of the text, except for one ASCII character if another was expected.
 public struct JSONDecodingError: CodedError, Sendable {
-    /// A stable, low-cardinality code for the kind of failure, suitable for metrics.
+    /// The type of the error's codes. New codes may be added, so write a `default` in a `switch`.
     public typealias Code = FailureCode<JSONDecodingError>
 
-    /// The kind of failure.
+    /// The kind of failure, to switch over. Stable, and suitable for metrics.
     public var code: Code
-    /// A sentence with the expected and the actual text.
+    /// What is wrong, in one sentence with the expected and the actual text.
     public var message: String
     /// The position in bytes from the beginning of the text, as UTF-8 without a byte order mark.
     public var byte: Int
@@ -25,7 +25,7 @@ public struct JSONDecodingError: CodedError, Sendable {
         (self.code, self.message, self.byte) = (code, message, byte)
     }
 
-    /// The code, the message, and the position.
+    /// The code, the message, and the position in bytes.
     public var description: String { "\(code): \(message), byte \(byte)" }
 
     /// The error that `JSONDecoder` throws for a text that isn't JSON, without a coding path.
@@ -51,6 +51,6 @@ extension FailureCode<JSONDecodingError> {
 }
 
 extension JSONDecodingError {
-    /// The sentence to show to people.
+    /// The sentence that users see as `localizedDescription`.
     public var failureSentence: FailureSentence { .unusableResponse }
 }

@@ -26,7 +26,7 @@ public struct JSONSchema: JSONValidating {
 
     let program: SchemaProgram
 
-    /// Compiles a schema.
+    /// Creates a schema from its text, which is compiled now.
     ///
     /// No document is ever fetched. A reference to another document resolves to one of the standard's metaschemas, or
     /// to the document that the resolver returns for the absolute URI.

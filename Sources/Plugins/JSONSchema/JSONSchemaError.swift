@@ -8,7 +8,7 @@ import ErrandJSONValidation
 /// do { _ = try JSONSchema(data) } catch { print(error.code, error.pointer, error.reason) }
 /// ```
 public struct JSONSchemaError: DescribedError, Sendable, Hashable {
-    /// The kind of a fault. Handle unknown codes with a `default`, because cases may be added.
+    /// What is wrong with a schema. Handle unknown codes with a `default`, because cases may be added.
     public enum Code: Int, Sendable, Hashable {
         /// The text isn't JSON, or its file can't be read.
         case notJSON = 1
@@ -26,16 +26,16 @@ public struct JSONSchemaError: DescribedError, Sendable, Hashable {
         case tooLarge = 7
     }
 
-    /// The kind of the fault.
+    /// What is wrong with the schema, to switch over.
     public var code: Code
-    /// The URI of the document with the fault, or an empty string.
+    /// The URI of the document that contains the fault, or an empty string if the document has none.
     public var uri: String
     /// The fault's position in that document, as a JSON Pointer (RFC 6901).
     public var pointer: String
-    /// A description of the fault: either a sentence, or text that completes "the keyword …".
+    /// What is wrong, in words: either a sentence, or text that completes "the keyword …".
     public var reason: String
 
-    /// Creates an error.
+    /// Creates an error, for your own validators and tests.
     public init(_ code: Code, uri: String = "", pointer: String, reason: String) {
         (self.code, self.uri, self.pointer, self.reason) = (code, uri, pointer, reason)
     }

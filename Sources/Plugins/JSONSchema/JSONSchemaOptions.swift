@@ -11,11 +11,11 @@ public enum JSONSchemaDialect: Sendable, Hashable, CaseIterable {
     case draft2020_12
 }
 
-/// How the keyword `format` is treated.
+/// Whether the keyword `format` can reject a string.
 public enum JSONSchemaFormats: Sendable, Hashable {
-    /// As an annotation that never rejects a string, which is the specification's default.
+    /// `format` only describes a string and never rejects it. This is the specification's default.
     case annotation
-    /// As an assertion: a string that doesn't have the format is a problem. Unknown formats are ignored.
+    /// `format` rejects a string that doesn't have the format. Unknown formats are ignored.
     case assertion
 }
 
@@ -34,9 +34,9 @@ public struct JSONSchemaLimits: Sendable, Hashable {
     /// The maximum size in bytes of the documents and the compiled schema, as an estimate. Defaults to 80 MiB.
     public var maximumBytes = 80 << 20
 
-    /// The default limits.
+    /// The limits that apply by default.
     public static let standard = JSONSchemaLimits()
 
-    /// Creates the default limits.
+    /// Creates limits in which every property has its default.
     public init() {}
 }

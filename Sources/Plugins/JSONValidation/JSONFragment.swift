@@ -3,7 +3,7 @@ import ErrandJSONSyntax
 
 /// The JSON text of a single value, passed to custom checks.
 public struct JSONFragment: Sendable {
-    /// The bytes of the value, without surrounding whitespace.
+    /// The bytes of the value in UTF-8, without surrounding whitespace.
     public let data: Data
 
     package init(data: Data) { self.data = data }

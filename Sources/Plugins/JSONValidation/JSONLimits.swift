@@ -37,10 +37,10 @@ public struct JSONLimits: Sendable, Hashable {
     /// fit.
     public var refusesRepeatedKeys = true
 
-    /// The default limits.
+    /// The limits that apply by default.
     public static let standard = JSONLimits()
 
-    /// Creates the default limits.
+    /// Creates limits in which every property has its default.
     public init() {}
 
     /// The limits with negative numbers replaced by zero.

@@ -80,14 +80,14 @@ extension ResponseCheck {
 /// The request brings its own ``JSONValidationFilter`` filter, so every agent validates the response. If you add that filter
 /// to an agent with other limits, the response is still validated only once, with the agent's limits.
 public protocol JSONValidatedRequest: FilterProvidingRequest {
-    /// The type of ``shape``: ``JSONShape``, or another validating type such as `JSONSchema`.
+    /// The type of ``shape``: usually ``JSONShape``, or another validating type such as `JSONSchema`.
     associatedtype ResponseShape: JSONValidating = JSONShape
 
-    /// The shape or schema of the body.
+    /// The shape or schema that the response's body must fit.
     var shape: ResponseShape { get }
 }
 
 extension JSONValidatedRequest {
-    /// ``JSONValidationFilter`` with the standard limits.
+    /// Installs a ``JSONValidationFilter`` with the standard limits.
     public var requiredFilters: [any Filter] { [JSONValidationFilter()] }
 }

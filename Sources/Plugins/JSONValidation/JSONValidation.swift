@@ -13,16 +13,16 @@ public import Errand
 /// the outermost one applies. The filter only adds a check to the call. Put it before any filter that retries after a
 /// failed check, so that filter runs this check too.
 public struct JSONValidationFilter: Filter {
-    /// The limits for the responses.
+    /// The limits that responses must stay within to be validated.
     public var limits: JSONLimits
 
-    /// Creates the filter. Defaults to the standard limits.
+    /// Creates a filter with the limits for responses. Defaults to the standard limits.
     public init(limits: JSONLimits = .standard) { self.limits = limits }
 
-    /// `JSON validation`
+    /// The filter's line in the agent's `explain`, `JSON validation`.
     public var explanation: String { "JSON validation" }
 
-    /// ``FilterTraits/unique``
+    /// The filter's only trait is ``FilterTraits/unique``.
     public var traits: FilterTraits { .unique }
 
     /// Adds the check and calls `next`. Throws the errors of `next`.
@@ -39,10 +39,10 @@ public struct JSONValidationFilter: Filter {
 }
 
 extension Filter where Self == JSONValidationFilter {
-    /// Validates with the standard limits: `filters: [.jsonValidation]`.
+    /// Creates a filter that validates with the standard limits: `filters: [.jsonValidation]`.
     public static var jsonValidation: JSONValidationFilter { JSONValidationFilter() }
 
-    /// Validates with the given limits.
+    /// Creates a filter that validates with other limits: `filters: [.jsonValidation(limits: limits)]`.
     public static func jsonValidation(limits: JSONLimits) -> JSONValidationFilter {
         JSONValidationFilter(limits: limits)
     }

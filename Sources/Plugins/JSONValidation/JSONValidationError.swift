@@ -54,7 +54,7 @@ extension JSONValidationError: DescribedError {
         return "JSON validation \(outcome): \(list) (\(count) \(count == 1 ? "problem" : "problems")\(listed))"
     }
 
-    /// 1 for a text that doesn't fit, 2 for a text that wasn't judged.
+    /// The code of the `NSError`: 1 for a text that doesn't fit, 2 for a text that wasn't judged.
     public var errorCode: Int { verdict == .notJudged ? 2 : 1 }
 }
 
@@ -64,7 +64,7 @@ extension ErrandError {
 }
 
 extension JSONValidationError {
-    /// The sentence to show to people.
+    /// The sentence that users see as `localizedDescription`.
     public var failureSentence: FailureSentence { .unusableResponse }
 }
 
@@ -93,7 +93,7 @@ public struct JSONProblem: Sendable, Hashable {
         case shape
     }
 
-    /// The kind of problem.
+    /// What is wrong with the value, to switch over.
     public var kind: Kind
     /// The position as a JSON Pointer (RFC 6901), such as `/3/name`. Empty for the whole document.
     ///
@@ -111,7 +111,7 @@ public struct JSONProblem: Sendable, Hashable {
     /// Consists of the document's URI and a JSON Pointer as the fragment. `nil` for shapes, and if the text isn't JSON.
     public var schemaLocation: String?
 
-    /// Creates a problem.
+    /// Creates a problem, for your own validators and tests.
     public init(
         kind: Kind, pointer: String, expected: String, found: String, offset: Int, schemaLocation: String? = nil
     ) {

@@ -2,7 +2,7 @@ public import Errand
 public import ErrandEssentials
 
 extension Multipart {
-    /// One part: its content and its headers.
+    /// One part of a multipart body: its content and its headers.
     ///
     /// ```swift
     /// let parts: [Multipart.Part] = [
@@ -21,13 +21,14 @@ extension Multipart {
             case stream(length: Int64?, isReplayable: Bool, open: @Sendable () throws -> HTTPBody)
         }
 
-        /// The name of the form field. Required in a form.
+        /// The name of the form field. Required in a form, otherwise optional.
         public var name: String?
         /// The file name to suggest to the receiver, or `nil` to omit it.
         public var fileName: String?
         /// The part's `Content-Type`, or `nil` to omit it.
         public var contentType: String?
-        /// Additional headers. A `Content-Disposition` or `Content-Type` here replaces the part's own.
+        /// Header fields to add to the part. A `Content-Disposition` or `Content-Type` here replaces the part's own.
+        /// Empty by default.
         public var headers: HTTPHeaders = [:]
         let content: Content
 
@@ -46,10 +47,11 @@ extension Multipart {
 }
 
 extension Multipart.Part {
-    /// Creates a text field: UTF-8, unchanged, and without a `Content-Type`, as browsers send it.
+    /// Creates a text field of a form. The text is sent in UTF-8, unchanged and without a `Content-Type`, as browsers
+    /// do.
     public static func field(_ name: String, _ value: String) -> Self { Self(.data(Data(value.utf8)), name, nil, nil) }
 
-    /// Creates a field with a number or Boolean.
+    /// Creates a form field with a number or Boolean, written as text.
     public static func field(_ name: String, _ value: some LosslessStringConvertible) -> Self {
         field(name, String(value))
     }
@@ -78,7 +80,7 @@ extension Multipart.Part {
         return Self(.encoded(encode, nil), name, fileName, "application/json")
     }
 
-    /// Explains at compile time why a dictionary of different types can't be sent.
+    /// Unavailable: values of different types can't be sent as JSON without an `Encodable` type.
     @available(*, unavailable, message: "the values have different types: declare an 'Encodable' structure")
     public static func json(
         _ value: [String: Any], name: String? = nil, fileName: String? = nil, encoder: JSONEncoder? = nil
@@ -131,7 +133,7 @@ extension Multipart.Part {
         return Self(.stream(length: length, isReplayable: true, open: open), name, fileName, type)
     }
 
-    /// Creates a part from a body. Unless the body is in memory, it can be sent only once.
+    /// Creates a part from a body. Unless the body is in memory, the request can be sent only once.
     public static func stream(
         _ body: HTTPBody, name: String? = nil, fileName: String? = nil, contentType: String? = nil
     ) -> Self {
@@ -144,13 +146,13 @@ extension Multipart.Part {
 }
 
 extension Multipart.Part: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The names, without the content.
+    /// The names of the field and the file, without the content.
     public var description: String {
         "\(name.map { "field \($0)" } ?? "a part")" + (fileName.map { ", file \($0)" } ?? "")
     }
-    /// The same as `description`.
+    /// The same text as `description`, for debuggers.
     public var debugDescription: String { description }
-    /// Empty, so dumps show only the description.
+    /// A mirror without children, so dumps show only the description.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 

@@ -24,7 +24,7 @@ public import ErrandMessageSyntax
 /// Use it with any method, as often as you like. Files are checked when a request is built and read while it is sent.
 /// The total length is announced if the length of every part is known.
 public struct Multipart: Sendable {
-    /// The subtype. Defaults to ``Subtype/formData``.
+    /// The multipart type's subtype. Defaults to ``Subtype/formData``.
     public var subtype: Subtype
     /// The parts, in the order in which they are sent.
     public var parts: [Part]
@@ -37,7 +37,7 @@ public struct Multipart: Sendable {
     /// ``MultipartError/Code/boundaryInPart``.
     public var boundary: String?
 
-    /// Creates a body from parts.
+    /// Creates a body. Files, names and headers are checked when a request is built, which throws ``MultipartError``.
     public init(
         _ subtype: Subtype = .formData, parameters: FieldParameters = FieldParameters(), boundary: String? = nil,
         parts: [Part]
@@ -46,9 +46,9 @@ public struct Multipart: Sendable {
         self.parts = parts
     }
 
-    /// A subtype of `multipart/`: any token.
+    /// The second half of a multipart type, such as "form-data" in `multipart/form-data`.
     public struct Subtype: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
-        /// The name, in lower case.
+        /// The subtype's name, in lower case.
         public let description: String
 
         /// Creates a subtype with any name. The name is checked when a request is built.
@@ -56,15 +56,15 @@ public struct Multipart: Sendable {
         /// Creates a subtype with any name.
         public init(stringLiteral value: String) { self.init(value) }
 
-        /// A form (RFC 7578).
+        /// The subtype of a form with fields and files (RFC 7578).
         public static let formData: Self = "form-data"
-        /// Independent parts (RFC 2046, section 5.1.3).
+        /// The subtype for independent parts (RFC 2046, section 5.1.3).
         public static let mixed: Self = "mixed"
-        /// The same content in several formats (RFC 2046, section 5.1.4).
+        /// The subtype for the same content in several formats (RFC 2046, section 5.1.4).
         public static let alternative: Self = "alternative"
-        /// One document and the parts that it refers to (RFC 2387).
+        /// The subtype for a document and the parts that it refers to (RFC 2387).
         public static let related: Self = "related"
-        /// Several ranges of one representation (RFC 9110, section 14.6).
+        /// The subtype for several ranges of one file (RFC 9110, section 14.6).
         public static let byteRanges: Self = "byteranges"
     }
 }

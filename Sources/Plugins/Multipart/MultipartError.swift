@@ -13,21 +13,21 @@ import ErrandEssentials
 /// Its code is ``Errand/ErrandError/Code/fileFailed`` for a file, otherwise ``Errand/ErrandError/Code/invalidRequest``.
 /// Reading a body throws this error directly. The description never contains bytes of a body.
 public struct MultipartError: CodedError, Sendable {
-    /// The kind of failure. Codes are stable and suitable for metrics.
+    /// The type of the error's codes. New codes may be added, so write a `default` in a `switch`.
     public typealias Code = FailureCode<MultipartError>
 
-    /// The kind of failure.
+    /// The kind of failure, to switch over. Stable, and suitable for metrics.
     public var code: Code
-    /// A sentence that describes the failure: the expected and the actual value.
+    /// What failed, in one sentence with the expected and the actual value.
     public var message: String
-    /// The underlying failure, if any.
+    /// The error that caused this one, such as a file error. `nil` if there is none.
     public var underlying: (any Error)?
 
     init(_ code: Code, _ message: String, underlying: (any Error)? = nil) {
         (self.code, self.message, self.underlying) = (code, message, underlying)
     }
 
-    /// The code and the message.
+    /// The code and the message, without bytes of a body.
     public var description: String { "\(code): \(message)" }
 
     /// Wraps the failure in a request's error.
@@ -65,7 +65,7 @@ extension FailureCode<MultipartError> {
 }
 
 extension MultipartError {
-    /// The sentence to show to users.
+    /// The sentence that users see as `localizedDescription`.
     public var failureSentence: FailureSentence {
         switch code {
         case .fileUnreadable, .fileChanged: .fileFailed

@@ -8,17 +8,17 @@ public struct OutboxEntry: Sendable, Hashable, Identifiable {
     /// The number of an entry. It never changes and is never reused in the directory. Later entries have greater
     /// numbers.
     public struct ID: RawRepresentable, Hashable, Sendable, Codable, Comparable, CustomStringConvertible {
-        /// The number, starting at 1.
+        /// The entry's number, starting at 1.
         public let rawValue: UInt64
         /// Creates an ID from a stored number.
         public init(rawValue: UInt64) { self.rawValue = rawValue }
-        /// Whether the first entry is older.
+        /// Returns whether the first entry is older than the second.
         public static func < (a: ID, b: ID) -> Bool { a.rawValue < b.rawValue }
-        /// The number in decimal.
+        /// The entry's number in decimal.
         public var description: String { "\(rawValue)" }
     }
 
-    /// The progress of an entry. More cases may be added, so write a `default`.
+    /// What an entry is waiting for or doing. More cases may be added, so write a `default`.
     public enum State: Sendable, Hashable {
         /// The entry waits for earlier entries of its lane, or for a free delivery slot.
         case waiting
@@ -32,11 +32,11 @@ public struct OutboxEntry: Sendable, Hashable, Identifiable {
         case stopped
     }
 
-    /// The entry's number.
+    /// The number of the entry, which is unique in its outbox and stays the same after a restart.
     public let id: ID
     /// The registered name of the request's type.
     public let name: String
-    /// The request's lane.
+    /// The lane of the request; see ``OutboxRequest/outboxLane``.
     public let lane: String
     /// When the request was enqueued.
     public let enqueued: Date
@@ -44,7 +44,7 @@ public struct OutboxEntry: Sendable, Hashable, Identifiable {
     public let expiry: Date?
     /// The value of the `Idempotency-Key` header, without quotation marks. All attempts use the same key.
     public let idempotencyKey: String
-    /// The entry's progress.
+    /// What the entry is waiting for or doing.
     public internal(set) var state: State
     /// The number of failed attempts in this process.
     public internal(set) var failures: Int
@@ -78,7 +78,7 @@ extension OutboxEntry {
     }
 }
 
-/// The entries of an ``Outbox`` at a moment, for display.
+/// The entries of an ``Outbox`` and whether it sends them, at one moment, for display.
 public struct OutboxState: Sendable {
     /// All entries, the oldest first.
     public let entries: [OutboxEntry]
@@ -94,6 +94,6 @@ public struct OutboxState: Sendable {
 public struct OutboxDamage: Sendable, Hashable {
     /// The lost entry, or `nil` if it can't be determined, for example after a crash interrupted a write.
     public let entry: OutboxEntry.ID?
-    /// The number of damaged bytes.
+    /// How many bytes of the file can't be read.
     public let byteCount: Int
 }

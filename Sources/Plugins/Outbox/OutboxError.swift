@@ -4,12 +4,12 @@ import ErrandSupport
 
 /// A failure of the outbox itself. Entries enqueued before it stay.
 public struct OutboxError: Error, Sendable {
-    /// The kind of failure. More codes may be added.
+    /// The type of the error's codes. New codes may be added, so write a `default` in a `switch`.
     public typealias Code = FailureCode<OutboxError>
 
-    /// The kind of failure.
+    /// The kind of failure, to switch over. Stable, and suitable for metrics.
     public let code: Code
-    /// A sentence for developers, without a full stop. It contains the full paths of files.
+    /// What failed, in a sentence for developers, without a full stop. It contains the full paths of files.
     public let message: String
 
     init(_ code: Code, _ message: String) { (self.code, self.message) = (code, message) }
@@ -32,7 +32,7 @@ public struct OutboxError: Error, Sendable {
 extension OutboxError: CodedError {}
 
 extension FailureCode<OutboxError> {
-    /// Another process holds the directory's lock for too long.
+    /// Another process has held the directory's lock for too long.
     public static var busy: Self { Self("busy", 1) }
     /// The outbox has reached its maximum number of entries or bytes.
     public static var queueFull: Self { Self("queueFull", 2) }
@@ -55,7 +55,7 @@ extension FailureCode<OutboxError> {
 }
 
 extension OutboxError {
-    /// The sentence to show to users.
+    /// The sentence that users see as `localizedDescription`.
     public var failureSentence: FailureSentence {
         switch code {
         case .busy: .alreadyRunning

@@ -29,15 +29,16 @@ public struct OutboxRefusal: Sendable {
         case decodingFailed
     }
 
-    /// The refused entry.
+    /// The entry that was refused.
     public let entry: OutboxEntry
-    /// The reason for the refusal.
+    /// Why the entry was refused.
     public let reason: Reason
     /// The request, or `nil` if its type is unknown or decoding failed.
     public let request: (any OutboxRequest)?
     /// The stored request as JSON. An earlier version of your app may have written it.
     public let value: Data
-    /// The error of the request, or of decoding it.
+    /// The error with which the request failed, or with which the stored request couldn't be decoded. Nil if the entry was
+    /// refused without an error.
     public let error: (any Error)?
 
     /// The response that the request failed with, if any.

@@ -28,7 +28,7 @@ public protocol OutboxRequest: Request, Codable {
     /// A key for replacing an older entry. A new entry takes the place of an unsent entry with the same type, lane, and
     /// key. Defaults to `nil`: doesn't replace anything.
     var replacementKey: String? { get }
-    /// The maximum age of the entry. After that, the outbox's handler decides. Defaults to `nil`: uses
+    /// The maximum age of the entry. After that, the outbox's handler decides. Defaults to `nil`, which uses
     /// ``OutboxOptions/maximumAge``.
     var outboxMaximumAge: Duration? { get }
     /// Returns the request to send when this request replaces an older one. Defaults to this request.
@@ -36,13 +36,13 @@ public protocol OutboxRequest: Request, Codable {
 }
 
 extension OutboxRequest {
-    /// Defaults to an empty string.
+    /// The default implementation returns an empty string, the lane of requests without a lane.
     public var outboxLane: String { "" }
-    /// Defaults to `nil`.
+    /// The default implementation returns `nil`: the request doesn't replace another.
     public var replacementKey: String? { nil }
-    /// Defaults to `nil`.
+    /// The default implementation returns `nil`: ``OutboxOptions/maximumAge`` applies.
     public var outboxMaximumAge: Duration? { nil }
-    /// Returns this request.
+    /// The default implementation returns this request.
     public func merging(_ older: Self) -> Self { self }
 }
 
@@ -92,10 +92,10 @@ public struct OutboxType: Sendable {
 
 /// A request that the outbox sent, and its response.
 public struct OutboxDelivery<R: OutboxRequest>: Sendable {
-    /// The entry. It's removed next.
+    /// The entry that was sent. It's removed after the closure returns.
     public let entry: OutboxEntry
-    /// The request.
+    /// The request that was sent.
     public let request: R
-    /// The decoded response.
+    /// The response, with its decoded output.
     public let response: Response<R.Output>
 }

@@ -1,17 +1,17 @@
 public import Errand
 import ErrandEssentials
 
-/// One page of a list.
+/// One page of a list: its items, and its position.
 public struct Page<Item: Sendable, Output: Sendable>: Sendable {
-    /// The page's position in the list.
+    /// The position of the page in the list.
     public let position: PagePosition
-    /// The page's items.
+    /// The items on the page.
     public let items: [Item]
     /// The number of items in the whole list, or `nil` if the server doesn't report it.
     public let total: Int?
     /// The position of the next page, or `nil` on the last page.
     public let next: PagePosition?
-    /// The response that contained the page.
+    /// The response that the page was read from.
     public let response: Response<Output>
     let isRepeated: Bool
 

@@ -16,11 +16,11 @@ public import Observation
 /// its controller alive.
 @MainActor @Observable
 public final class PageModel<Item: Sendable, Output: Sendable> {
-    /// The visible pages, in order.
+    /// The visible pages, in order; see ``PageController/State/pages``.
     public private(set) var pages: [Page<Item, Output>] = []
-    /// Whether a page is loading.
+    /// Whether a page is being loaded, for a spinner.
     public private(set) var isLoading = false
-    /// See ``PageController/State/error``.
+    /// The error of the last load, or `nil` if it succeeded or was cancelled; see ``PageController/State/error``.
     public private(set) var error: (any Error)?
 
     /// The controller that loads the pages.
@@ -54,50 +54,51 @@ public final class PageModel<Item: Sendable, Output: Sendable> {
     public var items: [Item] { pages.flatMap(\.items) }
     /// The last visible page, or `nil` before the first load.
     public var page: Page<Item, Output>? { pages.last }
-    /// See ``PageController/State/total``.
+    /// The number of items in the whole list, or `nil` if the server doesn't report it.
     public var total: Int? { page?.total }
-    /// See ``PageController/State/isFirst``.
+    /// Whether the last visible page is the list's first page. `true` before the first load.
     public var isFirst: Bool { page?.isFirst ?? true }
-    /// See ``PageController/State/isLast``.
+    /// Whether the last visible page is the list's last page. `false` before the first load.
     public var isLast: Bool { page?.isLast ?? false }
 
-    /// See ``PageController/next()``.
+    /// Loads the page after the visible pages and adds it; see ``PageController/next()``.
     @discardableResult public func next() async throws -> Page<Item, Output>? {
         defer { update() }
         return try await controller.next()
     }
 
-    /// See ``PageController/previous()``.
+    /// Loads the page before the last visible page and shows only that page; see ``PageController/previous()``.
     @discardableResult public func previous() async throws -> Page<Item, Output>? {
         defer { update() }
         return try await controller.previous()
     }
 
-    /// See ``PageController/load(page:)``.
+    /// Loads the page with this number and shows only that page; see ``PageController/load(page:)``.
     @discardableResult public func load(page number: Int) async throws -> Page<Item, Output>? {
         defer { update() }
         return try await controller.load(page: number)
     }
 
-    /// See ``PageController/refresh()``.
+    /// Loads the last visible page again and replaces it; see ``PageController/refresh()``.
     @discardableResult public func refresh() async throws -> Page<Item, Output>? {
         defer { update() }
         return try await controller.refresh()
     }
 
-    /// See ``PageController/reload(options:)``.
+    /// Starts over: loads the first page and then shows only that page; see ``PageController/reload(options:)``.
     @discardableResult public func reload(options: CallOptions = CallOptions()) async throws -> Page<Item, Output>? {
         defer { update() }
         return try await controller.reload(options: options)
     }
 
-    /// See ``PageController/cachedThenFresh(_:)``.
+    /// Starts over, and shows the cached first page until the fresh page arrives; see
+    /// ``PageController/cachedThenFresh(_:)``.
     @discardableResult public func cachedThenFresh(_ cached: CallOptions) async throws -> Page<Item, Output>? {
         defer { update() }
         return try await controller.cachedThenFresh(cached)
     }
 
-    /// See ``PageController/cancel()``.
+    /// Cancels the current load; see ``PageController/cancel()``.
     public func cancel() {
         controller.cancel()
         update()

@@ -12,13 +12,13 @@ public import ErrandEssentials
 public struct PagePosition: Sendable, Hashable {
     /// How a server names its pages.
     public enum Style: Sendable, Hashable {
-        /// By number, starting with `first`.
+        /// The server names pages by number, starting with `first`.
         case number(first: Int)
-        /// By the number of items before the page.
+        /// The server names pages by the number of items before them.
         case offset
-        /// By a text from the previous page.
+        /// The server names pages by a text (cursor) from the previous page.
         case cursor
-        /// By a URL in the previous page's `Link` header.
+        /// The server names pages by a URL in the previous page's `Link` header.
         case link
     }
 
@@ -40,15 +40,15 @@ public struct PagePosition: Sendable, Hashable {
 
     private init(_ style: Style, size: Int) { (self.style, self.size) = (style, max(1, size)) }
 
-    /// Names pages by number. The first page has number 1 by default.
+    /// Returns the first page of a list whose pages have numbers. The first page has number 1 by default.
     public static func number(first: Int = 1, size: Int = 10) -> PagePosition {
         Self(.number(first: first), size: size)
     }
-    /// Names pages by the number of items before them.
+    /// Returns the first page of a list whose pages are named by the number of items before them.
     public static func offset(size: Int = 10) -> PagePosition { Self(.offset, size: size) }
-    /// Names pages by a cursor from the previous page.
+    /// Returns the first page of a list whose pages are named by a cursor from the previous page.
     public static func cursor(size: Int = 10) -> PagePosition { Self(.cursor, size: size) }
-    /// Names pages by the previous page's `Link` header.
+    /// Returns the first page of a list whose pages are named by a link in the previous page's `Link` header.
     public static func link(size: Int = 10) -> PagePosition { Self(.link, size: size) }
 
     /// The number of the page, counted from the style's first number, or from 1.
@@ -174,7 +174,7 @@ extension PagePosition: Codable {
         source = try values.decodeIfPresent(URL.self, forKey: .source)
     }
 
-    /// Encodes everything that another run needs to request the page.
+    /// Encodes the position, with everything that another run needs to request the page.
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: Key.self)
         switch style {
@@ -196,10 +196,10 @@ extension PagePosition: Codable {
 }
 
 extension PagePosition: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The page's number, without cursor or link.
+    /// The number of the page, without its cursor or link.
     public var description: String { "page \(number)" }
-    /// The same as `description`.
+    /// The same text as `description`, for debuggers.
     public var debugDescription: String { description }
-    /// Empty, so dumps show only the description.
+    /// A mirror without children, so dumps show only the description.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -18,11 +18,11 @@ public import Errand
 ///
 /// If `Output` is an array, its elements are the items.
 public protocol PagedRequest<Item>: Request {
-    /// The type of an item.
+    /// The type of the list's items.
     associatedtype Item: Sendable
     /// The page to request. Set its initial value to the first page, with the style and size.
     var page: PagePosition { get set }
-    /// Returns the items of a page.
+    /// Returns the items that a page's response contains.
     func items(in response: Response<Output>) throws -> [Item]
     /// Returns the number of items in the whole list. Defaults to `nil`; return `nil` or a negative number if the
     /// server doesn't report it.
@@ -36,9 +36,9 @@ public protocol PagedRequest<Item>: Request {
 }
 
 extension PagedRequest {
-    /// Defaults to `nil`: the server doesn't report a total.
+    /// The default implementation returns `nil`: the server doesn't report a total.
     public func total(in response: Response<Output>) throws -> Int? { nil }
-    /// Defaults to `nil`: this is the last page.
+    /// The default implementation returns `nil`: there is no next page.
     public func nextCursor(in response: Response<Output>) throws -> String? { nil }
 }
 

@@ -9,7 +9,7 @@ import Synchronization
 /// throws its error. The iterator's next call requests the same page again, so you don't lose or repeat items. To
 /// cancel the current load, leave the loop or cancel its task. Each loop starts over.
 public struct Pages<Item: Sendable, Output: Sendable>: AsyncSequence, Sendable {
-    /// One page.
+    /// The element of the sequence: a page of the list.
     public typealias Element = Page<Item, Output>
 
     let list: PageList<Item, Output>
@@ -18,13 +18,14 @@ public struct Pages<Item: Sendable, Output: Sendable>: AsyncSequence, Sendable {
     let start: PagePosition
     let isPrefetching: Bool
 
-    /// Returns an iterator that starts at the beginning.
+    /// Creates an iterator that starts at the beginning of the list.
     public func makeAsyncIterator() -> Iterator { Iterator(self) }
 
-    /// Loads one page after another.
+    /// Loads one page after another, when it's asked for.
     public struct Iterator: AsyncIteratorProtocol {
         private let pages: Pages
-        /// With the loop's pin: all pages belong to the first page's user.
+        /// The options of each page's call. They contain the loop's pin, so all pages belong to the user of the first
+        /// page.
         private let options: CallOptions
         private let pin: UserPin
         private var position: PagePosition?
@@ -88,15 +89,15 @@ private final class PageAhead<Item: Sendable, Output: Sendable>: Sendable {
 
 /// The items of a list, page after page: `for try await article in agent.items(of: GetArticles())`.
 public struct PageItems<Item: Sendable, Output: Sendable>: AsyncSequence, Sendable {
-    /// One item.
+    /// The element of the sequence: an item of the list.
     public typealias Element = Item
 
     let pages: Pages<Item, Output>
 
-    /// Returns an iterator that starts at the beginning.
+    /// Creates an iterator that starts at the beginning of the list.
     public func makeAsyncIterator() -> Iterator { Iterator(pages: pages.makeAsyncIterator()) }
 
-    /// Loads a page when its first item is requested.
+    /// Delivers items, and loads each page when its first item is requested.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate var pages: Pages<Item, Output>.Iterator
         private var items: [Item] = []
@@ -131,7 +132,8 @@ extension Agent {
         pages(of: PageList(request), from: start, prefetching: prefetching, options: options)
     }
 
-    /// Returns the pages of a list.
+    /// Returns the pages of a list, which describes the request for a page and the position of the first. The
+    /// parameters are the same as for a request.
     public func pages<Item, Output>(
         of list: PageList<Item, Output>, from start: PagePosition? = nil, prefetching: Bool = false,
         options: CallOptions = CallOptions()
@@ -139,14 +141,14 @@ extension Agent {
         Pages(list: list, agent: self, options: options, start: start ?? list.first, isPrefetching: prefetching)
     }
 
-    /// Returns the items of a list, page after page.
+    /// Returns the items of a request's list, page after page.
     public func items<R: PagedRequest>(
         of request: R, prefetching: Bool = false, options: CallOptions = CallOptions()
     ) -> PageItems<R.Item, R.Output> {
         PageItems(pages: pages(of: request, prefetching: prefetching, options: options))
     }
 
-    /// Returns the items of a list, page after page.
+    /// Returns the items of a list, page after page. The list describes how its pages are requested.
     public func items<Item, Output>(
         of list: PageList<Item, Output>, prefetching: Bool = false, options: CallOptions = CallOptions()
     ) -> PageItems<Item, Output> {

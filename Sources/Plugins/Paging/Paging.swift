@@ -5,18 +5,18 @@ import ErrandEssentials
 
 /// A failure in the sequence of pages. Errors of the requests themselves are thrown unchanged.
 public struct PagingError: Error, Sendable, Hashable {
-    /// A kind of failure. Later versions may add codes.
+    /// The type of the error's codes. New codes may be added, so write a `default` in a `switch`.
     public typealias Code = FailureCode<PagingError>
 
-    /// The kind of failure.
+    /// The kind of failure, to switch over. Stable, and suitable for metrics.
     public let code: Code
-    /// The number of the page.
+    /// The number of the page where the failure occurred.
     public let page: Int
 }
 
 extension FailureCode<PagingError> {
-    /// A page names itself or an earlier page as the next page, so the list would never end. Or counted pages repeat
-    /// their items although the total promises more.
+    /// The list would never end, because a page names itself or an earlier page as the next page. Or numbered pages
+    /// repeat the same items, although the list's total is higher.
     public static var repeatedPage: Self { Self("repeatedPage", 1) }
     /// The page can't be requested: its number is before the first page, or only the previous page knows its name.
     public static var unreachablePage: Self { Self("unreachablePage", 2) }
@@ -27,7 +27,7 @@ extension FailureCode<PagingError> {
 }
 
 extension PagingError: CodedError {
-    /// One sentence.
+    /// The code, the page and the failure, in one sentence.
     public var description: String {
         switch code {
         case .repeatedPage:
@@ -40,6 +40,6 @@ extension PagingError: CodedError {
 }
 
 extension PagingError {
-    /// The sentence to show to users.
+    /// The sentence that users see as `localizedDescription`.
     public var failureSentence: FailureSentence { .unusableResponse }
 }

@@ -14,13 +14,13 @@
 /// let slow = recorder.recording.exchanges.filter { $0.duration > .seconds(1) }
 /// ```
 public struct Recording: Sendable {
-    /// The requests sent, in the order in which they ended.
+    /// The exchanges, one for each request that was sent, in the order in which they ended.
     public var exchanges: [RecordedExchange]
     /// Requests, batches and chains, in the order in which they ended. Empty for a recording from a file.
     public var activities: [RecordedActivity]
-    /// The number of earlier exchanges that were dropped.
+    /// How many earlier exchanges were dropped, because the recorder's limits were reached.
     public var droppedExchanges: Int
-    /// The number of earlier activities that were dropped.
+    /// How many earlier activities were dropped, because the recorder's limits were reached.
     public var droppedActivities: Int
     /// The counters of all activities, including dropped activities.
     public var metrics: NetworkMetrics
@@ -42,10 +42,10 @@ public struct Recording: Sendable {
         self.metrics = metrics ?? NetworkMetrics(counting: activities)
     }
 
-    /// Returns the exchanges as an HTTP Archive.
+    /// Returns an HTTP Archive (HAR 1.2) of the exchanges, which browsers can open.
     public func harFile() -> HARFile { HARFile(self) }
 
-    /// Returns the activities and their exchanges as a page.
+    /// Returns an HTML page that shows the activities and their exchanges as bars on a timeline.
     public func waterfallPage(title: String = "Requests") -> WaterfallPage { WaterfallPage(self, title: title) }
 }
 

@@ -1,15 +1,15 @@
 import Errand
 import ErrandEssentials
 
-/// Identifies one recorded exchange for people.
+/// A recorded exchange, described by its position, method, URL and status.
 public struct ReplayEntry: Sendable, Hashable, CustomStringConvertible {
     /// The index of the exchange in `log.entries`, from 0.
     public let index: Int
-    /// The request's method.
+    /// The method of the recorded request.
     public let method: String
     /// The first 500 characters of the URL, with secrets masked.
     public let url: String
-    /// The status, or 0 if the response is missing.
+    /// The status of the recorded response, or 0 if the response is missing.
     public let status: Int
 
     init(_ item: HARIndex.Item, _ redaction: Redaction) {
@@ -39,7 +39,7 @@ public struct ReplayReport: Sendable, CustomStringConvertible {
     /// The first 100 exchanges that were passed on but couldn't be recorded, with the reason.
     public var notRecorded: [String] = []
 
-    /// Several lines for a test's log.
+    /// The report in several lines, for a test's log.
     public var description: String {
         let used = entryCount - unused.count
         var lines = ["\(used) of \(entryCount) entries were used, \(recordedCount) recorded"]

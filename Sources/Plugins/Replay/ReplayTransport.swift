@@ -108,7 +108,8 @@ public final class ReplayTransport: Transport {
         recorder = ReplayRecorder(redaction)
     }
 
-    /// Answers from the recording, or as the mode specifies.
+    /// Returns the recorded response to an equal request, or sends the request if the mode allows it. Throws
+    /// ``ReplayError`` if the request isn't in the recording.
     public func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
         try Task.checkCancellation()
         guard mode.kind != .recordAll else { return try await recorder.send(request, options, over: mode.transport) }

@@ -3,7 +3,7 @@ public import ErrandEssentials
 import ErrandSupport
 public import ErrandTransfers
 
-/// A running download: its events in order, and its control.
+/// A running download: the sequence of its events, and the means to pause, resume and cancel it.
 public typealias Download = TransferHandle<URL>
 
 extension TransferHandle where Output == URL {
@@ -30,8 +30,11 @@ extension Agent {
     /// Leaving the loop, or cancelling its task, cancels the download. The received bytes are kept, and sending the
     /// same request again resumes from there. The loop throws `TransferError` and `ErrandError`.
     ///
-    /// - Parameter control: Pauses and resumes this download, and all others that you pass it to. By default, each
-    ///   download has its own control, used by ``Download``'s `pause()` and `resume()`.
+    /// - Parameters:
+    ///   - request: The file to download, and its destination.
+    ///   - control: Pauses and resumes this download, and all others that you pass it to. By default, each download has
+    ///     its own control, used by ``Download``'s `pause()` and `resume()`.
+    ///   - options: The options of the call.
     public func download<R: DownloadRequest>(
         _ request: R, control: TransferControl = TransferControl(), options: CallOptions = CallOptions()
     ) -> Download {
@@ -39,7 +42,7 @@ extension Agent {
     }
 }
 
-/// Options for downloads. All defaults are safe.
+/// The options of downloads. The defaults suit most apps.
 ///
 /// ```swift
 /// let agent = NetworkAgent(baseURL: url, transport: .curl, filters: [.downloads(DownloadOptions(maximumSegments: 4))])
@@ -48,12 +51,12 @@ public struct DownloadOptions: Sendable {
     /// The maximum number of segments of a file to fetch concurrently, from 1 to 16, if the server supports ranges.
     /// Defaults to 1. When a segment is complete, it takes over half of the largest remaining part.
     public var maximumSegments: Int
-    /// The minimum size of a segment in bytes. Defaults to 1 MiB.
+    /// The smallest segment to fetch separately, in bytes. Defaults to 1 MiB.
     public var minimumSegmentBytes: Int64
     /// What to do if the destination is a directory that already contains a file with the same name. Defaults to
     /// `.number`. If the destination is a file, it's always replaced.
     public var nameCollisionPolicy: NameCollisionPolicy
-    /// Whether and when to try again after a failure.
+    /// Whether and when to try again after a failure. Defaults to `TransferRetryPolicy`'s standard.
     public var retry: TransferRetryPolicy
     /// The minimum time between progress reports while bytes arrive. Defaults to 100 ms. The last report is always
     /// delivered, and changes of state are reported immediately.
@@ -62,7 +65,7 @@ public struct DownloadOptions: Sendable {
     /// other files, but their announced length must fit the free disk space.
     public var maximumDecodedBytes: Int64
 
-    /// Creates options. All arguments have defaults.
+    /// Creates options. Every argument has the default of its property.
     public init(
         maximumSegments: Int = 1, minimumSegmentBytes: Int64 = 1 << 20,
         nameCollisionPolicy: NameCollisionPolicy = .number,
@@ -105,21 +108,22 @@ public protocol DownloadRequest: FilterProvidingRequest where Output == URL {
     /// The expected digest of the file. Defaults to `nil`: verifies the server's own digest, if it sends one. With a
     /// checksum, parts from different mirrors can be joined.
     var checksum: Checksum? { get }
-    /// Identifies this download across starts. Defaults to `nil`: uses the URL. Set a key if each start has a newly
-    /// signed URL.
+    /// A name that identifies this download across starts. Defaults to `nil`, which uses the URL. Set a key if each
+    /// start has a newly signed URL.
     var downloadKey: String? { get }
-    /// Options for this request. Defaults to `nil`: uses the filter's options.
+    /// Options for this request. Defaults to `nil`, which uses the filter's options.
     var downloadOptions: DownloadOptions? { get }
 }
 
 extension DownloadRequest {
-    /// Defaults to `nil`.
+    /// The default implementation returns `nil`, which verifies the server's own digest, if it sends one.
     public var checksum: Checksum? { nil }
-    /// Defaults to `nil`.
+    /// The default implementation returns `nil`, which uses the URL.
     public var downloadKey: String? { nil }
-    /// Defaults to `nil`.
+    /// The default implementation returns `nil`, which uses the filter's options.
     public var downloadOptions: DownloadOptions? { nil }
-    /// ``ResumableDownloadFilter`` with default options, and a filter that never resumes a download for another user.
+    /// Installs a ``ResumableDownloadFilter`` with default options, and a filter that never resumes a download for
+    /// another user.
     public var requiredFilters: [any Filter] { [ResumableDownloadFilter(), .keepingUser] }
 }
 
@@ -131,16 +135,16 @@ extension DownloadRequest {
 public struct Checksum: Sendable, Hashable, CustomStringConvertible {
     private let text: String
 
-    /// A SHA-256 as 64 hexadecimal digits, in upper or lower case. With any other text, the download throws
-    /// `TransferError.Code.invalidRequest` before sending a request.
+    /// Returns a checksum from a SHA-256 as 64 hexadecimal digits, in upper or lower case. With any other text, the
+    /// download throws `TransferError.Code.invalidRequest` before sending a request.
     public static func sha256(_ hexadecimal: String) -> Checksum { Checksum(text: hexadecimal.lowercased()) }
 
-    /// A SHA-256 as 32 bytes.
+    /// Returns a checksum from a SHA-256 as 32 bytes.
     public static func sha256(_ bytes: some Sequence<UInt8>) -> Checksum {
         Checksum(text: Hexadecimal.text(Array(bytes)))
     }
 
-    /// The text "sha256:9f86…".
+    /// The checksum as text, such as "sha256:9f86…".
     public var description: String { "sha256:\(text)" }
 
     /// The 32 bytes, or `nil` if the text is invalid.

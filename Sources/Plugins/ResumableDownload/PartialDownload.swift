@@ -3,7 +3,7 @@ import ErrandMessageSyntax
 import ErrandSupport
 public import ErrandTransfers
 
-/// The received bytes of an unfinished download. Send the same request again to resume it.
+/// An unfinished download whose received bytes are on the disk. Send the same request again to resume it.
 ///
 /// ```swift
 /// for partial in try ResumableDownloadFilter.partialDownloads(in: folder) where !partial.isActive {
@@ -12,19 +12,19 @@ public import ErrandTransfers
 /// }
 /// ```
 public struct PartialDownload: Sendable, Identifiable {
-    /// Identifies the request and destination. Each start of a download has the same ID.
+    /// An ID for the request and destination. Each start of a download has the same ID.
     public let id: String
     /// The URL for display, with its query values masked. Empty if the sidecar file is damaged.
     public let url: String
     /// The file's future name, or `nil` if the server hasn't sent it yet.
     public let name: String?
-    /// The number of bytes that can be resumed.
+    /// How many bytes were received and don't need to be requested again.
     public let received: Int64
     /// The length of the file in bytes, or `nil` if unknown.
     public let total: Int64?
-    /// When the last byte was written.
+    /// When the last byte was written, by this device's clock.
     public let changed: Date
-    /// Whether a download in any process is writing to it.
+    /// Whether a download is writing to the file now, in this or another process.
     public let isActive: Bool
     /// Whether the next start resumes from the received bytes. Otherwise it starts over.
     public let canContinue: Bool

@@ -12,13 +12,13 @@ public import ErrandTransfers
 /// }
 /// ```
 public struct PendingUpload: Sendable, Identifiable {
-    /// Identifies the request and file. Each start of an upload has the same ID.
+    /// An ID for the request and file. Each start of an upload has the same ID.
     public let id: String
     /// The request's URL for display, with its query values masked.
     public let url: String
     /// The file's name, or `nil` if the body isn't a file.
     public let name: String?
-    /// The number of bytes that the server had when last asked.
+    /// How many bytes the server had received when it was last asked.
     public let acknowledged: Int64
     /// The length of the body in bytes.
     public let total: Int64

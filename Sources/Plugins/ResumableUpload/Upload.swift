@@ -2,7 +2,7 @@ public import Errand
 public import ErrandEssentials
 public import ErrandTransfers
 
-/// A running upload: its events in order, and its control.
+/// A running upload: the sequence of its events, and the means to pause, resume and cancel it.
 public typealias Upload<Output: Sendable> = TransferHandle<Output>
 
 extension Agent {
@@ -21,8 +21,11 @@ extension Agent {
     /// Leaving the loop, or cancelling its task, cancels the upload. If ``UploadOptions/directory`` is set, sending the
     /// same request again resumes it. The loop throws `TransferError` and `ErrandError`.
     ///
-    /// - Parameter control: Pauses and resumes this upload, and all others that you pass it to. By default, each upload
-    ///   has its own control, used by ``Upload``'s `pause()` and `resume()`.
+    /// - Parameters:
+    ///   - request: The request whose body is uploaded.
+    ///   - control: Pauses and resumes this upload, and all others that you pass it to. By default, each upload has its
+    ///     own control, used by ``Upload``'s `pause()` and `resume()`.
+    ///   - options: The options of the call.
     public func upload<R: UploadRequest>(
         _ request: R, control: TransferControl = TransferControl(), options: CallOptions = CallOptions()
     ) -> Upload<R.Output> {
@@ -30,7 +33,7 @@ extension Agent {
     }
 }
 
-/// The protocol for resuming uploads. More cases may be added, so write a `default`.
+/// The protocol with which an upload is resumed. More cases may be added, so write a `default`.
 public enum UploadProtocol: String, Sendable, Hashable, Codable {
     /// Asks the server with an OPTIONS request. If the response doesn't identify a protocol, uses ``draft8``, which a
     /// server without support for it handles as an ordinary upload.
@@ -59,28 +62,29 @@ public enum UploadProtocol: String, Sendable, Hashable, Codable {
 /// The request brings its own filter, so any agent can send it. Its output is decoded from the response that completes
 /// the upload. If the body's `RequestBody.opensAtOffset` is `false`, the upload starts over after each interruption.
 public protocol UploadRequest: FilterProvidingRequest {
-    /// Identifies this upload across starts, together with the method and the URL's origin. Defaults to `nil`: uses the
-    /// method, the URL, and the file's path, or the bytes of other bodies. Set a key if each start has a newly signed
-    /// URL, or if the file may move before the upload is complete.
+    /// A name that identifies this upload across starts, together with the method and the URL's origin. Defaults to
+    /// `nil`, which uses the method, the URL, and the file's path, or the bytes of other bodies. Set a key if each
+    /// start has a newly signed URL, or if the file may move before the upload is complete.
     var uploadKey: String? { get }
     /// Metadata for a tus server, such as the `filename`. Sent as `Upload-Metadata`. Defaults to an empty dictionary.
     var uploadMetadata: [String: String] { get }
-    /// Options for this request. Defaults to `nil`: uses the filter's options.
+    /// Options for this request. Defaults to `nil`, which uses the filter's options.
     var uploadOptions: UploadOptions? { get }
 }
 
 extension UploadRequest {
-    /// Defaults to `nil`.
+    /// The default implementation returns `nil`, which identifies the upload by its method, URL and body.
     public var uploadKey: String? { nil }
-    /// Defaults to an empty dictionary.
+    /// The default implementation returns no metadata.
     public var uploadMetadata: [String: String] { [:] }
-    /// Defaults to `nil`.
+    /// The default implementation returns `nil`, which uses the filter's options.
     public var uploadOptions: UploadOptions? { nil }
-    /// ``ResumableUploadFilter`` with default options, and a filter that never resumes an upload for another user.
+    /// Installs a ``ResumableUploadFilter`` with default options, and a filter that never resumes an upload for another
+    /// user.
     public var requiredFilters: [any Filter] { [ResumableUploadFilter(), .keepingUser] }
 }
 
-/// Options for uploads. All defaults are safe.
+/// The options of uploads. The defaults suit most apps.
 ///
 /// ```swift
 /// let options = UploadOptions(directory: directory)
@@ -93,9 +97,9 @@ public struct UploadOptions: Sendable {
     /// A record contains the upload's URL, and many servers let anyone with this URL write to the upload. Only the
     /// file's owner can read the record.
     public var directory: URL?
-    /// The upload protocol. Defaults to `.automatic`.
+    /// The protocol with which uploads are resumed. Defaults to `.automatic`.
     public var uploadProtocol: UploadProtocol
-    /// Whether and when to try again after a failure.
+    /// Whether and when to try again after a failure. Defaults to `TransferRetryPolicy`'s standard.
     public var retry: TransferRetryPolicy
     /// The maximum number of body bytes per request. Defaults to `nil`: as many as the server accepts. Set it if a
     /// proxy in front of the server buffers whole requests.
@@ -104,7 +108,7 @@ public struct UploadOptions: Sendable {
     /// concatenation extension can join segments. Other servers get the body over one connection, and so does every
     /// server if the body can't be opened at an offset.
     public var maximumSegments: Int
-    /// The minimum size of a segment in bytes. Defaults to 1 MiB.
+    /// The smallest segment to send separately, in bytes. Defaults to 1 MiB.
     public var minimumSegmentBytes: Int64
     /// Whether to send a SHA-256 for the server to check. Defaults to `false`. The HTTP protocols send it for the whole
     /// body (`Repr-Digest`, RFC 9530) and for each later part (`Content-Digest`). tus sends it for each part after the
@@ -115,7 +119,7 @@ public struct UploadOptions: Sendable {
     /// delivered, and changes of state are reported immediately.
     public var progressInterval: Duration
 
-    /// Creates options. All arguments have defaults.
+    /// Creates options. Every argument has the default of its property.
     public init(
         directory: URL? = nil, uploadProtocol: UploadProtocol = .automatic, retry: TransferRetryPolicy = .standard,
         maximumRequestBytes: Int64? = nil, maximumSegments: Int = 1, minimumSegmentBytes: Int64 = 1 << 20,

@@ -1,7 +1,7 @@
 public import Errand
 import ErrandEssentials
 
-/// Combines a gate, retry, breaker and attempt timeout in the right order.
+/// Combines a host limit, retry, breaker and attempt timeout in the right order.
 ///
 /// ```swift
 /// let agent = NetworkAgent(baseURL: url, transport: .system, filters: [.standardResilience])
@@ -14,36 +14,37 @@ import ErrandEssentials
 /// | ``BreakerFilter`` | before the transport | opens for 5 seconds if half of 10 or more requests in 30 seconds fail |
 /// | ``AttemptTimeoutFilter`` | before the transport | 30 seconds |
 ///
-/// `.retry` installs only the retry and the gate. To limit the whole call, set its `deadline`: no wait begins that
-/// would end later.
+/// `.retry` installs only the retry and the host limit. To limit the whole call, set its `deadline`: the filters don't start
+/// a wait that would end later.
 public struct StandardResilience: FilterGroup {
-    /// The settings of the filters, which you can change before installing them.
+    /// The settings of the filters in the group. Change them before you install the group.
     public struct Settings: Sendable {
-        /// The policy of the retry.
+        /// When and how often requests are retried. Defaults to three attempts.
         public var retry = RetryPolicy.standard
         /// The limits of each host. Defaults to 64 concurrent requests. Pauses are also limited to
         /// `retry.maximumRetryAfter`.
         public var limits = HostLimits(maximumConcurrent: 64)
-        /// The policy of the breaker, or nil for no breaker.
+        /// When requests to a host are rejected for a while. Nil installs no breaker. Defaults to ``BreakerPolicy``'s
+        /// defaults.
         public var breaker: BreakerPolicy? = BreakerPolicy()
         /// The maximum time of an attempt, or nil for no limit. Defaults to 30 seconds, so increase it for long uploads
         /// and downloads.
         public var attemptTimeout: Duration? = .seconds(30)
 
-        /// Creates the default settings.
+        /// Creates settings in which every property has its default.
         public init() {}
     }
 
-    /// The settings used to create the filters.
+    /// The settings that the filters were created with.
     public let settings: Settings
-    /// The filters, each with its own stage.
+    /// The filters of the group. Each runs in its own stage.
     public let filters: [any Filter]
 
-    /// Creates the group. Agents that share it share the state of each host.
+    /// Creates the group. Agents that use the same group share the state of each host.
     public init(_ settings: Settings = Settings()) {
         self.settings = settings
         var limits = settings.limits
-        // A retry waits no longer than this, so with a longer pause it would still wait at the gate.
+        // A retry waits no longer than this, so with a longer pause it would still wait at the host limit.
         limits.maximumPause = min(limits.maximumPause, settings.retry.maximumRetryAfter)
         var filters: [any Filter] = [RetryFilter(settings.retry), HostLimitFilter(limits)]
         if let breaker = settings.breaker { filters.append(BreakerFilter(breaker)) }
@@ -53,10 +54,10 @@ public struct StandardResilience: FilterGroup {
 }
 
 extension Filter where Self == StandardResilience {
-    /// Retries, limits and protects requests: `filters: [.standardResilience]`.
+    /// Creates filters that retry, limit and protect requests: `filters: [.standardResilience]`.
     public static var standardResilience: StandardResilience { StandardResilience() }
 
-    /// Installs the group with custom settings: `filters: [.standardResilience { $0.retry.maximumAttempts = 5 }]`.
+    /// Creates the group with custom settings: `filters: [.standardResilience { $0.retry.maximumAttempts = 5 }]`.
     public static func standardResilience(
         _ configure: (inout StandardResilience.Settings) -> Void
     ) -> StandardResilience {
@@ -66,7 +67,7 @@ extension Filter where Self == StandardResilience {
     }
 }
 
-/// The error that gates and breakers throw if they don't send a request.
+/// The error that host limits and breakers throw if they don't send a request.
 ///
 /// ```swift
 /// do { try await agent.send(GetUser(id: 7)) } catch let error as ResilienceError where error.code == .breakerOpen {
@@ -74,14 +75,14 @@ extension Filter where Self == StandardResilience {
 /// }
 /// ```
 public struct ResilienceError: CodedError, Sendable {
-    /// The kind of failure. New codes may be added.
+    /// The type of the error's codes. New codes may be added, so write a `default` in a `switch`.
     public typealias Code = FailureCode<ResilienceError>
 
-    /// The kind of failure.
+    /// The kind of failure, to switch over. Stable, and suitable for metrics.
     public let code: Code
-    /// The name and port of the host.
+    /// The host's name and port.
     public let host: String
-    /// The time until the host allows requests again, or nil if unknown.
+    /// How long it takes until the host allows requests again. Nil if unknown.
     public let remaining: Duration?
     private let message: String
 
@@ -89,7 +90,7 @@ public struct ResilienceError: CodedError, Sendable {
         (self.code, self.host, self.remaining, self.message) = (code, host, remaining, message)
     }
 
-    /// The code, host and reason on one line.
+    /// The code, the host and the reason on one line.
     public var description: String { "\(code): \(host): \(message)" }
 }
 
@@ -103,12 +104,12 @@ extension FailureCode<ResilienceError> {
 }
 
 extension ResilienceError: RequestFailure {
-    /// True, because the host may accept the request later. Caches can use a stale response in the meantime. A retry
-    /// repeats the request only if its policy includes this error.
+    /// Returns true, because the host may accept the request later. Caches can use a stale response in the meantime. A
+    /// retry repeats the request only if its policy includes this error.
     public var isRetryable: Bool { true }
 }
 
 extension ResilienceError {
-    /// The sentence shown to people.
+    /// The sentence that users see as `localizedDescription`.
     public var failureSentence: FailureSentence { .busy }
 }

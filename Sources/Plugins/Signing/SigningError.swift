@@ -4,12 +4,12 @@ import ErrandEssentials
 /// A request that can't be signed, or a message whose signature isn't valid. Descriptions never contain a key, a
 /// signature, or the value of a field.
 public struct SigningError: CodedError, Sendable {
-    /// The kind of failure. Codes are stable and suitable for metrics.
+    /// The type of the error's codes. New codes may be added, so write a `default` in a `switch`.
     public typealias Code = FailureCode<SigningError>
 
-    /// The kind of failure.
+    /// The kind of failure, to switch over. Stable, and suitable for metrics.
     public let code: Code
-    /// A sentence that describes the failure.
+    /// What failed, in one sentence without secrets.
     public let message: String
     /// The response whose signature isn't valid. A streamed body is left out.
     public internal(set) var response: HTTPResponse?
@@ -22,12 +22,12 @@ public struct SigningError: CodedError, Sendable {
 }
 
 extension SigningError: RequestFailure {
-    /// False: the same request fails again.
+    /// Returns false, because the same request fails again.
     public var isRetryable: Bool { false }
 }
 
 extension SigningError {
-    /// The sentence that matches the code.
+    /// The sentence that users see as `localizedDescription`, depending on the code.
     public var failureSentence: FailureSentence {
         switch code {
         case .ownerChanged: .userChanged
@@ -40,7 +40,7 @@ extension SigningError {
 }
 
 extension SigningError: CustomReflectable {
-    /// The code, the message and the response.
+    /// A mirror that shows the code, the message and the response.
     public var customMirror: Mirror {
         Mirror(self, children: ["code": code, "message": message, "response": response as Any])
     }
@@ -90,12 +90,12 @@ extension FailureCode<SigningError> {
 }
 
 extension HTTPHeaderName {
-    /// RFC 9421, section 4.2.
+    /// The signatures of a message (RFC 9421, section 4.2).
     public static var signature: HTTPHeaderName { "Signature" }
-    /// RFC 9421, section 4.1.
+    /// The components that each signature covers (RFC 9421, section 4.1).
     public static var signatureInput: HTTPHeaderName { "Signature-Input" }
-    /// RFC 9421, section 5.1.
+    /// The signatures that the sender asks for (RFC 9421, section 5.1).
     public static var acceptSignature: HTTPHeaderName { "Accept-Signature" }
-    /// RFC 9530, section 4.
+    /// The digests that the sender asks for (RFC 9530, section 4).
     public static var wantContentDigest: HTTPHeaderName { "Want-Content-Digest" }
 }

@@ -14,19 +14,19 @@ import ErrandEssentials
 /// If the transfer fails, an ``Errand/ErrandError`` is thrown instead. The description doesn't contain any of the
 /// stream's content.
 public struct StreamingError: CodedError, Sendable {
-    /// The kind of failure. Stable and of low cardinality, so suitable for metrics.
+    /// The type of the error's codes. New codes may be added, so write a `default` in a `switch`.
     public typealias Code = FailureCode<StreamingError>
 
-    /// The kind of failure.
+    /// The kind of failure, to switch over. Stable, and suitable for metrics.
     public var code: Code
-    /// A sentence with the expected and the actual result.
+    /// What failed, in one sentence with the expected and the actual result.
     public var message: String
     /// The position in the decoded body, in bytes. For an element that is too long or can't be decoded, the position of
     /// its beginning.
     public var byte: Int64
     /// The number of the element, from 1. For lines and JSON lines, the line number.
     public var element: Int
-    /// The underlying failure, such as a `DecodingError`.
+    /// The error that caused this one, such as a `DecodingError`. `nil` if there is none.
     public var underlying: (any Error)?
 
     init(_ code: Code, _ message: String, byte: Int64, element: Int, underlying: (any Error)? = nil) {
@@ -34,7 +34,7 @@ public struct StreamingError: CodedError, Sendable {
         self.underlying = underlying
     }
 
-    /// The code, the message, and the position.
+    /// The code, the message, and the position in the body.
     public var description: String { "\(code): \(message), element \(element), byte \(byte)" }
 }
 
@@ -47,14 +47,14 @@ extension FailureCode<StreamingError> {
     public static var decodingFailed: Self { Self("decodingFailed", 3) }
     /// The body ended within an element, or before the end of the array, or an event stream ended before its end mark.
     public static var truncated: Self { Self("truncated", 4) }
-    /// A stream has more than one reader.
+    /// A second reader tried to read the stream.
     public static var bodyAlreadyRead: Self { Self("bodyAlreadyRead", 5) }
     /// The stream can't be resumed, because the last event's ID can't be sent in a header field.
     public static var unusableEventID: Self { Self("unusableEventID", 6) }
 }
 
 extension StreamingError {
-    /// The sentence to show to users.
+    /// The sentence that users see as `localizedDescription`.
     public var failureSentence: FailureSentence {
         switch code {
         case .elementTooLong, .malformedJSON, .decodingFailed, .unusableEventID: .unusableResponse

@@ -1,6 +1,6 @@
 public import Errand
 
-/// Exempts a request or a call from common filters.
+/// The URL, header and body filters that a request or a call skips.
 ///
 /// ```swift
 /// struct GetStatus: FilterExemptRequest {}                                       // skips all filters
@@ -14,24 +14,24 @@ public struct FilterExemption: Sendable, Hashable, ExpressibleByArrayLiteral {
     private var coversAll = false
     private var names: [String] = []
 
-    /// Exempts from the filters with these names.
+    /// Creates an exemption that skips the filters with these names, from an array literal.
     public init(arrayLiteral elements: String...) { names = elements }
-    /// Exempts from the filters with these names.
+    /// Creates an exemption that skips the filters with these names.
     public init(_ names: some Sequence<String>) { self.names = Array(names) }
 
-    /// No exemption. This is the default.
+    /// Skips no filter. This is the default.
     public static let none = FilterExemption([])
-    /// Exempts from every filter.
+    /// Skips every URL, header and body filter.
     public static let all: FilterExemption = {
         var exemption = FilterExemption.none
         exemption.coversAll = true
         return exemption
     }()
 
-    /// Whether the filter with this name is skipped.
+    /// Returns whether the filter with this name is skipped.
     public func contains(_ name: String) -> Bool { coversAll || !names.isEmpty && names.contains(name) }
 
-    /// Returns the combination of two exemptions.
+    /// Returns an exemption that skips the filters of both.
     public func union(_ other: FilterExemption) -> FilterExemption {
         var result = self
         result.coversAll = coversAll || other.coversAll
@@ -41,20 +41,20 @@ public struct FilterExemption: Sendable, Hashable, ExpressibleByArrayLiteral {
 }
 
 extension FilterExemption: TagKey {
-    /// Defaults to ``none``.
+    /// Calls without this tag skip no filter.
     public static var defaultValue: FilterExemption { .none }
-    /// The exemption affects the response.
+    /// Returns true, because the filters affect the response: calls with different exemptions don't share one.
     public static var affectsResponse: Bool { true }
 }
 
-/// A request that skips common filters: all of them, unless it names some.
+/// A request that skips common filters: all of them, unless it names the ones to skip.
 public protocol FilterExemptRequest: Request {
-    /// The filters to skip. Defaults to `.all`.
+    /// The filters to skip. Defaults to ``FilterExemption/all``.
     var filterExemption: FilterExemption { get }
 }
 
 extension FilterExemptRequest {
-    /// Defaults to ``FilterExemption/all``.
+    /// The default implementation returns ``FilterExemption/all``.
     public var filterExemption: FilterExemption { .all }
 }
 

@@ -5,21 +5,21 @@ import ErrandEssentials
 ///
 /// Errors of custom filters and closures aren't wrapped. Descriptions never contain a URL, a parameter or a key.
 public struct URLFilterError: CodedError, Sendable {
-    /// A kind of failure. Later versions may add codes.
+    /// The type of the error's codes. New codes may be added, so write a `default` in a `switch`.
     public typealias Code = FailureCode<URLFilterError>
 
-    /// The kind of failure.
+    /// The kind of failure, to switch over. Stable, and suitable for metrics.
     public let code: Code
-    /// The filter's name.
+    /// The name of the filter that failed.
     public let filter: String
-    /// The reason, in a sentence.
+    /// Why the filter failed, in one sentence without secrets.
     public let message: String
 
     init(_ code: Code, filter: String, _ message: String) {
         (self.code, self.filter, self.message) = (code, filter, message)
     }
 
-    /// `relativeURL: the filter "token": it returned a relative URL`
+    /// The code, the filter and the reason, such as `relativeURL: the filter "token": it returned a relative URL`.
     public var description: String { "\(code): the filter \"\(filter)\": \(message)" }
 }
 

@@ -6,7 +6,7 @@ public import FoundationNetworking
 #endif
 
 extension HTTPRequest {
-    /// Creates a request from Foundation's type:
+    /// Creates a request from a `URLRequest`:
     ///
     /// ```swift
     /// func httpRequest() throws -> HTTPRequest? { try HTTPRequest(urlRequest) }
@@ -29,7 +29,7 @@ extension HTTPRequest {
 }
 
 extension URLRequest {
-    /// Creates Foundation's type from a request. Joins fields of the same name by commas (RFC 9110, section 5.3). Drops
+    /// Creates a `URLRequest` from a request. Joins fields of the same name by commas (RFC 9110, section 5.3). Drops
     /// the body if it isn't in memory.
     public init(_ request: HTTPRequest) {
         self.init(url: request.url)
@@ -44,7 +44,7 @@ extension URLRequest {
 }
 
 extension HTTPResponse {
-    /// Creates a response from Foundation's type and a body. Drops `Content-Encoding` and `Content-Length` if
+    /// Creates a response from an `HTTPURLResponse` and a body. Drops `Content-Encoding` and `Content-Length` if
     /// URLSession has decoded the body. Returns `nil` if the response has no URL.
     public init?(_ response: HTTPURLResponse, body: Data = Data()) {
         guard let url = response.url else { return nil }
@@ -55,8 +55,8 @@ extension HTTPResponse {
 }
 
 extension HTTPURLResponse {
-    /// Creates Foundation's type from the head of a response. Joins fields of the same name by commas. Returns `nil` if
-    /// Foundation rejects the values.
+    /// Creates an `HTTPURLResponse` from the head of a response. Joins fields of the same name by commas. Returns `nil`
+    /// if Foundation rejects the values.
     public convenience init?(_ response: HTTPResponse) {
         var fields: [String: String] = [:]
         for field in response.headers { fields[field.name.rawName] = response.headers[field.name] }

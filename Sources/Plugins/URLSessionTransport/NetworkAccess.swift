@@ -6,9 +6,9 @@ public import Errand
 /// var tags: Tags { Tags().with(AllowsCellularAccess.self, false) }
 /// ```
 public enum AllowsCellularAccess: TagKey {
-    /// The value for requests without this tag.
+    /// Calls without this tag may use cellular networks.
     public static let defaultValue = true
-    /// Returns `true`.
+    /// Returns `true`: calls with different values don't share a response.
     public static var affectsResponse: Bool { true }
 }
 
@@ -23,9 +23,9 @@ public enum AllowsCellularAccess: TagKey {
 /// reason (`networkUnavailableReason`). If the session's configuration forbids such networks, that applies to all
 /// requests.
 public enum AllowsExpensiveNetworkAccess: TagKey {
-    /// The value for requests without this tag.
+    /// Calls without this tag may use expensive networks.
     public static let defaultValue = true
-    /// Returns `true`.
+    /// Returns `true`: calls with different values don't share a response.
     public static var affectsResponse: Bool { true }
 }
 
@@ -39,8 +39,8 @@ public enum AllowsExpensiveNetworkAccess: TagKey {
 /// reason (`networkUnavailableReason`). If the session's configuration forbids such networks, that applies to all
 /// requests.
 public enum AllowsConstrainedNetworkAccess: TagKey {
-    /// The value for requests without this tag.
+    /// Calls without this tag may use networks in Low Data Mode.
     public static let defaultValue = true
-    /// Returns `true`.
+    /// Returns `true`: calls with different values don't share a response.
     public static var affectsResponse: Bool { true }
 }

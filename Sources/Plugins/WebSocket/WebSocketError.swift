@@ -14,20 +14,20 @@ import ErrandEssentials
 /// If the connection fails, an ``Errand/ErrandError`` is thrown, like for a request. The description doesn't contain
 /// any part of a message, nor the server's `reason`.
 public struct WebSocketError: CodedError, RequestFailure, Sendable {
-    /// The kind of failure. Stable and of low cardinality, so suitable for metrics.
+    /// The type of the error's codes. New codes may be added, so write a `default` in a `switch`.
     public typealias Code = FailureCode<WebSocketError>
 
-    /// The kind of failure.
+    /// The kind of failure, to switch over. Stable, and suitable for metrics.
     public var code: Code
-    /// A sentence with the expected and the actual result.
+    /// What failed, in one sentence with the expected and the actual result.
     public var message: String
-    /// The code of either side's close frame, if any.
+    /// The code in the close frame of either side. `nil` if no close frame was sent.
     public var closeCode: CloseCode?
     /// The reason in the server's close frame, or an empty string.
     public var reason = ""
-    /// The response to a failed opening handshake.
+    /// The response to a failed opening handshake. `nil` for other failures.
     public var response: HTTPResponse?
-    /// The underlying failure, such as a `DecodingError`.
+    /// The error that caused this one, such as a `DecodingError`.
     public var underlying: (any Error)?
 
     init(
@@ -48,7 +48,7 @@ public struct WebSocketError: CodedError, RequestFailure, Sendable {
         }
     }
 
-    /// The code and the message.
+    /// The code and the message, without any part of a message.
     public var description: String { "\(code): \(message)" }
 
     static func violation(_ message: String, _ closeCode: CloseCode = .protocolError) -> WebSocketError {
@@ -74,16 +74,16 @@ extension FailureCode<WebSocketError> {
     public static var decodingFailed: Self { Self("decodingFailed", 7) }
     /// A message couldn't be encoded, and wasn't sent.
     public static var encodingFailed: Self { Self("encodingFailed", 8) }
-    /// A socket has more than one reader.
+    /// A second reader tried to read the socket's messages.
     public static var alreadyRead: Self { Self("alreadyRead", 9) }
-    /// The socket isn't connected, and messages don't wait for a connection, or too many already do.
+    /// The socket isn't connected, and messages can't wait: the options refuse it, or too many wait already.
     public static var notConnected: Self { Self("notConnected", 10) }
     /// The request was sent like an ordinary request, not opened as a socket.
     public static var notASocket: Self { Self("notASocket", 11) }
 }
 
 extension WebSocketError {
-    /// The sentence to show to users. For a failed handshake, it depends on the status.
+    /// The sentence that users see as `localizedDescription`. For a failed handshake, it depends on the status.
     public var failureSentence: FailureSentence {
         switch code {
         case .handshakeFailed: .status(response?.status ?? 0)

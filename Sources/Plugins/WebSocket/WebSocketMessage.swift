@@ -3,12 +3,12 @@ public import ErrandEssentials
 
 /// A message of a WebSocket (RFC 6455, section 5.6).
 public enum WebSocketMessage: Sendable, Hashable {
-    /// UTF-8 text.
+    /// A text message, in UTF-8.
     case text(String)
-    /// Bytes.
+    /// A binary message, which can contain any bytes.
     case data(Data)
 
-    /// The bytes of the text or data.
+    /// The message's bytes; the UTF-8 of a text.
     public var bytes: Data {
         switch self {
         case .text(let text): Data(text.utf8)

@@ -27,18 +27,21 @@ where Output == HTTPResponse {
     /// The type of messages that the client sends.
     associatedtype Outgoing: Sendable = WebSocketMessage
 
-    /// The socket's options. Defaults to `WebSocketOptions()`.
+    /// The socket's options. By default, compression and reconnection are off; see ``WebSocketOptions``.
     var webSocketOptions: WebSocketOptions { get }
-    /// Converts a received message to a value.
+    /// Converts a received message to a value. An error that you throw becomes the `underlying` error of
+    /// ``WebSocketError/Code/decodingFailed``.
     func decode(_ message: WebSocketMessage, by coder: WebSocketCoder) throws -> Incoming
-    /// Converts a value to a message to send.
+    /// Converts a value to a message to send. An error that you throw becomes the `underlying` error of
+    /// ``WebSocketError/Code/encodingFailed``.
     func encode(_ message: Outgoing, by coder: WebSocketCoder) throws -> WebSocketMessage
 }
 
 extension WebSocketRequest {
-    /// The default options.
+    /// The default implementation returns the default options.
     public var webSocketOptions: WebSocketOptions { WebSocketOptions() }
-    /// The filter that turns the request into an opening handshake, if you open it with the agent's `webSocket(_:)`.
+    /// The filter that turns the request into an opening handshake. It only does so for a request that the agent's
+    /// `webSocket(_:)` opens; others fail with `notASocket`.
     public var requiredFilters: [any Filter] { [OpeningFilter(core: nil)] }
 }
 
@@ -75,12 +78,12 @@ extension WebSocketRequest where Outgoing == WebSocketMessage {
 }
 
 extension WebSocketRequest where Outgoing == String {
-    /// Returns a text message.
+    /// Returns a text message with the string.
     public func encode(_ message: Outgoing, by coder: WebSocketCoder) throws -> WebSocketMessage { .text(message) }
 }
 
 extension WebSocketRequest where Outgoing == Data {
-    /// Returns a message of bytes.
+    /// Returns a binary message with the bytes.
     public func encode(_ message: Outgoing, by coder: WebSocketCoder) throws -> WebSocketMessage { .data(message) }
 }
 

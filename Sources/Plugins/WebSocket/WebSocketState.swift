@@ -2,11 +2,11 @@ public import Errand
 
 /// The state of a WebSocket, for display. More cases may be added, so write a `default`.
 public enum WebSocketState: Sendable {
-    /// You haven't sent or read a message yet.
+    /// The socket isn't connected yet, because you haven't sent or read a message.
     case idle
     /// The socket is connecting. `attempt` counts all its attempts, from 1.
     case connecting(attempt: Int)
-    /// The socket can send and receive messages. The value is the response to the opening handshake.
+    /// The socket is connected, and can send and receive messages. Contains the response to the opening handshake.
     case open(HTTPResponse)
     /// The socket reconnects at this instant of the agent's clock. `after` is the error that ended the last connection.
     case waiting(until: ContinuousClock.Instant, after: any Error)
@@ -33,7 +33,7 @@ extension WebSocketState: CustomStringConvertible {
 /// await socket.close(.goingAway)
 /// ```
 public struct CloseCode: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
-    /// The number, from 1000 to 4999.
+    /// The code's number, from 1000 to 4999.
     public let rawValue: UInt16
 
     /// Creates a code. Use 4000 to 4999 for private agreements between client and server. Codes from 3000 to 3999 are
@@ -73,6 +73,6 @@ public struct CloseCode: RawRepresentable, Sendable, Hashable, CustomStringConve
         }
     }
 
-    /// The number in decimal.
+    /// The code's number in decimal.
     public var description: String { "\(rawValue)" }
 }

@@ -14,14 +14,14 @@ import ErrandEssentials
 ///
 /// A stream throws this error itself. The description doesn't contain any of the document.
 public struct XMLError: CodedError, Sendable, Hashable {
-    /// A stable, low-cardinality code for the kind of failure, suitable for metrics.
+    /// The type of the error's codes. New codes may be added, so write a `default` in a `switch`.
     public typealias Code = FailureCode<XMLError>
 
-    /// The kind of failure.
+    /// The kind of failure, to switch over. Stable, and suitable for metrics.
     public var code: Code
-    /// A sentence that describes the failure.
+    /// What is wrong, in one sentence without text of the document.
     public var message: String
-    /// The line, starting at 1. Only LF ends a line.
+    /// The line of the failure, starting at 1. Only LF ends a line.
     public var line: Int
     /// The column in characters, starting at 1. This is where the parser detected the failure, which may be after its
     /// cause.
@@ -31,7 +31,7 @@ public struct XMLError: CodedError, Sendable, Hashable {
         (self.code, self.message, line, column) = (code, message, location.line, location.column)
     }
 
-    /// The code, the message, and the position.
+    /// The code, the message, the line and the column.
     public var description: String { "\(code): \(message), line \(line), column \(column)" }
 }
 
@@ -58,6 +58,6 @@ extension ErrandError {
 }
 
 extension XMLError {
-    /// The sentence to show to people.
+    /// The sentence that users see as `localizedDescription`.
     public var failureSentence: FailureSentence { .unusableResponse }
 }

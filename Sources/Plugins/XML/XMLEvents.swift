@@ -15,9 +15,9 @@ import ErrandEssentials
 ///
 /// Throws ``XMLError``, or `ErrandError` if the transfer fails, after delivering the events before the failure.
 public struct XMLEvents: AsyncSequence, Sendable {
-    /// An event.
+    /// The element of the sequence: an event of the document.
     public typealias Element = XMLEvent
-    /// An error of the transfer or the document.
+    /// Reading throws ``XMLError``, or `ErrandError` if the transfer fails.
     public typealias Failure = any Error
 
     private let body: HTTPBody
@@ -35,12 +35,12 @@ public struct XMLEvents: AsyncSequence, Sendable {
         (self.body, self.charset, self.limits) = (body, charset, limits)
     }
 
-    /// Starts reading.
+    /// Creates an iterator over the events. The stream can have only one reader.
     public func makeAsyncIterator() -> Iterator {
         Iterator(body, DocumentParser(charset: charset, limits: limits))
     }
 
-    /// Reads one event at a time.
+    /// Reads the events one at a time, on the caller's actor.
     public struct Iterator: AsyncIteratorProtocol {
         private let hold: Hold
         private var body: HTTPBody.Iterator
@@ -159,9 +159,9 @@ extension XMLEvents {
 
 /// The elements in a stream of XML, each as a tree. See ``XMLEvents/elements(_:limits:)-(String,_)``.
 public struct XMLElements: AsyncSequence, Sendable {
-    /// An element with all its content.
+    /// The element of the sequence: an XML element with all its content.
     public typealias Element = XMLTree
-    /// An error of the transfer or the document.
+    /// Reading throws ``XMLError``, or `ErrandError` if the transfer fails.
     public typealias Failure = any Error
 
     private let events: XMLEvents
@@ -172,18 +172,18 @@ public struct XMLElements: AsyncSequence, Sendable {
         (self.events, self.limits, self.isWanted) = (events, limits.forTree, isWanted)
     }
 
-    /// Starts reading.
+    /// Creates an iterator over the elements. The stream can have only one reader.
     public func makeAsyncIterator() -> Iterator {
         Iterator(events: events.makeAsyncIterator(), builder: TreeBuilder(limits), isWanted: isWanted)
     }
 
-    /// Reads one element at a time.
+    /// Reads the elements one at a time, on the caller's actor.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate var events: XMLEvents.Iterator
         fileprivate var builder: TreeBuilder
         fileprivate let isWanted: @Sendable (XMLName) -> Bool
 
-        /// Returns the next element, or `nil` at the end.
+        /// Returns the next element as a tree, or `nil` at the end.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> XMLTree? {
             while let event = try await events.next(isolation: actor) {
                 if !builder.isWithinElement {

@@ -28,7 +28,7 @@ public struct XMLLimits: Sendable, Hashable {
     /// The maximum depth of a tree, 1,000, because releasing a tree takes stack space.
     public static let maximumTreeDepth = 1_000
 
-    /// The default limits.
+    /// The limits of a document in memory: 64 MiB, 256 levels, 1,000,000 nodes.
     public static let standard = XMLLimits()
 
     /// The default limits of a stream, without a maximum length.
@@ -38,7 +38,7 @@ public struct XMLLimits: Sendable, Hashable {
         return limits
     }
 
-    /// Creates the default limits.
+    /// Creates limits in which every property has its default.
     public init() {}
 
     /// The limits with the depth capped for a tree.

@@ -24,30 +24,30 @@ public protocol XMLRequest: Request {
 }
 
 extension XMLRequest {
-    /// The standard limits.
+    /// The default implementation returns the standard limits.
     public var xmlLimits: XMLLimits { .standard }
-    /// XML content types.
+    /// Accepts XML content types.
     public var acceptableContentTypes: ContentTypes { .xml }
 }
 
 extension XMLRequest where Output: XMLReadable {
-    /// Reads the tree, and creates the output from it.
+    /// Parses the body, and creates the output from its root element.
     public func decode(_ response: HTTPResponse) async throws -> Output {
         try Output(xml: response.xml(limits: xmlLimits))
     }
 }
 
 extension XMLRequest where Output: XMLReadable & Decodable {
-    /// XML content types.
+    /// Accepts XML content types.
     public var acceptableContentTypes: ContentTypes { .xml }
-    /// Reads the tree, and creates the output from it.
+    /// Parses the body, and creates the output from its root element.
     public func decode(_ response: HTTPResponse) async throws -> Output {
         try Output(xml: response.xml(limits: xmlLimits))
     }
 }
 
 extension XMLRequest where Output == XMLEvents {
-    /// The limits for a stream.
+    /// The default implementation for streams returns the limits of a stream.
     public var xmlLimits: XMLLimits { .streaming }
     /// Delivers the body as a stream.
     public var delivery: BodyDelivery { .stream }
@@ -97,6 +97,6 @@ public protocol XMLReadable: Sendable {
 }
 
 extension XMLTree: XMLReadable {
-    /// Uses the tree itself.
+    /// Creates the tree from itself.
     public init(xml: XMLTree) { self = xml }
 }

@@ -1,6 +1,7 @@
 public import ErrandHTTP
 
-/// A started request, batch or chain that you can inspect, cancel and await. Releasing the handle doesn't affect it.
+/// A handle for a request, batch or chain that was started with `start`. Inspect, cancel or await it. Releasing the
+/// handle doesn't cancel the request.
 public struct RequestHandle<Success: Sendable>: Sendable {
     private let running: RunningActivity
     private let read: @Sendable (ActivityResult) throws -> Success
@@ -9,13 +10,13 @@ public struct RequestHandle<Success: Sendable>: Sendable {
         (self.running, self.read) = (running, read)
     }
 
-    /// The activity, with its progress and outcome.
+    /// The running activity, with its progress and outcome.
     public var activity: Activity { running.activity }
 
     /// Cancels the activity, unless its outcome is decided.
     public func cancel() { activity.cancel(.handle) }
 
-    /// Whether the outcome is undecided.
+    /// Whether the activity is still running, so its outcome isn't decided yet.
     public var isRunning: Bool { !activity.isOver }
 
     /// Whether the activity was cancelled.
@@ -27,7 +28,8 @@ public struct RequestHandle<Success: Sendable>: Sendable {
     /// The last progress that the transport or the composite reported.
     public var progress: TransferProgress { activity.progress }
 
-    /// The output, after did-stop. Cancelling the awaiting task doesn't cancel the activity.
+    /// The output of the activity, once it has ended and accessories have received did-stop. Throws the activity's
+    /// error. Cancelling the task that awaits it doesn't cancel the activity.
     public var value: Success {
         get async throws {
             await running.task.value
@@ -35,7 +37,7 @@ public struct RequestHandle<Success: Sendable>: Sendable {
         }
     }
 
-    /// The ``value`` or the error, after did-stop.
+    /// The ``value``, or the error that the activity ended with, once accessories have received did-stop.
     public var result: Result<Success, any Error> {
         get async {
             await running.task.value
@@ -51,6 +53,6 @@ public struct RequestHandle<Success: Sendable>: Sendable {
 }
 
 extension RequestHandle: CustomStringConvertible {
-    /// The activity and how far it is: "request 7 users/7: running", for logs.
+    /// The activity and its state on one line, for logs: "request 7 users/7: running".
     public var description: String { "\(activity): \(outcome.map { "\($0)" } ?? "running")" }
 }

@@ -18,32 +18,37 @@ public struct AgentConfiguration: Sendable {
     /// Like sensitive `headers`, they're sent only to the origins of `baseURL` and `namedBaseURLs`, and to
     /// `trustedOrigins`.
     public var authorization: Authorization?
-    /// Origins that may receive the agent's secrets, in addition to the base URLs. Empty by default.
+    /// Origins that may receive the agent's secrets, such as `authorization` and sensitive `headers`, in addition to
+    /// the base URLs' origins. Empty by default.
     public var trustedOrigins: TrustedOrigins = []
-    /// The longest time without activity within one attempt. Defaults to 60 seconds.
+    /// The longest time within one attempt in which no bytes are sent or received. Defaults to 60 seconds.
     public var timeout: Duration = .seconds(60)
-    /// The time limit for a whole call. Defaults to nil.
+    /// The time limit for a whole call, including redirects, retries and waits. Defaults to nil, which is no limit.
     public var deadline: Duration?
-    /// Which redirects to follow. Defaults to 20 hops, never from https to http.
+    /// Which redirects to follow. Defaults to at most 20 in a row, never from https to http.
     public var redirects = RedirectPolicy.standard
-    /// Filters for every request. Within a stage they run in this order, before the request's.
+    /// Filters for every request. Within each stage they run in this order, before the request's own filters. Empty by
+    /// default.
     public var filters: [any Filter] = []
-    /// Accessories for every request, notified in this order, before the request's.
+    /// Accessories that observe every request, notified in this order, before the request's own accessories. Empty by
+    /// default.
     public var accessories: [any Accessory] = []
-    /// Decodes the output of requests without their own decoder. Defaults to a `JSONDecoder`.
+    /// Decodes the responses of requests that don't set a decoder. Defaults to a `JSONDecoder`.
     public var decoder: any BodyDecoder = JSONDecoder()
-    /// Encodes the body of requests without their own encoder. Defaults to a `JSONEncoder`.
+    /// Encodes `Encodable` request bodies that don't have an encoder. Defaults to a `JSONEncoder`.
     public var encoder: any BodyEncoder = JSONEncoder()
-    /// The maximum size of a body in memory, in bytes. Above it, ``ErrandError/Code/bodyTooLarge`` is thrown. Defaults
-    /// to 64 MiB.
+    /// The most bytes of a response body to collect in memory. A longer body fails the request with
+    /// ``ErrandError/Code/bodyTooLarge``. Defaults to 64 MiB.
     public var maximumBodyBytes = 64 << 20
-    /// The maximum number of body bytes that an error keeps. Defaults to 64 KiB.
+    /// The most body bytes of a rejected response that an error keeps. Defaults to 64 KiB.
     public var maximumErrorBodyBytes = 64 << 10
     /// Maps the error of any request, before the request's `mapError`. Not called for cancellations. By default,
     /// returns the error unchanged.
     public var mapError: @Sendable (any Error) -> any Error = { $0 }
 
-    /// Creates a configuration with the defaults.
+    /// Creates a configuration with default settings.
+    ///
+    /// - Parameter baseURL: see ``baseURL``. Empty by default.
     public init(baseURL: String = "") { self.baseURL = baseURL }
 
     private static let standardHeaders: HTTPHeaders = {

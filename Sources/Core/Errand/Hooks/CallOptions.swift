@@ -15,7 +15,7 @@ public struct CallOptions: Sendable {
         var progress: (@Sendable (TransferProgress) -> Void)?
     }
 
-    /// The tags of the call. They take precedence over the request's tags.
+    /// Tags for filters, accessories and cancellation. They take precedence over the request's tags of the same type.
     public var tags: Tags {
         get { fields?.value.tags ?? Tags() }
         set { change { $0.tags = newValue } }
@@ -27,19 +27,19 @@ public struct CallOptions: Sendable {
     }
     /// Filters for the call. Empty by default.
     ///
-    /// They run after the agent's and the request's filters of the same stage, and before filters that a tag requires.
-    /// A composite's filters run for each request with the composite as its parent, before the filters of the request's
-    /// own call.
+    /// In each stage, they run after the agent's and the request's filters, and before filters that a tag requires. If
+    /// the call is a composite, such as a batch, its filters run for each of its requests, before the filters of the
+    /// request's own call.
     public var filters: [any Filter] {
         get { fields?.value.filters ?? [] }
         set { change { $0.filters = newValue } }
     }
-    /// Accessories, notified after the agent's and the request's.
+    /// Accessories that observe the call, notified after the agent's and the request's. Empty by default.
     public var accessories: [any Accessory] {
         get { fields?.value.accessories ?? [] }
         set { change { $0.accessories = newValue } }
     }
-    /// The name in logs, instead of the request's.
+    /// The call's name in logs, instead of the request's. Defaults to nil.
     public var label: String? {
         get { fields?.value.label }
         set { change { $0.label = newValue } }
@@ -58,10 +58,10 @@ public struct CallOptions: Sendable {
         set { change { $0.progress = newValue } }
     }
 
-    /// Creates empty options.
+    /// Creates options that don't change anything.
     public init() {}
 
-    /// Creates options. Every argument is optional.
+    /// Creates options. Every argument is optional; see the property of the same name.
     public init(
         tags: Tags = Tags(), parent: Activity? = nil, filters: [any Filter] = [], accessories: [any Accessory] = [],
         label: String? = nil, progress: (@Sendable (TransferProgress) -> Void)? = nil
@@ -91,8 +91,8 @@ public struct CallOptions: Sendable {
 
     /// Returns these options combined with `other`.
     ///
-    /// Tags of `other` take precedence, its filters and accessories follow, and its parent, label and progress closure,
-    /// if set, replace these.
+    /// Tags of `other` take precedence, and its filters and accessories come last. The parent, label and progress
+    /// closure of `other` are used if they're set.
     ///
     /// ```swift
     /// let options = CallOptions(label: "feed").merging(CallOptions(tags: Tags().with(Screen.self, "home")))
@@ -119,9 +119,9 @@ public struct CallOptions: Sendable {
         return filters.isEmpty ? parent.tags[InheritedFilters.self] : parent.tags[InheritedFilters.self] + filters
     }
 
-    /// Returns whether the call is a direct member of an activity: its parent is that activity, or nil. A call with
-    /// another parent, such as a batch within a chain, belongs to that parent. For agents that a composite passes to
-    /// its body.
+    /// Returns whether a call with these options is a direct member of an activity. That's the case if its `parent` is
+    /// the activity or isn't set. A call whose parent is another activity, such as a batch within a chain, belongs to
+    /// that activity instead. For agents that a composite passes to its body.
     public func belongs(to activity: Activity) -> Bool { parent.map { $0.id == activity.id } ?? true }
 }
 

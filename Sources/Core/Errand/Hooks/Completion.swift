@@ -5,7 +5,7 @@ import ErrandHTTP
 public struct Completion<Success: Sendable>: Sendable {
     private let body: @Sendable (Activity, Result<Success, any Error>) async -> Void
 
-    /// Creates a completion that runs a closure, which is awaited between will-stop and did-stop.
+    /// Creates a completion that runs an async closure. The activity awaits the closure between will-stop and did-stop.
     public init(_ body: @escaping @Sendable (Activity, Result<Success, any Error>) async -> Void) { self.body = body }
 
     /// Creates a completion that runs on the main actor. If the main thread is blocked, it never runs, but the activity
@@ -14,8 +14,8 @@ public struct Completion<Success: Sendable>: Sendable {
         Completion { _, result in await body(result) }
     }
 
-    /// Creates a completion that runs one of three closures on the main actor. For delegates, which the closures
-    /// capture weakly.
+    /// Creates a completion that runs one of three closures on the main actor, depending on the outcome. Use it to
+    /// notify a delegate, which the closures capture weakly.
     public static func main(
         success: @escaping @MainActor (Activity, Success) -> Void,
         failure: @escaping @MainActor (Activity, any Error) -> Void,
@@ -32,7 +32,7 @@ public struct Completion<Success: Sendable>: Sendable {
         }
     }
 
-    /// Creates a completion that runs on a queue. Did-stop follows when the closure has returned.
+    /// Creates a completion that runs on a dispatch queue. Accessories receive did-stop when the closure has returned.
     public static func queue(
         _ queue: DispatchQueue, _ body: @escaping @Sendable (Result<Success, any Error>) -> Void
     ) -> Completion {
@@ -70,20 +70,20 @@ public struct Completion<Success: Sendable>: Sendable {
 ///
 /// All methods are optional. The agent holds the delegate weakly. `activity` identifies the call.
 @MainActor public protocol RequestDelegate: AnyObject, Sendable {
-    /// The response was accepted and decoded.
+    /// The response was accepted and decoded. `response` contains the output.
     func requestDidSucceed(_ activity: Activity, response: Response<any Sendable>)
-    /// The request failed, with the error that a completion would receive.
+    /// The request failed. `error` is the error that a completion would receive.
     func requestDidFail(_ activity: Activity, error: any Error)
-    /// The request was cancelled.
+    /// The request was cancelled, so it has neither a response nor an error.
     func requestDidCancel(_ activity: Activity)
 }
 
 extension RequestDelegate {
-    /// Ignores the event.
+    /// The default implementation does nothing.
     public func requestDidSucceed(_ activity: Activity, response: Response<any Sendable>) {}
-    /// Ignores the event.
+    /// The default implementation does nothing.
     public func requestDidFail(_ activity: Activity, error: any Error) {}
-    /// Ignores the event.
+    /// The default implementation does nothing.
     public func requestDidCancel(_ activity: Activity) {}
 }
 

@@ -19,23 +19,23 @@
 /// separate ``Activity`` with the members' activities as its children. Members can be composites. Unlike a request, a
 /// composite doesn't have a URL or filters.
 public protocol Composite<Output>: Sendable {
-    /// The result of the composite.
+    /// The type that the composite returns when it ends.
     associatedtype Output: Sendable
-    /// The delegate's type, notified of the end and of events that ``notifying(_:)`` adds. Defaults to
-    /// ``CompositeDelegate``.
+    /// The type of the delegate, which is notified of the end and of any events that ``notifying(_:)`` adds. Defaults
+    /// to ``CompositeDelegate``.
     associatedtype Delegate = any CompositeDelegate
 
-    /// The kind of its activity, such as "race".
+    /// The kind of the composite's activity, such as "race", for logs and accessories.
     var activityKind: ActivityKind { get }
-    /// The label of its activity, unless the call has one. Defaults to nil.
+    /// The name of the composite's activity in logs, unless the call's options name it. Defaults to nil.
     var activityLabel: String? { get }
-    /// Sends the members, off the caller's actor.
+    /// Sends the composite's members and returns its output. Runs off the caller's actor.
     ///
     /// Everything sent with `agent` belongs to the composite. When this method ends, members that were started and are
     /// still running are cancelled. The composite ends after its last member.
     func run(on agent: ScopedAgent) async throws -> Output
-    /// Returns the composite to run if there's a delegate: its `run` notifies the delegate, held weakly, of more than
-    /// the end. Defaults to itself.
+    /// Returns the composite to run if there's a delegate. Implement it to notify the delegate of more than the end,
+    /// and hold the delegate weakly. By default, returns the composite itself.
     func notifying(_ delegate: Delegate) -> Self
     /// Returns a completion that notifies a delegate, held weakly, of the end; see
     /// ``Completion/main(success:failure:cancellation:)``.
@@ -43,15 +43,15 @@ public protocol Composite<Output>: Sendable {
 }
 
 extension Composite {
-    /// Defaults to nil.
+    /// The default implementation returns nil.
     public var activityLabel: String? { nil }
 
-    /// Returns the composite unchanged.
+    /// The default implementation returns the composite unchanged.
     public func notifying(_ delegate: Delegate) -> Self { self }
 }
 
 extension Composite where Delegate == any CompositeDelegate {
-    /// Notifies the delegate of success, failure or cancellation.
+    /// Returns a completion that notifies a ``CompositeDelegate`` of success, failure or cancellation.
     public func completion(notifying delegate: any CompositeDelegate) -> Completion<Output> {
         .main(
             success: { [weak delegate] in delegate?.compositeDidSucceed($0, output: $1) },
@@ -65,19 +65,19 @@ extension Composite where Delegate == any CompositeDelegate {
 ///
 /// All methods are optional. The delegate is held weakly. `activity` identifies the run.
 @MainActor public protocol CompositeDelegate: AnyObject, Sendable {
-    /// `run` returned the output.
+    /// The composite succeeded, with the output that `run` returned.
     func compositeDidSucceed(_ activity: Activity, output: any Sendable)
-    /// `run` threw the error.
+    /// The composite failed, with the error that `run` threw.
     func compositeDidFail(_ activity: Activity, error: any Error)
-    /// The composite was cancelled.
+    /// The composite was cancelled, so it has neither an output nor an error.
     func compositeDidCancel(_ activity: Activity)
 }
 
 extension CompositeDelegate {
-    /// Ignores the event.
+    /// The default implementation does nothing.
     public func compositeDidSucceed(_ activity: Activity, output: any Sendable) {}
-    /// Ignores the event.
+    /// The default implementation does nothing.
     public func compositeDidFail(_ activity: Activity, error: any Error) {}
-    /// Ignores the event.
+    /// The default implementation does nothing.
     public func compositeDidCancel(_ activity: Activity) {}
 }

@@ -18,11 +18,12 @@ public import ErrandHTTP
 /// A filter runs off the caller's actor, concurrently for concurrent requests. Let errors and cancellation pass
 /// through.
 public protocol Filter: Sendable {
-    /// The stages of the request pipeline in which the filter runs. Defaults to `.call`.
+    /// The stages of the request pipeline in which the filter runs: once per call, per request on the wire, or right
+    /// before the transport. Defaults to `.call`.
     var stages: FilterStages { get }
     /// Properties that restrict the order of filters, for ``NetworkAgent/explain(_:options:)``. Empty by default.
     var traits: FilterTraits { get }
-    /// Returns the traits for one request, if they depend on it. Defaults to ``traits``.
+    /// Returns the traits for one request, if they depend on the request. Returns ``traits`` by default.
     func traits(for request: any Request) -> FilterTraits
     /// A short description for ``NetworkAgent/explain(_:options:)``. Defaults to the name of the type. Must not contain
     /// a secret.
@@ -42,17 +43,17 @@ public protocol Filter: Sendable {
 }
 
 extension Filter {
-    /// Defaults to ``FilterStages/call``.
+    /// The default implementation returns ``FilterStages/call``.
     public var stages: FilterStages { .call }
-    /// Empty by default.
+    /// The default implementation returns no traits.
     public var traits: FilterTraits { [] }
-    /// Defaults to ``traits``.
+    /// The default implementation returns ``traits``.
     public func traits(for request: any Request) -> FilterTraits { traits }
-    /// Defaults to the name of the type.
+    /// The default implementation returns the name of the type.
     public var explanation: String { "\(type(of: self))" }
-    /// Returns nil.
+    /// The default implementation returns nil: the filter can run after any other.
     public func orderProblem(after outer: any Filter) -> String? { nil }
-    /// Returns the request unchanged.
+    /// The default implementation returns the request unchanged.
     public func preview(of request: HTTPRequest) throws -> HTTPRequest { request }
 }
 
@@ -124,7 +125,7 @@ extension [any Filter] {
 /// such a filter, with its own options, Core omits the required one, provided that it has the trait
 /// ``FilterTraits/unique``. A type that conforms to two such protocols must declare its filters itself.
 public protocol FilterProvidingRequest: Request {
-    /// Filters that run after the agent's filters of the same stage.
+    /// The filters to install for this request. They run after the agent's filters of the same stage.
     var requiredFilters: [any Filter] { get }
 }
 
@@ -141,7 +142,7 @@ public protocol FilterProvidingRequest: Request {
 /// Unlike ``CallOptions/filters``, these filters reach each member of a batch and each step of a chain, because tags
 /// do.
 public protocol FilterProvidingTag: Sendable {
-    /// Filters that run after all other filters of the same stage.
+    /// The filters to install for calls with this tag. They run after all other filters of the same stage.
     var requiredFilters: [any Filter] { get }
 }
 
@@ -151,9 +152,9 @@ public protocol FilterProvidingTag: Sendable {
 /// call filters → redirects → hop filters → wire filters → transport
 /// ```
 public struct FilterStages: OptionSet, Sendable, Hashable {
-    /// The raw bits.
+    /// The stages as bits of a number.
     public let rawValue: Int
-    /// Creates stages from raw bits.
+    /// Creates stages from their bits.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
     /// Runs once per call, before redirects. For URL filters, timed caches, retries and login gates.
@@ -180,55 +181,58 @@ public struct FilterStages: OptionSet, Sendable, Hashable {
 /// }
 /// ```
 public struct FilterTraits: OptionSet, Sendable, Hashable {
-    /// The raw bits.
+    /// The traits as bits of a number.
     public let rawValue: Int
-    /// Creates traits from raw bits.
+    /// Creates traits from their bits.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// Changes the URL, the headers or the body.
+    /// The filter changes the URL, the headers or the body.
     public static let changesRequest = FilterTraits(rawValue: 1)
-    /// Signs the request in its current form.
+    /// The filter signs the request in the form in which it receives it.
     public static let signs = FilterTraits(rawValue: 2)
-    /// Can respond from a store, whose key is derived from the request in its current form.
+    /// The filter can respond from a store whose key it derives from the request in the form in which it receives it.
     public static let caches = FilterTraits(rawValue: 4)
-    /// Can call `next` again after a failure.
+    /// The filter can call `next` again after a failure.
     public static let retries = FilterTraits(rawValue: 8)
-    /// Adds credentials.
+    /// The filter adds credentials to the request.
     public static let authenticates = FilterTraits(rawValue: 16)
-    /// Changes only parts that don't identify the resource and that caches ignore: the filter sets ``ResourceURL`` to
-    /// the URL without them. Requests that differ only in these parts can share a response. Refines ``changesRequest``.
+    /// The filter changes only parts that don't identify the resource, such as a token in the query. Requests that
+    /// differ only in these parts can share a response, because the filter sets ``ResourceURL`` to the URL without
+    /// them, and caches use that as their key. Refines ``changesRequest``.
     public static let outsideCacheKey = FilterTraits(rawValue: 32)
-    /// Stores responses separately for each user, so credentials can be added later. Refines ``caches``.
+    /// The filter stores responses separately for each user, so credentials can be added by later filters. Use it along
+    /// with ``caches``.
     public static let separatesUsers = FilterTraits(rawValue: 64)
-    /// Can give several requests the same response, after comparing them in their current form.
+    /// The filter can give several requests the same response. It compares them in the form in which it receives them.
     public static let shares = FilterTraits(rawValue: 128)
-    /// Can answer a whole call, with a key that lacks additions by redirects and hop filters. Refines ``caches``.
+    /// The filter can answer a whole call from a store whose key doesn't include changes by redirects and hop filters.
+    /// Use it along with ``caches``.
     public static let cachesCalls = FilterTraits(rawValue: 256)
-    /// Adds cookies, which identify users but aren't visible to an HTTP cache further out.
+    /// The filter adds cookies, which identify users but aren't visible to an HTTP cache that runs earlier.
     public static let addsCookies = FilterTraits(rawValue: 512)
-    /// Can repeat a request on the wire in the form in which the call filters left it, for example with a new
-    /// credential.
+    /// The filter can repeat a request on the wire, for example with a new credential, without running the call filters
+    /// again.
     public static let repeatsHops = FilterTraits(rawValue: 1024)
-    /// Applies at most once per call. Core omits the filter if another of its type is further out. A filter that comes
-    /// from ``FilterProvidingRequest`` or ``FilterProvidingTag`` is also omitted if the agent, the request or the call
-    /// lists one, which then applies with its options and at its place.
+    /// The filter runs at most once per call. If several filters have the same type, only the outermost filter runs. A
+    /// filter from a ``FilterProvidingRequest`` or ``FilterProvidingTag`` is also left out if the agent, the request or
+    /// the call lists a filter of its type. The listed filter then runs, with its own options and in its own place.
     public static let unique = FilterTraits(rawValue: 2048)
 }
 
-/// A filter that runs a closure.
+/// A filter made of a closure; see ``Filter/closure(_:body:)``.
 public struct ClosureFilter: Filter {
     /// The stages in which the filter runs.
     public let stages: FilterStages
     private let body: @Sendable (Exchange, Next) async throws -> HTTPResponse
 
-    /// Creates a filter for a stage, by default `.call`.
+    /// Creates a filter that runs a closure in a stage, by default `.call`.
     public init(_ stages: FilterStages = .call, body: @escaping @Sendable (Exchange, Next) async throws -> HTTPResponse)
     {
         self.stages = stages
         self.body = body
     }
 
-    /// Runs the closure.
+    /// Runs the closure with the exchange and the rest of the pipeline.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await body(exchange, next) }
 }
 

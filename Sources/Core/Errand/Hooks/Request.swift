@@ -36,7 +36,7 @@ public protocol Request<Output>: Sendable, _RequestMemberTypes {
     /// its origin is neither a base URL's nor a trusted origin of the agent, the request is sent without the agent's
     /// authorization and sensitive headers.
     var path: String { get }
-    /// Selects one of the agent's base URLs. Defaults to `.standard`.
+    /// Which of the agent's base URLs the path is appended to. Defaults to `.standard`, the agent's `baseURL`.
     var base: RequestBaseURL { get }
     /// Parameters added to the path's query. Empty by default.
     var query: Parameters { get }
@@ -44,31 +44,37 @@ public protocol Request<Output>: Sendable, _RequestMemberTypes {
     var parameters: Parameters? { get }
     /// Where to put ``parameters``. Defaults to `.automatic`, which depends on the method.
     var parameterPlacement: ParameterPlacement { get }
-    /// Encodes the query, parameters and forms. Defaults to the standard encoding.
+    /// How to encode the query, the parameters and forms, such as arrays and spaces. Defaults to
+    /// ``ParameterEncoding``'s standard encoding.
     var parameterEncoding: ParameterEncoding { get }
     /// Header fields. They replace the agent's fields of the same name; `Authorization` also replaces the credentials.
     /// Empty by default.
     var headers: HTTPHeaders { get }
-    /// The request body. Defaults to no body.
+    /// The body to send. Defaults to no body.
     var body: RequestBody { get }
-    /// The credentials. Defaults to the agent's (nil). To omit them, use ``Authorization/omitted``.
+    /// The credentials to send. Defaults to nil, which sends the agent's credentials. To send no credentials, use
+    /// ``Authorization/omitted``.
     var authorization: Authorization? { get }
-    /// The longest time without activity within one attempt. Defaults to the agent's (nil).
+    /// The longest time within one attempt in which no bytes are sent or received. Defaults to nil, which is the
+    /// agent's timeout.
     var timeout: Duration? { get }
-    /// The time limit for the whole call, including redirects, retries and waits. Defaults to the agent's (nil).
+    /// The time limit for the whole call, including redirects, retries and waits. Defaults to nil, which is the agent's
+    /// deadline.
     var deadline: Duration? { get }
-    /// The priority. Defaults to the sending task's (nil).
+    /// The request's priority, a hint for the transport. Defaults to nil, which is the sending task's priority.
     var priority: RequestPriority? { get }
-    /// Which redirects to follow. Defaults to the agent's policy (nil).
+    /// Which redirects to follow. Defaults to nil, which is the agent's policy.
     var redirects: RedirectPolicy? { get }
-    /// The successful status codes. Defaults to 200 to 299. Checked before the content type.
+    /// The status codes that count as success; others fail with `unacceptableStatus`. Defaults to 200 to 299. Checked
+    /// before the content type.
     var acceptableStatuses: StatusCodes { get }
     /// The accepted content types. Defaults to the decoder's, such as `.json`, if `Output` is decoded, otherwise to
     /// `.any`.
     var acceptableContentTypes: ContentTypes { get }
-    /// How to deliver the body. Defaults to a stream if `Output` is ``HTTPBody``, otherwise to memory.
+    /// How to deliver the response's body: in memory, as a stream or to a file. Defaults to a stream if `Output` is
+    /// ``HTTPBody``, otherwise to memory.
     var delivery: BodyDelivery { get }
-    /// The name in logs. Defaults to the name of the type (nil).
+    /// The request's name in logs. Defaults to nil, which is the name of the type.
     var label: String? { get }
     /// Tags for filters, accessories and cancellation. Empty by default.
     var tags: Tags { get }
@@ -83,9 +89,9 @@ public protocol Request<Output>: Sendable, _RequestMemberTypes {
     /// Checks of the final response. They run once, after status and content type and before decoding. Empty by
     /// default.
     var checks: [ResponseCheck] { get }
-    /// Accessories, notified after the agent's. Empty by default.
+    /// Accessories that observe the request, notified after the agent's. Empty by default.
     var accessories: [any Accessory] { get }
-    /// Decodes a `Decodable` output. Defaults to the agent's decoder (nil).
+    /// Decodes a `Decodable` output. Defaults to nil, which is the agent's decoder.
     var decoder: (any BodyDecoder)? { get }
 
     /// Returns a complete HTTP request to send instead of one built from the members above. By default, returns nil.
@@ -103,76 +109,76 @@ public protocol Request<Output>: Sendable, _RequestMemberTypes {
 }
 
 extension Request {
-    /// Defaults to GET.
+    /// The default implementation returns GET.
     public var method: HTTPMethod { .get }
-    /// Empty by default.
+    /// The default implementation returns an empty path: the base URL itself.
     public var path: String { "" }
-    /// Defaults to `.standard`.
+    /// The default implementation returns `.standard`, the agent's `baseURL`.
     public var base: RequestBaseURL { .standard }
-    /// Empty by default.
+    /// The default implementation returns no query items.
     public var query: Parameters { [:] }
-    /// Defaults to nil.
+    /// The default implementation returns nil: the request has no parameters.
     public var parameters: Parameters? { nil }
-    /// Defaults to `.automatic`.
+    /// The default implementation returns `.automatic`, which depends on the method.
     public var parameterPlacement: ParameterPlacement { .automatic }
-    /// Defaults to the standard encoding.
+    /// The default implementation returns the standard encoding.
     public var parameterEncoding: ParameterEncoding { ParameterEncoding() }
-    /// Empty by default.
+    /// The default implementation returns no header fields.
     public var headers: HTTPHeaders { [:] }
-    /// Defaults to no body.
+    /// The default implementation returns no body.
     public var body: RequestBody { .none }
-    /// Defaults to the agent's authorization.
+    /// The default implementation returns nil: the agent's credentials are sent.
     public var authorization: Authorization? { nil }
-    /// Defaults to the agent's timeout.
+    /// The default implementation returns nil: the agent's timeout applies.
     public var timeout: Duration? { nil }
-    /// Defaults to the agent's deadline.
+    /// The default implementation returns nil: the agent's deadline applies.
     public var deadline: Duration? { nil }
-    /// Defaults to the task's priority.
+    /// The default implementation returns nil: the sending task's priority applies.
     public var priority: RequestPriority? { nil }
-    /// Defaults to the agent's redirect policy.
+    /// The default implementation returns nil: the agent's redirect policy applies.
     public var redirects: RedirectPolicy? { nil }
-    /// Defaults to 200 to 299.
+    /// The default implementation returns 200 to 299.
     public var acceptableStatuses: StatusCodes { .successful }
-    /// Defaults to any content type.
+    /// The default implementation accepts any content type.
     public var acceptableContentTypes: ContentTypes { .any }
-    /// Defaults to memory.
+    /// The default implementation delivers the body in memory.
     public var delivery: BodyDelivery { .data }
-    /// Defaults to the name of the type.
+    /// The default implementation returns nil: the name of the type appears in logs.
     public var label: String? { nil }
-    /// Empty by default.
+    /// The default implementation returns no tags.
     public var tags: Tags { Tags() }
-    /// Empty by default.
+    /// The default implementation returns no filters.
     public var filters: [any Filter] { [] }
-    /// Defaults to nil: only the status decides.
+    /// The default implementation returns nil: only the status decides.
     public var outcomeCheck: ResponseCheck? { nil }
-    /// Empty by default.
+    /// The default implementation returns no checks.
     public var checks: [ResponseCheck] { [] }
-    /// Empty by default.
+    /// The default implementation returns no accessories.
     public var accessories: [any Accessory] { [] }
-    /// Defaults to the agent's decoder.
+    /// The default implementation returns nil: the agent's decoder is used.
     public var decoder: (any BodyDecoder)? { nil }
-    /// Returns nil, so the request is built from its members.
+    /// The default implementation returns nil, so the request is built from its members.
     public func httpRequest() throws -> HTTPRequest? { nil }
-    /// Returns the error unchanged.
+    /// The default implementation returns the error unchanged.
     public func mapError(_ error: any Error) -> any Error { error }
 }
 
 extension Request where Output == Data {
-    /// Defaults to any content type.
+    /// Accepts any content type, because the body isn't decoded.
     public var acceptableContentTypes: ContentTypes { .any }
     /// Returns the bytes of the body.
     public func decode(_ response: HTTPResponse) async throws -> Output { response.data }
 }
 
 extension Request where Output == String {
-    /// Defaults to any content type.
+    /// Accepts any content type, because the body isn't decoded.
     public var acceptableContentTypes: ContentTypes { .any }
     /// Returns the body as text, decoded with the charset of its content type.
     public func decode(_ response: HTTPResponse) async throws -> Output { try response.text() }
 }
 
 extension Request where Output == Void {
-    /// Ignores the body.
+    /// Ignores the body, because `Output` is `Void`.
     public func decode(_ response: HTTPResponse) async throws -> Output { return () }
 }
 
@@ -192,14 +198,14 @@ extension Request where Output == URL {
         return file
     }
 
-    /// Defaults to any content type.
+    /// Accepts any content type, because the body isn't decoded.
     public var acceptableContentTypes: ContentTypes { .any }
 }
 
 extension Request where Output == HTTPBody {
-    /// Defaults to a stream.
+    /// Delivers the body as a stream.
     public var delivery: BodyDelivery { .stream }
-    /// Returns the stream.
+    /// Returns the body as a stream, which the caller reads.
     public func decode(_ response: HTTPResponse) async throws -> Output { response.body }
 }
 

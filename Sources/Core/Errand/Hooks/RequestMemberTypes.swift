@@ -4,7 +4,7 @@
 #if DEBUG
 public import ErrandHTTP
 
-/// Has the compiler warn about a member of a request that has the name of a requirement but another type.
+/// Makes the compiler warn if a request type declares a member with a requirement's name but another type.
 ///
 /// Swift silently uses the default for such a member. But it infers an associated type from any member of the right
 /// name, and warns if a default implementation is deprecated. So this protocol repeats the requirements of ``Request``
@@ -173,6 +173,6 @@ extension _RequestMemberTypes {
     public static func _check(decoder: _Decoder.Type) {}
 }
 #else
-/// Empty in release builds.
+/// Has no requirements in release builds; see its debug version.
 public protocol _RequestMemberTypes: Sendable {}
 #endif

@@ -34,12 +34,13 @@ public struct ScopedAgent: Agent {
         return copy
     }
 
-    /// Returns the marks determined by the underlying agent.
+    /// Returns the users on whose behalf a request would be sent now, as the underlying agent reports them; see
+    /// ``Agent/userMarks(for:options:)``.
     public func userMarks<R: Request>(for request: R, options: CallOptions) async throws -> Set<UserMark>? {
         try await base.userMarks(for: request, options: options)
     }
 
-    /// Sends a request as a member.
+    /// Sends a request as a member of the activity, and returns its response on the caller's actor.
     public func send<R: Request>(_ request: R, options: CallOptions) async throws -> Response<R.Output> {
         guard options.belongs(to: activity) else {
             try scope.check()
@@ -66,8 +67,8 @@ public struct ScopedAgent: Agent {
         return response
     }
 
-    /// Starts a request as a member. A composite doesn't wait for it, and cancels it when the composite's `run`
-    /// returns.
+    /// Starts a request as a member of the activity, and returns its handle. A composite doesn't wait for the request,
+    /// and cancels it when the composite's `run` returns.
     @discardableResult
     public func start<R: Request>(
         _ request: R, options: CallOptions, completion: Completion<Response<R.Output>>?
@@ -78,7 +79,8 @@ public struct ScopedAgent: Agent {
             with: { base.start(request, options: $0, completion: $1) })
     }
 
-    /// Starts a composite or another activity as a member. `run` also calls this method.
+    /// Starts a composite or another activity as a member of this activity, and returns its handle. `run` also calls
+    /// this method.
     @discardableResult
     public func start<Success: Sendable>(
         _ kind: ActivityKind, options: CallOptions, completion: Completion<Success>?,
@@ -159,30 +161,30 @@ extension Activity {
 /// Observes the members of a ``ScopedAgent``, for example to compute a composite's progress; see
 /// ``ScopedAgent/observed(by:)``. All methods are optional.
 public protocol MemberObserver: Sendable {
-    /// A member starts. Called synchronously, before its will-start.
+    /// A member is about to start. Called synchronously, before accessories receive the member's will-start.
     func memberWillStart(_ member: CompositeMember)
-    /// A member reported its progress. Called on any thread, in order for each member.
+    /// A member reported its progress. Called on any thread; the reports of one member arrive in order.
     func member(_ member: CompositeMember, didReport progress: TransferProgress)
-    /// A member ended. Called exactly once for each, and awaited before the sender receives its result.
+    /// A member ended. Called exactly once for each member, and awaited before the member's sender receives its result.
     func memberDidEnd(_ member: CompositeMember, result: Result<CompositeMember.Output, any Error>) async
 }
 
 extension MemberObserver {
-    /// Ignores the event.
+    /// The default implementation does nothing.
     public func memberWillStart(_ member: CompositeMember) {}
-    /// Ignores the event.
+    /// The default implementation does nothing.
     public func member(_ member: CompositeMember, didReport progress: TransferProgress) {}
-    /// Ignores the event.
+    /// The default implementation does nothing.
     public func memberDidEnd(_ member: CompositeMember, result: Result<CompositeMember.Output, any Error>) async {}
 }
 
-/// A call that belongs to an activity.
+/// A request or composite that was sent with a ``ScopedAgent``.
 public struct CompositeMember: Sendable {
-    /// The index, from 0, in the order in which members began.
+    /// The member's index, from 0, in the order in which members started.
     public let index: Int
-    /// A request, or the kind of a composite.
+    /// Whether the member is a request, or which kind of composite it is.
     public let kind: ActivityKind
-    /// The request. Nil for a composite.
+    /// The request as its sender wrote it. Nil if the member is a composite.
     public let request: (any Request)?
     private let givenLabel: String?
 
@@ -190,17 +192,17 @@ public struct CompositeMember: Sendable {
         (self.index, givenLabel, self.kind, self.request) = (index, label, kind, request)
     }
 
-    /// The label of the call or composite, or else the request's label, its type, or the kind. Control characters are
-    /// escaped.
+    /// The member's name in logs: the label of its call or composite, or else the request's label, its type, or the
+    /// kind. Control characters are escaped.
     public var label: String {
         ControlCharacters.escaped(givenLabel ?? request.map { $0.label ?? "\(type(of: $0))" } ?? kind.rawValue)
     }
 
-    /// The output of a member.
+    /// The output of a member that succeeded.
     public struct Output: Sendable {
-        /// The decoded value, or the output of a composite.
+        /// The decoded output of a request, or the output of a composite.
         public let value: any Sendable
-        /// The response to a request. Nil for a composite.
+        /// The request's final response. Nil for a composite.
         public let http: HTTPResponse?
     }
 }

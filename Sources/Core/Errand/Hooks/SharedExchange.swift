@@ -1,7 +1,7 @@
 public import ErrandHTTP
 import Synchronization
 
-/// One pass through the remaining pipeline whose response several calls share.
+/// A request that is sent once and whose response several calls share.
 ///
 /// A filter calls ``send(_:next:)`` in a separate task, and ``distribute(to:)`` before a call receives the response or
 /// the error.
@@ -21,11 +21,12 @@ public final class SharedExchange: Sendable {
         var marks: Set<UserMark>?
     }
 
-    /// Creates an exchange for the calls that share it.
+    /// Creates an exchange for a group of calls that share it.
     public init(for calls: some ExchangeSharing) { self.calls = calls }
 
-    /// Sends the exchange and returns its response with the body in memory, limited as for an error if the request
-    /// doesn't accept the status. Throws the errors of `next`, and ``ErrandError/Code/bodyTooLarge``.
+    /// Sends the exchange and returns its response with the body in memory. If the request doesn't accept the status,
+    /// keeps at most `maximumErrorBodyBytes` of the body. Throws the errors of `next`, and
+    /// ``ErrandError/Code/bodyTooLarge``.
     public func send(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         var response = try await next(shared(exchange))
         if response.body.data != nil { return response }
@@ -42,8 +43,8 @@ public final class SharedExchange: Sendable {
         exchange.with { ($0.record, $0.shared) = (nil, self) }
     }
 
-    /// Adds to each call the additions of later filters. Call it once, when the response or error has arrived and
-    /// before a call receives it. If no calls are left, staged work is discarded.
+    /// Adds the checks and staged work of later filters to each call. Call it once, after the response or error has
+    /// arrived and before you pass it to a call. If there are no calls left, the staged work is discarded.
     public func distribute(to exchanges: @autoclosure () -> [Exchange]) async {
         if share(with: exchanges) { await take(isAccepted: false).discard() }
     }
@@ -99,10 +100,11 @@ extension SharedExchange: TransportObserver {
     var deadline: ContinuousClock.Instant? { calls.deadline }
 }
 
-/// The calls that share a ``SharedExchange``.
+/// The group of calls that share a ``SharedExchange``. A filter implements it, such as one that coalesces equal
+/// requests.
 public protocol ExchangeSharing: AnyObject, Sendable {
-    /// The latest deadline of the calls, or nil if a call is unlimited. Read repeatedly.
+    /// The latest deadline of the calls, or nil if a call has no deadline. Read repeatedly, because calls can join.
     var deadline: ContinuousClock.Instant? { get }
-    /// Receives the transport's events, on any thread.
+    /// Receives the transport's events for all calls, on any thread.
     func report(_ event: TransportEvent)
 }

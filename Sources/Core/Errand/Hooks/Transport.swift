@@ -21,7 +21,7 @@ public import ErrandHTTP
 /// - throws ``ErrandError``.
 /// - stops within a millisecond or two when its task is cancelled.
 /// - throws `timedOut` if no bytes arrive for `options.timeout`.
-/// - calls ``TransportOptions/checkDeparture(of:)`` after a request has waited for a connection or its turn.
+/// - calls ``TransportOptions/checkBeforeSending(_:)`` after a request has waited for a connection or its turn.
 /// - removes `Content-Encoding` and `Content-Length` if it decodes content codings.
 /// - adds the head and the bytes received so far as the `response` of an error, if it fails while it collects a body.
 ///   For a stream, Core does.
@@ -76,8 +76,8 @@ extension Exchange {
         set { self = with { $0.transport = TransportReference(newValue) } }
     }
 
-    /// Returns the body with its value encoded by its own encoder or the agent's. Bodies of bytes are returned
-    /// unchanged. Throws `encodingFailed`.
+    /// Returns the body with its `Encodable` value encoded, by the body's own encoder or the agent's. Other bodies are
+    /// returned unchanged. Throws `encodingFailed`.
     public func encoded(_ body: RequestBody) throws -> RequestBody {
         body.isResolved ? body : try body.resolved(by: settings.encoder)
     }

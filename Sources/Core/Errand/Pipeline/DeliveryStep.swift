@@ -5,8 +5,8 @@ import ErrandHTTP
 struct DeliveryStep {
     let settings: PipelineSettings
 
-    /// Whether the request wants data and the body is a stream. A rejected status leaves the body as evidence for its
-    /// error.
+    /// Whether to collect the body: the request wants data, and the body is a stream. If the request rejects the
+    /// status, the body isn't collected here, because the error keeps only its start.
     @inline(never) func isToCollect<R: Request>(_ response: HTTPResponse, for request: R) -> Bool {
         response.body.data == nil && request.delivery == .data && request.acceptableStatuses.contains(response.status)
             && (response.body.file == nil || R.Output.self != URL.self && R.Output.self != URL?.self)

@@ -5,7 +5,7 @@ struct FailureReport {
     let described: any Request
     let settings: PipelineSettings
     let activity: Activity
-    /// As far as it was received.
+    /// The response, as far as it was received.
     let response: HTTPResponse?
 
     /// The agent maps the error first, then the request. The rest of a body is cancelled.

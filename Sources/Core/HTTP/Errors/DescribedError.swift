@@ -8,7 +8,7 @@ public import ErrandMessageSyntax
 /// Use `description` for logs and `localizedDescription`, the text of ``failureSentence``, for users. On Apple
 /// platforms, the error bridges to an `NSError` with its domain and code.
 public protocol DescribedError: LocalizedError, CustomNSError, CustomStringConvertible {
-    /// The sentence for users; defaults to ``FailureSentence/failed``.
+    /// The kind of sentence that users see in `localizedDescription`. Defaults to ``FailureSentence/failed``.
     var failureSentence: FailureSentence { get }
 }
 #else
@@ -27,33 +27,33 @@ public protocol DescribedError: LocalizedError, CustomNSError, CustomStringConve
 /// Use `description` for logs and `localizedDescription`, the text of ``failureSentence``, for users. On Apple
 /// platforms, the error bridges to an `NSError` with its domain and code.
 public protocol DescribedError: LocalizedError, CustomStringConvertible {
-    /// The error's domain; defaults to "Errand." and the type's name.
+    /// The domain of the `NSError`. Defaults to "Errand." and the type's name.
     static var errorDomain: String { get }
-    /// A stable number for the kind of failure.
+    /// A stable number for the kind of failure, the `code` of the `NSError`.
     var errorCode: Int { get }
-    /// The sentence for users; defaults to ``FailureSentence/failed``.
+    /// The kind of sentence that users see in `localizedDescription`. Defaults to ``FailureSentence/failed``.
     var failureSentence: FailureSentence { get }
 }
 #endif
 
 extension DescribedError {
-    /// Defaults to ``FailureSentence/failed``.
+    /// The default implementation returns ``FailureSentence/failed``.
     public var failureSentence: FailureSentence { .failed }
 
-    /// The sentence's text, or the app's own text.
+    /// The text that users see as `localizedDescription`: the app's own text, or else the sentence's.
     public var errorDescription: String? { failureSentence.text(for: self) }
 
-    /// Defaults to "Errand." and the type's name.
+    /// The default implementation returns "Errand." and the type's name.
     public static var errorDomain: String { "Errand.\(Self.self)" }
 
-    /// Both texts, under the keys of `NSError`.
+    /// The texts for users and for developers, under the keys of `NSError`.
     public var errorUserInfo: [String: Any] {
         ["NSLocalizedDescription": FailureSentence.text(of: self), "NSDebugDescription": description]
     }
 }
 
 extension ErrandError: CodedError {
-    /// Both texts and the underlying error.
+    /// The texts for users and for developers, and the underlying error, under the keys of `NSError`.
     public var errorUserInfo: [String: Any] {
         var info: [String: Any] = [
             "NSLocalizedDescription": FailureSentence.text(of: self), "NSDebugDescription": description,
@@ -68,27 +68,28 @@ extension ErrandError: CodedError {
 /// Most errors use ``FailureCode``, whose static members let a module add kinds without breaking a caller's `switch`.
 /// An enumeration is enough for an error that never gets another kind.
 public protocol ErrorCode: Hashable, Sendable, CustomStringConvertible {
-    /// A stable number, from 1 and unique within its type.
+    /// A stable number, from 1, that is unique within the type. It becomes the `code` of an `NSError`.
     var number: Int { get }
 }
 
 /// A ``DescribedError`` with codes. Its `errorCode` is the number of its code; see ``FailureCode`` for an example.
 public protocol CodedError: DescribedError {
-    /// The kinds of failure.
+    /// The type of the codes, usually ``FailureCode``.
     associatedtype Code: ErrorCode
-    /// The kind of this failure.
+    /// The code, which identifies the kind of this failure.
     var code: Code { get }
 }
 
 extension CodedError {
-    /// The code's stable number.
+    /// The number of the code.
     public var errorCode: Int { code.number }
 }
 
-/// An error of a request, or of a composite of requests, along with its evidence.
+/// An error that knows about the request that failed: its response, whether another attempt may help, and more. Also
+/// adopted by the errors of composites, such as batches.
 ///
-/// Passes evidence between modules that don't know each other: if a chain's step is a batch, the chain's error has the
-/// response of the batch's failed part.
+/// Adopt it for your own errors, so a retry, a log or a composite can read these properties without knowing your
+/// type. For example, if a chain's step is a batch, the chain's error has the response of the batch's failed part.
 ///
 /// ```swift
 /// do { _ = try await agent.send(request) } catch let error as any RequestFailure where error.isRetryable {
@@ -96,7 +97,7 @@ extension CodedError {
 /// }
 /// ```
 public protocol RequestFailure: Error {
-    /// The response that caused the failure, with a bounded copy of its body, if there was one.
+    /// The response that caused the failure, with a bounded copy of its body. `nil` if no response arrived.
     var response: HTTPResponse? { get }
     /// Whether the same request may succeed when sent again later, based on the failure alone.
     var isRetryable: Bool { get }
@@ -106,9 +107,9 @@ public protocol RequestFailure: Error {
 }
 
 extension RequestFailure {
-    /// Defaults to `nil`.
+    /// The default implementation returns `nil`.
     public var response: HTTPResponse? { nil }
-    /// Defaults to false.
+    /// The default implementation returns false.
     public var refusesCredential: Bool { false }
 }
 
@@ -119,7 +120,7 @@ extension ErrandError: RequestFailure {}
 /// An activity that ends with an expected error hasn't failed: accessories receive a success without a response, and
 /// `mapError` isn't called. `send` still throws the error.
 public protocol ExpectedError: Error {
-    /// Whether this error is the expected end of its request.
+    /// Whether this error is an expected end of the request, which isn't reported as a failure.
     var isExpected: Bool { get }
 }
 
@@ -129,8 +130,8 @@ extension Error {
 }
 
 extension URLSyntax.Fault: DescribedError {
-    /// Always "Errand.URLSyntax.Fault".
+    /// The domain of the `NSError`, always "Errand.URLSyntax.Fault".
     public static var errorDomain: String { "Errand.URLSyntax.Fault" }
-    /// Always 1, because there is only one kind.
+    /// The code of the `NSError`, always 1, because there is only one kind of fault.
     public var errorCode: Int { 1 }
 }

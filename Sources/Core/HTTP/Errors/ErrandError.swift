@@ -1,6 +1,7 @@
 import ErrandMessageSyntax
 
-/// A request's failure: a code to switch over, a sentence for users in `localizedDescription`, and the evidence.
+/// A request's failure: a code to switch over, a sentence for users in `localizedDescription`, and the request and
+/// response.
 ///
 /// ```swift
 /// do { try await agent.send(GetUser(id: 7)) } catch let error as ErrandError where error.code == .unacceptableStatus {
@@ -11,20 +12,20 @@ import ErrandMessageSyntax
 /// New codes may be added. Plugins throw their own error types. Descriptions never contain header values, bodies or the
 /// values of query items.
 public struct ErrandError: Error, Sendable {
-    /// The kind of failure, stable and of low cardinality, suitable for metrics.
+    /// The type of the codes.
     public typealias Code = FailureCode<ErrandError>
 
-    /// The kind of failure.
+    /// The kind of failure, to switch over. Stable and of low cardinality, so it's suitable for metrics.
     public var code: Code
     /// A sentence that states what was expected and what was received.
     public var message: String
     /// The response, if there was one, with a copy of up to `maximumErrorBodyBytes` of its body.
     public var response: HTTPResponse?
-    /// The request, if it was built.
+    /// The request as it was built. `nil` if it couldn't be built.
     public var request: HTTPRequest?
-    /// The activity that failed, if it had started. It tells failures with the same text apart.
+    /// The activity that failed. Use it to tell failures with the same text apart. `nil` if no activity had started.
     public var activity: ActivityID?
-    /// The underlying error.
+    /// The error that caused this one, such as a `DecodingError`.
     public var underlying: (any Error)?
 
     /// Creates an error. Core adds the request, and the response if there was one.
@@ -75,32 +76,32 @@ extension FailureCode<ErrandError> {
     /// No connection could be made for the request in the error. After a redirect, another server has received the
     /// first request.
     public static var cannotConnect: Self { Self("cannotConnect", 10) }
-    /// The connection failed while in use.
+    /// The connection was lost while it was in use.
     public static var connectionLost: Self { Self("connectionLost", 11) }
     /// The secure connection was refused: an untrusted, expired or wrong certificate, a wrong pin, or no common TLS
     /// version.
     public static var insecureConnection: Self { Self("insecureConnection", 12) }
-    /// The response isn't HTTP, or contradicts itself.
+    /// The response isn't valid HTTP, or its fields contradict each other.
     public static var invalidResponse: Self { Self("invalidResponse", 13) }
-    /// The body ended before its announced length.
+    /// The response's body ended before its announced length.
     public static var truncated: Self { Self("truncated", 14) }
-    /// The body is longer than its reader accepts.
+    /// The response's body is longer than the limit.
     public static var bodyTooLarge: Self { Self("bodyTooLarge", 15) }
-    /// A second reader tried to read a streamed body.
+    /// A streamed body was read a second time.
     public static var bodyAlreadyRead: Self { Self("bodyAlreadyRead", 16) }
     /// A redirect wasn't followed: there were too many, it had no valid location, or it led from https to http.
     public static var redirectFailed: Self { Self("redirectFailed", 17) }
-    /// The request doesn't accept the status.
+    /// The response's status isn't one of the request's `acceptableStatuses`.
     public static var unacceptableStatus: Self { Self("unacceptableStatus", 18) }
-    /// The request doesn't accept the content type.
+    /// The response's content type isn't one of the request's `acceptableContentTypes`.
     public static var unacceptableContentType: Self { Self("unacceptableContentType", 19) }
-    /// A check of a filter or of the request rejected the response.
+    /// A check of the request or of a filter rejected the response; see `underlying`.
     public static var checkFailed: Self { Self("checkFailed", 20) }
-    /// The body can't be decoded as `Output`.
+    /// The response's body couldn't be decoded as `Output`.
     public static var decodingFailed: Self { Self("decodingFailed", 21) }
-    /// `next` was called after the activity had ended.
+    /// A filter called `next` after its call had ended.
     public static var activityEnded: Self { Self("activityEnded", 22) }
-    /// The transport can't work here, for example because a library is missing.
+    /// The transport can't work on this system, for example because a library is missing.
     public static var transportUnavailable: Self { Self("transportUnavailable", 23) }
     /// The transport failed for a reason without a specific code.
     public static var transportFailed: Self { Self("transportFailed", 24) }
@@ -115,7 +116,7 @@ extension ErrandError: CustomStringConvertible, CustomDebugStringConvertible {
         return [code.description, request?.description, message].compactMap(\.self).joined(separator: ": ")
     }
 
-    /// Same as `description`.
+    /// The same text as `description`, for debuggers.
     public var debugDescription: String { description }
 }
 
@@ -134,7 +135,7 @@ extension Error {
     /// Whether the error is a cancellation, either Swift's `CancellationError` or Errand's.
     public var isCancellation: Bool { self is CancellationError || (self as? ErrandError)?.isCancelled == true }
 
-    /// Whether the transport had no connection to send this request on, so no server received any of its bytes.
+    /// Whether the request failed before a connection was established, so no server received any of its bytes.
     public var reachedNoServer: Bool {
         guard let error = self as? ErrandError, error.response == nil else { return false }
         return error.code == .cannotConnect || error.code == .nameLookupFailed
@@ -143,15 +144,15 @@ extension Error {
 
 /// The number of an activity, counted from 1 within a process.
 public struct ActivityID: Hashable, Comparable, Sendable, CustomStringConvertible {
-    /// The number.
+    /// The number, from 1.
     public let rawValue: UInt64
 
     package init(rawValue: UInt64) { self.rawValue = rawValue }
 
-    /// Compares the start order of two activities.
+    /// Returns whether the first activity started before the second.
     public static func < (a: ActivityID, b: ActivityID) -> Bool { a.rawValue < b.rawValue }
 
-    /// The number after a `#`.
+    /// The number after a `#`, such as "#7".
     public var description: String { "#\(rawValue)" }
 }
 
@@ -179,7 +180,7 @@ public struct FailureCode<Failure: Error>: ErrorCode {
     /// Creates a code. The name and number must be unique within the error type.
     public init(_ description: String, _ number: Int) { (self.description, self.number) = (description, number) }
 
-    /// Compares the numbers.
+    /// Compares the codes by their numbers.
     public static func == (a: FailureCode, b: FailureCode) -> Bool { a.number == b.number }
 
     /// Hashes the number.

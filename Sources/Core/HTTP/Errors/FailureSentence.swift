@@ -15,12 +15,12 @@ import Synchronization
 /// Plugins choose a sentence for each of their errors with ``DescribedError/failureSentence``, and can create their
 /// own.
 public struct FailureSentence: Hashable, Sendable {
-    /// The kind's stable name, a key for your app's own texts.
+    /// The sentence's stable name. Use it as a key for your app's own texts.
     public let name: String
     private let english: String
     private let simplifiedChinese: String
 
-    /// Creates a sentence. The name must be unique.
+    /// Creates a sentence for a plugin's errors. The name must be unique.
     public init(_ name: String, english: String, simplifiedChinese: String) {
         (self.name, self.english, self.simplifiedChinese) = (name, english, simplifiedChinese)
     }
@@ -40,7 +40,7 @@ public struct FailureSentence: Hashable, Sendable {
         return english
     }
 
-    /// Compares the names.
+    /// Compares the sentences by their names.
     public static func == (a: FailureSentence, b: FailureSentence) -> Bool { a.name == b.name }
 
     /// Hashes the name.
@@ -48,7 +48,7 @@ public struct FailureSentence: Hashable, Sendable {
 }
 
 extension FailureSentence: CustomStringConvertible {
-    /// The name.
+    /// The name of the sentence.
     public var description: String { name }
 }
 
@@ -88,65 +88,65 @@ extension FailureSentence {
 }
 
 extension FailureSentence {
-    /// The server can't be reached.
+    /// For a server that can't be reached.
     public static let unreachable = FailureSentence(
         "unreachable", english: "The server couldn't be reached.", simplifiedChinese: "无法连接到服务器。")
-    /// The connection failed while in use.
+    /// For a connection that was lost while it was in use.
     public static let connectionLost = FailureSentence(
         "connectionLost", english: "The connection was lost.", simplifiedChinese: "网络连接已中断。")
-    /// The response took too long.
+    /// For a response that took too long.
     public static let timedOut = FailureSentence(
         "timedOut", english: "The server took too long to respond.", simplifiedChinese: "服务器响应超时。")
-    /// The server isn't trusted.
+    /// For a server whose identity can't be verified.
     public static let insecureConnection = FailureSentence(
         "insecureConnection", english: "A secure connection couldn't be made.", simplifiedChinese: "无法建立安全连接。")
-    /// The response isn't as expected.
+    /// For a response that isn't as expected.
     public static let unusableResponse = FailureSentence(
         "unusableResponse", english: "The server's response couldn't be used.", simplifiedChinese: "服务器返回的内容无法使用。")
-    /// There are more bytes than allowed.
+    /// For data that exceeds a limit.
     public static let tooLarge = FailureSentence(
         "tooLarge", english: "The data is too large.", simplifiedChinese: "数据过大。")
-    /// The service is overloaded.
+    /// For a service that is overloaded.
     public static let busy = FailureSentence(
         "busy", english: "The service is busy; try again later.", simplifiedChinese: "服务繁忙，请稍后重试。")
-    /// The service failed.
+    /// For a service that failed with an error of its own.
     public static let serviceFailed = FailureSentence(
         "serviceFailed", english: "The service has a problem.", simplifiedChinese: "服务出现问题。")
-    /// The user isn't signed in.
+    /// For a user who isn't signed in.
     public static let signInRequired = FailureSentence(
         "signInRequired", english: "You need to sign in.", simplifiedChinese: "请先登录。")
-    /// The user lacks permission.
+    /// For a user who lacks permission.
     public static let notAllowed = FailureSentence(
         "notAllowed", english: "You don't have permission for this.", simplifiedChinese: "你没有权限执行此操作。")
-    /// The service can't find the resource.
+    /// For a resource that the service can't find.
     public static let notFound = FailureSentence(
         "notFound", english: "This couldn't be found.", simplifiedChinese: "找不到所请求的内容。")
-    /// The service rejected the request.
+    /// For a request that the service rejected.
     public static let refused = FailureSentence(
         "refused", english: "The service refused the request.", simplifiedChinese: "服务拒绝了此请求。")
-    /// The operation was cancelled, which isn't a failure.
+    /// For an operation that was cancelled, which isn't a failure.
     public static let cancelled = FailureSentence(
         "cancelled", english: "This was cancelled.", simplifiedChinese: "操作已取消。")
-    /// Another user has signed in meanwhile.
+    /// For an operation that stopped because another user signed in.
     public static let userChanged = FailureSentence(
         "userChanged", english: "Another user has signed in.", simplifiedChinese: "已有其他用户登录。")
-    /// A file can't be used.
+    /// For a file that can't be read or written.
     public static let fileFailed = FailureSentence(
         "fileFailed", english: "A file couldn't be read or written.", simplifiedChinese: "无法读取或写入文件。")
-    /// The device is full.
+    /// For a device without enough free space.
     public static let noSpace = FailureSentence(
         "noSpace", english: "There isn't enough free space.", simplifiedChinese: "存储空间不足。")
-    /// The device doesn't store a copy.
+    /// For data that was requested from storage but isn't stored on the device.
     public static let notStored = FailureSentence(
         "notStored", english: "Nothing is stored on this device.", simplifiedChinese: "此设备上没有已存储的内容。")
-    /// The same operation is already running.
+    /// For an operation that can't start because it's already running.
     public static let alreadyRunning = FailureSentence(
         "alreadyRunning", english: "This is already in progress.", simplifiedChinese: "此操作正在进行中。")
-    /// Anything else, such as a mistake in the app.
+    /// For any other failure, such as a mistake in the app.
     public static let failed = FailureSentence(
         "failed", english: "Something went wrong.", simplifiedChinese: "操作失败。")
 
-    /// Returns the sentence for an unacceptable status.
+    /// Returns the sentence for an unacceptable status, such as ``notFound`` for 404.
     public static func status(_ status: Int) -> FailureSentence {
         switch status {
         case 401: .signInRequired
@@ -163,7 +163,7 @@ extension FailureSentence {
 }
 
 extension ErrandError {
-    /// The code's sentence, or the status's sentence if the status is unacceptable.
+    /// The sentence that belongs to the error's code, or to the response's status if the status is unacceptable.
     public var failureSentence: FailureSentence {
         switch code {
         case .cancelled, .activityEnded: .cancelled
@@ -181,7 +181,8 @@ extension ErrandError {
         }
     }
 
-    /// The text for users. For a failed check, it is the text of the check's error, if that has one.
+    /// The text that users see as `localizedDescription`. For a failed check, the text of the check's own error, if it
+    /// has one.
     public var errorDescription: String? {
         if code == .checkFailed, let text = (underlying as? any LocalizedError)?.errorDescription { return text }
         return failureSentence.text(for: self)

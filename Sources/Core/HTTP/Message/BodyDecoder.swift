@@ -13,27 +13,29 @@ public import ErrandEssentials
 ///
 /// Called off the caller's actor, for several responses concurrently.
 public protocol BodyDecoder: Sendable {
-    /// The content types that the decoder reads. A `Decodable` output accepts them by default.
+    /// The content types that the decoder can read. A request with a `Decodable` output accepts them by default.
     var contentTypes: ContentTypes { get }
-    /// Reads a value. An error becomes the `underlying` error of ``ErrandError/Code/decodingFailed``.
+    /// Returns a value decoded from a body. An error becomes the `underlying` error of
+    /// ``ErrandError/Code/decodingFailed``.
     func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value
 }
 
 /// Writes values to request bodies, in JSON by default or in any other format.
 public protocol BodyEncoder: Sendable {
-    /// Sent as `Content-Type` unless the request specifies another.
+    /// The media type that the encoder writes. It's sent as `Content-Type` unless the request specifies another.
     var contentType: String { get }
-    /// Writes a value. An error becomes the `underlying` error of ``ErrandError/Code/encodingFailed``.
+    /// Returns a value encoded as the bytes of a body. An error becomes the `underlying` error of
+    /// ``ErrandError/Code/encodingFailed``.
     func encode<Value: Encodable>(_ value: Value) throws -> Data
 }
 
 extension JSONDecoder: BodyDecoder {
-    /// Accepts ``ContentTypes/json``.
+    /// A `JSONDecoder` reads ``ContentTypes/json``.
     public var contentTypes: ContentTypes { .json }
 }
 
 extension JSONEncoder: BodyEncoder {
-    /// Always `application/json`.
+    /// The media type `application/json`.
     public var contentType: String { "application/json" }
 }
 
@@ -47,7 +49,7 @@ public struct ContentTypes: Sendable, Hashable, ExpressibleByArrayLiteral, Custo
     /// Accepts types such as `"text/html"` or `"image/*"`.
     public init(arrayLiteral elements: String...) { names = elements.map { $0.lowercased() } }
 
-    /// Any type. The default for `Data`, `String`, `Void` and `HTTPResponse`.
+    /// Every media type. The default for `Data`, `String`, `Void` and `HTTPResponse`.
     public static let any = ContentTypes(names: nil)
     /// `application/json`, `text/json`, `text/javascript` and every `…+json` (RFC 6839). The default for `Decodable`,
     /// unless the decoder of the request or agent reads another format.
@@ -58,7 +60,7 @@ public struct ContentTypes: Sendable, Hashable, ExpressibleByArrayLiteral, Custo
     /// Returns the same types, or the decoder's types in place of ``json``.
     package func resolved(by decoder: any BodyDecoder) -> ContentTypes { self == .json ? decoder.contentTypes : self }
 
-    /// Returns the types of both operands.
+    /// Returns the media types that either operand accepts.
     public static func + (a: ContentTypes, b: ContentTypes) -> ContentTypes {
         guard let x = a.names, let y = b.names else { return .any }
         return ContentTypes(names: x + y)

@@ -11,18 +11,18 @@ public import ErrandEssentials
 /// mixed literal: `.array([1, "a"])`, `.object(["id": 7, "name": name])`. An enumeration with a raw value only declares
 /// the conformance: `enum Sort: String, ParameterConvertible`.
 public protocol ParameterConvertible: Sendable {
-    /// The value to encode; `nil` omits the parameter.
+    /// The value to encode, or `nil` to omit the parameter.
     var parameterValue: ParameterValue? { get }
 }
 
-/// A value written with its case, for literals that would be ambiguous: `["n": .null, "ids": .array([1, "a"])]`.
+/// A parameter's value whose kind is named, for literals that would be ambiguous: `["n": .null, "ids": .array([1, "a"])]`.
 public struct ParameterLiteral: ParameterConvertible {
     /// The value to encode.
     public let parameterValue: ParameterValue?
 }
 
 extension ParameterConvertible where Self == ParameterLiteral {
-    /// The name without `=` in a query, or `null` in JSON.
+    /// A parameter without a value: the name without `=` in a query, or `null` in JSON.
     public static var null: ParameterLiteral { ParameterLiteral(parameterValue: ParameterValue.null) }
 
     /// Returns text that is already percent-encoded; see ``ParameterValue/encoded(_:)``.
@@ -30,27 +30,27 @@ extension ParameterConvertible where Self == ParameterLiteral {
         ParameterLiteral(parameterValue: ParameterValue.encoded(text))
     }
 
-    /// Returns a text value.
+    /// Returns a text, which is percent-encoded in a query or form.
     public static func string(_ text: String) -> ParameterLiteral {
         ParameterLiteral(parameterValue: ParameterValue.string(text))
     }
 
-    /// Returns an integer value.
+    /// Returns an integer, which is written in decimal.
     public static func integer(_ number: Int64) -> ParameterLiteral {
         ParameterLiteral(parameterValue: ParameterValue.integer(number))
     }
 
-    /// Returns a number value.
+    /// Returns a floating-point number.
     public static func number(_ number: Double) -> ParameterLiteral {
         ParameterLiteral(parameterValue: ParameterValue.number(number))
     }
 
-    /// Returns a number that keeps all its digits.
+    /// Returns a decimal number that keeps all its digits.
     public static func decimal(_ number: Decimal) -> ParameterLiteral {
         ParameterLiteral(parameterValue: ParameterValue.decimal(number))
     }
 
-    /// Returns a Boolean value.
+    /// Returns a Boolean, written as ``ParameterEncoding/Booleans`` specifies.
     public static func boolean(_ flag: Bool) -> ParameterLiteral {
         ParameterLiteral(parameterValue: ParameterValue.boolean(flag))
     }
@@ -73,7 +73,7 @@ extension ParameterConvertible where Self == ParameterLiteral {
 }
 
 extension ParameterValue: ParameterConvertible {
-    /// The value itself.
+    /// The value itself, unchanged.
     public var parameterValue: ParameterValue? { self }
 }
 
@@ -124,7 +124,7 @@ extension UInt32: ParameterConvertible {}
 extension UInt64: ParameterConvertible {}
 
 extension ParameterConvertible where Self: RawRepresentable, RawValue: ParameterConvertible {
-    /// The raw value.
+    /// The raw value's parameter.
     public var parameterValue: ParameterValue? { rawValue.parameterValue }
 }
 

@@ -1,14 +1,14 @@
 public import ErrandEssentials
 
-/// The value of a parameter.
+/// A value that can be written in a query, a form or a JSON object.
 public enum ParameterValue: Sendable, Hashable {
-    /// Text.
+    /// Text, which is percent-encoded in a query or form.
     case string(String)
-    /// A whole number.
+    /// A whole number, which is written in decimal.
     case integer(Int64)
-    /// A number. In JSON, a number that isn't finite throws ``ErrandError/Code/encodingFailed``.
+    /// A floating-point number. In JSON, a number that isn't finite throws ``ErrandError/Code/encodingFailed``.
     case number(Double)
-    /// A number with more digits than a `Double` keeps, up to 38. Written without an exponent.
+    /// A decimal number, which can have more digits than a `Double` keeps, up to 38. Written without an exponent.
     case decimal(Decimal)
     /// A Boolean, written as ``ParameterEncoding/Booleans`` specifies.
     case boolean(Bool)
@@ -21,7 +21,7 @@ public enum ParameterValue: Sendable, Hashable {
     /// Text that is already percent-encoded, inserted unchanged into a query or form. An invalid `%` sequence or
     /// character throws ``ErrandError/Code/encodingFailed``.
     case encoded(String)
-    /// The name without `=` in a query, or `null` in JSON.
+    /// A parameter without a value: the name without `=` in a query, or `null` in JSON.
     case null
 }
 
@@ -37,13 +37,13 @@ extension ParameterValue: ExpressibleByStringLiteral, ExpressibleByStringInterpo
     public init(floatLiteral value: Double) { self = .number(value) }
     /// Creates a Boolean value.
     public init(booleanLiteral value: Bool) { self = .boolean(value) }
-    /// Creates an array.
+    /// Creates an array from an array literal.
     public init(arrayLiteral elements: ParameterValue...) { self = .array(elements) }
     /// Creates an object. If a name repeats, its last value counts.
     public init(dictionaryLiteral elements: (String, ParameterValue)...) {
         self = .object(Dictionary(elements) { _, last in last })
     }
-    /// Creates ``null``.
+    /// Creates ``null``, which sends the name without a value.
     public init(nilLiteral: ()) { self = .null }
 
     /// Creates a text value from a variable: `.init(name)`.

@@ -11,8 +11,8 @@ public protocol ByteConnection: AnyObject, Sendable {
     /// wait.
     func receive() async throws -> Data?
 
-    /// Adds bytes after all bytes enqueued earlier. Never waits, and doesn't start to send. Ignored once the connection
-    /// has ended.
+    /// Adds bytes to send after the bytes that were enqueued earlier. Returns at once and doesn't start to send; see
+    /// ``push()`` and ``flush()``. Ignored once the connection has ended.
     func enqueue(_ data: Data)
 
     /// Starts to send the enqueued bytes without waiting.

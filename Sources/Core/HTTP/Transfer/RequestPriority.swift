@@ -1,10 +1,10 @@
 /// How urgent a request is. Sets the priority of the request's task and serves as a hint for the transport.
 public enum RequestPriority: Sendable, Hashable {
-    /// Background work that no user waits for, such as prefetching.
+    /// For background work that no user waits for, such as prefetching.
     case low
-    /// The priority of most requests.
+    /// For most requests.
     case medium
-    /// A response that the user waits for, such as an image on screen.
+    /// For responses that the user waits for, such as an image on screen.
     case high
 
     package var task: TaskPriority {

@@ -1,6 +1,6 @@
 public import ErrandEssentials
 
-/// A message of a WebSocket, or of another bidirectional stream, as accessories receive it.
+/// A WebSocket message or the data of a streamed event, as accessories receive it.
 public struct StreamMessage: Sendable, Hashable {
     /// The side that sent a message. No cases will be added.
     public enum Direction: Sendable, Hashable {
@@ -32,19 +32,19 @@ public struct StreamMessage: Sendable, Hashable {
     }
 }
 
-/// The amount received over a stream that replaces a body. It is the `details` of the note that ends an activity of
-/// kind `ActivityKind.stream`.
+/// How much a client received over a stream, such as an event stream. It is the `details` of the note that ends an
+/// activity of kind `ActivityKind.stream`.
 public struct StreamCount: Sendable, Hashable, CustomStringConvertible {
     /// The unit of the count, in the plural: "events", "lines".
     public var unit: String
-    /// The number of elements that the reader took.
+    /// How many elements the reader took, such as events.
     public var elements: Int
-    /// The number of body bytes, after content codings are decoded.
+    /// How many bytes of the body were received, after content codings were decoded.
     public var bytes: Int64
-    /// The number of connections that were opened.
+    /// How many connections were opened, including reconnections.
     public var connections: Int
 
-    /// Creates a count.
+    /// Creates a count. Each number defaults to 0.
     public init(_ unit: String, elements: Int = 0, bytes: Int64 = 0, connections: Int = 0) {
         (self.unit, self.elements, self.bytes, self.connections) = (unit, elements, bytes, connections)
     }

@@ -1,7 +1,7 @@
 public import ErrandEssentials
 import ErrandMessageSyntax
 
-/// A key for one kind of tag.
+/// A key for a typed value in ``Tags``. Declare a type for each kind of tag.
 ///
 /// ```swift
 /// enum Screen: TagKey { static let defaultValue = "" }
@@ -11,7 +11,7 @@ import ErrandMessageSyntax
 public protocol TagKey: SendableMetatype {
     /// The type of the tag's values.
     associatedtype Value: Sendable
-    /// The value if the tag isn't set.
+    /// The value that requests have if the tag isn't set.
     static var defaultValue: Value { get }
     /// Whether the value can change a request's response. If so, filters that share responses keep requests with
     /// different values apart. Defaults to false, which suits labels.
@@ -19,18 +19,18 @@ public protocol TagKey: SendableMetatype {
 }
 
 extension TagKey {
-    /// Defaults to false.
+    /// The default implementation returns false, which suits labels.
     public static var affectsResponse: Bool { false }
 }
 
-/// Typed values that travel with a request, for filters, accessories and the transport.
+/// Typed values that travel with a request, so that filters, accessories and the transport can read them.
 public struct Tags: Sendable {
     @usableFromInline var entries: [(key: ObjectIdentifier, value: any Sendable, affectsResponse: Bool)] = []
 
-    /// Creates an empty collection.
+    /// Creates tags without values.
     public init() {}
 
-    /// The value of a key, or the key's default.
+    /// Gets or sets the value for a key. A key that isn't set returns its `defaultValue`.
     public subscript<Key: TagKey>(key: Key.Type) -> Key.Value {
         @inlinable get {
             for entry in entries where entry.key == ObjectIdentifier(key) {
@@ -64,7 +64,7 @@ public struct Tags: Sendable {
     /// The values in the order they were set.
     package var values: [any Sendable] { entries.map(\.value) }
 
-    /// Returns a copy with one more tag.
+    /// Returns a copy in which a key has a value.
     public func with<Key: TagKey>(_ key: Key.Type, _ value: Key.Value) -> Tags {
         var copy = self
         copy[key] = value
@@ -81,10 +81,10 @@ public struct Tags: Sendable {
     }
 }
 
-/// Whether the response is an endless stream that is read as it arrives, such as an event stream. Filters that keep
-/// responses pass such calls on. Defaults to false.
+/// Whether the response is an endless stream that is read as it arrives, such as an event stream. Filters that
+/// store or share responses, such as caches, don't handle such calls. Defaults to false.
 public enum LiveStream: TagKey {
-    /// Defaults to false.
+    /// Calls aren't streams by default.
     public static let defaultValue = false
 }
 
@@ -101,7 +101,7 @@ public enum LiveStream: TagKey {
 /// let next = try await agent.send(Call<String>(.get, "https://other.example/2"), options: options).value
 /// ```
 public enum LinkSource: TagKey {
-    /// Defaults to `nil`.
+    /// By default there is no link: your app chose the URL.
     public static var defaultValue: URL? { nil }
 }
 
@@ -120,7 +120,7 @@ extension Tags {
 /// something that does, such as a version, add it to both URLs. The tag applies only to the call's first request on the
 /// wire, because a redirect leads to another URL.
 public enum ResourceURL: TagKey {
-    /// Defaults to `nil`.
+    /// By default, the URL on the wire identifies the resource.
     public static var defaultValue: URL? { nil }
 }
 
@@ -140,6 +140,6 @@ public enum ResourceURL: TagKey {
 ///
 /// The template isn't sent. A redirect keeps it, because it describes the app's request and not the URL of a hop.
 public enum URLTemplate: TagKey {
-    /// Defaults to `nil`.
+    /// By default, requests don't have a template.
     public static var defaultValue: String? { nil }
 }

@@ -5,13 +5,13 @@ import ErrandSupport
 /// Names are lowercased, and values unquoted. Parameters without `=` or a name are skipped. If a name repeats, the
 /// first value counts.
 public struct FieldParameters: Sendable, Hashable {
-    /// One parameter.
+    /// One parameter of a field: a name and a value.
     public struct Parameter: Sendable, Hashable {
         /// The name, in lowercase.
         public var name: String
         /// The value, without quotes.
         public var value: String
-        /// Whether the value was quoted.
+        /// Whether the value was written in quotation marks.
         public var isQuoted: Bool
 
         /// Creates a parameter with a lowercased name.

@@ -97,9 +97,9 @@ extension Agent {
 /// The stored response of a request, followed by the fresh response. See `Agent.cachedThenFresh`. Each iteration sends
 /// the request again.
 public struct CachedThenFresh<Caller: Agent, R: Request>: AsyncSequence, Sendable {
-    /// A stored or fresh response.
+    /// The element of the sequence: the stored response, or the fresh one.
     public typealias Element = Response<R.Output>
-    /// Any error of sending the request.
+    /// The sequence throws any error of sending the request.
     public typealias Failure = any Error
 
     let agent: Caller

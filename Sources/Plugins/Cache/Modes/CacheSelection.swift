@@ -11,15 +11,15 @@ public struct CacheSelection: Sendable, Hashable {
     enum Kind: Hashable { case all, expired, prefix(String), tag(String), partition(String) }
     let kind: Kind
 
-    /// All entries.
+    /// Every entry of the store, for every user.
     public static let all = CacheSelection(kind: .all)
     /// Entries past their lifetime.
     public static let expired = CacheSelection(kind: .expired)
-    /// Entries whose URL, as sent and without its fragment, begins with this text.
+    /// Entries whose URL begins with a text. The URL is compared as it was sent, without its fragment.
     public static func prefix(_ url: String) -> CacheSelection { CacheSelection(kind: .prefix(url)) }
-    /// Entries with this tag. See ``CacheableRequest/cacheTags``.
+    /// Entries that have a tag. See ``CacheableRequest/cacheTags``.
     public static func tag(_ name: String) -> CacheSelection { CacheSelection(kind: .tag(name)) }
-    /// Entries of this partition, usually of one user.
+    /// Entries that belong to a partition, usually to one user.
     public static func partition(_ name: String) -> CacheSelection { CacheSelection(kind: .partition(name)) }
 }
 
@@ -30,7 +30,7 @@ extension ResponseCache {
     /// be removed may still be served. To remove entries from a request's own store, use ``remove(_:in:)``.
     public func remove(_ selection: CacheSelection) async throws { try await remove(selection, in: standardStore) }
 
-    /// Removes entries from another store, such as a request's own. See ``remove(_:)``.
+    /// Removes entries from another store than the filter's, such as a request's own. See ``remove(_:)``.
     public func remove(_ selection: CacheSelection, in store: any CacheStore) async throws {
         let matches = try await predicate(selection, store)
         let now = time.date

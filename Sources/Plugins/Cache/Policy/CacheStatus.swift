@@ -5,9 +5,9 @@ import ErrandMessageSyntax
 ///
 /// It's the reason in the `response.source` of a cached response, and the detail of the cache's notes for logs.
 public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
-    /// Why a request was forwarded to the server (RFC 9211, section 2.2).
+    /// A reason for which a request was forwarded to the server (RFC 9211, section 2.2).
     public struct Forward: Sendable, Hashable, CustomStringConvertible {
-        /// The token in the RFC.
+        /// The reason's token in RFC 9211, such as "uri-miss".
         public let description: String
         private init(_ name: String) { description = name }
 
@@ -17,7 +17,7 @@ public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
         public static let method = Forward("method")
         /// There was no stored response for the URL.
         public static let uriMiss = Forward("uri-miss")
-        /// The stored responses for the URL match requests with other header fields.
+        /// There are responses for the URL, but their `Vary` names header fields in which this request differs.
         public static let varyMiss = Forward("vary-miss")
         /// The stored entry isn't valid, for example because of another version.
         public static let miss = Forward("miss")
@@ -39,7 +39,7 @@ public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
     public var isStored: Bool
     /// Whether several requests shared one forwarded request (RFC 9211, section 2.6).
     public var isCollapsed = false
-    /// More detail in a few words.
+    /// More detail in a few words, for logs. Nil if there is none.
     public var detail: String?
 
     init(
@@ -62,7 +62,7 @@ public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
         CacheStatus(forward: reason, detail: detail)
     }
 
-    /// The parameters of a `Cache-Status` header.
+    /// The status as the parameters of a `Cache-Status` header, such as `hit; ttl=30`.
     public var description: String {
         // Concatenated, because every cached response has a status and interpolation is much slower.
         var text = isHit ? "hit" : String("fwd=", (forward ?? .miss).description)
@@ -76,7 +76,7 @@ public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension ResponseSource {
-    /// A cached response, with its age and the reason why the cache served it.
+    /// Creates the source of a cached response, with the response's age and the reason why the cache served it.
     public static func cache(age: Duration, reason: String) -> ResponseSource { .stored(age: age, reason: reason) }
 
     /// Whether the response came from a cache.

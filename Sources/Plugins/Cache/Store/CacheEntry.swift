@@ -9,7 +9,7 @@ public struct CacheEntry: Sendable {
     /// The body, in memory or as a stream that can be read once.
     public var body: HTTPBody
 
-    /// Creates an entry.
+    /// Creates an entry from a head and a body.
     public init(head: CacheEntryHead, body: HTTPBody) {
         self.head = head
         self.body = body
@@ -58,13 +58,13 @@ public struct CacheEntryHead: Sendable, Hashable {
         set { fields[0].headers = newValue }
     }
     var version: String? { fields[0].version }
-    /// When the response was received.
+    /// When the response was received, by this device's clock.
     public var received: Date { fields[0].received }
-    /// When the response becomes stale.
+    /// When the response becomes stale, by this device's clock.
     public var expires: Date { fields[0].expires }
-    /// The request's tags.
+    /// The tags of the request, by which entries can be removed.
     public var tags: [String] { fields[0].tags }
-    /// A keyed hash of the partition.
+    /// A keyed hash of the policy's partition. Nil without a partition.
     public var partition: String? { fields[0].partition }
     var timed: TimedRules.Attributes {
         get { fields[0].timed }

@@ -41,7 +41,7 @@ public protocol CacheStore: AnyObject, Sendable {
 }
 
 extension CacheStore {
-    /// Reads the entry and stores it again with the new head.
+    /// The default implementation reads the entry and stores it again with the new head.
     public func update(
         _ head: CacheEntryHead, replacing old: CacheEntryHead, for key: CacheKey
     ) async throws -> Bool {
@@ -51,20 +51,21 @@ extension CacheStore {
     }
 }
 
-/// An error of a store.
+/// The error that a store throws, for example because the disk is full. A cache reports it to accessories as a note;
+/// the request doesn't fail.
 public struct CacheStoreError: DescribedError, Sendable {
-    /// One sentence without secrets.
+    /// What failed, in one sentence without secrets.
     public let description: String
 
     /// Creates an error with a sentence, which must not contain secrets.
     public init(_ description: String) { self.description = description }
 
-    /// Always 1.
+    /// The code of the `NSError`, always 1, because there is only one kind of failure.
     public var errorCode: Int { 1 }
 }
 
 extension CacheStoreError {
-    /// The sentence shown to people.
+    /// The sentence that users see as `localizedDescription`.
     public var failureSentence: FailureSentence { .fileFailed }
 }
 
@@ -86,9 +87,9 @@ public struct CacheLimit: Sendable, Hashable {
         self.entries = max(0, entries)
     }
 
-    /// Limits the number of bytes.
+    /// Creates a limit on the number of bytes.
     public static func bytes(_ count: Int64) -> CacheLimit { CacheLimit(bytes: count) }
-    /// Limits the number of megabytes of 1,000,000 bytes.
+    /// Creates a limit in megabytes of 1,000,000 bytes.
     public static func megabytes(_ count: Int) -> CacheLimit { CacheLimit(bytes: Int64(clamping: count) * 1_000_000) }
     /// Returns a copy that also limits the number of entries.
     public func entries(_ count: Int) -> CacheLimit { CacheLimit(bytes: bytes, entries: count) }

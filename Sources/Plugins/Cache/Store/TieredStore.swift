@@ -19,7 +19,7 @@ public final class TieredStore<First: CacheStore, Second: CacheStore>: CacheStor
     /// The first store, if it can be read without waiting.
     private let immediate: (any ImmediateStore)?
 
-    /// Combines two stores.
+    /// Creates a store that combines a fast store with a large one.
     public init(_ first: First, _ second: Second) {
         self.first = first
         self.second = second
@@ -42,7 +42,8 @@ public final class TieredStore<First: CacheStore, Second: CacheStore>: CacheStor
         return entry
     }
 
-    /// Stores the entry in both. The first store drops its old entry first, so it's never older than the second.
+    /// Stores the entry in both stores. The first store drops its old entry before that, so it's never older than the
+    /// second.
     public func store(_ entry: CacheEntry, for key: CacheKey) async throws {
         try await change(key) {
             try await first.remove(key)
@@ -57,7 +58,7 @@ public final class TieredStore<First: CacheStore, Second: CacheStore>: CacheStor
         try await change(key) {
             let isDone: Bool
             do { isDone = try await second.update(head, replacing: old, for: key) } catch {
-                // The second store may have replaced the head all the same.
+                // The second store may have replaced the head anyway.
                 try? await first.remove(key)
                 throw error
             }
@@ -68,7 +69,7 @@ public final class TieredStore<First: CacheStore, Second: CacheStore>: CacheStor
         }
     }
 
-    /// Removes the entry from both.
+    /// Removes the entry from both stores.
     public func remove(_ key: CacheKey) async throws {
         try await change(key) {
             try await second.remove(key)
@@ -76,7 +77,7 @@ public final class TieredStore<First: CacheStore, Second: CacheStore>: CacheStor
         }
     }
 
-    /// Removes the matching entries from both.
+    /// Removes the matching entries from both stores.
     public func removeAll(where matches: @escaping @Sendable (CacheEntryHead) -> Bool) async throws {
         state.withLock { $0.beginRemoval() }
         defer { state.withLock { $0.endRemoval() } }
@@ -169,7 +170,7 @@ private struct TieredState: Sendable {
 }
 
 extension CacheStore {
-    /// Combines a fast store with a large one.
+    /// Creates a store that combines a fast store with a large one.
     public static func tiers<First: CacheStore, Second: CacheStore>(
         _ first: First, _ second: Second
     ) -> TieredStore<First, Second> where Self == TieredStore<First, Second> { TieredStore(first, second) }
@@ -185,6 +186,6 @@ protocol ImmediateStore: CacheStore {
 enum KnownEntry: Sendable {
     case entry(CacheEntry)
     case nothing
-    /// Only a lookup that waits can tell.
+    /// The stores must be asked, with a lookup that waits.
     case unknown
 }

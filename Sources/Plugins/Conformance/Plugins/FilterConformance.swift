@@ -14,7 +14,10 @@ import ErrandTesting
 ///
 /// ```swift
 /// FilterConformance.cases(
-///     for: { MyFilter() }, knownLimitations: [.named("a stream is not read ahead of its reader", because: "it signs the body")])
+///     for: { MyFilter() },
+///     knownLimitations: [
+///         .named("a streamed body isn't read before the caller reads it", because: "it signs the body")
+///     ])
 /// ```
 public enum FilterConformance {
     /// Returns the cases for the filters that `make` creates.

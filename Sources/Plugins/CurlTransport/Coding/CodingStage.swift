@@ -29,7 +29,7 @@ import ErrandSupport
 
     func feed(_ data: Data) { input = data }
 
-    /// At most 128 KiB, or `nil` if more input is needed.
+    /// Returns up to 128 KiB of decoded bytes, or `nil` if more input is needed.
     func next() throws -> Data? {
         guard let buffer = unsafe malloc(Self.step) else {
             throw ErrandError(.transportFailed, "there isn't enough memory for decoding")

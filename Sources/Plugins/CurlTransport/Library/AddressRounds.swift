@@ -20,8 +20,8 @@ struct AddressRounds {
     /// Whether a server listens.
     private var isEstablished = false
 
-    /// A single address gets all of it, the first of several gets half, enough to resend a lost packet after a second
-    /// (RFC 6298).
+    /// The time for the first round. libcurl gives all of it to a single address and half of it to the first of
+    /// several, which is enough to resend a lost packet after a second (RFC 6298).
     private static let first = Nanoseconds.of(milliseconds: 4_000)
     private static let shortestMargin = Nanoseconds.of(milliseconds: 250)
     private static let longestMargin = Nanoseconds.of(milliseconds: 2_000)

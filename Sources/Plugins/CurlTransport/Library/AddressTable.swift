@@ -55,7 +55,8 @@ struct AddressTable {
 
     var isEmpty: Bool { texts.isEmpty }
 
-    /// The lines of `CURLOPT_RESOLVE`, for the request's host or its alternative, or else for the server that looks it
+    /// Returns the lines of `CURLOPT_RESOLVE`. They list the addresses of the request's host or of its alternative
+    /// service. If the table doesn't have that host, they list the addresses of the DNS-over-HTTPS server that looks it
     /// up.
     func lines(for url: URL, by route: AlternativeTable.Route? = nil) -> [String] {
         guard let host = route?.host ?? url.host.flatMap(HostName.normalized) else { return [] }

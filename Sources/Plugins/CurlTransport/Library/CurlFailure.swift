@@ -33,7 +33,7 @@ struct CurlFailure {
     /// A byte of the request may have been sent, on this connection or an earlier one.
     var isRepetition = false
 
-    /// For a line in the head that isn't a header field.
+    /// The failure for a line of the head that isn't a header field.
     static var ofLine: CurlFailure {
         let code = CurlCode.badFunctionArgument
         return CurlFailure(code: code, summary: CurlLibrary.description(of: code))

@@ -149,8 +149,9 @@ final class SocketTable: @unchecked Sendable {
         noteIdle(index, at: now)
     }
 
-    /// libcurl has given a transfer a connection without naming the socket. The transfer may have sent its request,
-    /// received part of the response and paused in one step, so its socket appears idle.
+    /// Counts a transfer whose socket is unknown, because libcurl didn't name it. Such a socket can appear idle
+    /// although it's in use, if the transfer has sent its request, received part of the response and paused in one
+    /// step.
     func addUnknownSocket() { unknownSocketCount += 1 }
 
     /// The socket of such a transfer is known, or the transfer has ended.
@@ -253,7 +254,7 @@ struct PortTable {
 // Open connections, and the transfers on them.
 extension SocketTable {
 
-    /// Returns -1 on failure.
+    /// Opens a socket for libcurl. Returns -1 if that fails.
     func open(_ address: errand_curl_sockaddr, for origin: Origin?) -> Int32 {
         let descriptor = errand_socket_make(address.family, address.socktype, address.protocol)
         if descriptor < 0 { return descriptor }
@@ -351,8 +352,9 @@ extension SocketTable {
         entries[index].idleSince = isIdle ? entries[index].idleSince ?? now : nil
     }
 
-    /// Shuts down connections that are idle since a given time; libcurl closes them with its next transfer. Returns
-    /// since when the oldest other connection is idle. Keeps all of them while a transfer may be on any.
+    /// Shuts down the connections that have been idle since a given time; libcurl closes them with its next transfer.
+    /// Returns the time since which the oldest other connection has been idle. Keeps all connections while it's unknown
+    /// which one a transfer uses.
     func endIdle(since: UInt64) -> UInt64? {
         if unknownSocketCount > 0 { return nil }
         var oldest: UInt64?
@@ -369,7 +371,8 @@ extension SocketTable {
         return oldest
     }
 
-    /// Since when a transfer waits for a connection to be made. Waiting for a free one doesn't count.
+    /// The time since which a transfer has been waiting for a connection to be made. The time before, in which it
+    /// waited for a free connection, doesn't count.
     func waitStart(_ origin: Origin, since begun: UInt64, now: UInt64) -> UInt64 {
         isFull(origin) ? now : max(begun, origin.lastFull, lastFull)
     }

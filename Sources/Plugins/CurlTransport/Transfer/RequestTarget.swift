@@ -20,7 +20,7 @@ struct RequestTarget: Sendable {
         startCount = start
     }
 
-    /// Returns the lengths of the scheme and of the scheme with the authority, and whether the latter has a percent
+    /// Returns the length of the scheme, the length up to the end of the authority, and whether that part has a percent
     /// sign.
     private static func split(_ bytes: Span<UInt8>) -> (scheme: Int, start: Int, hasPercent: Bool) {
         let scheme = bytes.firstIndex(of: UInt8(ascii: ":")) ?? bytes.count

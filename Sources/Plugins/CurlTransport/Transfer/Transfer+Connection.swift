@@ -8,8 +8,8 @@ import Synchronization
 
 // The connection, as libcurl reports it, under the loop's driver lock.
 extension Transfer {
-    /// Notes that the transfer doesn't wait for a free connection anymore. With `isNew`, a connection is being made,
-    /// and waiting for another one to be made counts.
+    /// Notes that the transfer no longer waits for a free connection. With `isNew`, a new connection is being made, and
+    /// the time spent waiting for another transfer's connection to be made counts toward the limit.
     func noteStart(isNew: Bool) {
         if hasStarted { return }
         let now = Nanoseconds.now
@@ -105,7 +105,7 @@ extension Transfer {
         socketUse.isWatched = events != ERRAND_CURL_POLL_REMOVE
         if socketUse.isWatched {
             hasUnwatchedSocket = false
-            // A socket to be read is connected, unless it is a name lookup's.
+            // If libcurl wants to read from a socket, the socket is connected, unless it belongs to a name lookup.
             if !isRequested, events & ERRAND_CURL_POLL_IN != 0 { limitConnecting(rounds.establish()) }
             return setSocketUnknown(false)
         }
@@ -200,7 +200,7 @@ extension Transfer {
         return true
     }
 
-    /// Checks that the connection was read since the request was sent. Otherwise, the line belongs to no response:
+    /// Checks that the connection was read since the request was sent. Otherwise, the line isn't part of this response:
     /// returns `false`, and the request is sent again if possible.
     func checkFirstLine() -> Bool {
         guard let before = attempts.takenBefore, let connection = stream.connection else { return true }

@@ -95,8 +95,8 @@ extension Transfer {
     }
 }
 
-/// Times that libcurl doesn't measure, or measures incorrectly: if it reads a body, its "start of the transfer" is the
-/// body's first byte.
+/// Times that libcurl doesn't measure, or measures incorrectly. For example, if libcurl reads a request body, its
+/// "start of the transfer" is when it reads the body's first byte.
 struct WireTimes {
     var requestSent: UInt64?
     /// Informational responses don't count.

@@ -44,12 +44,12 @@ struct PageGuard: Sendable {
     var cookieName: String { "errand-inspector-\(port)" }
 
     func judge(_ request: PageRequest) -> Verdict {
-        // Against DNS rebinding: the page is only reachable by these names.
+        // Prevent DNS rebinding: accept only the names of this machine.
         let host = request.host.lowercased()
         guard ["127.0.0.1:\(port)", "[::1]:\(port)", "localhost:\(port)"].contains(host) else {
             return .refused(status: 421)
         }
-        // Pages of other origins, including other ports of this host.
+        // Refuse pages of other origins, including other ports of this host.
         if request.contains("origin"), request.field("origin")?.lowercased() != "http://\(host)" {
             return .refused(status: 403)
         }

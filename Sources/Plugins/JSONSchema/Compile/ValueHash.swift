@@ -27,7 +27,8 @@ struct ValueHash: Sendable {
 
     private init() {}
 
-    /// Absorbs a word. Of the two factors, only the sum can be zero; the seed never is.
+    /// Mixes a word into a hash with a multiplication. The factor `second` is never zero. If the other factor is, the
+    /// added term still depends on the word.
     @inline(__always) private func absorb(_ word: UInt64, into hash: UInt64) -> UInt64 {
         KeyHash.mix(hash &+ word, second) &+ (word ^ first)
     }

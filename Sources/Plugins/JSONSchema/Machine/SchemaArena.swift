@@ -15,7 +15,7 @@ struct SchemaArena {
     var entries: [KeyEntry] = []
     /// The transitions of elements, and the states for tag values.
     var indexes: [Int32] = []
-    /// The lanes that gates and roots refer to, patterns, and keys that rules refer to.
+    /// Lists of indexes: a gate's or a root's lanes, a rule's keys, and patterns.
     private(set) var numbers: [Int32] = []
     var keys = SchemaKeyTables()
     /// The approximate size in bytes.

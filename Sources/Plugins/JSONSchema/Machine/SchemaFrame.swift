@@ -38,8 +38,8 @@ struct SchemaFrame: BitwiseCopyable {
     var digest = ValueDigest(hash: 0, length: 0)
 }
 
-/// Elements or members that don't fit a lane's schema for unevaluated parts. They count as unevaluated unless one of
-/// the lanes in `fate` that evaluate them holds.
+/// Elements or members that don't fit a lane's schema for unevaluated parts. The lanes in `fate` may still evaluate
+/// them: if one of these lanes holds, they don't count as unevaluated.
 struct PendingPart {
     var fate: PendingFate
     /// The key or element of each part, and its index.

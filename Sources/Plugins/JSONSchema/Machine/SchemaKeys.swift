@@ -99,8 +99,8 @@ struct SchemaTagTable {
         (literals, count) = (tag.literals, tag.branches.count)
     }
 
-    /// Returns the number of the tag's value in an object, and the number of bytes skipped to find it. The value is
-    /// `nil` if it can't be read or is too far away.
+    /// Looks for the tag in an object. Returns the number of its value, or `nil` if the tag can't be read or is too far
+    /// away, and the number of bytes skipped while searching.
     func value(
         in text: Span<UInt8>, from start: Int, _ keys: SchemaKeyTables, budget: Int, _ tag: SchemaTag
     ) -> (value: Int?, skipped: Int) {

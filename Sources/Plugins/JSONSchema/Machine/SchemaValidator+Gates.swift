@@ -21,7 +21,7 @@ extension SchemaValidator {
             switch gate.kind {
             case .all:
                 for branch in 0..<count where !refersToHolding(first &+ branch, results) { holds = false }
-                // Hard lanes report their problems themselves.
+                // If this lane is hard, its branches are too, and have reported their problems.
                 continue
             case .any:
                 passes = false
@@ -68,8 +68,8 @@ extension SchemaValidator {
 
     // MARK: Unevaluated parts
 
-    /// Checks whether a lane of the innermost frame has a part that no other lane evaluates, and must treat as
-    /// unevaluated.
+    /// Checks the pending parts of a lane of the innermost frame: if no other lane evaluates a part, the lane must
+    /// treat it as unevaluated.
     @inline(never) mutating func checkPending(_ text: Span<UInt8>, _ index: Int, _ lane: SchemaLane, _ depth: Int) {
         let parts = frame.pendingBefore..<pending.count
         steps -= parts.count

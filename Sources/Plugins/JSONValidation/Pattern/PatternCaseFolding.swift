@@ -40,8 +40,8 @@ enum PatternCaseFolding {
         return found
     }
 
-    /// A run's first character, number of characters, and step, and the distance to the character that each one folds
-    /// to.
+    /// For each run, the first character, the number of characters, the step between them, and the distance from each
+    /// character to the character it folds to.
     private static let runs: [(first: Int, count: Int, step: Int, distance: Int)] = [
         (65, 26, 1, 32), (192, 23, 1, 32), (216, 7, 1, 32), (256, 24, 2, 1), (306, 3, 2, 1), (313, 8, 2, 1),
         (

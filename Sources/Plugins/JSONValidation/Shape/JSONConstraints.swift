@@ -54,30 +54,30 @@ extension JSONBounds where Value == Int {
 
 /// A scalar that a value must equal: `"draft"`, `3`, `0.5`, `true`, `nil`.
 public enum JSONConstant: Sendable, Hashable {
-    /// `null`
+    /// The constant `null`.
     case null
-    /// `true` or `false`.
+    /// The constant `true` or `false`.
     case boolean(Bool)
-    /// A number without a fraction.
+    /// An integer constant.
     case integer(Int)
-    /// Any number.
+    /// A number constant, with or without a fraction.
     case number(Double)
-    /// A string.
+    /// A string constant.
     case string(String)
 }
 
 extension JSONConstant: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
     ExpressibleByBooleanLiteral, ExpressibleByNilLiteral
 {
-    /// Creates a string.
+    /// Creates a string constant.
     public init(stringLiteral value: String) { self = .string(value) }
-    /// Creates an integer.
+    /// Creates an integer constant.
     public init(integerLiteral value: Int) { self = .integer(value) }
-    /// Creates a number.
+    /// Creates a number constant.
     public init(floatLiteral value: Double) { self = .number(value) }
-    /// Creates a Boolean.
+    /// Creates a Boolean constant.
     public init(booleanLiteral value: Bool) { self = .boolean(value) }
-    /// Creates null.
+    /// Creates the constant ``null``.
     public init(nilLiteral: ()) { self = .null }
 }
 

@@ -142,7 +142,7 @@ extension JSONShape {
     /// closest one are reported.
     public static func either(_ shapes: JSONShape...) -> JSONShape { JSONShape(.either(shapes)) }
 
-    /// A value that fits one of an array of shapes.
+    /// A value that fits one of several shapes, which are computed at run time.
     public static func either(_ shapes: [JSONShape]) -> JSONShape { JSONShape(.either(shapes)) }
 
     /// A value that passes a custom check.
@@ -176,9 +176,9 @@ extension JSONShape {
 }
 
 extension JSONShape {
-    /// Any array.
+    /// Any array, with any elements.
     public static let array = JSONShape(.array(.any, CountConstraint()))
-    /// Any object.
+    /// Any object, with any keys.
     public static let object = JSONShape(.object([], closed: false))
 
     /// An array whose elements all fit one shape. It may be empty.
@@ -263,15 +263,15 @@ extension JSONShape {
 extension JSONShape {
     /// Any value, including null.
     public static let any = JSONShape(.any)
-    /// Only null.
+    /// Only the value null.
     public static let null = JSONShape(.null)
     /// `true` or `false`, but not 0 or 1.
     public static let boolean = JSONShape(.boolean)
-    /// Any number.
+    /// Any number, with or without a fraction.
     public static let number = JSONShape(.number(NumberConstraint()))
     /// A number of any size without a fraction: 7, but also 7.0 and 7e2.
     public static let integer = JSONShape(.number(NumberConstraint(isInteger: true)))
-    /// Any string.
+    /// Any string, also an empty one.
     public static let string = JSONShape(.string(StringConstraint()))
 
     /// A number in a range: `.number(in: 0...1)`. Compared as a `Double`.
@@ -331,17 +331,17 @@ extension JSONShape {
 
 /// Thrown if a pattern isn't a valid regular expression, or isn't supported.
 public struct JSONShapeError: DescribedError, Sendable, Hashable {
-    /// The source of the pattern.
+    /// The source text of the pattern.
     public let pattern: String
-    /// The reason, which completes "the pattern …".
+    /// Why the pattern can't be used. Completes "the pattern …".
     public let reason: String
-    /// The position in the pattern, in Unicode scalars.
+    /// The position of the fault in the pattern, in Unicode scalars from 0.
     public let offset: Int
 
-    /// A sentence that contains the pattern.
+    /// The pattern, the reason and the position, in one sentence.
     public var description: String { PatternFault(reason: reason, offset: offset).message(of: pattern) }
 
-    /// Always 1.
+    /// The code of the `NSError`, always 1, because there is only one kind of failure.
     public var errorCode: Int { 1 }
 }
 

@@ -2,11 +2,11 @@ import ErrandMessageSyntax
 
 /// A byte range in a `Range` field (RFC 9110, section 14.1.2).
 public enum ByteRange: Sendable, Hashable {
-    /// `0-499`, including both ends.
+    /// A range with a first and a last byte, both included: `0-499`.
     case closed(Int64, Int64)
-    /// `500-`
+    /// A range from a byte to the end: `500-`.
     case from(Int64)
-    /// `-500`, the last bytes.
+    /// A range of the last bytes: `-500`.
     case suffix(Int64)
 
     /// Parses the ranges of a `Range: bytes=…` field, at most 64.
@@ -67,9 +67,9 @@ extension ByteRange: CustomStringConvertible {
 
 /// A `Content-Range` in bytes (RFC 9110, section 14.4).
 public enum ContentRange: Sendable, Hashable {
-    /// `bytes 7-9/10`, including both ends. The total is `nil` for `*`.
+    /// A part of the whole: `bytes 7-9/10`, including both ends. The total is `nil` for `*`.
     case part(first: Int64, last: Int64, total: Int64?)
-    /// `bytes */10`, as sent with status 416.
+    /// The response has no part, because the range doesn't exist: `bytes */10`, as sent with status 416.
     case unsatisfied(total: Int64)
 
     /// Parses a field value. Returns `nil` for another unit, or for numbers that contradict each other.
@@ -94,7 +94,7 @@ public enum ContentRange: Sendable, Hashable {
 }
 
 extension ContentRange: CustomStringConvertible {
-    /// The field value.
+    /// The text of the field.
     public var description: String {
         switch self {
         case .part(let first, let last, let total): "bytes \(first)-\(last)/\(total.map { "\($0)" } ?? "*")"

@@ -61,7 +61,7 @@ public struct ContentDisposition: Sendable, Hashable {
 }
 
 extension ContentDisposition: CustomStringConvertible {
-    /// The field value.
+    /// The text of the field.
     public var description: String {
         type
             + parameters.all.map { parameter in

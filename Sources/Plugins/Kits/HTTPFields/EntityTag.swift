@@ -45,7 +45,7 @@ extension EntityTag: CustomStringConvertible {
 
 /// The value of `If-None-Match` or `If-Match` (RFC 9110, section 13.1).
 public enum EntityTagCondition: Sendable, Hashable {
-    /// `*`
+    /// Any tag, written as `*`.
     case any
     /// A list of at least one tag. List items that aren't entity tags are left out.
     case tags([EntityTag])

@@ -9,14 +9,14 @@ public import ErrandMessageSyntax
 /// let next = links.first { $0.relations.contains("next") }?.url(relativeTo: response.url)
 /// ```
 public struct LinkValue: Sendable, Hashable {
-    /// The target as written, which is a URI reference.
+    /// The link's target as written, which is a URI reference and may be relative.
     public var target: String
-    /// The parameters as received.
+    /// The link's parameters as received, such as `rel`.
     public var parameters: FieldParameters
     /// Whether the target's bytes on the wire are Latin-1 instead of UTF-8. Defaults to false.
     public var isLatin1 = false
 
-    /// Creates a link.
+    /// Creates a link from its target and parameters.
     public init(target: String, parameters: FieldParameters) {
         self.target = target
         self.parameters = parameters
@@ -49,7 +49,7 @@ public struct LinkValue: Sendable, Hashable {
         (parameters["rel"] ?? "").split(whereSeparator: { $0 == " " || $0 == "\t" }).map { $0.lowercased() }
     }
 
-    /// The title. Prefers `title*` over `title` (section 3.4.1).
+    /// The title of the target. Prefers `title*` over `title` (section 3.4.1).
     public var title: String? { parameters["title*"].flatMap { ExtendedValue.decode($0) } ?? parameters["title"] }
 
     /// The URI reference of the link's context, if the context isn't the resource itself.

@@ -44,6 +44,6 @@ public struct QueryItem: Sendable, Hashable {
 }
 
 extension QueryItem: CustomStringConvertible {
-    /// The item as written.
+    /// The item as written: `name=value`, or only the name.
     public var description: String { encodedValue.map { "\(encodedName)=\($0)" } ?? String(encodedName) }
 }

@@ -13,7 +13,7 @@ public struct RateLimitStatus: Sendable, Hashable {
     /// The time until the limit is reset, at most 136 years; `nil` if the server doesn't specify it.
     public let reset: Duration?
 
-    /// Creates a limit.
+    /// Creates a limit, by default without the name of its policy.
     public init(policy: String? = nil, remaining: Int, reset: Duration?) {
         (self.policy, self.remaining, self.reset) = (policy, remaining, reset)
     }
@@ -88,12 +88,12 @@ public struct RateLimitPolicy: Sendable, Hashable {
     /// The length of the window, at most 136 years; `nil` if the server doesn't specify it.
     public let window: Duration?
 
-    /// Creates a policy.
+    /// Creates a policy from its name, quota and window.
     public init(name: String, quota: Int, window: Duration?) {
         (self.name, self.quota, self.window) = (name, quota, window)
     }
 
-    /// The average time per request, or `nil` without a window.
+    /// The time between requests that uses the quota evenly: the window divided by the quota. Nil without a window.
     public var interval: Duration? { window.map { $0 / Double(max(1, quota)) } }
 
     /// Parses a `RateLimit-Policy` field into at most 16 policies.

@@ -15,21 +15,21 @@ import ErrandMessageSyntax
 /// To read one token after another, also from incomplete text, use ``JSONTokenizer``. To follow a string that arrives
 /// in pieces, use ``JSONStringScan``.
 public enum JSONGrammar {
-    /// `"`
+    /// The byte of `"`.
     @inlinable public static var quote: UInt8 { 0x22 }
-    /// `\`
+    /// The byte of `\`.
     @inlinable public static var backslash: UInt8 { 0x5C }
-    /// `,`
+    /// The byte of `,`.
     @inlinable public static var comma: UInt8 { 0x2C }
-    /// `:`
+    /// The byte of `:`.
     @inlinable public static var colon: UInt8 { 0x3A }
-    /// `{`. In ASCII, `}` is two after it, as `]` is two after `[`.
+    /// The byte of `{`. In ASCII, `}` is two after it, as `]` is two after `[`.
     @inlinable public static var openBrace: UInt8 { 0x7B }
-    /// `}`
+    /// The byte of `}`.
     @inlinable public static var closeBrace: UInt8 { 0x7D }
-    /// `[`
+    /// The byte of `[`.
     @inlinable public static var openBracket: UInt8 { 0x5B }
-    /// `]`
+    /// The byte of `]`.
     @inlinable public static var closeBracket: UInt8 { 0x5D }
 
     // MARK: Whitespace (section 2)
@@ -125,7 +125,7 @@ public enum JSONGrammar {
 @frozen public struct JSONTokenEnd: Sendable, Hashable {
     /// The index after the token, or of the faulty byte.
     public var index: Int
-    /// ``JSONFault/none`` for a valid token.
+    /// The reason of the fault, or ``JSONFault/none`` for a valid token.
     public var fault: JSONFault
 
     /// Creates a result, by default for a valid token.
@@ -179,7 +179,7 @@ extension JSONGrammar {
     /// Scans a string, starting after its opening quote. The end is after the closing quote.
     ///
     /// The bytes must be UTF-8, control characters must be escaped, and surrogates must come in pairs, because half a
-    /// pair isn't a character and can't be part of a Swift string. Use ``unescaped(_:)`` to get the content.
+    /// pair isn't a character and can't be part of a Swift string. Use `unescaped(_:)` to get the content.
     @inlinable @inline(__always)
     public static func string(in bytes: Span<UInt8>, from start: Int) -> JSONTokenEnd {
         var index = start

@@ -27,8 +27,8 @@ public struct JSONTokenizer: Sendable {
     ///
     /// - Parameters:
     ///   - bytes: The text.
-    ///   - isComplete: Whether the bytes are the whole text. If false, a token that the end of the input breaks is cut
-    ///     instead of malformed. Defaults to true.
+    ///   - isComplete: Whether the bytes are the whole text. If false, a token that is incomplete at the end of the
+    ///     bytes counts as cut, not as malformed. Defaults to true.
     public init(_ bytes: [UInt8], isComplete: Bool = true) {
         text = ContiguousArray(bytes)
         self.isComplete = isComplete
@@ -115,23 +115,23 @@ public struct JSONTokenizer: Sendable {
 public struct JSONToken: Sendable, Hashable {
     /// The kind of a token, determined by its first byte.
     public enum Kind: Sendable, Hashable {
-        /// `{`
+        /// The token `{`.
         case openBrace
-        /// `}`
+        /// The token `}`.
         case closeBrace
-        /// `[`
+        /// The token `[`.
         case openBracket
-        /// `]`
+        /// The token `]`.
         case closeBracket
-        /// `,`
+        /// The token `,`.
         case comma
-        /// `:`
+        /// The token `:`.
         case colon
         /// A string, either a value or a key.
         case string
-        /// A number.
+        /// A number, with its sign, fraction and exponent.
         case number
-        /// `true`, `false` or `null`.
+        /// The word `true`, `false` or `null`.
         case literal
         /// Bytes that don't begin a token.
         case invalid

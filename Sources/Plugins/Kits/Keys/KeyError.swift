@@ -3,15 +3,15 @@ public import ErrandHTTP
 
 /// A failure to read or use a key. Descriptions never contain any part of a key.
 public struct KeyError: CodedError, Sendable {
-    /// The kind of failure. Codes are stable and suitable for metrics.
+    /// The type of the error's codes. New codes may be added, so write a `default` in a `switch`.
     public typealias Code = FailureCode<KeyError>
 
-    /// The kind of failure.
+    /// The kind of failure, to switch over. Stable, and suitable for metrics.
     public let code: Code
-    /// A sentence that describes the failure.
+    /// What failed, in one sentence without any part of a key.
     public let message: String
 
-    /// Creates an error, for your own keys.
+    /// Creates an error, for your own types of keys.
     public init(_ code: Code, _ message: String) { (self.code, self.message) = (code, message) }
 
     /// The code and the message.

@@ -12,7 +12,7 @@ public import ErrandEssentials
 public struct PrivateKey: KeySigner {
     private let material: PrivateMaterial
     private let platform: PlatformPrivateKey
-    /// The public key that belongs to it.
+    /// The public key that belongs to this private key.
     public let publicKey: PublicKey
 
     private init(_ material: PrivateMaterial) throws(KeyError) {
@@ -43,7 +43,7 @@ public struct PrivateKey: KeySigner {
         try PrivateKey(try PlatformPrivateKey.generate(type))
     }
 
-    /// The key's type.
+    /// The type of the key, such as P-256, which determines its algorithms.
     public var type: KeyType { publicKey.type }
     /// The algorithms for this type of key, the preferred one first.
     public var algorithms: [KeyAlgorithm] { type.algorithms }
@@ -61,9 +61,9 @@ public struct PrivateKey: KeySigner {
 extension PrivateKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The type, with the key masked.
     public var description: String { "\(type) private key •••" }
-    /// Same as `description`.
+    /// The same text as `description`, for debuggers.
     public var debugDescription: String { description }
-    /// Empty, to hide the key.
+    /// A mirror without children, so a dump doesn't reveal secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 

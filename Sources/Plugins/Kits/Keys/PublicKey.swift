@@ -19,12 +19,13 @@ public struct PublicKey: KeyVerifier, Hashable {
     /// Reads a JSON Web Key (RFC 7517). A private part is ignored. Throws ``KeyError``.
     public init(jwk: Data) throws(KeyError) { try self.init(try PublicMaterial(try JWKMembers(jwk))) }
 
-    /// The key's type.
+    /// The type of the key, such as P-256 or RSA, which determines its algorithms.
     public var type: KeyType { material.type }
     /// The algorithms for this type of key, the preferred one first.
     public var algorithms: [KeyAlgorithm] { type.algorithms }
 
-    /// Returns whether a signature belongs to the message and this key.
+    /// Returns whether this key's private key signed the message. Throws ``KeyError`` if the algorithm doesn't fit the
+    /// key, or the platform has no library.
     public func isValid(
         _ signature: Data, of message: Data, by algorithm: KeyAlgorithm
     ) throws(KeyError) -> Bool {
@@ -43,17 +44,17 @@ public struct PublicKey: KeyVerifier, Hashable {
         Base64URL.text(try KeyDigest.digest(of: Data(jwk.utf8), .sha256))
     }
 
-    /// Compares the keys, not their text.
+    /// Compares the keys themselves, so the format that they were read from doesn't matter.
     public static func == (a: PublicKey, b: PublicKey) -> Bool { a.material == b.material }
     /// Hashes the key.
     public func hash(into hasher: inout Hasher) { hasher.combine(material) }
 }
 
 extension PublicKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The type.
+    /// The type of the key.
     public var description: String { "\(type) public key" }
-    /// Same as `description`.
+    /// The same text as `description`, for debuggers.
     public var debugDescription: String { description }
-    /// The type only.
+    /// A mirror that shows only the type, so a dump doesn't reveal secrets.
     public var customMirror: Mirror { Mirror(self, children: ["type": type]) }
 }

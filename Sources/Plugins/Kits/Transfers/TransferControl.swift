@@ -26,7 +26,7 @@ public final class TransferControl: Sendable {
     /// Creates a control that isn't paused.
     public init() {}
 
-    /// Whether transfers are paused.
+    /// Whether transfers are paused: true from ``pause()`` to ``resume()``.
     public var isPaused: Bool { state.withLock { $0.isPaused } }
 
     /// Pauses the transfers, and keeps the bytes transferred so far.
@@ -38,7 +38,7 @@ public final class TransferControl: Sendable {
         for (id, interrupt) in interrupts { run(interrupt, id) }
     }
 
-    /// Resumes the transfers.
+    /// Resumes the transfers. Each continues after the bytes it has already transferred.
     public func resume() {
         let waiters = state.withLock { state in
             state.isPaused = false
@@ -78,7 +78,9 @@ public final class TransferControl: Sendable {
     /// Runs a body that ``pause()`` can interrupt, in which case this throws ``PauseInterruption``. If the control is
     /// already paused, the interruption comes immediately.
     ///
-    /// - Parameter interrupt: Ends the body, and returns whether it did.
+    /// - Parameters:
+    ///   - interrupt: Ends the body, and returns whether it did.
+    ///   - body: The work that a pause ends.
     public func interruptible<Value>(
         _ interrupt: @escaping @Sendable () -> Bool, _ body: () async throws -> Value
     ) async throws -> Value {
@@ -102,7 +104,11 @@ public final class TransferControl: Sendable {
     /// Sends a request and returns its response. A pause before the response arrives ends the request if `mayInterrupt`
     /// returns `true`, and this throws ``PauseInterruption``. A pause doesn't interrupt the response's body.
     ///
-    /// - Parameter onStart: Receives a closure that ends the request like a pause.
+    /// - Parameters:
+    ///   - exchange: The exchange to send.
+    ///   - next: The remaining filters and the transport.
+    ///   - mayInterrupt: Returns whether a pause may end the request now.
+    ///   - onStart: Receives a closure that ends the request like a pause. Defaults to ignoring it.
     public func send(
         _ exchange: Exchange, _ next: Next, mayInterrupt: @escaping @Sendable () -> Bool,
         onStart: (@escaping @Sendable () -> Void) -> Void = { _ in }
@@ -128,8 +134,9 @@ public final class TransferControl: Sendable {
     }
 }
 
-/// Ends a transfer that was paused. Filters catch this error and never throw it to callers.
+/// The error that ends a transfer's request when the transfer is paused. Filters catch this error and never throw it to
+/// callers.
 public struct PauseInterruption: Error {
-    /// Creates the error.
+    /// Creates the error, for a filter that transfers files.
     public init() {}
 }

@@ -12,12 +12,13 @@ import ErrandEssentials
 /// Transferred bytes aren't lost. A failed download leaves the previous file in place and keeps received bytes that can
 /// be resumed. An upload resumes from the bytes that the server has.
 public struct TransferError: Error, Sendable {
-    /// The kind of failure. More codes may be added.
+    /// The type of the error's codes. New codes may be added, so write a `default` in a `switch`.
     public typealias Code = FailureCode<TransferError>
 
-    /// The kind of failure.
+    /// The kind of failure, to switch over. Stable, and suitable for metrics.
     public let code: Code
-    /// The expected and the actual result, for developers. A sentence without a full stop, with files' full paths.
+    /// What was expected and what happened instead, in one sentence for developers, without a full stop. It contains
+    /// full paths of files.
     public let message: String
     /// The transfer's request, or `nil` if the operation concerned a directory.
     public var request: HTTPRequest?
@@ -81,7 +82,7 @@ extension TransferError: CodedError {}
 extension TransferError: RequestFailure {}
 
 extension TransferError {
-    /// The sentence to show to users.
+    /// The sentence that users see as `localizedDescription`.
     public var failureSentence: FailureSentence {
         switch code {
         case .busy: .alreadyRunning

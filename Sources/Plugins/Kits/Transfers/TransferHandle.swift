@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// Leaving the loop over the events, or cancelling its task, cancels the transfer.
 public struct TransferHandle<Output: Sendable>: AsyncSequence, Sendable {
-    /// An event of the transfer.
+    /// The element of the sequence: an event of the transfer.
     public typealias Element = TransferEvent<Output>
 
     private let handle: RequestHandle<Response<Output>>
@@ -24,16 +24,17 @@ public struct TransferHandle<Output: Sendable>: AsyncSequence, Sendable {
         (self.control, self.feed) = (control, feed)
     }
 
-    /// The transfer's activity.
+    /// The activity of the transfer, under which accessories observe it.
     public var activity: Activity { handle.activity }
 
     /// Pauses the transfer, and all others that share its ``TransferControl``.
     public func pause() { control.pause() }
     /// Resumes the transfer, and all others that share its ``TransferControl``.
     public func resume() { control.resume() }
-    /// Whether the transfer is paused.
+    /// Whether the transfer is paused, by this handle or another that shares its ``TransferControl``.
     public var isPaused: Bool { control.isPaused }
-    /// Cancels the transfer.
+    /// Cancels the transfer. ``response`` then throws `cancelled`. The bytes transferred so far are kept, so the same
+    /// request can continue later, if the server supports it.
     public func cancel() { handle.cancel() }
 
     /// The response of the completed transfer. Cancelling a task that awaits it doesn't cancel the transfer. Throws
@@ -54,7 +55,7 @@ public struct TransferHandle<Output: Sendable>: AsyncSequence, Sendable {
         deinit { handle.cancel() }
     }
 
-    /// The iterator over the events.
+    /// Reads the events of the transfer, on the caller's actor.
     public struct Iterator: AsyncIteratorProtocol {
         let observer: LoopObserver
         let feed: TransferFeed
@@ -84,7 +85,7 @@ public struct TransferHandle<Output: Sendable>: AsyncSequence, Sendable {
     }
 }
 
-/// An event of a transfer, in chronological order. More cases may be added, so write a `default`.
+/// What happened in a transfer, in chronological order. More cases may be added, so write a `default`.
 public enum TransferEvent<Output: Sendable>: Sendable {
     /// The byte counts or the state changed. The last status counts all bytes.
     case progress(TransferStatus)
@@ -112,7 +113,7 @@ public enum TransferReport: Sendable, Hashable {
 
 /// A tag that tells a transfer's filter how to pause and report: `exchange.tags[TransferCall.self]`.
 public struct TransferCall: TagKey, Sendable {
-    /// A call without a control or a receiver of reports.
+    /// Calls without this tag can't be paused, and don't report.
     public static var defaultValue: TransferCall { TransferCall() }
 
     /// Pauses and resumes the transfer.
@@ -120,7 +121,7 @@ public struct TransferCall: TagKey, Sendable {
     /// Receives all reports, one at a time, on any thread.
     public let report: @Sendable (TransferReport) -> Void
 
-    /// Creates a tag.
+    /// Creates a tag with a control and a receiver of reports. By default, reports are dropped.
     public init(
         control: TransferControl = TransferControl(), report: @escaping @Sendable (TransferReport) -> Void = { _ in }
     ) {

@@ -18,7 +18,7 @@ public struct TransferStatus: Sendable, Hashable {
     public var rate: Double
     /// The estimated time left, or `nil` if unknown.
     public var timeLeft: Duration?
-    /// The current activity.
+    /// What the transfer is doing.
     public var state: TransferState
 
     /// Creates a status, for example for tests and previews. By default all bytes are acknowledged.
@@ -41,23 +41,23 @@ public struct TransferStatus: Sendable, Hashable {
     }
 }
 
-/// The activity of a transfer. More cases may be added, so write a `default`.
+/// What a transfer is doing. More cases may be added, so write a `default`.
 public enum TransferState: Sendable, Hashable {
-    /// Waits because the process has too many open files.
+    /// The transfer waits, because the process has too many open files.
     case queued
-    /// Reads the file to upload, before sending.
+    /// The file to upload is being read, before it's sent.
     case preparing
     /// An attempt has begun, but no bytes have moved yet.
     case connecting
-    /// Receives a download's bytes.
+    /// A download's bytes are being received.
     case receiving
-    /// Sends an upload's bytes.
+    /// An upload's bytes are being sent.
     case sending
     /// An attempt is running, but no bytes have moved for five seconds.
     case stalled
-    /// Waits for `resume()`.
+    /// The transfer is paused and waits for `resume()`.
     case paused
-    /// Waits for the next attempt, which begins at this date.
+    /// The transfer waits for the next attempt, which begins at this date.
     case waiting(until: Date)
     /// All bytes of a download are on disk, and their digest is being checked.
     case verifying

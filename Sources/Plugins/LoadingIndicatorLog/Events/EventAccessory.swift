@@ -102,7 +102,7 @@ public final class EventAccessory: Accessory {
         }
     }
 
-    /// Calls the closure for the event.
+    /// Calls the closure for the event. The agent calls this method.
     public func activity(_ activity: Activity, did event: ActivityEvent) {
         call(for: event, of: activity.id)?()
     }

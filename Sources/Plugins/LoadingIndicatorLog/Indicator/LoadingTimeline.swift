@@ -26,7 +26,7 @@ struct LoadingTimeline: Sendable {
     private var live: [Activity.ID: Live] = [:]
     private var counted = 0
     private var order: UInt64 = 0
-    /// When the first counted activity began to count.
+    /// When the number of counted activities last rose above zero.
     private var since: Time?
     private var shownAt: Time?
     private var presentedAt: Time?

@@ -4,13 +4,13 @@ public import Errand
 
 /// A finished activity, for a sink to write: as text, and as fields to search by. It never contains secrets.
 public struct LogRecord: Sendable, CustomStringConvertible {
-    /// The outcome of an activity. No cases will be added.
+    /// How an activity ended. No cases will be added.
     public enum Outcome: String, Sendable {
-        /// The activity succeeded.
+        /// The activity succeeded, and its response was accepted.
         case success
         /// The activity failed; see ``LogRecord/error``.
         case failure
-        /// The activity was cancelled.
+        /// The activity was cancelled, so it neither succeeded nor failed.
         case cancelled
     }
 
@@ -30,13 +30,14 @@ public struct LogRecord: Sendable, CustomStringConvertible {
     public internal(set) var url: String?
     /// The status of the last response, or `nil` without a response.
     public internal(set) var status: Int?
-    /// The code of an ``Errand/ErrandError``, or the type of another error.
+    /// Why the activity failed: the code of an ``Errand/ErrandError``, or the type of another error. `nil` if it didn't
+    /// fail.
     public internal(set) var error: String?
     /// The response's source: "network", or "cache" with its age and reason.
     public internal(set) var source: String?
     /// The HTTP version of the last response, such as "1.1", "2" or "3", or `nil` if the transport doesn't report it.
     public internal(set) var version: String?
-    /// The time from `willStart` to `willStop`.
+    /// How long the activity took, from `willStart` to `willStop`.
     public let duration: Duration
     /// The number of body bytes sent, as reported by the transport.
     public internal(set) var bytesSent: Int64 = 0

@@ -15,9 +15,9 @@ public import ErrandMessageSyntax
 /// Only one reader can read the parts. Memory use stays low whatever their size. Releasing the reader cancels the
 /// transfer. A malformed body throws ``MultipartError``.
 public struct ReceivedParts: AsyncSequence, Sendable {
-    /// A part.
+    /// The element of the sequence: a part of the response.
     public typealias Element = ReceivedPart
-    /// A ``MultipartError``, or the body's error.
+    /// Reading throws a ``MultipartError``, or the body's error.
     public typealias Failure = any Error
 
     private let feed: PartFeed
@@ -44,10 +44,11 @@ public struct ReceivedParts: AsyncSequence, Sendable {
         feed = PartFeed(body, boundary: boundary, limits: limits)
     }
 
-    /// Starts reading. A second reader throws ``Errand/ErrandError/Code/bodyAlreadyRead``.
+    /// Creates an iterator over the parts. A second one throws ``Errand/ErrandError/Code/bodyAlreadyRead`` when it's
+    /// read.
     public func makeAsyncIterator() -> Iterator { Iterator(feed: feed, isFirst: feed.claim()) }
 
-    /// Reads one part after another.
+    /// Reads the parts one after another, on the caller's actor.
     public struct Iterator: AsyncIteratorProtocol {
         let feed: PartFeed
         let isFirst: Bool
@@ -79,7 +80,7 @@ public struct ReceivedPart: Sendable {
         body = HTTPBody(length: length, source: PartBody(feed, number))
     }
 
-    /// The name of the form field, if any.
+    /// The name of the form field, or `nil` if the part doesn't have one.
     public var name: String? { disposition?.parameters["name"].map(Self.unescaped) }
 
     /// The suggested file name, if any, as it was sent. It may contain slashes, `..` and control characters: make it
@@ -129,9 +130,9 @@ extension HTTPResponse {
 }
 
 extension Request where Output == ReceivedParts {
-    /// Streams the body.
+    /// Delivers the body as a stream.
     public var delivery: BodyDelivery { .stream }
-    /// Accepts `multipart/*`.
+    /// Accepts any multipart type, `multipart/*`.
     public var acceptableContentTypes: ContentTypes { ["multipart/*"] }
     /// Returns the parts, within the default ``MultipartLimits``.
     public func decode(_ response: HTTPResponse) async throws -> Output { try response.parts() }
@@ -165,7 +166,7 @@ public struct MultipartLimits: Sendable, Hashable {
     /// The maximum number of bytes before the first part. Defaults to 64 KiB.
     public var maximumPreambleBytes: Int
 
-    /// Creates limits.
+    /// Creates limits. By default, 10,000 parts, 16 KiB of headers in each, and 64 KiB before the first part.
     public init(maximumParts: Int = 10_000, maximumHeaderBytes: Int = 16 << 10, maximumPreambleBytes: Int = 64 << 10) {
         (self.maximumParts, self.maximumHeaderBytes, self.maximumPreambleBytes) = (
             maximumParts, maximumHeaderBytes, maximumPreambleBytes

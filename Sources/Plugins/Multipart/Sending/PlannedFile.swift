@@ -21,7 +21,7 @@ struct PlannedFile: Sendable {
         length = status.size
     }
 
-    /// Blocks. Opens the file if it hasn't changed.
+    /// Opens the file if it hasn't changed since the request was built. Blocks the thread.
     fileprivate func open() throws -> SystemFile {
         try checkFile()
         do {

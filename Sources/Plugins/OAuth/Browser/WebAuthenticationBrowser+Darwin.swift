@@ -12,7 +12,7 @@ import Synchronization
 /// Cancelling the task closes the sheet. If the user closes it, the sign-in throws ``OAuthError`` with
 /// `signInCancelled`.
 public struct WebAuthenticationBrowser: OAuthBrowser {
-    /// The redirect URI: one with a scheme of the app, or an https URL of a domain that's associated with the app.
+    /// The redirect URI: either with a scheme of the app, or an https URL of a domain that's associated with the app.
     public let redirectURI: String
     /// Whether the sheet begins without the browser's cookies, so the user signs in again. Defaults to false.
     public var isEphemeral = false
@@ -27,7 +27,7 @@ public struct WebAuthenticationBrowser: OAuthBrowser {
         (self.redirectURI, self.anchor) = (redirectURI, anchor)
     }
 
-    /// Returns the redirect.
+    /// Shows the page and returns the URL to which the server redirects.
     public func redirect(from page: SignInPage) async throws -> String {
         guard let address = URL(string: redirectURI), let scheme = address.scheme else {
             throw OAuthError(.browserFailed, "the redirect URI isn't a URL")

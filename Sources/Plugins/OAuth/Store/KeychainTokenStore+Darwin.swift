@@ -12,14 +12,14 @@ import Security
 ///
 /// The item can be read after the first unlock of the device, so background work can renew the token.
 public struct KeychainTokenStore: TokenStore {
-    /// The service of the item, such as the app's identifier.
+    /// The service name of the keychain item, such as the app's identifier.
     public let service: String
-    /// The account of the item. Defaults to `token`.
+    /// The account name of the keychain item. Defaults to `token`.
     public let account: String
-    /// The access group that shares the item with other apps. Defaults to nil, the app's own group.
+    /// The access group that shares the item with other apps. Defaults to nil, which is the app's own group.
     public let accessGroup: String?
 
-    /// Creates a store.
+    /// Creates a store for one item of the keychain. Doesn't access the keychain.
     public init(service: String, account: String = "token", accessGroup: String? = nil) {
         (self.service, self.account, self.accessGroup) = (service, account, accessGroup)
     }
@@ -47,7 +47,7 @@ public struct KeychainTokenStore: TokenStore {
         }
     }
 
-    /// Adds or updates the item.
+    /// Adds the token's item to the keychain, or updates it.
     @concurrent public func save(_ token: OAuthToken) async throws {
         let data = try JSONEncoder().encode(token)
         let values: [String: Any] = [
@@ -63,7 +63,7 @@ public struct KeychainTokenStore: TokenStore {
         guard status == errSecSuccess else { throw Self.error("written", status) }
     }
 
-    /// Removes the item.
+    /// Removes the token's item from the keychain, if it exists.
     @concurrent public func remove() async throws {
         let status = SecItemDelete(item as CFDictionary)
         guard status == errSecSuccess || status == errSecItemNotFound else { throw Self.error("removed", status) }

@@ -21,7 +21,8 @@ enum OutboxFormat {
     static let mark: [UInt8] = [0xFF, 0x4F, 0x42, 0x52]
     static let headSize = 32
     static let sumSize = 8
-    /// The greatest number that a log can jump to. Later entries count up from there, and are read too.
+    /// The greatest number of an entry after a gap in the numbers. Entries that follow without a gap may have greater
+    /// numbers.
     static let maximumID: UInt64 = 1 << 62
     /// The greatest number of the next entry, which a rewritten log can jump to. No entry is added at this number,
     /// because the entry after it couldn't be read.

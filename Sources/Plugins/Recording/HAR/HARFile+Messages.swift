@@ -4,7 +4,7 @@ import ErrandEssentials
 extension HARFile {
     /// The request of an entry.
     public struct Request: Codable, Sendable, Hashable {
-        /// The method: "GET", "POST" and so on.
+        /// The request's method, such as "GET".
         public var method: String
         /// The absolute URL without its fragment.
         public var url: String
@@ -12,18 +12,18 @@ extension HARFile {
         public var httpVersion: String
         /// Required by the format. Always empty, because cookies are secrets.
         public var cookies: [Pair] = []
-        /// The header fields.
+        /// The request's header fields. Secrets are masked.
         public var headers: [Pair]
-        /// The percent-encoded query items.
+        /// The query items of the URL, percent-encoded.
         public var queryString: [Pair]
-        /// The body, or `nil` if it is empty or wasn't recorded.
+        /// The request's body, or `nil` if it is empty or wasn't recorded.
         public var postData: PostData?
-        /// The size of the head in bytes, which isn't known.
+        /// The size of the head in bytes. Always -1, because it isn't known.
         public var headersSize = -1
-        /// The size of the body in bytes.
+        /// The size of the request's body in bytes.
         public var bodySize: Int64
 
-        /// Creates a request.
+        /// Creates a request. Arguments that have a default are optional in the format.
         public init(
             method: String, url: String, httpVersion: String = "", headers: [Pair] = [], queryString: [Pair] = [],
             postData: PostData? = nil, bodySize: Int64 = -1
@@ -33,18 +33,18 @@ extension HARFile {
         }
     }
 
-    /// The body of a request.
+    /// The body of a request, under the name that the format uses.
     public struct PostData: Codable, Sendable, Hashable {
-        /// The `Content-Type`.
+        /// The media type of the body, from the request's `Content-Type`.
         public var mimeType: String
-        /// The body as text.
+        /// The body as text, or Base64 if ``encoding`` is "base64".
         public var text: String
         /// How the text differs from the original body, for people.
         public var comment: String?
         /// "base64" if the body isn't text. The file calls it `_encoding`, because the format lacks such a field.
         public var encoding: String?
 
-        /// Creates a body.
+        /// Creates the body of a request.
         public init(mimeType: String, text: String, comment: String? = nil, encoding: String? = nil) {
             (self.mimeType, self.text, self.comment, self.encoding) = (mimeType, text, comment, encoding)
         }
@@ -57,26 +57,26 @@ extension HARFile {
 
     /// The response of an entry.
     public struct Response: Codable, Sendable, Hashable {
-        /// The status code, or 0 if the head didn't arrive.
+        /// The response's status code, or 0 if the head didn't arrive.
         public var status: Int
-        /// Required by the format. Always empty.
+        /// The reason phrase. Required by the format, but always empty.
         public var statusText = ""
         /// The version, such as "HTTP/1.1". Empty if it isn't known.
         public var httpVersion: String
         /// Required by the format. Always empty, because cookies are secrets.
         public var cookies: [Pair] = []
-        /// The header fields.
+        /// The response's header fields. Secrets are masked.
         public var headers: [Pair]
-        /// The body.
+        /// The body of the response, with its size and type.
         public var content: Content
         /// The target of a redirect, otherwise empty.
         public var redirectURL: String
-        /// The size of the head in bytes, which isn't known.
+        /// The size of the head in bytes. Always -1, because it isn't known.
         public var headersSize = -1
         /// The size of the body on the wire in bytes.
         public var bodySize: Int64
 
-        /// Creates a response.
+        /// Creates a response. Arguments that have a default are optional in the format.
         public init(
             status: Int, httpVersion: String = "", headers: [Pair] = [], content: Content, redirectURL: String = "",
             bodySize: Int64 = -1
@@ -101,7 +101,7 @@ extension HARFile {
         /// How the text differs from the original body, for people.
         public var comment: String?
 
-        /// Creates a body.
+        /// Creates the body of a response.
         public init(
             size: Int64, compression: Int64? = nil, mimeType: String, text: String? = nil, encoding: String? = nil,
             comment: String? = nil
@@ -114,22 +114,22 @@ extension HARFile {
     /// The phases of an exchange in milliseconds. All except the last three are -1 if they didn't happen or aren't
     /// known.
     public struct Timings: Codable, Sendable, Hashable {
-        /// Waiting for a connection.
+        /// The time spent waiting for a connection.
         public var blocked: Double
-        /// Looking up the host's name.
+        /// The time to look up the host's name.
         public var dns: Double
-        /// Opening and securing the connection.
+        /// The time to open and secure the connection.
         public var connect: Double
-        /// Securing the connection, which is part of ``connect``.
+        /// The time to secure the connection, which is part of ``connect``.
         public var ssl: Double
-        /// Sending the request. If it isn't known, it is 0 and part of ``wait``.
+        /// The time to send the request. If it isn't known, it is 0 and part of ``wait``.
         public var send: Double
-        /// Waiting for the response.
+        /// The time until the first byte of the response.
         public var wait: Double
-        /// Receiving the response.
+        /// The time to receive the response.
         public var receive: Double
 
-        /// Creates phases.
+        /// Creates timings. Phases that didn't happen default to -1.
         public init(
             blocked: Double = -1, dns: Double = -1, connect: Double = -1, ssl: Double = -1, send: Double = 0,
             wait: Double = 0, receive: Double = 0
@@ -146,11 +146,11 @@ extension HARFile {
 extension HARFile {
     /// A WebSocket message, in Chromium's format.
     public struct WebSocketMessage: Codable, Sendable, Hashable {
-        /// "send" or "receive".
+        /// The direction of the message: "send" or "receive".
         public var type: String
         /// The time of the message in seconds since 1970.
         public var time: Double
-        /// 1 for text, 2 for bytes.
+        /// The kind of message: 1 for text, 2 for bytes.
         public var opcode: Int
         /// The text, or the bytes in Base64. Secrets are masked. Empty if bodies aren't recorded.
         public var data: String
@@ -159,6 +159,13 @@ extension HARFile {
         public var size: Int64?
 
         /// Creates a message.
+        ///
+        /// - Parameters:
+        ///   - type: "send" or "receive".
+        ///   - time: The time in seconds since 1970.
+        ///   - opcode: 1 for text, 2 for bytes.
+        ///   - data: The text, or the bytes in Base64.
+        ///   - size: The size of the whole message in bytes. Defaults to `nil`: `data` is complete.
         public init(type: String, time: Double, opcode: Int, data: String, size: Int64? = nil) {
             (self.type, self.time, self.opcode, self.data, self.size) = (type, time, opcode, data, size)
         }

@@ -20,7 +20,7 @@ public struct NetworkMetrics: Sendable, Hashable {
     /// - Parameter maximumHosts: the number of hosts with separate counters. Defaults to 100.
     public init(maximumHosts: Int = 100) { limit = max(1, maximumHosts) }
 
-    /// Creates the counters of finished activities.
+    /// Creates counters from finished activities, for example from a recording.
     public init(counting activities: some Sequence<RecordedActivity>, maximumHosts: Int = 100) {
         self.init(maximumHosts: maximumHosts)
         for activity in activities { add(activity) }
@@ -47,7 +47,7 @@ public struct HostMetrics: Sendable, Hashable {
     /// The number of requests that failed, by the code of an ``Errand/ErrandError`` or the type of another error. After
     /// 50 kinds, further kinds count as "other".
     public private(set) var failures: [String: Int] = [:]
-    /// The number of stored responses, for example from a cache.
+    /// The number of responses that came from a store such as a cache.
     public private(set) var cacheHits = 0
     /// The number of body bytes sent, as reported by the transport.
     public private(set) var bytesSent: Int64 = 0

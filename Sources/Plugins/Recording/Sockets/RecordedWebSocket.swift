@@ -5,7 +5,7 @@ import ErrandRedaction
 /// The messages of a WebSocket that an exchange opened: the newest, within the recorder's limits, with secrets
 /// masked.
 public struct RecordedWebSocket: Sendable, Hashable {
-    /// One message.
+    /// One message that a WebSocket sent or received.
     public struct Message: Sendable, Hashable {
         /// Whether the message was sent or received.
         public var direction: StreamMessage.Direction
@@ -16,7 +16,7 @@ public struct RecordedWebSocket: Sendable, Hashable {
         /// A copy of the content, and its full size.
         public var body: RecordedBody
 
-        /// Creates a message.
+        /// Creates a message, for example for a test.
         public init(_ direction: StreamMessage.Direction, isText: Bool, date: Date, body: RecordedBody) {
             (self.direction, self.isText, self.date, self.body) = (direction, isText, date, body)
         }
@@ -27,7 +27,7 @@ public struct RecordedWebSocket: Sendable, Hashable {
     /// The number of earlier messages that were dropped.
     public var droppedMessages: Int
 
-    /// Creates the messages of a socket.
+    /// Creates the messages of a socket, by default none.
     public init(messages: [Message] = [], droppedMessages: Int = 0) {
         (self.messages, self.droppedMessages) = (messages, droppedMessages)
     }

@@ -11,7 +11,7 @@ import Errand
 /// The page is self-contained: it doesn't load scripts, fonts or images. It supports light and dark mode and is
 /// readable without color.
 public struct WaterfallPage: Sendable {
-    /// The heading.
+    /// The heading of the page.
     public var title: String
     private let rows: [WaterfallRow]
     private let dropped: Int
@@ -25,7 +25,7 @@ public struct WaterfallPage: Sendable {
 
     private static let phases = ["blocked", "dns", "connect", "tls", "send", "wait", "receive"]
 
-    /// The page in UTF-8.
+    /// The page as HTML text.
     public var html: String {
         let origin = rows.map(\.start).min() ?? .zero
         let end = rows.map(\.end).max() ?? .zero

@@ -1,6 +1,7 @@
 public import Errand
 
-/// Decides when a request equals a recorded request: by method and URL, and by any other parts that you add.
+/// Decides whether a request counts as equal to a recorded request: by method and URL, and by any other parts that you
+/// add.
 ///
 /// ```swift
 /// ReplayMatching(body: true, headers: ["Accept-Language"])
@@ -46,7 +47,8 @@ public enum ReplayTiming: Sendable, Hashable {
     case recorded
 }
 
-/// What a replay does with requests, recorded or not.
+/// Determines whether a replay responds from the recording, passes requests on to a transport, or records new
+/// responses.
 public struct ReplayMode: Sendable {
     enum Kind: Sendable { case replayOnly, replayOrPassOn, recordNew, recordAll }
 

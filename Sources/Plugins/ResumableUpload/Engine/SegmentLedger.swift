@@ -28,7 +28,7 @@ final class SegmentLedger: Sendable {
 
     var segments: [UploadSegment] { state.withLock { $0.segments } }
     var places: [UploadResource] { segments.compactMap(\.resource) }
-    /// The segments that may be incomplete on the server.
+    /// The indices of the segments that may be incomplete on the server.
     var open: [Int] {
         state.withLock { state in state.segments.indices.filter { !state.complete.contains($0) } }
     }

@@ -93,7 +93,7 @@ final class UploadRecordFile: Sendable {
     }
 
     func remove() {
-        // Only once: the name may belong to another run afterwards.
+        // Remove the file only once, because its name may belong to another run afterwards.
         if state.withLock({ state in
             defer { state.isOver = true }
             return state.isOver

@@ -10,18 +10,18 @@ import Synchronization
 /// ```
 ///
 /// The seed alone determines the faults of the first, second and following requests, so you can repeat a run. The
-/// filter runs right before the transport. Put it last in the array, so retries, gates and breakers see the faults.
+/// filter runs right before the transport. Put it last in the array, so retries, host limits and breakers see the faults.
 /// Delays use the agent's `TimeSource`.
 public struct FaultInjectionFilter: Filter {
-    /// The seed that determines the faults.
+    /// The number that determines the faults. The same seed gives the same faults.
     public let seed: UInt64
     /// The share of requests that fail, from 0 to 1.
     public let failingShare: Double
-    /// The possible faults. Each failing request gets one of them.
+    /// The faults to inject. Each failing request gets one of them.
     public let faults: [Fault]
     /// The share of requests that are delayed, from 0 to 1. Some of them may also fail.
     public let slowShare: Double
-    /// The delay of a slow request.
+    /// How long a slow request is delayed.
     public let delay: Duration
     private let applies: @Sendable (HTTPRequest) -> Bool
     private let counter: Counter
@@ -47,13 +47,13 @@ public struct FaultInjectionFilter: Filter {
         (self.delay, self.applies, counter) = (delay, applies, Counter())
     }
 
-    /// ``FilterStages/wire``
+    /// The filter runs in the stage ``FilterStages/wire``.
     public var stages: FilterStages { .wire }
 
-    /// States the seed.
+    /// The filter's line in the agent's `explain`, with the seed.
     public var explanation: String { "injects faults, seed \(seed)" }
 
-    /// Fails or delays the request, or passes it on.
+    /// Makes the request fail or delays it, if the seed determines it; otherwise sends it.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         guard applies(exchange.http) else { return try await next(exchange) }
         var dice = Dice(state: seed &+ counter.value.add(1, ordering: .relaxed).newValue &* 0xD134_2543_DE82_EF95)
@@ -69,8 +69,8 @@ public struct FaultInjectionFilter: Filter {
 }
 
 extension Filter where Self == FaultInjectionFilter {
-    /// Injects faults: `filters: [.standardResilience, .faultInjection(seed: 7, failing: 0.1)]`. For the arguments, see
-    /// ``FaultInjectionFilter/init(seed:failing:with:slow:by:where:)``.
+    /// Creates a filter that injects faults: `filters: [.standardResilience, .faultInjection(seed: 7, failing: 0.1)]`.
+    /// For the arguments, see ``FaultInjectionFilter/init(seed:failing:with:slow:by:where:)``.
     public static func faultInjection(
         seed: UInt64, failing: Double = 0, with faults: [FaultInjectionFilter.Fault] = [.status(503)], slow: Double = 0,
         by delay: Duration = .zero, where applies: @escaping @Sendable (HTTPRequest) -> Bool = { _ in true }
@@ -80,13 +80,13 @@ extension Filter where Self == FaultInjectionFilter {
 }
 
 extension FaultInjectionFilter {
-    /// A way for a request to fail.
+    /// A fault that ``FaultInjectionFilter`` can inject into a request.
     public struct Fault: Sendable, CustomStringConvertible {
-        /// The fault in words.
+        /// The fault in words, such as "status 503".
         public let description: String
         private let body: @Sendable (Exchange) async throws -> HTTPResponse
 
-        /// Responds with a status and no body.
+        /// Returns a fault that responds with a status and no body.
         public static func status(_ status: Int, headers: HTTPHeaders = [:]) -> Fault {
             Fault(description: "status \(status)") { exchange in
                 HTTPResponse(

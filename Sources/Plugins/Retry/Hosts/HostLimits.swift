@@ -1,6 +1,6 @@
 import Errand
 
-/// The limits of a gate for each host.
+/// The limits of a ``HostLimitFilter`` for each host.
 public struct HostLimits: Sendable, Hashable {
     /// The maximum number of concurrent requests, including streamed responses until their bodies end. Defaults to nil:
     /// no limit.
@@ -23,9 +23,9 @@ public struct HostLimits: Sendable, Hashable {
     }
 }
 
-/// A maximum number of requests in any period of a given length: `RequestRate(100, per: .seconds(60))`.
+/// How many requests are allowed in any period of a given length: `RequestRate(100, per: .seconds(60))`.
 public struct RequestRate: Sendable, Hashable {
-    /// The number of requests, at least 1.
+    /// How many requests are allowed per period, at least 1.
     public let count: Int
     /// The length of the period. Zero means no limit.
     public let period: Duration

@@ -2,12 +2,12 @@ import ErrandEssentials
 
 /// The credentials of an AWS account, role or user.
 public struct AWSCredentials: Sendable, Hashable {
-    /// The ID of the key. It isn't a secret.
+    /// The ID of the access key. It isn't a secret.
     public let accessKeyID: String
     let secretAccessKey: String
     let sessionToken: String?
-    /// What identifies the user to caches. Defaults to the ID of the key. Set it for temporary credentials, whose ID
-    /// changes for the same user.
+    /// The text by which caches tell users apart. Defaults to the access key's ID. Set it for temporary credentials,
+    /// whose ID changes for the same user.
     public let owner: String
 
     /// Creates credentials.
@@ -24,10 +24,10 @@ public struct AWSCredentials: Sendable, Hashable {
 }
 
 extension AWSCredentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The ID of the key, with the key masked.
+    /// The access key's ID, with the key masked.
     public var description: String { "\(accessKeyID) •••" }
-    /// Same as `description`.
+    /// The same text as `description`, for debuggers.
     public var debugDescription: String { description }
-    /// Only the ID of the key.
+    /// A mirror that shows only the access key's ID, so a dump doesn't reveal the key.
     public var customMirror: Mirror { Mirror(self, children: ["accessKeyID": accessKeyID]) }
 }

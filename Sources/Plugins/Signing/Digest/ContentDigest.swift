@@ -14,9 +14,9 @@ import Synchronization
 public struct ContentDigest: Sendable, Hashable {
     /// An algorithm that RFC 9530 considers secure.
     public enum Algorithm: String, Sendable, Hashable, CaseIterable {
-        /// SHA-256.
+        /// The algorithm SHA-256.
         case sha256 = "sha-256"
-        /// SHA-512.
+        /// The algorithm SHA-512.
         case sha512 = "sha-512"
 
         var digest: KeyDigest.Algorithm { self == .sha256 ? .sha256 : .sha512 }
@@ -25,16 +25,16 @@ public struct ContentDigest: Sendable, Hashable {
 
     /// A digest with its algorithm.
     public struct Entry: Sendable, Hashable {
-        /// The algorithm.
+        /// The algorithm that computed the digest.
         public let algorithm: Algorithm
-        /// The digest.
+        /// The bytes of the digest.
         public let bytes: Data
     }
 
     /// The digests of known algorithms, in the order of the field.
     public let entries: [Entry]
 
-    /// Computes digests. Throws ``ErrandKeys/KeyError`` if the platform has no library.
+    /// Creates the digests of some bytes. Throws ``ErrandKeys/KeyError`` if the platform has no library.
     public init(of data: Data, _ algorithms: [Algorithm]) throws {
         entries = try algorithms.map { Entry(algorithm: $0, bytes: try KeyDigest.digest(of: data, $0.digest)) }
     }
@@ -59,7 +59,7 @@ public struct ContentDigest: Sendable, Hashable {
         }
     }
 
-    /// The value of the field.
+    /// The text of the field, such as `sha-256=:…:`.
     public var fieldValue: String {
         entries.map { "\($0.algorithm.rawValue)=:\($0.bytes.base64EncodedString()):" }.joined(separator: ", ")
     }

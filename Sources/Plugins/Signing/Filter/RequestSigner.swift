@@ -21,14 +21,14 @@ public import ErrandEssentials
 /// The filter takes care of the rest: which origins get a signature, each attempt and hop, the clock, users, and
 /// masking.
 public protocol RequestSigner: Sendable {
-    /// A short description for `agent.explain`. Must not contain a secret.
+    /// A short description of the scheme for `agent.explain`. Must not contain a secret.
     var explanation: String { get }
-    /// Fields that the signer adds and that logs may show. All others that it adds or changes are sensitive. Empty by
-    /// default.
+    /// The fields that the signer adds and that logs may show. All other fields that it adds or changes are sensitive.
+    /// Empty by default.
     var plainFields: Set<HTTPHeaderName> { get }
-    /// Returns what identifies the key's owner, such as the key's ID. It must stay the same as long as the key belongs to
-    /// the same user, and differ between users. Nil by default: each signature counts as another user, and no request
-    /// finds a cached response.
+    /// Returns a text that identifies the key's owner, such as the key's ID, so caches keep users apart. It must stay
+    /// the same as long as the key belongs to the same user, and differ between users. Nil by default: each signature
+    /// counts as another user, and no request finds a cached response.
     func owner() async throws -> String?
     /// Adds the signature to a request. Called for each request on the wire, with the request as it is without a
     /// signature.
@@ -42,11 +42,11 @@ public protocol RequestSigner: Sendable {
 }
 
 extension RequestSigner {
-    /// Empty.
+    /// The default implementation returns no fields, so logs mask all that the signer adds.
     public var plainFields: Set<HTTPHeaderName> { [] }
-    /// Nil.
+    /// The default implementation returns nil: each signature counts as another user.
     public func owner() async throws -> String? { nil }
-    /// Nil.
+    /// The default implementation returns nil: no other attempt is made.
     public func revised(after response: HTTPResponse) throws -> (any RequestSigner)? { nil }
 }
 
@@ -64,14 +64,14 @@ public enum SigningMode: TagKey, Sendable, Hashable {
     /// Sends the request without a signature.
     case off
 
-    /// ``SigningMode/on``
+    /// The value for calls without this tag: ``SigningMode/on``.
     public static var defaultValue: SigningMode { .on }
-    /// True, because the signature can change the response.
+    /// Returns true, because the signature can change the response: calls with different modes don't share one.
     public static var affectsResponse: Bool { true }
 }
 
 extension CallOptions {
-    /// Returns a copy of the options with another mode.
+    /// Returns a copy of these options with another signing mode.
     public func signing(_ mode: SigningMode) -> CallOptions {
         var options = self
         options.tags[SigningMode.self] = mode

@@ -19,12 +19,12 @@ public struct SignatureVerificationFilter: Filter {
         (self.verifier, self.wanted, self.origins) = (verifier, wanted, origins)
     }
 
-    /// `.call`, to ask for signatures, and `.wire`, to verify them.
+    /// The filter runs in the call stage, to ask for signatures, and in the wire stage, to verify them.
     public var stages: FilterStages { [.call, .wire] }
-    /// The description for `explain`.
+    /// The filter's line in the agent's `explain`.
     public var explanation: String { "verifies the signatures of responses" }
 
-    /// Verifies the response. Throws ``SigningError``.
+    /// Sends the request and verifies the response. Throws ``SigningError`` if the response's signature isn't valid.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         if exchange.stage == .call { return try await next(asking(exchange)) }
         let response = try await next(exchange)
@@ -94,7 +94,7 @@ final class VerifiedSource: HTTPBodySource {
 }
 
 extension Filter where Self == SignatureVerificationFilter {
-    /// Verifies the signature of each response.
+    /// Creates a filter that verifies the signature of each response.
     ///
     /// - Parameters:
     ///   - verifier: The keys and the requirements.

@@ -2,24 +2,26 @@ public import ErrandEssentials
 import ErrandHTTP
 public import ErrandKeys
 
-/// What a signature has to be like, so ``HTTPMessageVerifier`` accepts it.
+/// The requirements that a signature must meet for ``HTTPMessageVerifier`` to accept it.
 public struct SignatureRequirements: Sendable {
     /// Components that the signature has to cover. A component with other parameters doesn't count.
     public var components: [SignatureComponent]
-    /// The longest time since `created`, which the signature must have. Nil to accept any age. Defaults to five minutes.
+    /// The maximum age of a signature, by its parameter `created`, which it then must have. Nil accepts any age. Defaults
+    /// to five minutes.
     public var maximumAge: Duration? = .seconds(300)
     /// How far `created` can be in the future and `expires` in the past. Defaults to five seconds.
     public var clockTolerance: Duration = .seconds(5)
     /// Whether a message with content needs a `Content-Digest` that the signature covers and that fits. Defaults to
     /// true.
     public var coversContent = true
-    /// The label of the signature. Nil, the default, accepts any label.
+    /// The label that the signature must have. Nil, the default, accepts any label.
     public var label: String?
-    /// The tag of the signature. Nil, the default, accepts any tag and no tag.
+    /// The tag that the signature must have. Nil, the default, accepts any tag and no tag.
     public var tag: String?
-    /// Remembers the nonces of accepted signatures. Without it, the default, a nonce isn't needed and isn't checked.
+    /// The store of the nonces of accepted signatures, so each is accepted once. Without it, the default, a nonce isn't
+    /// needed and isn't checked.
     public var nonces: (any NonceStore)?
-    /// The number of signatures in a message. More throw ``Errand/FailureCode/tooManySignatures``. Defaults to 16.
+    /// The most signatures in a message. More throw ``Errand/FailureCode/tooManySignatures``. Defaults to 16.
     public var maximumSignatures = 16
 
     /// Creates requirements.
@@ -28,12 +30,12 @@ public struct SignatureRequirements: Sendable {
     public init(covering components: [SignatureComponent]) { self.components = components }
 }
 
-/// A key to verify with.
+/// A key that verifies signatures, and the algorithm to accept.
 public struct VerificationKey: Sendable {
     let verifier: any KeyVerifier
     let algorithm: KeyAlgorithm?
 
-    /// Creates a key.
+    /// Creates a key from a public or shared key.
     ///
     /// - Parameters:
     ///   - verifier: The public or shared key.
@@ -44,10 +46,10 @@ public struct VerificationKey: Sendable {
     }
 }
 
-/// Finds the keys of signatures.
+/// Finds the key that verifies a signature, by the key's ID.
 public protocol VerificationKeySource: Sendable {
-    /// Returns the key for a signature, or nil if it's unknown. The ID is what the signature says: don't use it as a path
-    /// or a URL.
+    /// Returns the key with an ID, or nil if it's unknown. The ID comes from the message and isn't verified yet, so
+    /// don't use it as a path or a URL.
     func key(id: String?) async throws -> VerificationKey?
 }
 
@@ -55,20 +57,20 @@ public protocol VerificationKeySource: Sendable {
 public struct KnownKeys: VerificationKeySource, ExpressibleByDictionaryLiteral {
     private let keys: [String: VerificationKey]
 
-    /// Creates a set of keys.
+    /// Creates a set of keys from a dictionary by ID.
     public init(_ keys: [String: VerificationKey]) { self.keys = keys }
     /// Creates a set of keys from a literal. If an ID repeats, its last key is used.
     public init(dictionaryLiteral elements: (String, VerificationKey)...) {
         self.init([String: VerificationKey](elements) { _, last in last })
     }
 
-    /// Returns the key with the ID.
+    /// Returns the key with an ID, or nil if the set doesn't contain it.
     public func key(id: String?) -> VerificationKey? { id.flatMap { keys[$0] } }
 }
 
-/// Remembers nonces, so a signature is accepted only once.
+/// Stores the nonces of accepted signatures, so a signature is accepted only once.
 public protocol NonceStore: Sendable {
-    /// Records a nonce of a valid signature. Returns false if it is known, or can't be recorded.
+    /// Records the nonce of a valid signature. Returns false if it was recorded before, or can't be recorded.
     ///
     /// - Parameters:
     ///   - nonce: The nonce.

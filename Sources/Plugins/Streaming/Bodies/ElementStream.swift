@@ -16,7 +16,7 @@ public import ErrandEssentials
 /// Throws ``StreamingError``, or ``Errand/ErrandError`` if the transfer fails. After a
 /// ``StreamingError/Code/decodingFailed`` error, the iterator continues with the next element. Any other error ends it.
 public struct ElementStream<Element: Sendable>: AsyncSequence, Sendable {
-    /// An error of the transfer or of an element.
+    /// Reading throws ``StreamingError``, or ``Errand/ErrandError`` if the transfer fails.
     public typealias Failure = any Error
 
     enum Origin: Sendable {
@@ -32,10 +32,10 @@ public struct ElementStream<Element: Sendable>: AsyncSequence, Sendable {
         (self.origin, self.makeReader) = (origin, makeReader)
     }
 
-    /// Starts reading.
+    /// Creates an iterator over the elements. It doesn't read anything before its first `next()`.
     public func makeAsyncIterator() -> Iterator { Iterator(origin, makeReader) }
 
-    /// Reads elements on the caller's actor.
+    /// Reads the elements on the caller's actor.
     public struct Iterator: AsyncIteratorProtocol {
         private let origin: Origin
         private let makeReader: @Sendable (HTTPResponse?) -> ElementReader<Element>
@@ -195,7 +195,7 @@ extension Agent {
     }
 }
 
-/// Limits for a stream's elements.
+/// The default limit for the elements of streams.
 public enum ElementLimit {
     /// The default maximum size of a line, a value, or an event: 16 MiB.
     public static let standard = 16 << 20

@@ -6,9 +6,9 @@ import ErrandEssentials
 /// If an event can't be decoded, throws ``StreamingError/Code/decodingFailed`` with its number and the underlying
 /// error; the iterator continues with the next event. Otherwise, it behaves like ``EventStream``.
 public struct TypedEvents<Value: Sendable>: AsyncSequence, Sendable {
-    /// A decoded value.
+    /// The element of the sequence: a value decoded from an event.
     public typealias Element = Value
-    /// ``StreamingError``, or ``Errand/ErrandError`` if the transfer fails.
+    /// Reading throws ``StreamingError``, or ``Errand/ErrandError`` if the transfer fails.
     public typealias Failure = any Error
 
     /// The underlying event stream. Use it to observe or cancel the stream.
@@ -17,10 +17,10 @@ public struct TypedEvents<Value: Sendable>: AsyncSequence, Sendable {
 
     init(_ stream: EventStream, _ types: EventTypes<Value>) { (self.stream, self.types) = (stream, types) }
 
-    /// Starts reading.
+    /// Creates an iterator over the values. The stream can have only one reader.
     public func makeAsyncIterator() -> Iterator { Iterator(stream, types) }
 
-    /// Reads values on the caller's actor.
+    /// Reads the values on the caller's actor.
     public struct Iterator: AsyncIteratorProtocol {
         private let stream: EventStream
         private let types: EventTypes<Value>
@@ -102,31 +102,31 @@ public struct EventTypes<Value: Sendable>: Sendable {
     private var fallback: Rule?
     private var isEnd: (@Sendable (ServerSentEvent) -> Bool)?
 
-    /// Creates an empty set of rules.
+    /// Creates rules that ignore every event.
     public init() {}
 
-    /// Decodes the data of events with this name.
+    /// Returns rules that also decode the data of events with this name.
     public func on<Payload: Decodable & Sendable>(
         _ name: String, _ make: @escaping @Sendable (Payload) -> Value
     ) -> EventTypes {
         with { $0.rules[name] = { event, decoding in make(try decoding.value(event)) } }
     }
 
-    /// Returns a fixed value for events with this name, and ignores their data.
+    /// Returns rules that also deliver a fixed value for events with this name, and ignore their data.
     public func on(_ name: String, _ value: Value) -> EventTypes {
         with { $0.rules[name] = { _, _ in value } }
     }
 
-    /// Converts all other events. Return `nil` to ignore an event.
+    /// Returns rules that also convert all other events. Return `nil` from the closure to ignore an event.
     public func otherwise(_ make: @escaping @Sendable (ServerSentEvent) throws -> Value?) -> EventTypes {
         with { $0.fallback = { event, _ in try make(event) } }
     }
 
-    /// Ends the stream normally at an event with this data, as in `.ending(at: "[DONE]")`. If the server ends the stream
-    /// without it, throws ``StreamingError/Code/truncated`` after the last value.
+    /// Returns rules that end the stream normally at an event with this data, as in `.ending(at: "[DONE]")`. If the
+    /// server ends the stream without it, throws ``StreamingError/Code/truncated`` after the last value.
     public func ending(at data: String) -> EventTypes { ending { $0.data == data } }
 
-    /// Ends the stream normally at the first event that satisfies a condition, like ``ending(at:)``.
+    /// Returns rules that end the stream normally at the first event that satisfies a condition, like ``ending(at:)``.
     public func ending(where isEnd: @escaping @Sendable (ServerSentEvent) -> Bool) -> EventTypes {
         with { $0.isEnd = isEnd }
     }
@@ -146,7 +146,7 @@ public struct EventTypes<Value: Sendable>: Sendable {
 }
 
 extension EventTypes where Value: Decodable {
-    /// Decodes all events as one type, whatever their name.
+    /// Rules that decode all events as one type, whatever their name.
     public static var any: EventTypes {
         EventTypes().with { $0.fallback = { event, decoding in try decoding.value(event) } }
     }

@@ -194,7 +194,7 @@ struct ByteWindow {
             storage.removeAll(keepingCapacity: storage.capacity <= Self.keptCapacity || size > Self.keptCapacity)
             start = 0
         } else if storage.count + size > storage.capacity, count <= start {
-            // At least as much space is gained as bytes are moved, so bytes are rarely moved.
+            // Frees at least as many bytes as it moves, so moving costs little on average.
             storage.removeFirst(start)
             start = 0
         }

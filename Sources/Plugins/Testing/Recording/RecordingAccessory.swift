@@ -13,13 +13,13 @@ public import Errand
 ///
 /// The records don't contain body streams, which would keep transfers alive.
 public final class RecordingAccessory: Accessory {
-    /// An event of an activity.
+    /// A recorded event, with the activity that reported it.
     public struct Record: Sendable {
-        /// The activity that reported the event.
+        /// The number of the activity that reported the event.
         public let activity: Activity.ID
-        /// The parent of an activity that is part of another one.
+        /// The activity that this activity is a part of, such as its batch. Nil if there is none.
         public let parent: Activity.ID?
-        /// The kind: a request, a batch and so on.
+        /// The activity's kind, such as a request or a batch.
         public let kind: ActivityKind
         /// The activity's name in logs.
         public let label: String
@@ -35,9 +35,9 @@ public final class RecordingAccessory: Accessory {
         var running: Set<Activity.ID> = []
     }
 
-    /// The number of bytes of each body to receive.
+    /// The most bytes of each body that the accessory records.
     public let maximumBodyBytes: Int
-    /// Whether to receive WebSocket messages.
+    /// Whether the accessory records WebSocket messages and events of event streams.
     public let observesMessages: Bool
     private let maximumRecords: Int
     private let state = Watched(State())
@@ -54,7 +54,7 @@ public final class RecordingAccessory: Accessory {
         CreationObservers.notify(of: self)
     }
 
-    /// Records an event.
+    /// Records an event. The agent calls it, so your test doesn't need to.
     public func activity(_ activity: Activity, did event: ActivityEvent) {
         let record = Record(
             activity: activity.id, parent: activity.parent, kind: activity.kind, label: activity.label,
@@ -77,7 +77,7 @@ public final class RecordingAccessory: Accessory {
         }
     }
 
-    /// Returns the events of an activity.
+    /// Returns the events of an activity, in order.
     public func events(of activity: Activity.ID) -> [ActivityEvent] { records(of: activity).map(\.event) }
 
     /// Returns event names, of one activity or of all, without transport events unless you pass `transport: true`.

@@ -1,17 +1,17 @@
 public import Errand
 public import ErrandEssentials
 
-/// A request as the server received it.
+/// A request as a ``TestServer`` received it.
 public struct RecordedRequest: Sendable {
-    /// The method, as sent.
+    /// The request's method, as sent.
     public let method: HTTPMethod
     /// The request target, as sent: "/users/7?page=2".
     public let target: String
-    /// "1.1" or "1.0".
+    /// The HTTP version: "1.1" or "1.0".
     public let version: String
     /// The header fields, in order of arrival. Printing them masks credentials.
     public let headers: HTTPHeaders
-    /// The body without framing. Empty if the route doesn't keep it.
+    /// The body's bytes without the framing. Empty if the route doesn't keep the body.
     public internal(set) var body = Data()
     /// The number of body bytes received, even if they weren't kept.
     public internal(set) var bodyLength: Int64 = 0

@@ -104,9 +104,9 @@ struct RequestHead {
     }
 }
 
-/// An invalid request, and the status with which it was rejected.
+/// A request that a ``TestServer`` rejected because it wasn't valid, with the status of the response.
 public struct RequestFault: DescribedError, Sendable, Hashable {
-    /// 400, 413, 417, 431, 501 or 505.
+    /// The status of the response: 400, 413, 417, 431, 501 or 505.
     public let status: Int
     /// What is wrong with the request, without its content.
     public let reason: String
@@ -115,6 +115,6 @@ public struct RequestFault: DescribedError, Sendable, Hashable {
 
     /// The status and the reason: "400 a line doesn't end with CR and LF".
     public var description: String { "\(status) \(reason)" }
-    /// The status code.
+    /// The code of the `NSError`: the status of the response.
     public var errorCode: Int { status }
 }

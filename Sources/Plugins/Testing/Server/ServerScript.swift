@@ -43,13 +43,14 @@ struct ServerScript: Sendable {
 
 /// How a route handles request bodies.
 public enum BodyReading: Sendable {
-    /// Reads and keeps the body, up to the configuration's `maximumBodyBytes`. The default.
+    /// The server reads and keeps the body, up to the configuration's `maximumBodyBytes`. The default.
     case kept
-    /// Reads and counts a body of any length, but doesn't keep it.
+    /// The server reads and counts a body of any length, but doesn't keep it.
     case discarded
-    /// Doesn't read the body, and closes the connection after the response.
+    /// The server doesn't read the body, and closes the connection after the response.
     case untouched
-    /// Waits until the test opens the gate, then reads and keeps the body. Meanwhile, backpressure reaches the client.
+    /// The server waits until the test opens the gate, then reads and keeps the body. Meanwhile, backpressure reaches
+    /// the client.
     case held(by: Gate)
     /// Passes the body to a closure as it arrives, without keeping it.
     ///
@@ -66,29 +67,29 @@ public enum BodyReading: Sendable {
 
 /// An action while a request's body is being read; see ``BodyReading/watched(_:)``.
 public enum BodyAction: Sendable {
-    /// Sends a 1xx response.
+    /// Sends a 1xx response with a status and header fields.
     case inform(Int, HTTPHeaders)
     /// Responds without reading the remaining body, then closes the connection.
     case respond
     /// Closes the connection without a response.
     case close
-    /// Resets the connection.
+    /// Resets the connection without a response.
     case reset
-    /// Does nothing more until the client closes the connection or the server stops.
+    /// Stops reading and sending until the client closes the connection or the server stops.
     case stall
 }
 
 /// How the server treats a connection after accepting it.
 public enum ConnectionPlan: Sendable {
-    /// Serves requests.
+    /// The server handles the connection's requests.
     case serve
-    /// Closes the connection immediately.
+    /// The server closes the connection immediately.
     case close
-    /// Resets the connection immediately.
+    /// The server resets the connection immediately.
     case reset
-    /// Neither reads nor sends until the client closes the connection or the server stops.
+    /// The server neither reads nor sends until the client closes the connection or the server stops.
     case silence
-    /// Sends these bytes first, then closes the connection.
+    /// The server sends these bytes first, then closes the connection.
     case send([UInt8])
 }
 

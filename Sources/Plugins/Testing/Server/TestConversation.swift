@@ -1,7 +1,8 @@
 public import ErrandEssentials
 import ErrandSupport
 
-/// The server's end of a connection that has left HTTP. Its methods block the connection's thread.
+/// The server's end of a connection that switched from HTTP to another protocol. Its methods block the connection's
+/// thread.
 ///
 /// ```swift
 /// server.on("/echo", TestResponse(status: 101, headers: ["Upgrade": "echo", "Connection": "Upgrade"]).continuing { connection in
@@ -39,9 +40,9 @@ public final class TestConversation {
     /// Waits until the test opens a gate. Throws if the client closes the connection or the server stops.
     public func wait(for gate: Gate) throws { try connection.wait(at: gate) }
 
-    /// Stays silent until the client closes the connection or the server stops.
+    /// Sends nothing until the client closes the connection or the server stops. Then throws, so the conversation ends.
     public func stall() throws -> Never { try connection.stall() }
 
-    /// Resets the connection.
+    /// Resets the connection. Then throws, so the conversation ends.
     public func reset() throws -> Never { throw Connection.Ending.reset }
 }

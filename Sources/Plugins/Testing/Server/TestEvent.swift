@@ -9,7 +9,7 @@ import ErrandEssentials
 public struct TestEvent: Sendable, Hashable, ExpressibleByStringLiteral {
     /// The text on the wire, including the final blank line.
     public var text: String
-    /// The id from which clients resume a stream.
+    /// The event's ID, from which clients resume a stream. Nil if the event has none.
     public var id: String?
 
     /// Creates an event with a data line for each line of `data`.
@@ -22,7 +22,7 @@ public struct TestEvent: Sendable, Hashable, ExpressibleByStringLiteral {
         self.init(text: lines.joined(separator: "\n") + "\n\n", id: id)
     }
 
-    /// Creates an event with only data.
+    /// Creates an event that has only data, from a string literal.
     public init(stringLiteral data: String) { self.init(data) }
 
     private init(text: String, id: String? = nil) { (self.text, self.id) = (text, id) }
@@ -30,7 +30,7 @@ public struct TestEvent: Sendable, Hashable, ExpressibleByStringLiteral {
     /// Returns a comment, such as a heartbeat.
     public static func comment(_ text: String = "") -> TestEvent { TestEvent(text: ":\(text)\n") }
 
-    /// Returns an event with exactly this text.
+    /// Returns an event that is sent as exactly this text, which may be malformed.
     public static func raw(_ text: String) -> TestEvent { TestEvent(text: text) }
 }
 
@@ -39,7 +39,7 @@ extension TestResponse {
     /// the events, or `stalled(afterBodyBytes:)` or `waiting(for:afterBodyBytes:)` to keep the stream open.
     public static func events(_ events: TestEvent...) -> TestResponse { self.events(events) }
 
-    /// Sends an event stream with a chunk for each event, then ends it.
+    /// Returns a response that sends an event stream with a chunk for each event, and then ends it.
     public static func events(_ events: [TestEvent]) -> TestResponse {
         let pieces = events.map { Data($0.text.utf8) }
         return TestResponse(
@@ -60,7 +60,7 @@ extension TestResponse {
 }
 
 extension StubResponse {
-    /// Streams one event for each pull, then ends, with `failure` if you pass it.
+    /// Returns a response that streams one event for each pull, and then ends, with `failure` if you pass it.
     public static func events(
         _ events: [TestEvent], every interval: Duration = .zero, failure: (any Error)? = nil
     ) -> StubResponse {

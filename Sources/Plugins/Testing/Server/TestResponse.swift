@@ -10,9 +10,9 @@ public import ErrandEssentials
 /// .text("lost").resetting(afterBytes: 12)
 /// ```
 public struct TestResponse: ScriptedResponse {
-    /// The status code.
+    /// The response's status code.
     public var status: Int
-    /// The reason phrase. Defaults to the usual one.
+    /// The reason phrase in the status line. Defaults to nil, which sends the usual phrase for the status.
     public var reason: String?
     /// The header fields, without the framing. A `Content-Length` or `Transfer-Encoding` here replaces the correct one.
     public var headers: HTTPHeaders
@@ -68,7 +68,7 @@ public struct TestResponse: ScriptedResponse {
         /// Sends `Connection: close`.
         case close
         case closeSilently
-        /// Without a response.
+        /// Closes the connection when the next request arrives, without a response.
         case closeAtNextRequest
         /// Closes once the closure returns.
         case conversation(@Sendable (TestConversation) throws -> Void)
@@ -76,7 +76,7 @@ public struct TestResponse: ScriptedResponse {
         var isClose: Bool { if case .close = self { true } else { false } }
     }
 
-    /// Creates a response from a status, headers and bytes.
+    /// Creates a response, by default a 200 without headers and body.
     public init(status: Int = 200, headers: HTTPHeaders = [:], body: Data = Data()) {
         self.status = status
         self.headers = headers
@@ -85,14 +85,15 @@ public struct TestResponse: ScriptedResponse {
 }
 
 extension TestResponse {
-    /// Sends `count` bytes by repeating a block, without allocating the whole body.
+    /// Returns a response with a body of `count` bytes. It repeats a block, so the whole body isn't in memory.
     public static func repeating(_ bytes: Data = Data(repeating: 0x2E, count: 1 << 16), count: Int) -> TestResponse {
         var response = TestResponse()
         response.content = bytes.isEmpty ? .data(Data()) : .repeated(bytes, count: max(0, count))
         return response
     }
 
-    /// Sends exactly these bytes, then closes the connection, unless you add `keepAlive(true)`.
+    /// Returns a response that sends exactly these bytes, and then closes the connection, unless you add
+    /// `keepAlive(true)`.
     public static func raw(_ bytes: Data) -> TestResponse {
         var response = TestResponse()
         response.content = .raw(bytes)
@@ -100,15 +101,15 @@ extension TestResponse {
         return response
     }
 
-    /// Sends exactly this text, then closes the connection.
+    /// Returns a response that sends exactly this text, and then closes the connection.
     public static func raw(_ text: String) -> TestResponse { raw(Data(text.utf8)) }
 
-    /// Returns a redirect. `location` may be relative.
+    /// Returns a redirect to a URL, which may be relative.
     public static func redirect(to location: String, status: Int = 302) -> TestResponse {
         TestResponse(status: status, headers: [.location: location])
     }
 
-    /// Computes the response from the request.
+    /// Returns a response that a closure creates from the request.
     public static func computed(_ resolver: @escaping @Sendable (RecordedRequest) -> TestResponse) -> TestResponse {
         var response = TestResponse()
         response.resolver = resolver
@@ -117,7 +118,7 @@ extension TestResponse {
 }
 
 extension TestResponse {
-    /// Echoes the request as JSON; decode it as ``EchoedRequest``.
+    /// A response that sends the request back as JSON; decode it as ``EchoedRequest``.
     public static let echo = computed { request in
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -125,12 +126,13 @@ extension TestResponse {
         return .data(data, contentType: "application/json")
     }
 
-    /// Echoes the body with its content type, and the method as `X-Method`.
+    /// A response that sends the request's body back with its content type, and the method as `X-Method`.
     public static let echoBody = computed { request in
         .data(request.body, contentType: request.headers[.contentType]).header("X-Method", request.method.rawValue)
     }
 
-    /// Responds to requests with this user name and password. Challenges others with a 401 (RFC 7617).
+    /// Returns a response for requests with this user name and password. Other requests get a 401 with a Basic
+    /// challenge (RFC 7617).
     public static func basicAuth(user: String, password: String, then response: TestResponse = .text("ok"))
         -> TestResponse
     {
@@ -142,8 +144,8 @@ extension TestResponse {
         }
     }
 
-    /// Serves a resource in parts or conditionally: Range with If-Range (RFC 9110, section 14), If-Match, If-None-Match
-    /// and If-Modified-Since (section 13). Serves the whole resource for several ranges.
+    /// Returns a response that serves a resource in parts or conditionally: Range with If-Range (RFC 9110, section 14),
+    /// If-Match, If-None-Match and If-Modified-Since (section 13). Serves the whole resource for several ranges.
     public static func ranges(
         _ data: Data, etag: String? = nil, lastModified: String? = nil, contentType: String? = nil
     ) -> TestResponse {
@@ -181,7 +183,8 @@ extension TestResponse {
         }
     }
 
-    /// An empty range can't be satisfied; `nil` means to ignore the field.
+    /// Parses a `Range` field. Returns an empty range if it can't be satisfied, or `nil` if the field has to be
+    /// ignored.
     private static func range(_ text: String, of count: Int) -> Range<Int>? {
         guard text.hasPrefix("bytes=") else { return nil }
         let ends = text.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false)
@@ -207,17 +210,17 @@ extension TestResponse {
     }
 }
 
-/// The JSON body of ``TestResponse/echo``.
+/// The JSON body of ``TestResponse/echo``: the request as the server received it.
 public struct EchoedRequest: Codable, Sendable, Hashable {
-    /// The method, as sent.
+    /// The request's method, as sent.
     public var method: String
     /// The path and the query, as sent.
     public var target: String
-    /// The values by lowercase name, joined by ", ".
+    /// The request's fields by lowercase name. Values of the same name are joined by ", ".
     public var headers: [String: String]
-    /// The body, if it is valid UTF-8.
+    /// The request's body as text, or `nil` if it isn't valid UTF-8.
     public var text: String?
-    /// The body, as Base64 in JSON.
+    /// The request's body, as Base64 in JSON.
     public var data: Data
 
     init(_ request: RecordedRequest) {
@@ -230,25 +233,26 @@ public struct EchoedRequest: Codable, Sendable, Hashable {
 }
 
 extension TestResponse {
-    /// Sets the status code and the reason phrase.
+    /// Returns a copy with another status code and reason phrase.
     public func status(_ status: Int, reason: String? = nil) -> TestResponse {
         modified { ($0.status, $0.reason) = (status, reason) }
     }
 
-    /// Adds a header field, but replaces an existing `Content-Type`.
+    /// Returns a copy with one more header field. A `Content-Type` replaces an existing one.
     public func header(_ name: HTTPHeaderName, _ value: String) -> TestResponse {
         modified { if name == .contentType { $0.headers.set(name, value) } else { $0.headers.add(name, value) } }
     }
 
-    /// Announces a different length, and still sends the whole body.
+    /// Returns a copy whose `Content-Length` differs from the body, which is still sent as a whole.
     public func contentLength(_ length: Int) -> TestResponse {
         modified { $0.headers.set(.contentLength, "\(length)") }
     }
 
-    /// Sends the body in chunks of these sizes, and one for the remaining bytes (RFC 9112, section 7.1).
+    /// Returns a copy that sends the body in chunks of these sizes, and one for the remaining bytes (RFC 9112, section
+    /// 7.1).
     public func chunked(sizes: [Int] = []) -> TestResponse { modified { $0.framing = .chunked(sizes) } }
 
-    /// Sends the body without a length, and ends it by closing the connection.
+    /// Returns a copy that sends the body without a length, and ends it by closing the connection.
     public func untilClose() -> TestResponse {
         modified {
             $0.framing = .untilClose
@@ -256,7 +260,7 @@ extension TestResponse {
         }
     }
 
-    /// Adds trailer fields, and sends the body in chunks.
+    /// Returns a copy with trailer fields, which sends the body in chunks.
     public func trailers(_ trailers: HTTPHeaders) -> TestResponse {
         modified {
             $0.trailers = trailers
@@ -264,64 +268,66 @@ extension TestResponse {
         }
     }
 
-    /// Sends a 1xx response first, in a separate write. You can add several.
+    /// Returns a copy that first sends a 1xx response, in a separate write. You can add several.
     public func informational(_ status: Int, _ headers: HTTPHeaders = [:]) -> TestResponse {
         modified { $0.informational.append((status, headers)) }
     }
 
-    /// Delays the response. The wait ends early if the client closes the connection or the server stops.
+    /// Returns a copy that waits before it responds. The wait ends early if the client closes the connection or the
+    /// server stops.
     public func delayed(by delay: Duration) -> TestResponse { modified { $0.delay = delay } }
 
-    /// Delays the response until the test opens a gate.
+    /// Returns a copy that waits before it responds, until the test opens a gate.
     public func waiting(for gate: Gate) -> TestResponse { modified { $0.gate = gate } }
 
-    /// Pauses after this many body bytes until the test opens a gate.
+    /// Returns a copy that pauses after this many body bytes, until the test opens a gate.
     public func waiting(for gate: Gate, afterBodyBytes count: Int) -> TestResponse {
         modified { $0.bodyGate = (max(0, count), gate) }
     }
 
-    /// Sends the response in pieces, each in a separate write, with a pause before each but the first. An interval of
-    /// `.zero` only splits it. The head is sent as a whole unless you pass `includingHead`.
+    /// Returns a copy that sends the response in pieces, each in a separate write, with a pause before each but the
+    /// first. An interval of `.zero` only splits it. The head is sent as a whole unless you pass `includingHead`.
     public func slowly(
         bytesPerChunk: Int, every interval: Duration, includingHead: Bool = false
     ) -> TestResponse {
         modified { $0.pace = Pace(bytes: max(1, bytesPerChunk), interval: interval, includesHead: includingHead) }
     }
 
-    /// Closes the connection after this many bytes, including the head and 1xx responses, or at the end.
+    /// Returns a copy that closes the connection after this many bytes, including the head and 1xx responses, or at the
+    /// end.
     public func closing(afterBytes count: Int) -> TestResponse { cut(count, countsHead: true, .close) }
 
-    /// Closes the connection after this many bytes of the framed body.
+    /// Returns a copy that closes the connection after this many bytes of the framed body.
     public func closing(afterBodyBytes count: Int) -> TestResponse { cut(count, countsHead: false, .close) }
 
-    /// Resets the connection after this many bytes, including the head and 1xx responses.
+    /// Returns a copy that resets the connection after this many bytes, including the head and 1xx responses.
     public func resetting(afterBytes count: Int) -> TestResponse { cut(count, countsHead: true, .reset) }
 
-    /// Resets the connection after this many bytes of the framed body.
+    /// Returns a copy that resets the connection after this many bytes of the framed body.
     public func resetting(afterBodyBytes count: Int) -> TestResponse { cut(count, countsHead: false, .reset) }
 
-    /// Stops sending after this many bytes, including the head and 1xx responses. Waits until the client closes the
-    /// connection or the server stops.
+    /// Returns a copy that stops sending after this many bytes, including the head and 1xx responses. It waits until
+    /// the client closes the connection or the server stops.
     public func stalled(afterBytes count: Int) -> TestResponse { cut(count, countsHead: true, .stall) }
 
-    /// Stops sending after this many bytes of the framed body. Waits until the client closes the connection or the
-    /// server stops.
+    /// Returns a copy that stops sending after this many bytes of the framed body. It waits until the client closes the
+    /// connection or the server stops.
     public func stalled(afterBodyBytes count: Int) -> TestResponse { cut(count, countsHead: false, .stall) }
 
-    /// Announces the whole body, but closes the connection after `count` bytes of it.
+    /// Returns a copy that announces the whole body, but closes the connection after `count` bytes of it.
     public func truncated(to count: Int) -> TestResponse { closing(afterBodyBytes: count) }
 
-    /// Sets whether the connection stays open. If not, the head announces it.
+    /// Returns a copy that keeps the connection open or closes it. If it closes, the head announces that.
     public func keepAlive(_ keeps: Bool) -> TestResponse { modified { $0.ending = keeps ? .keep : .close } }
 
-    /// Closes the connection after the response, or when the next request arrives, without announcing it. This happens
-    /// to clients that keep a connection longer than the server.
+    /// Returns a copy that closes the connection after the response, or when the next request arrives, without
+    /// announcing it. This happens to clients that keep a connection longer than the server.
     public func closingSilently(atNextRequest: Bool = false) -> TestResponse {
         modified { $0.ending = atNextRequest ? .closeAtNextRequest : .closeSilently }
     }
 
-    /// Hands over the connection after the response, for another protocol. It closes once the closure returns or
-    /// throws.
+    /// Returns a copy that passes the connection to a closure after the response, for another protocol. The connection
+    /// closes once the closure returns or throws.
     public func continuing(with body: @escaping @Sendable (TestConversation) throws -> Void) -> TestResponse {
         modified { $0.ending = .conversation(body) }
     }

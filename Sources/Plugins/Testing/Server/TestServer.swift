@@ -19,7 +19,7 @@ import Synchronization
 /// it. The server stops when it is deallocated, or with ``stop()`` if a handler captures it. The first server of a
 /// process raises the soft limit of open files to 8,192, if possible.
 public final class TestServer: Sendable {
-    /// Responds to a request. An error becomes a 500 that describes it.
+    /// Returns the response to a request. An error that it throws becomes a 500 that describes the error.
     public typealias Handler = @Sendable (RecordedRequest) throws -> TestResponse
 
     private let core: ServerCore
@@ -46,38 +46,38 @@ public final class TestServer: Sendable {
     /// Returns the URL of a path on this server.
     public func url(_ path: String) -> String { path.hasPrefix("/") ? url + path : url + "/" + path }
 
-    /// The port, chosen by the system.
+    /// The port that the system chose.
     public var port: Int { Int(core.port) }
 }
 
 extension TestServer {
-    /// Responds to a method and an exact path, without the query. A `*` at the path's start or end is a wildcard. The
-    /// last matching route you added responds.
+    /// Adds a route: a handler for a method and an exact path, without the query. A `*` at the path's start or end is a
+    /// wildcard. The last matching route you added responds.
     public func on(
         _ method: HTTPMethod, _ path: String, reading: BodyReading = .kept, handler: @escaping Handler
     ) {
         core.edit { $0.routes.append(.init(method, path, reading, handler)) }
     }
 
-    /// Responds to a path and any method.
+    /// Adds a route: a handler for a path and any method.
     public func on(_ path: String, reading: BodyReading = .kept, handler: @escaping Handler) {
         core.edit { $0.routes.append(.init(nil, path, reading, handler)) }
     }
 
-    /// Gives all requests with a method and a path the same response.
+    /// Adds a route: the same response to all requests with a method and a path.
     public func on(_ method: HTTPMethod, _ path: String, _ response: TestResponse, reading: BodyReading = .kept) {
         on(method, path, reading: reading) { _ in response }
     }
 
-    /// Gives all requests for a path the same response.
+    /// Adds a route: the same response to all requests for a path.
     public func on(_ path: String, _ response: TestResponse, reading: BodyReading = .kept) {
         on(path, reading: reading) { _ in response }
     }
 
-    /// Queues responses, one for each request. They take precedence over routes.
+    /// Adds responses to a queue. Each request gets the next one, before any route is tried.
     public func enqueue(_ responses: TestResponse...) { core.edit { $0.queue += responses } }
 
-    /// Queues plans, one for each connection.
+    /// Adds plans to a queue. Each new connection follows the next one.
     public func enqueueConnections(_ plans: ConnectionPlan...) { core.edit { $0.connections += plans } }
 
     /// Closes all open connections without a response.
@@ -90,7 +90,7 @@ extension TestServer {
         core.state.read { $0.requests(limit: core.configuration.maximumRecordedRequests) }
     }
 
-    /// The number of complete requests.
+    /// The number of complete requests received so far.
     public var requestCount: Int { core.requestCount.load(ordering: .sequentiallyConsistent) }
 
     /// The number of bytes sent so far, including heads.
@@ -102,7 +102,7 @@ extension TestServer {
     /// The number of connections accepted so far.
     public var connectionCount: Int { core.state.read { $0.accepted } }
 
-    /// The number of open connections.
+    /// The number of connections that are open now.
     public var openConnections: Int { core.state.read { $0.open.count } }
 
     /// Returns the first request this method hasn't returned, once it arrives. Throws ``WaitTimeout`` after `limit`.
@@ -133,7 +133,7 @@ extension TestServer {
 }
 
 extension TestServer {
-    /// The settings of a server.
+    /// The settings of a ``TestServer``.
     public struct Configuration: Sendable {
         /// Whether to listen on ::1 instead of 127.0.0.1. Defaults to `false`.
         public var usesIPv6 = false
@@ -150,17 +150,17 @@ extension TestServer {
         /// its body without one after a while. Defaults to `true`.
         public var sendsContinue = true
 
-        /// Creates the default settings.
+        /// Creates settings in which every property has its default.
         public init() {}
     }
 }
 
-/// The error thrown when a server can't start.
+/// The error that a ``TestServer`` throws if it can't start.
 public struct TestServerError: DescribedError, Sendable {
     /// The system's error message.
     public let reason: String
-    /// A sentence for test logs.
+    /// The reason, in a sentence for test logs.
     public var description: String { "the test server can't start: \(reason)" }
-    /// Always 1.
+    /// The code of the `NSError`, always 1, because there is only one kind of failure.
     public var errorCode: Int { 1 }
 }

@@ -1,7 +1,8 @@
 public import Errand
 public import ErrandEssentials
 
-/// Matches requests of a ``StubTransport``, and provides the responses. Omitted conditions match any request.
+/// A rule of a ``StubTransport``: which requests it matches, and the responses to them. A condition that you leave out
+/// matches any request.
 public struct StubRule: Sendable {
     enum Responses: Sendable {
         /// The last one is repeated.
@@ -96,22 +97,22 @@ struct StubbedRequest {
     }
 }
 
-/// The error if no rule of a ``StubTransport`` matches. It names the closest rule and the differences, with masked
-/// sensitive headers and without bodies.
+/// The error that a ``StubTransport`` throws if no rule matches a request. It names the closest rule and the
+/// differences, with masked sensitive headers and without bodies.
 public struct UnmatchedRequest: DescribedError, Sendable {
     /// The request that didn't match any rule.
     public let request: HTTPRequest
-    /// The rule with the fewest differences, such as "GET /users/7", if there are rules.
+    /// The rule with the fewest differences, such as "GET /users/7". Nil if there are no rules.
     public let nearest: String?
-    /// The differences from that rule, one per line.
+    /// How the request differs from that rule, one line for each difference.
     public let differences: [String]
 
-    /// Several lines for test logs.
+    /// The request, the nearest rule and the differences, in several lines for test logs.
     public var description: String {
         guard let nearest else { return "\(request) has no response: the stub transport has no rules" }
         return "\(request) has no response. The nearest rule is \(nearest):\n  " + differences.joined(separator: "\n  ")
     }
 
-    /// Always 1.
+    /// The code of the `NSError`, always 1, because there is only one kind of failure.
     public var errorCode: Int { 1 }
 }

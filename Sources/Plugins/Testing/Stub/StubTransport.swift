@@ -19,7 +19,7 @@ import Synchronization
 /// throws ``UnmatchedRequest``. Streamed request bodies are first read to their end, up to 64 MiB, and recorded as
 /// data. Bodies are reported as sent before the response.
 public final class StubTransport: Transport {
-    /// Responds to a request. The transport rethrows its error.
+    /// Returns the response to a request. The transport rethrows its error.
     public typealias Handler = @Sendable (HTTPRequest) async throws -> StubResponse
 
     fileprivate struct State {
@@ -56,7 +56,8 @@ public final class StubTransport: Transport {
     /// The requests so far, oldest first, with bodies as data.
     public var received: [HTTPRequest] { state.withLock { $0.log.last(recordLimit) } }
 
-    /// Responds to a request. Throws the scripted error, ``UnmatchedRequest`` or `CancellationError`.
+    /// Returns the scripted response to a request. Throws the scripted error, ``UnmatchedRequest`` or
+    /// `CancellationError`.
     public func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
         guard request.body.data != nil else { return try await respond(to: Self.readWhole(request), options) }
         switch try reply(to: request, options) {
@@ -149,7 +150,7 @@ extension StubTransport.State {
 }
 
 extension StubTransport {
-    /// Adds a rule. It takes precedence over rules added before it.
+    /// Adds a rule. It's tried before the rules that were added earlier.
     public func add(_ rule: StubRule) {
         state.withLock { state in
             state.rules.append(rule)
@@ -157,7 +158,8 @@ extension StubTransport {
         }
     }
 
-    /// Responds to a method and a path, with optional conditions (see ``StubRule``). Uses several responses in turn.
+    /// Adds a rule for a method and a path, with optional conditions; see ``StubRule``. Several responses are used in
+    /// turn.
     public func on(
         _ method: HTTPMethod, _ path: String, query: [String: String] = [:], headers: HTTPHeaders = [:],
         body: Data? = nil, response responses: StubResponse...
@@ -165,7 +167,7 @@ extension StubTransport {
         add(StubRule(method, path, query: query, headers: headers, body: body, .inTurn(responses.map(StubReply.init))))
     }
 
-    /// Responds to a path and any method. Uses several responses in turn.
+    /// Adds a rule for a path and any method. Several responses are used in turn.
     public func on(
         _ path: String, query: [String: String] = [:], headers: HTTPHeaders = [:], body: Data? = nil,
         response responses: StubResponse...
@@ -173,15 +175,15 @@ extension StubTransport {
         add(StubRule(nil, path, query: query, headers: headers, body: body, .inTurn(responses.map(StubReply.init))))
     }
 
-    /// Explains at compile time that the label is missing.
+    /// Unavailable: responses need the label `response:`.
     @available(*, unavailable, message: "write 'response:' before the response")
     public func on(_ method: HTTPMethod, _ path: String, _ responses: StubResponse...) {}
 
-    /// Explains at compile time that the label is missing.
+    /// Unavailable: responses need the label `response:`.
     @available(*, unavailable, message: "write 'response:' before the response")
     public func on(_ path: String, _ responses: StubResponse...) {}
 
-    /// Responds to a method and a path with a handler.
+    /// Adds a rule for a method and a path, with a handler that creates the response.
     public func on(
         _ method: HTTPMethod, _ path: String, query: [String: String] = [:], headers: HTTPHeaders = [:],
         body: Data? = nil, handler: @escaping Handler
@@ -189,7 +191,7 @@ extension StubTransport {
         add(StubRule(method, path, query: query, headers: headers, body: body, .handler(handler)))
     }
 
-    /// Responds to a path and any method with a handler.
+    /// Adds a rule for a path and any method, with a handler that creates the response.
     public func on(
         _ path: String, query: [String: String] = [:], headers: HTTPHeaders = [:], body: Data? = nil,
         handler: @escaping Handler
@@ -199,20 +201,20 @@ extension StubTransport {
 }
 
 extension Transport where Self == StubTransport {
-    /// A stub without rules. Every request fails until you add some.
+    /// A new stub transport without rules. Every request fails until you add some.
     public static var stub: StubTransport { StubTransport() }
 
-    /// Returns a stub that gives every request the same response.
+    /// Returns a stub transport that gives every request the same response.
     public static func stub(_ response: StubResponse) -> StubTransport { StubTransport(response) }
 
-    /// Returns a stub that responds by rules.
+    /// Returns a stub transport that responds by rules.
     public static func stub(_ rules: StubRule...) -> StubTransport {
         let stub = StubTransport()
         rules.forEach(stub.add)
         return stub
     }
 
-    /// Returns a stub whose handler responds to every request.
+    /// Returns a stub transport whose handler responds to every request.
     public static func stub(handler: @escaping StubTransport.Handler) -> StubTransport {
         StubTransport(handler: handler)
     }

@@ -14,17 +14,17 @@ public protocol ScriptedResponse: Sendable {
 }
 
 extension ScriptedResponse {
-    /// Returns a response without a body.
+    /// Returns a response with a status and header fields, but no body.
     public static func status(_ status: Int, headers: HTTPHeaders = [:]) -> Self {
         Self(status: status, headers: headers, body: Data())
     }
 
-    /// Returns a text response in UTF-8.
+    /// Returns a response with text in UTF-8, as `text/plain`.
     public static func text(_ text: String, status: Int = 200) -> Self {
         Self(status: status, headers: [.contentType: "text/plain; charset=utf-8"], body: Data(text.utf8))
     }
 
-    /// Returns a JSON response with this text.
+    /// Returns a response with a JSON text, which isn't checked.
     public static func json(_ text: String, status: Int = 200) -> Self {
         Self(status: status, headers: [.contentType: "application/json"], body: Data(text.utf8))
     }

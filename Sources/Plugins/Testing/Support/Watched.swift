@@ -22,7 +22,7 @@ package final class Watched<State: Sendable>: Sendable {
 
     package init(_ state: State) { guarded = Mutex(Guarded(state: state)) }
 
-    /// For conditions on values outside the state.
+    /// Checks the waiters' conditions again. Call it when a value outside the state has changed that a condition reads.
     func touch() {
         if waiting.load(ordering: .sequentiallyConsistent) > 0 { update { _ in } }
     }
@@ -106,14 +106,14 @@ package final class Watched<State: Sendable>: Sendable {
     }
 }
 
-/// The error if a wait of the test kit exceeds its limit.
+/// The error of the test kit's waiting methods, if the condition isn't met within the limit.
 public struct WaitTimeout: DescribedError, Sendable {
-    /// The condition that wasn't met.
+    /// The condition that wasn't met, in words.
     public let what: String
-    /// The time limit.
+    /// How long the test waited.
     public let limit: Duration
-    /// A sentence for test logs.
+    /// The condition and the limit, in a sentence for test logs.
     public var description: String { "waited \(duration: limit) for \(what)" }
-    /// Always 1.
+    /// The code of the `NSError`, always 1, because there is only one kind of failure.
     public var errorCode: Int { 1 }
 }

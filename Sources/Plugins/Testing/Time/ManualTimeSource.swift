@@ -65,7 +65,7 @@ public final class ManualTimeSource: TimeSource {
         for sleeper in due { sleeper.continuation.resume() }
     }
 
-    /// The instant at which the next sleeper wakes, if there is one.
+    /// The instant at which the next sleeper wakes, or nil if no task is sleeping.
     public var nextWake: ContinuousClock.Instant? { state.read { $0.sleepers.first?.instant } }
 
     /// The number of tasks that are waiting on the clock.

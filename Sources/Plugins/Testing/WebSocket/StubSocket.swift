@@ -3,8 +3,8 @@ import ErrandEssentials
 import Synchronization
 
 extension StubResponse {
-    /// Opens an in-memory WebSocket and passes the server's end to a closure. The connection closes once the closure
-    /// returns or throws.
+    /// Returns a response that opens an in-memory WebSocket and passes the server's end to a closure. The connection
+    /// closes once the closure returns or throws.
     ///
     /// ```swift
     /// let stub = StubTransport()
@@ -36,8 +36,8 @@ public final class StubSocket: Sendable {
         input = Mutex(rest)
     }
 
-    /// Returns the client's next frame, unmasked, or `nil` once the client has closed the connection. For a single
-    /// reader.
+    /// Returns the client's next frame, unmasked, or `nil` once the client has closed the connection. Only one task may
+    /// call it at a time.
     public func receive() async throws -> TestFrame? {
         while true {
             if let frame = input.withLock({ TestFrame.take(from: &$0) }) { return frame }
@@ -62,7 +62,7 @@ public final class StubSocket: Sendable {
         return nil
     }
 
-    /// Echoes messages and answers pings until the client closes the socket.
+    /// Sends each message back and answers pings, until the client closes the socket.
     public func echo() async throws {
         while let frame = try await receive() {
             if frame.opcode == 9 { try await send(.pong(frame.content)) } else { try await send(frame) }

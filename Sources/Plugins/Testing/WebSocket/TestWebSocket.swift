@@ -3,7 +3,8 @@ import ErrandDigests
 public import ErrandEssentials
 
 extension TestResponse {
-    /// Opens a WebSocket and passes the server's end to a closure. The connection closes once it returns or throws.
+    /// Returns a response that opens a WebSocket and passes the server's end to a closure. The connection closes once
+    /// it returns or throws.
     ///
     /// ```swift
     /// server.on("/echo", .webSocket { socket in
@@ -44,7 +45,8 @@ public final class TestWebSocket {
         }
     }
 
-    /// Sends a frame, without its mask, so you can return a received one. Uses pieces of `size` bytes if you pass it.
+    /// Sends a frame unmasked, so you can echo a received frame. If you pass `size`, the frame is sent in pieces of
+    /// that many bytes.
     public func send(_ frame: TestFrame, inPiecesOf size: Int? = nil) throws {
         var frame = frame
         frame.mask = nil
@@ -58,7 +60,7 @@ public final class TestWebSocket {
         return nil
     }
 
-    /// Echoes messages and answers pings until the client closes the socket.
+    /// Sends each message back and answers pings, until the client closes the socket.
     public func echo() throws {
         while let frame = try receive() {
             if frame.opcode == 9 { try send(.pong(frame.content)) } else { try send(frame) }
@@ -74,18 +76,18 @@ public final class TestWebSocket {
 
 /// A WebSocket frame as it appears on the wire, valid or not (RFC 6455, section 5.2).
 public struct TestFrame: Sendable, Hashable {
-    /// Whether the message ends with this frame.
+    /// Whether this is the last frame of its message.
     public var isFinal = true
-    /// The reserved bits. RSV1 is 4.
+    /// The reserved bits, as a number from 0 to 7. RSV1, which marks a compressed message, is 4.
     public var reserved: UInt8 = 0
     /// The opcode, 0 to 15: 0 continues a message, 1 is text, 2 data, 8 close, 9 ping, 10 pong.
     public var opcode: UInt8
     /// The four-byte masking key, or `nil` for an unmasked frame, as servers send. Missing bytes count as zero.
     public var mask: [UInt8]?
-    /// The unmasked content.
+    /// The frame's content, without the mask.
     public var content: Data
 
-    /// Creates a frame.
+    /// Creates a frame, by default the last of its message and unmasked.
     public init(
         opcode: UInt8, _ content: Data = Data(), isFinal: Bool = true, reserved: UInt8 = 0, mask: [UInt8]? = nil
     ) {
@@ -93,22 +95,22 @@ public struct TestFrame: Sendable, Hashable {
         (self.reserved, self.mask) = (reserved, mask)
     }
 
-    /// Returns a text message.
+    /// Returns a frame with a whole text message.
     public static func text(_ text: String) -> TestFrame { TestFrame(opcode: 1, Data(text.utf8)) }
-    /// Returns a binary message.
+    /// Returns a frame with a whole binary message.
     public static func data(_ data: Data) -> TestFrame { TestFrame(opcode: 2, data) }
-    /// Returns a ping.
+    /// Returns a ping frame with a text.
     public static func ping(_ content: String = "") -> TestFrame { TestFrame(opcode: 9, Data(content.utf8)) }
-    /// Returns a pong.
+    /// Returns a pong frame with bytes.
     public static func pong(_ content: Data = Data()) -> TestFrame { TestFrame(opcode: 10, content) }
     /// Returns a close frame. Pass `nil` to leave out the code.
     public static func close(_ code: UInt16? = 1000, _ reason: String = "") -> TestFrame {
         TestFrame(opcode: 8, (code.map { Data([UInt8($0 >> 8), UInt8($0 & 0xFF)]) } ?? Data()) + Data(reason.utf8))
     }
 
-    /// The content as text.
+    /// The frame's content as text, with invalid UTF-8 replaced.
     public var text: String { String(decoding: content, as: UTF8.self) }
-    /// The code of a close frame.
+    /// The code in a close frame, or nil if there is none.
     public var closeCode: UInt16? {
         content.count < 2 ? nil : UInt16(content[content.startIndex]) << 8 | UInt16(content[content.startIndex + 1])
     }

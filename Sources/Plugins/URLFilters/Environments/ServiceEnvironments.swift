@@ -19,19 +19,19 @@ import Synchronization
 public final class ServiceEnvironments: Sendable {
     /// The name of an environment: one of the constants, or your own as a literal.
     public struct Name: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
-        /// The text of the name.
+        /// The name as text.
         public let rawValue: String
         /// Creates a name from text.
         public init(rawValue: String) { self.rawValue = rawValue }
-        /// Creates a name from a literal.
+        /// Creates a name from a string literal.
         public init(stringLiteral value: String) { rawValue = value }
-        /// `develop`, for development.
+        /// The environment `develop`, for development.
         public static let develop: Name = "develop"
-        /// `releaseCandidate`, for testing a release.
+        /// The environment `releaseCandidate`, for testing a release.
         public static let releaseCandidate: Name = "releaseCandidate"
-        /// `release`, for users.
+        /// The environment `release`, for users.
         public static let release: Name = "release"
-        /// The text of the name.
+        /// The name as text.
         public var description: String { rawValue }
     }
 
@@ -69,10 +69,10 @@ public final class ServiceEnvironments: Sendable {
     /// The settings of the selected environment.
     public var settings: ServiceConfiguration { environments[selected] ?? ServiceConfiguration(baseURL: "") }
 
-    /// The placeholder to use as the agent's `baseURL`. The `.environment` filter replaces it. Its host can't exist
+    /// The placeholder to set as the agent's `baseURL`, which the `.environment` filter replaces. Its host can't exist
     /// (RFC 2606), so a request that misses the filter never reaches a server.
     public var baseURL: String { Placeholder.base.directory }
-    /// The placeholder to use as the agent's `cdnURL`.
+    /// The placeholder to set as the agent's `cdnURL`, which the `.environment` filter replaces.
     public var cdnURL: String { Placeholder.cdn.directory }
 
     private static func unknown(_ name: Name) -> URLFilterError {
@@ -95,14 +95,14 @@ extension ServiceConfiguration {
 
 /// The settings of one environment: its base URLs, API version and keys.
 public struct ServiceConfiguration: Sendable, Hashable {
-    /// The base URL: absolute, http or https.
+    /// The base URL of the environment: an absolute http or https URL.
     public var baseURL: String
     /// The base URL for requests with `base: .cdn`. Defaults to `nil`, which makes those requests fail.
     public var cdnURL: String?
     /// The API version between the base and a request's path, as in `base/version/path`. Defaults to `nil`:
     /// `base/path`.
     public var version: String?
-    /// The keys by name. Descriptions never show them.
+    /// The signing keys of the environment, by name. Descriptions never show them.
     public var keys: [String: SecretKey]
 
     /// Creates the settings of one environment.
@@ -112,9 +112,9 @@ public struct ServiceConfiguration: Sendable, Hashable {
 }
 
 extension ServiceConfiguration: TagKey {
-    /// `nil`, until the request passes an `.environment` filter.
+    /// `nil`: the call hasn't passed an `.environment` filter.
     public static var defaultValue: ServiceConfiguration? { nil }
-    /// The environment affects the response.
+    /// Returns true, because the environment affects the response: calls to different environments don't share one.
     public static var affectsResponse: Bool { true }
 }
 

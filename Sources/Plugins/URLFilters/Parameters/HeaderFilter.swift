@@ -10,16 +10,17 @@ import ErrandEssentials
 /// .headers(merge: .replace) { exchange in exchange.http.url.path == "/login" ? [:] : ["X-Session": session.id] }
 /// ```
 public struct HeaderFilter: Filter, CustomStringConvertible, CustomReflectable {
-    /// The filter's name.
+    /// The filter's name in errors and exemptions.
     public let name: String
     private let rule: MergeRule
     private let headers: @Sendable (Exchange) async throws -> (HTTPHeaders, mark: UserMark?)
-    /// ``FilterTraits/signs`` for a signature, ``FilterTraits/changesRequest`` for other headers.
+    /// The filter has the trait ``FilterTraits/signs`` for a signature, or ``FilterTraits/changesRequest`` for other
+    /// headers.
     public let traits: FilterTraits
-    /// The filter's name, as in `header filter "headers"`.
+    /// The filter's line in the agent's `explain`, such as `header filter "headers"`.
     public var explanation: String { "header filter \"\(name)\"" }
 
-    /// Adds header fields that a closure computes once per request.
+    /// Creates a filter that adds header fields, which a closure computes once per request.
     public init(
         merge rule: MergeRule = .keep, name: String = "headers",
         _ headers: @escaping @Sendable (Exchange) async throws -> HTTPHeaders
@@ -30,7 +31,8 @@ public struct HeaderFilter: Filter, CustomStringConvertible, CustomReflectable {
         _ headers: @escaping @Sendable (Exchange) async throws -> (HTTPHeaders, mark: UserMark?)
     ) { (self.rule, self.name, self.traits, self.headers) = (rule, name, traits, headers) }
 
-    /// Adds a signature and its timestamp as header fields. A redirect to another origin removes them.
+    /// Creates a filter that adds a signature and its timestamp as header fields. A redirect to another origin removes
+    /// them.
     public init(signedBy signer: Signer, name: String = "sign") {
         self.init(.replace, name, .signs) { exchange in
             var headers = HTTPHeaders()
@@ -43,7 +45,7 @@ public struct HeaderFilter: Filter, CustomStringConvertible, CustomReflectable {
         }
     }
 
-    /// Adds the header fields and calls `next`.
+    /// Adds the header fields to the request and calls `next`.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         guard !exchange.filterExemption.contains(name) else { return try await next(exchange) }
         let (made, mark) = try await headers(exchange)
@@ -61,9 +63,9 @@ public struct HeaderFilter: Filter, CustomStringConvertible, CustomReflectable {
         return try await next.sending(changed)
     }
 
-    /// The filter's name.
+    /// The filter's name, without the fields.
     public var description: String { name }
-    /// Empty, because headers may be secret.
+    /// A mirror without children, so a dump doesn't reveal header fields.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
@@ -87,29 +89,29 @@ extension HTTPHeaders {
 }
 
 extension Filter where Self == HeaderFilter {
-    /// Adds fixed header fields.
+    /// Creates a filter that adds fixed header fields to every request.
     public static func headers(_ headers: HTTPHeaders, merge rule: MergeRule = .keep, name: String = "headers")
         -> HeaderFilter
     { HeaderFilter(merge: rule, name: name) { _ in headers } }
 
-    /// Adds header fields that a closure computes for each request.
+    /// Creates a filter that adds header fields to every request, which a closure computes for each one.
     public static func headers(
         merge rule: MergeRule = .keep, name: String = "headers",
         _ headers: @escaping @Sendable (Exchange) async throws -> HTTPHeaders
     ) -> HeaderFilter { HeaderFilter(merge: rule, name: name, headers) }
 
-    /// Adds a signature and its timestamp as header fields.
+    /// Creates a filter that adds a signature and its timestamp as header fields.
     public static func headers(signedBy signer: Signer, name: String = "sign") -> HeaderFilter {
         HeaderFilter(signedBy: signer, name: name)
     }
 }
 
-/// What to do with a parameter or header that the request already has.
+/// How a filter treats a parameter or header that the request already has.
 public enum MergeRule: Sendable, Hashable {
-    /// Adds the common value after the request's own value. The default for queries.
+    /// Adds the filter's value after the request's own value. The default for queries.
     case append
-    /// Replaces the request's own value with the common value. The default for bodies.
+    /// Replaces the request's own value with the filter's value. The default for bodies.
     case replace
-    /// Keeps the request's own value and drops the common value. The default for headers.
+    /// Keeps the request's own value and drops the filter's value. The default for headers.
     case keep
 }

@@ -6,7 +6,7 @@ import ErrandSupport
 ///
 /// Prefer `.hmacSHA256`. The other algorithms are for services that require them. Add your own with `.custom`.
 public struct SigningAlgorithm: Sendable, CustomStringConvertible {
-    /// The name, for logs.
+    /// The algorithm's name, for logs.
     public let description: String
     private let work: @Sendable (_ message: Data, _ key: SecretKey) throws -> Data
 
@@ -14,7 +14,7 @@ public struct SigningAlgorithm: Sendable, CustomStringConvertible {
         (description, self.work) = (name, work)
     }
 
-    /// Creates your own algorithm: `.custom("ed25519") { message, key in try sign(message, key.data) }`.
+    /// Returns an algorithm of your own: `.custom("ed25519") { message, key in try sign(message, key.data) }`.
     public static func custom(
         _ name: String, _ work: @escaping @Sendable (_ message: Data, _ key: SecretKey) throws -> Data
     ) -> SigningAlgorithm { SigningAlgorithm(name, work) }
@@ -23,7 +23,7 @@ public struct SigningAlgorithm: Sendable, CustomStringConvertible {
     public static let hmacSHA256 = SigningAlgorithm("HMAC-SHA-256") { message, key in
         Data(HMAC<SHA256Digest>.code(for: message, key: key.bytes))
     }
-    /// HMAC with SHA-1.
+    /// HMAC (RFC 2104) with SHA-1.
     public static let hmacSHA1 = SigningAlgorithm("HMAC-SHA-1") { message, key in
         Data(HMAC<SHA1Digest>.code(for: message, key: key.bytes))
     }
@@ -47,7 +47,7 @@ public struct SigningAlgorithm: Sendable, CustomStringConvertible {
     public func signature(of message: Data, key: SecretKey) throws -> Data { try work(message, key) }
 }
 
-/// The text encoding of a signature.
+/// How the bytes of a signature are written as text.
 public enum SignatureEncoding: Sendable, Hashable {
     /// Lowercase hexadecimal digits. This is the default.
     case hexadecimal
@@ -67,7 +67,7 @@ public enum SignatureEncoding: Sendable, Hashable {
     }
 }
 
-/// A key or token that descriptions never show.
+/// A key or token. Descriptions never show it.
 public struct SecretKey: Sendable, Hashable, ExpressibleByStringLiteral {
     let bytes: [UInt8]
 
@@ -85,10 +85,10 @@ public struct SecretKey: Sendable, Hashable, ExpressibleByStringLiteral {
 }
 
 extension SecretKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Masked.
+    /// A mask in place of the key.
     public var description: String { "•••" }
-    /// Masked.
+    /// A mask in place of the key.
     public var debugDescription: String { description }
-    /// Empty.
+    /// A mirror without children, so a dump doesn't reveal the key.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

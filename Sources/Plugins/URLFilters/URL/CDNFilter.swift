@@ -1,6 +1,6 @@
 public import Errand
 
-/// Sends selected requests to another origin. Create it with `.cdn`.
+/// A URL filter that sends selected requests to another origin, such as a CDN. Create it with `.cdn`.
 ///
 /// ```swift
 /// .cdn("https://cdn.example.com") { $0.http.url.path.hasSuffix(".png") }
@@ -10,7 +10,7 @@ public import Errand
 /// its `cdnURL` or through `trustedOrigins`. A request can also choose the CDN itself, with `base: .cdn` and the
 /// agent's `cdnURL`.
 public struct CDNFilter: URLTextFilter {
-    /// The filter's name.
+    /// The filter's name in errors and exemptions.
     public let name: String
     /// Whether cache keys contain the other origin.
     public let isInCacheKey: Bool
@@ -40,7 +40,8 @@ public struct CDNFilter: URLTextFilter {
 }
 
 extension URLFilter where Self == CDNFilter {
-    /// Sends the requests that a closure selects to another origin. Default: all GET and HEAD requests.
+    /// Creates a filter that sends the requests a closure selects to another origin. By default, all GET and HEAD
+    /// requests.
     public static func cdn(
         _ base: String, inCacheKey: Bool = false, name: String = "cdn",
         where chooses: @escaping @Sendable (Exchange) -> Bool = { $0.http.method == .get || $0.http.method == .head }
@@ -48,7 +49,8 @@ extension URLFilter where Self == CDNFilter {
 }
 
 extension RequestBaseURL {
-    /// Uses the agent's `cdnURL`. If it isn't set, the request fails and doesn't fall back to the base URL.
+    /// Selects the agent's `cdnURL` as the request's base. If it isn't set, the request fails and doesn't fall back to
+    /// the base URL.
     public static let cdn = RequestBaseURL.named("cdn")
 }
 

@@ -1,6 +1,6 @@
 public import Errand
 
-/// Adds a prefix to every path, or replaces paths. Create it with `.prefix` or `.path`.
+/// A URL filter that adds a prefix to every path, or replaces paths. Create it with `.prefix` or `.path`.
 public struct PathFilter: URLTextFilter {
     private enum Work: Sendable {
         case prefix(String)
@@ -8,9 +8,9 @@ public struct PathFilter: URLTextFilter {
         case computed(@Sendable (_ path: String, Exchange) async throws -> String)
     }
 
-    /// The filter's name.
+    /// The filter's name in errors and exemptions.
     public let name: String
-    /// Whether cache keys contain the change.
+    /// Whether cache keys contain the changed path.
     public let isInCacheKey: Bool
     private let work: Result<Work, URLFilterError>
 
@@ -21,19 +21,20 @@ public struct PathFilter: URLTextFilter {
         }
     }
 
-    /// Adds a percent-encoded prefix to every path. If it can't be part of a path, the filter throws when it runs.
+    /// Creates a filter that adds a percent-encoded prefix to every path. If the prefix can't be part of a path, the
+    /// filter throws when it runs.
     public init(prefix: String, inCacheKey: Bool = true, name: String = "prefix") {
         self.init(name, inCacheKey) {
             .prefix(URLText.normalized(prefix: try URLText.checked(path: prefix, filter: name)))
         }
     }
 
-    /// Replaces the beginning of paths, in whole segments. Other paths don't change.
+    /// Creates a filter that replaces the beginning of paths, in whole segments. Other paths don't change.
     public init(_ old: String, with new: String, inCacheKey: Bool = true, name: String = "path") {
         self.init(name, inCacheKey) { .replace(old, with: new) }
     }
 
-    /// Computes another path. Both paths are percent-encoded.
+    /// Creates a filter whose closure returns the new path. Both paths are percent-encoded.
     public init(
         inCacheKey: Bool = true, name: String = "path",
         _ path: @escaping @Sendable (_ path: String, Exchange) async throws -> String
@@ -52,17 +53,17 @@ public struct PathFilter: URLTextFilter {
 }
 
 extension URLFilter where Self == PathFilter {
-    /// Adds a prefix to every path: `.prefix("/api/v2")`.
+    /// Creates a filter that adds a prefix to every path: `.prefix("/api/v2")`.
     public static func prefix(_ prefix: String, inCacheKey: Bool = true, name: String = "prefix") -> PathFilter {
         PathFilter(prefix: prefix, inCacheKey: inCacheKey, name: name)
     }
 
-    /// Replaces the beginning of paths: `.path("/old", with: "/new")`.
+    /// Creates a filter that replaces the beginning of paths: `.path("/old", with: "/new")`.
     public static func path(
         _ old: String, with new: String, inCacheKey: Bool = true, name: String = "path"
     ) -> PathFilter { PathFilter(old, with: new, inCacheKey: inCacheKey, name: name) }
 
-    /// Computes another path: `.path { path, exchange in path.lowercased() }`.
+    /// Creates a filter whose closure returns the new path: `.path { path, exchange in path.lowercased() }`.
     public static func path(
         inCacheKey: Bool = true, name: String = "path",
         _ path: @escaping @Sendable (_ path: String, Exchange) async throws -> String

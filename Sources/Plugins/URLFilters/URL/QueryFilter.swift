@@ -1,6 +1,6 @@
 public import Errand
 
-/// Adds fixed or computed items to every query. Create it with `.query`.
+/// A URL filter that adds fixed or computed items to every query. Create it with `.query`.
 ///
 /// ```swift
 /// .query(["v": "3", "platform": "linux"])
@@ -17,7 +17,7 @@ public struct QueryFilter: URLTextFilter {
         case computed(@Sendable (Exchange) async throws -> Parameters, ParameterEncoding)
     }
 
-    /// The filter's name.
+    /// The filter's name in errors and exemptions.
     public let name: String
     /// Whether cache keys contain the items.
     public let isInCacheKey: Bool
@@ -27,7 +27,8 @@ public struct QueryFilter: URLTextFilter {
     private let rule: MergeRule
     private let toAnyOrigin: Bool
 
-    /// Adds fixed items, encoded once. If they can't be encoded, the filter throws when it runs.
+    /// Creates a filter that adds fixed items, which are encoded once. If they can't be encoded, the filter throws when
+    /// it runs.
     public init(
         _ parameters: Parameters, merge rule: MergeRule = .append, encoding: ParameterEncoding = ParameterEncoding(),
         inCacheKey: Bool = true, toAnyOrigin: Bool? = nil, name: String = "query"
@@ -39,7 +40,7 @@ public struct QueryFilter: URLTextFilter {
         self.toAnyOrigin = toAnyOrigin ?? inCacheKey
     }
 
-    /// Adds items that a closure computes once per request.
+    /// Creates a filter that adds items, which a closure computes once per request.
     public init(
         merge rule: MergeRule = .append, encoding: ParameterEncoding = ParameterEncoding(), inCacheKey: Bool = true,
         toAnyOrigin: Bool? = nil, name: String = "query",
@@ -62,7 +63,7 @@ public struct QueryFilter: URLTextFilter {
 }
 
 extension URLFilter where Self == QueryFilter {
-    /// Adds fixed items to every query.
+    /// Creates a filter that adds fixed items to every query.
     public static func query(
         _ parameters: Parameters, merge rule: MergeRule = .append, encoding: ParameterEncoding = ParameterEncoding(),
         inCacheKey: Bool = true, toAnyOrigin: Bool? = nil, name: String = "query"
@@ -71,7 +72,7 @@ extension URLFilter where Self == QueryFilter {
             parameters, merge: rule, encoding: encoding, inCacheKey: inCacheKey, toAnyOrigin: toAnyOrigin, name: name)
     }
 
-    /// Adds items that a closure computes for each request.
+    /// Creates a filter that adds items to every query, which a closure computes for each request.
     public static func query(
         merge rule: MergeRule = .append, encoding: ParameterEncoding = ParameterEncoding(), inCacheKey: Bool = true,
         toAnyOrigin: Bool? = nil, name: String = "query",
@@ -82,19 +83,20 @@ extension URLFilter where Self == QueryFilter {
     }
 }
 
-/// Removes URL parts that don't matter to the server: fragments or tracking parameters. Create it with
-/// `.withoutFragment` or `.withoutTracking`.
+/// A URL filter that removes parts of URLs that don't matter to the server: fragments or tracking parameters. Create it
+/// with `.withoutFragment` or `.withoutTracking`.
 public struct StripFilter: URLTextFilter {
-    /// The filter's name.
+    /// The filter's name in errors and exemptions.
     public let name: String
     private let parameters: Set<String>?
 
     private init(_ name: String, _ parameters: Set<String>?) { (self.name, self.parameters) = (name, parameters) }
 
-    /// Removes fragments.
+    /// A filter that removes fragments.
     public static let fragments = StripFilter("fragment", nil)
 
-    /// Removes the ``commonTracking`` parameters, parameters that start with `utm_`, and any in `more`.
+    /// Returns a filter that removes the ``commonTracking`` parameters, parameters that start with `utm_`, and any in
+    /// `more`.
     public static func tracking(_ more: [String] = []) -> StripFilter {
         StripFilter("tracking", commonTracking.union(more))
     }
@@ -113,12 +115,12 @@ public struct StripFilter: URLTextFilter {
 }
 
 extension URLFilter where Self == StripFilter {
-    /// Removes fragments. They are never sent, but would create separate cache entries.
+    /// Creates a filter that removes fragments. They are never sent, but would create separate cache entries.
     public static var withoutFragment: StripFilter { .fragments }
 
-    /// Removes `utm_…`, `gclid`, `fbclid` and similar parameters, and any others you pass.
+    /// Creates a filter that removes `utm_…`, `gclid`, `fbclid` and similar parameters, and any others you pass.
     public static func withoutTracking(and more: String...) -> StripFilter { .tracking(more) }
 
-    /// Removes `utm_…`, `gclid`, `fbclid` and similar parameters.
+    /// Creates a filter that removes `utm_…`, `gclid`, `fbclid` and similar parameters.
     public static var withoutTracking: StripFilter { .tracking() }
 }

@@ -32,15 +32,15 @@ public protocol URLFilter: Sendable, CustomStringConvertible, CustomReflectable 
 }
 
 extension URLFilter {
-    /// Defaults to the name of the type.
+    /// The default implementation returns the name of the type.
     public var name: String { "\(Self.self)" }
-    /// Defaults to `true`.
+    /// The default implementation returns `true`.
     public var isInCacheKey: Bool { true }
-    /// Defaults to `false`.
+    /// The default implementation returns `false`.
     public var marksUser: Bool { false }
-    /// Only the name, because filters may contain secrets.
+    /// The filter's name only, because filters may contain secrets.
     public var description: String { name }
-    /// Empty, for the same reason.
+    /// A mirror without children, so a dump doesn't reveal secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
@@ -60,7 +60,7 @@ public protocol URLTextFilter: URLFilter {
 }
 
 extension URLTextFilter {
-    /// Edits a single URL.
+    /// The default implementation edits the URL's text.
     public func filter(_ url: URL, for exchange: Exchange) async throws -> URL {
         var text = URLText(url)
         text.filter = name
@@ -71,9 +71,9 @@ extension URLTextFilter {
 
 /// A URL filter whose closure returns another URL. Create it with `.closure`.
 public struct ClosureURLFilter: URLFilter {
-    /// The filter's name.
+    /// The filter's name in errors and exemptions.
     public let name: String
-    /// Whether cache keys contain the change.
+    /// Whether cache keys contain the changed URL.
     public let isInCacheKey: Bool
     private let body: @Sendable (URL, Exchange) async throws -> URL
 
@@ -82,15 +82,15 @@ public struct ClosureURLFilter: URLFilter {
         _ name: String, inCacheKey: Bool = true, _ body: @escaping @Sendable (URL, Exchange) async throws -> URL
     ) { (self.name, isInCacheKey, self.body) = (name, inCacheKey, body) }
 
-    /// Calls the closure.
+    /// Returns the URL that the closure returns.
     public func filter(_ url: URL, for exchange: Exchange) async throws -> URL { try await body(url, exchange) }
 }
 
 /// A URL filter whose closure edits the URL. Create it with `.edit`.
 public struct ClosureURLTextFilter: URLTextFilter {
-    /// The filter's name.
+    /// The filter's name in errors and exemptions.
     public let name: String
-    /// Whether cache keys contain the change.
+    /// Whether cache keys contain the changed URL.
     public let isInCacheKey: Bool
     private let body: @Sendable (inout URLText, Exchange) async throws -> Void
 
@@ -100,19 +100,20 @@ public struct ClosureURLTextFilter: URLTextFilter {
         _ body: @escaping @Sendable (inout URLText, Exchange) async throws -> Void
     ) { (self.name, isInCacheKey, self.body) = (name, inCacheKey, body) }
 
-    /// Calls the closure.
+    /// Edits the URL with the closure.
     public func edit(_ url: inout URLText, for exchange: Exchange) async throws { try await body(&url, exchange) }
 }
 
 extension URLFilter where Self == ClosureURLFilter {
-    /// Returns another URL: `.closure("shard") { url, exchange in … }`.
+    /// Creates a filter whose closure returns another URL: `.closure("shard") { url, exchange in … }`.
     public static func closure(
         _ name: String, inCacheKey: Bool = true, _ body: @escaping @Sendable (URL, Exchange) async throws -> URL
     ) -> ClosureURLFilter { ClosureURLFilter(name, inCacheKey: inCacheKey, body) }
 }
 
 extension URLFilter where Self == ClosureURLTextFilter {
-    /// Edits the URL in place: `.edit("tenant") { url, exchange in try url.append(["tenant": "7"]) }`.
+    /// Creates a filter whose closure edits the URL in place: `.edit("tenant") { url, exchange in try
+    /// url.append(["tenant": "7"]) }`.
     public static func edit(
         _ name: String, inCacheKey: Bool = true,
         _ body: @escaping @Sendable (inout URLText, Exchange) async throws -> Void

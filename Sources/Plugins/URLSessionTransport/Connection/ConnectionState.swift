@@ -31,7 +31,7 @@ struct ConnectionState: Sendable {
     private var input = Data()
     private var isReceiving = false
     private var isAtEnd = false
-    /// Not passed to the driver yet.
+    /// Bytes to send that haven't been passed to the driver yet.
     private var output: [Data] = []
     private var isSending = false
     /// Bytes added so far, and bytes the system has accepted.

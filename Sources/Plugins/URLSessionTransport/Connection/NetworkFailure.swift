@@ -69,8 +69,8 @@ protocol ConnectionDriver: Sendable {
 }
 
 enum ConnectionEvent: Sendable {
-    /// With its TLS.
+    /// The connection is open, and its TLS handshake, if any, has succeeded.
     case ready
-    /// It couldn't be established, or was lost.
+    /// The connection couldn't be established, or was lost.
     case failed(NetworkFailure)
 }
