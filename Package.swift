@@ -83,6 +83,7 @@ func kit(_ folder: String, needs dependencies: [Target.Dependency], excluding: [
 
 /// The kits that are products, for authors of plugins. SwiftPM builds what a module names, so the grammar is in parts.
 let kits: [Target] = [
+    kit("Backoff", needs: ["ErrandHTTP"]),
     kit("HTTPFields", needs: ["ErrandEssentials", "ErrandHTTP", "ErrandMessageSyntax", "ErrandSupport"]),
     kit("HTTPSyntax", needs: ["ErrandHTTPFields", "ErrandJSONSyntax", "ErrandMessageSyntax"]),
     kit("JSONSyntax", needs: ["ErrandMessageSyntax"]),
@@ -95,76 +96,115 @@ let kits: [Target] = [
             "ErrandEssentials", "ErrandHTTP", "ErrandHTTPFields", "ErrandJSONSyntax", "ErrandMessageSyntax",
             "ErrandSupport",
         ]),
-    kit("Transfers", needs: ["Errand", "ErrandEssentials", "ErrandHTTPFields", "ErrandSupport"]),
+    kit("States", needs: ["Errand", "ErrandCollections", "ErrandHTTP"]),
+    kit("TLS", needs: ["ErrandEssentials", "ErrandHTTP", "ErrandMessageSyntax"]),
+    kit(
+        "Transfers",
+        needs: [
+            "Errand", "ErrandBackoff", "ErrandCollections", "ErrandEssentials", "ErrandHTTPFields", "ErrandPlatform",
+            "ErrandSupport",
+        ]),
 ]
 
 /// Files and POSIX below the core, and kits for the plugins of this package only: no products.
 let shared: [Target] = [
     .target(name: "ErrandSupport", dependencies: ["ErrandEssentials"], path: "Sources/Core/System"),
+    kit("Collections", needs: []),
+    kit("ContentCodings", needs: ["CErrandCodings", "ErrandMessageSyntax"]),
     kit("Digests", needs: ["ErrandEssentials", "ErrandHTTP", "ErrandSupport"]),
+    kit("Platform", needs: ["ErrandEssentials", "ErrandSupport"]),
+    kit("Punycode", needs: []),
 ]
 
 let plugins: [Target] = [
     plugin("Authentication", needs: ["ErrandDigests", "ErrandMessageSyntax", "ErrandSupport"]),
-    plugin("Batch", needs: ["ErrandSupport"]),
-    plugin("Cache", needs: ["ErrandDigests", "ErrandHTTPFields", "ErrandMessageSyntax", "ErrandSupport"]),
+    plugin("Batch", needs: ["ErrandCollections", "ErrandStates", "ErrandSupport"]),
+    plugin(
+        "Cache",
+        needs: ["ErrandCollections", "ErrandDigests", "ErrandHTTPFields", "ErrandMessageSyntax", "ErrandSupport"]),
     plugin("CacheTesting", needs: ["ErrandCache"]),
-    plugin("Chain", needs: ["ErrandMessageSyntax"]),
+    plugin("Chain", needs: ["ErrandMessageSyntax", "ErrandStates"]),
     plugin("Coalescing", needs: ["ErrandSupport"]),
     plugin("Compression", needs: ["CErrandCodings", "ErrandMessageSyntax"]),
-    plugin("Conformance", needs: ["ErrandSupport", "ErrandTesting"]),
-    plugin("Cookies", needs: ["ErrandMessageSyntax", "ErrandSupport"]),
     plugin(
-        "CurlTransport", needs: ["CErrandCodings", "CErrandCurl", "ErrandMessageSyntax", "ErrandSupport"],
+        "Conformance",
+        needs: [
+            "ErrandContentCodings", "ErrandMessageSyntax", "ErrandPlatform", "ErrandSupport", "ErrandTesting",
+        ]),
+    plugin("Cookies", needs: ["ErrandMessageSyntax", "ErrandPunycode", "ErrandSupport"]),
+    plugin(
+        "CurlTransport",
+        needs: ["CErrandCodings", "CErrandCurl", "ErrandMessageSyntax", "ErrandSupport", "ErrandTLS"],
         excluding: ["CShim"]),
     plugin("Envelopes"),
-    plugin("Inspector", needs: ["ErrandMessageSyntax", "ErrandRecording", "ErrandRedaction", "ErrandSupport"]),
+    plugin(
+        "Inspector",
+        needs: [
+            "ErrandCollections", "ErrandMessageSyntax", "ErrandPlatform", "ErrandRecording", "ErrandRedaction",
+            "ErrandSupport",
+        ]),
     plugin("JSONDecoding", needs: ["ErrandJSONSyntax", "ErrandMessageSyntax", "ErrandSupport"]),
-    plugin("JSONSchema", needs: ["ErrandJSONSyntax", "ErrandJSONValidation", "ErrandMessageSyntax", "ErrandSupport"]),
+    plugin(
+        "JSONSchema",
+        needs: ["ErrandJSONSyntax", "ErrandJSONValidation", "ErrandMessageSyntax", "ErrandPunycode", "ErrandSupport"]),
     plugin("JSONValidation", needs: ["ErrandJSONSyntax", "ErrandMessageSyntax", "ErrandSupport"]),
     plugin(
-        "LoadingIndicatorLog", needs: ["ErrandJSONSyntax", "ErrandMessageSyntax", "ErrandRedaction", "ErrandSupport"]),
+        "LoadingIndicatorLog",
+        needs: [
+            "ErrandJSONSyntax", "ErrandMessageSyntax", "ErrandPlatform", "ErrandRedaction",
+            "ErrandStates", "ErrandSupport",
+        ]),
     plugin("Multipart", needs: ["ErrandHTTPFields", "ErrandMessageSyntax", "ErrandSupport"]),
     plugin(
         "OAuth",
-        needs: ["ErrandAuthentication", "ErrandDigests", "ErrandKeys", "ErrandMessageSyntax", "ErrandSupport"]),
+        needs: [
+            "ErrandAuthentication", "ErrandCollections", "ErrandDigests", "ErrandKeys", "ErrandMessageSyntax",
+            "ErrandPlatform", "ErrandSupport",
+        ]),
     plugin("OAuthTesting", needs: ["ErrandOAuth"]),
-    plugin("Outbox", needs: ["ErrandDigests", "ErrandSupport"]),
-    plugin("Paging", needs: ["ErrandHTTPFields", "ErrandMessageSyntax"]),
+    plugin("Outbox", needs: ["ErrandBackoff", "ErrandDigests", "ErrandStates", "ErrandSupport"]),
+    plugin("Paging", needs: ["ErrandHTTPFields", "ErrandMessageSyntax", "ErrandStates"]),
     plugin("Recording", needs: ["ErrandRedaction", "ErrandSupport"]),
     plugin(
         "Replay",
         needs: [
-            "CErrandCodings", "ErrandDigests", "ErrandHTTPFields", "ErrandJSONSyntax", "ErrandMessageSyntax",
+            "ErrandContentCodings", "ErrandDigests", "ErrandHTTPFields", "ErrandJSONSyntax", "ErrandMessageSyntax",
             "ErrandRecording", "ErrandRedaction", "ErrandSupport",
         ]),
     plugin(
         "ResumableDownload",
         needs: [
-            "ErrandDigests", "ErrandHTTPFields", "ErrandMessageSyntax", "ErrandSupport", "ErrandTransfers",
+            "ErrandBackoff", "ErrandDigests", "ErrandHTTPFields", "ErrandMessageSyntax", "ErrandPlatform",
+            "ErrandSupport", "ErrandTransfers",
         ]),
     plugin(
         "ResumableUpload",
         needs: [
-            "ErrandDigests", "ErrandHTTPFields", "ErrandMessageSyntax", "ErrandSupport", "ErrandTransfers",
+            "ErrandBackoff", "ErrandDigests", "ErrandHTTPFields", "ErrandMessageSyntax", "ErrandSupport",
+            "ErrandTransfers",
         ]),
-    plugin("Retry", needs: ["ErrandHTTPFields", "ErrandMessageSyntax", "ErrandSupport"]),
+    plugin("Retry", needs: ["ErrandBackoff", "ErrandHTTPFields", "ErrandMessageSyntax", "ErrandSupport"]),
     plugin("Signing", needs: ["ErrandHTTPFields", "ErrandKeys", "ErrandMessageSyntax", "ErrandSupport"]),
-    plugin("Streaming", needs: ["ErrandJSONSyntax", "ErrandSupport"]),
+    plugin("Streaming", needs: ["ErrandBackoff", "ErrandJSONSyntax", "ErrandStates", "ErrandSupport"]),
     plugin(
         "SystemTransport",
         needs: [
             .target(name: "ErrandCurlTransport", condition: .when(platforms: curlPlatforms)),
             .target(name: "ErrandURLSessionTransport", condition: .when(platforms: applePlatforms)),
         ]),
-    plugin("Testing", needs: ["ErrandDigests", "ErrandSupport"]),
+    plugin("Testing", needs: ["ErrandDigests", "ErrandPlatform", "ErrandSupport"]),
     plugin(
         "URLFilters",
         needs: [
             "ErrandDigests", "ErrandHTTPFields", "ErrandJSONSyntax", "ErrandMessageSyntax", "ErrandSupport",
         ]),
-    plugin("URLSessionTransport", needs: ["ErrandMessageSyntax"]),
-    plugin("WebSocket", needs: ["CErrandCodings", "ErrandDigests", "ErrandMessageSyntax", "ErrandSupport"]),
+    plugin("URLSessionTransport", needs: ["ErrandMessageSyntax", "ErrandTLS"]),
+    plugin(
+        "WebSocket",
+        needs: [
+            "CErrandCodings", "ErrandBackoff", "ErrandCollections", "ErrandDigests", "ErrandMessageSyntax",
+            "ErrandStates", "ErrandSupport",
+        ]),
     plugin("XML", needs: ["ErrandMessageSyntax", "ErrandSupport"]),
 ]
 
@@ -293,8 +333,8 @@ let programs: [Target] = [
     program(
         "errand-inspector-process", in: "Tests/InspectorProcess",
         needs: [
-            "ErrandBatch", "ErrandCache", "ErrandChain", "ErrandInspector", "ErrandRetry", "ErrandStreaming",
-            "ErrandSystemTransport", "ErrandWebSocket",
+            "ErrandBatch", "ErrandCache", "ErrandChain", "ErrandInspector", "ErrandResumableDownload", "ErrandRetry",
+            "ErrandStreaming", "ErrandSystemTransport", "ErrandWebSocket",
         ]),
     program("errand-outbox-process", in: "Tests/OutboxProcess", needs: ["ErrandOutbox", "ErrandSystemTransport"]),
     program("errand-sockets", in: "Tests/SocketProcess", needs: ["ErrandSystemTransport", "ErrandWebSocket"]),
@@ -360,11 +400,12 @@ let suites: [Suite] = [
             "ErrandSystemTransport",
         ]),
     suite("CookiesTests", needs: ["ErrandCache", "ErrandCookies", "ErrandSystemTransport"]),
-    suite("CoreTests", needs: ["ErrandHTTP"]),
+    suite("CoreTests", needs: ["ErrandHTTP", "ErrandStates"]),
     suite(
         "CurlTransportTests",
         needs: ["ErrandConformance", "ErrandCurlTransport", "ErrandHTTPSyntax"], runs: ["errand-curl-process"]),
-    suite("DocumentationTests", needs: everything + ["ErrandHTTPSyntax", "ErrandKeys", "ErrandRedaction"]),
+    suite(
+        "DocumentationTests", needs: everything + ["ErrandHTTPSyntax", "ErrandKeys", "ErrandRedaction", "ErrandStates"]),
     Suite(
         .testTarget(
             name: "ErrandIntegrationTests",
@@ -387,12 +428,19 @@ let suites: [Suite] = [
     suite(
         "InspectorTests",
         needs: [
-            "ErrandBatch", "ErrandCache", "ErrandInspector", "ErrandRecording", "ErrandRetry", "ErrandStreaming",
+            "ErrandAuthentication", "ErrandBatch", "ErrandCache", "ErrandInspector", "ErrandRecording",
+            "ErrandResumableDownload", "ErrandResumableUpload", "ErrandRetry", "ErrandPlatform", "ErrandStreaming",
             "ErrandSystemTransport", "ErrandWebSocket",
         ], runs: ["errand-inspector-process"]),
     suite("JSONDecodingTests", needs: ["ErrandJSONDecoding", "ErrandJSONValidation"]),
     suite("JSONSchemaTests", needs: ["ErrandJSONSchema", "ErrandJSONValidation"], runs: ["errand-validate"]),
     suite("JSONValidationTests", needs: ["ErrandJSONValidation"]),
+    suite(
+        "KitsTests",
+        needs: [
+            "ErrandBackoff", "ErrandCollections", "ErrandHTTP", "ErrandPlatform", "ErrandPunycode", "ErrandStates",
+            "ErrandSupport", "ErrandTLS",
+        ]),
     suite("KeysTests", needs: ["ErrandDigests", "ErrandKeys"]),
     suite(
         "LoadingIndicatorLogTests",
@@ -418,8 +466,9 @@ let suites: [Suite] = [
     suite(
         "OAuthTests",
         needs: [
-            "ErrandCache", "ErrandDigests", "ErrandKeys", "ErrandLoadingIndicatorLog", "ErrandMessageSyntax",
-            "ErrandOAuth", "ErrandOAuthTesting", "ErrandRecording", "ErrandSupport", "ErrandSystemTransport",
+            "ErrandCache", "ErrandDigests", "ErrandInspector", "ErrandKeys", "ErrandLoadingIndicatorLog",
+            "ErrandMessageSyntax", "ErrandOAuth", "ErrandOAuthTesting", "ErrandRecording", "ErrandSupport",
+            "ErrandSystemTransport",
         ]),
     suite(
         "OutboxTests", needs: ["ErrandOutbox", "ErrandSupport", "ErrandSystemTransport"],
@@ -530,21 +579,23 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
+/// The settings of a target in Swift.
+@MainActor func settings(of target: Target) -> [SwiftSetting] {
+    var settings = strictSettings
+    // What apps link: each place where the compiler can't prove memory safety is marked.
+    // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0458-strict-memory-safety.md
+    if (core + kits + shared + plugins).contains(where: { $0.name == target.name }) {
+        settings.append(.strictMemorySafety())
+    }
+    // As new apps of Xcode are.
+    if ["ErrandAppModels", "ErrandAppViews", "errand-app", "ErrandMainActorTests"].contains(target.name) {
+        settings.append(.defaultIsolation(MainActor.self))
+    }
+    // Release builds of the tests are for the modules that they test; optimizing the tests takes most of the time.
+    if target.type == .test { settings.append(.unsafeFlags(["-Onone"], .when(configuration: .release))) }
+    return settings
+}
+
 for target in package.targets where target.type != .plugin && !shims.contains(where: { $0.name == target.name }) {
-    target.swiftSettings = strictSettings
-}
-
-// What apps link: each place where the compiler can't prove memory safety is marked.
-// https://github.com/swiftlang/swift-evolution/blob/main/proposals/0458-strict-memory-safety.md
-for target in core + kits + shared + plugins { target.swiftSettings?.append(.strictMemorySafety()) }
-
-// As new apps of Xcode are.
-for target in package.targets
-where ["ErrandAppModels", "ErrandAppViews", "errand-app", "ErrandMainActorTests"].contains(target.name) {
-    target.swiftSettings?.append(.defaultIsolation(MainActor.self))
-}
-
-// Release builds of the tests are for the modules that they test; optimizing the tests themselves takes most of the time.
-for target in package.targets where target.type == .test {
-    target.swiftSettings?.append(.unsafeFlags(["-Onone"], .when(configuration: .release)))
+    target.swiftSettings = settings(of: target)
 }

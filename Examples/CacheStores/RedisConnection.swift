@@ -69,7 +69,7 @@ nonisolated final class RedisConnection: Sendable {
                 join(state.socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
-        if result != 0 { throw RedisError(description: "Redis cannot be reached") }
+        if result != 0 { throw RedisError(description: "Redis can't be reached") }
     }
 
     private func write(_ data: Data, _ socket: Int32) throws {

@@ -34,7 +34,7 @@ final class RedisServer: Sendable {
             try process.run()
             if await Self.isReady(port) { started = (port, process) } else { process.terminate() }
         }
-        guard let (port, process) = started else { throw RedisError(description: "redis-server does not start") }
+        guard let (port, process) = started else { throw RedisError(description: "redis-server doesn't start") }
         self.port = port
         self.process = process
     }

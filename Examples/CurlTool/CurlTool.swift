@@ -17,7 +17,7 @@ struct CurlTool: Transport {
             throw ErrandError(.encodingFailed, "the body could not be read", underlying: error)
         }
         if let length = request.body.length, length != Int64(upload.count) {
-            throw ErrandError(.invalidRequest, "the body announced \(length) bytes but has \(upload.count)")
+            throw ErrandError(.invalidRequest, "expected a body of \(length) bytes, as announced, got \(upload.count)")
         }
         try upload.write(to: folder.appendingPathComponent("upload"))
         // In a file, because every user of the machine can read the command line.
@@ -86,7 +86,7 @@ struct CurlTool: Transport {
         let blocks = head.replacing("\r\n", with: "\n").split(separator: "\n\n")
         let lines = blocks.last { $0.hasPrefix("HTTP/") }?.split(separator: "\n") ?? []
         guard let first = lines.first, let status = Int(first.split(separator: " ").dropFirst().first ?? "") else {
-            throw ErrandError(.invalidResponse, "the response has no head")
+            throw ErrandError(.invalidResponse, "the response ended before its head was complete")
         }
         var headers = HTTPHeaders()
         for line in lines.dropFirst() {

@@ -15,20 +15,22 @@ struct Main {
         .feature(.events, because: "nothing is reported while the process runs"),
         .feature(.trailers, because: "trailers are not reported"),
         .named(
-            "a stream outlives the transport that it came from", because: "the body is read before the head is returned"
+            "a streamed body can be read after its transport is released",
+            because: "the body is read before the head is returned"
         ),
         .named(
-            "what breaks the rules of chunks is an invalid response, not a lost connection",
+            "malformed chunks are invalidResponse, not connectionLost",
             because: "curl ends with one code for both"),
         .named(
-            "a transfer coding that was not asked for is an invalid response",
+            "a transfer coding other than chunked is invalidResponse",
             because: "some versions of curl let it pass"),
         .named(
-            "a header field that begins with a carriage return is an invalid response",
+            "a header field that starts with a carriage return is invalidResponse",
             because: "curl takes it for the end of the head"),
-        .named("a body longer than its reader takes is an error", because: "curl 7 limits announced lengths only"),
+        .named("a body above the size limit is a bodyTooLarge error", because: "curl 7 limits announced lengths only"),
         .named(
-            "a reader that goes away closes its connection", because: "the body is read before the head is returned"),
+            "a streamed body that is dropped or cancelled closes its connection",
+            because: "the body is read before the head is returned"),
     ]
 
     static func main() async {

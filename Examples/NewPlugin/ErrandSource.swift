@@ -35,7 +35,7 @@ enum ErrandSource {
 
     private static func checked(_ path: String) throws -> ErrandSource {
         guard FileManager.default.fileExists(atPath: path + "/Sources/Core/Errand/Errand.swift") else {
-            throw NewPluginCommand.Problem("\(path) is not a clone of Errand; point to one with --errand")
+            throw NewPluginCommand.Problem("\(path) isn't a clone of Errand; pass the path of one with --errand")
         }
         return .directory(path)
     }

@@ -8,14 +8,14 @@ struct NewPluginCommand {
     static let usage = """
         usage: errand-new KIND NAME [--directory DIRECTORY] [--errand PATH-OR-URL] [--prefix PREFIX]
 
-        Writes a package for a plugin of Errand, with tests that pass: a type with one working behaviour, the run of its
-        conformance suite, and a README.
+        Writes a package for an Errand plugin, with tests that pass: a type with one working behaviour, tests that run
+        its conformance suite, and a README.
 
         KIND         \(PluginKind.allCases.map(\.rawValue).joined(separator: ", "))
         NAME         the name of the type, such as RateLimit
-        --directory  where to write it; PREFIX and NAME, in this directory, by default. It must not exist, or be empty
-        --errand     where the package finds Errand: a directory, or a URL of a repository; this clone by default
-        --prefix     of the package and its module; Errand by default
+        --directory  where to write it; ./PREFIXNAME by default. The directory must be empty or not exist
+        --errand     the Errand that the package depends on: a directory or a repository URL; this clone by default
+        --prefix     the prefix of the package and its module; Errand by default
         """
 
     /// Returns the exit status: 0 on success, 1 if the package can't be written, 2 for invalid arguments.
@@ -66,7 +66,7 @@ struct NewPluginCommand {
         }
         guard let kindName = words.first else { throw Problem("a kind and a name are missing") }
         guard let kind = PluginKind(rawValue: kindName) else { throw Problem("unknown kind \(kindName)") }
-        guard words.count == 2 else { throw Problem(words.count < 2 ? "a name is missing" : "one name is expected") }
+        guard words.count == 2 else { throw Problem(words.count < 2 ? "a name is missing" : "expected one name") }
         let name = try PluginName(words[1], prefix: options["--prefix"] ?? "Errand")
         let errand = try ErrandSource(options["--errand"])
         return (NewPlugin(kind: kind, name: name, errand: errand), options["--directory"] ?? name.module)

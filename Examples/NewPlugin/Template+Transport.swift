@@ -53,7 +53,7 @@ extension PluginTemplate {
                     #if canImport(Darwin)
                     static let limitations: [KnownLimitation] = [
                         .feature(
-                            .departure, because: "URLSession does not show when a wait for a connection is over"),
+                            .preSendCheck, because: "URLSession does not show when a wait for a connection is over"),
                         .feature(.trailers, because: "URLSession does not deliver trailers"),
                     ]
                     #else

@@ -6,7 +6,7 @@ enum Failures {
     struct Reason: Decodable { let reason: String }
 
     static func run(_ shop: Shop) async throws {
-        Chapter.begin("What fails says why, and keeps the evidence")
+        Chapter.begin("Errors explain what failed and keep the response")
         do {
             _ = try await shop.agent.send(GetText(path: "nothing"))
         } catch let error as ErrandError where error.code == .unacceptableStatus {

@@ -26,7 +26,7 @@ struct SealedBodies: Filter {
         var exchange = exchange
         if !exchange.http.body.isNone {
             guard let data = exchange.http.body.data else {
-                throw ErrandError(.encodingFailed, "a body that is a stream or a file cannot be sealed")
+                throw ErrandError(.encodingFailed, "only a body in memory can be sealed, not a stream or a file")
             }
             exchange.http.body = .data(try sealer.seal(data), contentType: contentType)
             exchange.http.headers.set(.contentType, contentType)
@@ -35,7 +35,8 @@ struct SealedBodies: Filter {
         var response = try await next(exchange)
         guard response.mediaType == contentType, let data = response.body.data, !data.isEmpty else { return response }
         do { response.body = HTTPBody(try sealer.open(data)) } catch {
-            throw ErrandError(.decodingFailed, "the body cannot be opened", response: response, underlying: error)
+            throw ErrandError(
+                .decodingFailed, "the sealed body can't be decrypted", response: response, underlying: error)
         }
         response.headers.set(.contentType, "application/json")
         response.headers.remove(.contentLength)

@@ -24,6 +24,7 @@ struct Tour {
         try await XMLChapter.run(shop)
         try await RetryChapter.run(shop)
         try await SessionChapter.run(shop)
+        try await CredentialsChapter.run()
         try await UploadChapter.run(shop)
         try await ResumableUploadChapter.run()
         try await OutboxChapter.run(shop)

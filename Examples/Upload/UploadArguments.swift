@@ -28,25 +28,26 @@ struct UploadArguments {
     static let usage = """
         usage: errand-upload [OPTION]... FILE URL
 
-        Sends a file, by resumable uploads for HTTP or by tus, whichever the server has. After any interruption, run the
-        same command again: the upload continues where the server left off. The response goes to standard output.
+        Sends a file with resumable uploads for HTTP or with tus, depending on the server. After any interruption, run the
+        same command again: the upload continues after the last byte that the server has. The response goes to standard
+        output.
 
-          -X, --method METHOD     of the first request; POST by default
+          -X, --method METHOD     the method of the first request; POST by default
           -H, --header LINE       sent with each request, such as "Authorization: Bearer …"; may be repeated
               --type TYPE         the media type of the file
               --metadata KEY=TEXT metadata about the file for a tus server; may be repeated
               --protocol NAME     automatic, draft8, draft6 or tus
-              --part BYTES        the most bytes of one request
-              --segments N        segments to send at once if a tus server can join them, 1 to 16; 1 by default
-              --digest            lets the server check a SHA-256
+              --part BYTES        the most bytes to send in one request
+              --segments N        how many segments to send at once if a tus server can join them, 1 to 16; 1 by default
+              --digest            sends the file's SHA-256, so the server can check it
               --state DIRECTORY   where unfinished uploads are recorded; $XDG_STATE_HOME/errand-upload by default
-              --tries COUNT       attempts in a row without progress, 1 to 1000; 5 by default
-              --timeout SECONDS   seconds the server may be silent; 30 by default
-          -q, --quiet             shows errors only
+              --tries COUNT       how many attempts in a row may make no progress, 1 to 1000; 5 by default
+              --timeout SECONDS   how many seconds the server may be silent; 30 by default
+          -q, --quiet             shows only errors
               --version
               --help
 
-        Exit status: 0 the server has the file; 1 a temporary failure, run the same command again; 2 a permanent one.
+        Exit status: 0 the server has the file; 1 a temporary failure, run the same command again; 2 a permanent failure.
         """
 
     init(_ arguments: [String]) throws(Fault) {
@@ -68,7 +69,7 @@ struct UploadArguments {
                 metadata[key] = text
             case "--protocol":
                 guard let known = UploadProtocol(rawValue: try value()) else {
-                    throw Fault(message: "--protocol is automatic, draft8, draft6 or tus")
+                    throw Fault(message: "--protocol must be automatic, draft8, draft6 or tus")
                 }
                 uploadProtocol = known
             case "--part": partBytes = Int64(try Self.number(value(), argument, 1...Int.max))
@@ -87,7 +88,7 @@ struct UploadArguments {
             }
         }
         if asksForHelp || asksForVersion { return }
-        guard places.count == 2, !places[0].isEmpty else { throw Fault(message: "a file and a URL are expected") }
+        guard places.count == 2, !places[0].isEmpty else { throw Fault(message: "expected a file and a URL") }
         (file, url) = (places[0], places[1])
         guard url.hasPrefix("http://") || url.hasPrefix("https://") else {
             throw Fault(message: "the URL has to begin with http:// or https://")
@@ -102,7 +103,7 @@ struct UploadArguments {
 
     private static func pair(_ text: String, _ separator: Character) throws(Fault) -> (String, String) {
         guard let mark = text.firstIndex(of: separator), mark > text.startIndex else {
-            throw Fault(message: "a name and a value with “\(separator)” between them are expected")
+            throw Fault(message: "expected a name and a value with “\(separator)” between them")
         }
         return (String(text[..<mark]), String(text[text.index(after: mark)...]))
     }

@@ -16,18 +16,18 @@ struct ValidateCommand {
         usage: errand-validate EXAMPLE.json DOCUMENT.json
                errand-validate --schema SCHEMA.json DOCUMENT.json
 
-        Lists what in DOCUMENT.json doesn't match the shape of EXAMPLE.json, or SCHEMA.json: JSON Schema 2020-12, 2019-09
-        or 7, by its $schema.
+        Lists each value in DOCUMENT.json that doesn't match the shape of EXAMPLE.json, or that SCHEMA.json rejects. A
+        schema's $schema selects JSON Schema 2020-12, 2019-09 or 7.
 
           --at POINTER    the schema is at this JSON Pointer in its file: /components/schemas/Order
           --draft DRAFT   the version of a schema without $schema: 7, 2019-09 or 2020-12, which is the default
           --formats       "format" also rejects strings
           --json          prints one JSON object instead of a line for each problem
 
-        One of the files may be -, for standard input, and each may be a pipe. A schema may refer to other files in its
-        folder and below, but not one from standard input; nothing is fetched from elsewhere.
-        Exit status: 0 if it fits, 1 if it doesn't, 2 if a file can't be read or isn't an example or schema, or if the
-        document exceeds a limit before it is known whether it fits.
+        One of the files may be - for standard input, and each may be a pipe. A schema that is a file may refer to other
+        files in its folder and below. Nothing is fetched from the network.
+        Exit status: 0 if the document fits, 1 if it doesn't, 2 if a file can't be read or isn't an example or schema, or
+        if the document exceeds a limit before the check ends.
         """
 
     let arguments: [String]

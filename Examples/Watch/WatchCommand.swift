@@ -13,9 +13,9 @@ struct WatchCommand {
         usage: errand-watch [DIRECTORY]
                errand-watch --inspect
 
-        Sends a few requests to a server in this process, and shows what an app can see of them: a spinner, and a log
-        above it. With a directory it writes errand.har and errand.html there. With --inspect it sends them every three
-        seconds, and prints the address of a page that shows them in a browser, until it is interrupted.
+        Sends a few requests to a server in this process, and shows a spinner with a log above it. With a DIRECTORY, it
+        writes errand.har and errand.html there. With --inspect, it sends the requests every three seconds until you
+        interrupt it, and prints the address of a page that shows them in a browser.
         """
 
     static func main() async {
@@ -28,9 +28,9 @@ struct WatchCommand {
         if !inspects, let option = arguments.first(where: { $0.hasPrefix("-") }) {
             fail("unknown option: \(option)", 2)
         }
-        if arguments.count > 1 { fail("more than one directory", 2) }
+        if arguments.count > 1 { fail("expected one directory, got several", 2) }
         // An unset shell variable.
-        if arguments == [""] { fail("the directory is empty", 2) }
+        if arguments == [""] { fail("the directory's name is empty", 2) }
         let directory = inspects ? nil : arguments.first.map { URL(filePath: $0, directoryHint: .isDirectory) }
         if let directory { check(directory) }
         let watch = Watch()

@@ -77,7 +77,7 @@ import Testing
         #expect(feed.failure?.isEmpty == false)
     }
 
-    @Test("a search is sent once the typing pauses, and only the last one is shown")
+    @Test("a search is sent once typing pauses, and only the latest search is shown")
     func search() async throws {
         let search = models().search
         for text in ["h", "ha", "harb"] { search.text = text }
@@ -108,7 +108,7 @@ import Testing
         #expect(account.password.isEmpty && !account.isBusy)
     }
 
-    @Test("a token that has expired is refreshed, a session that has ended signs out, and so does the user")
+    @Test("an expired token is refreshed, and an ended session signs the user out, as does the user")
     func session() async throws {
         let account = models().account
         account.password = "secret"
@@ -131,7 +131,7 @@ import Testing
         #expect(!account.isSignedIn && account.name == nil && backend.requestCount == before)
     }
 
-    @Test("the progress of an upload rises to the end, over a connection that breaks on the way")
+    @Test("the upload's progress increases to the end, even if the connection breaks in between")
     func upload() async throws {
         let upload = models().upload
         let (url, data) = try file(2_000_000)
@@ -176,7 +176,7 @@ import Testing
         #expect(upload.status == "complete" && !upload.isPaused && backend.files.lastFile == data)
     }
 
-    @Test("a reply grows word by word, over a connection that breaks on the way")
+    @Test("a reply grows word by word, even if the connection breaks in between")
     func chat() async throws {
         let chat = models().chat
         chat.draft = "How are you?"

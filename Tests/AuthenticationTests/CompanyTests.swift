@@ -92,7 +92,7 @@ import Testing
             : NetworkAgent(transport, .authentication(keys), .authentication(tokens))
     }
 
-    @Test("a refusal of the user's token refreshes that, and not the device's key", arguments: [true, false])
+    @Test("if the user's token is refused, it is refreshed, and the device's key isn't", arguments: [true, false])
     func user(isUserOuter: Bool) async throws {
         let (users, devices) = (Counter(), Counter())
         let agent = agent(isUserOuter, user: "old", device: "device1", users, devices)
@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test(
-        "if no new credential helps against a refusal, each session is refreshed once for a call, whatever their order",
+        "if no new credential is accepted, each session is refreshed once per call, in any order of the sessions",
         arguments: [true, false])
     func neither(isUserOuter: Bool) async throws {
         let (users, devices, count) = (Counter(), Counter(), Counter())
@@ -134,7 +134,7 @@ import Testing
     }
 
     @Test(
-        "a refusal after a redirect concerns the user again, after a refusal that concerned the device",
+        "after a refusal of the device's key, a refusal after a redirect refreshes the user's token again",
         arguments: [true, false])
     func redirected(isUserOuter: Bool) async throws {
         let (users, devices) = (Counter(), Counter())
@@ -155,7 +155,7 @@ import Testing
         #expect(users.value == 2 && devices.value == 1)
     }
 
-    @Test("50 calls with two sessions whose user's token is refused cause one refresh", arguments: [true, false])
+    @Test("50 calls whose user token is refused cause one refresh, even with two sessions", arguments: [true, false])
     func manyCalls(isUserOuter: Bool) async throws {
         let (users, devices) = (Counter(), Counter())
         let agent = agent(isUserOuter, user: "old", device: "device1", users, devices)
@@ -164,7 +164,7 @@ import Testing
         #expect(users.value == 1 && devices.value == 0)
     }
 
-    @Test("a secret is found whole in a request, however it is written, and not as a part of a longer word")
+    @Test("a secret in a request is found as a whole in any encoding, but not as a part of a longer word")
     func carries() throws {
         let url = try #require(URL(string: "https://example.com/x?a=r%2f1%2Ba=%3d"))
         #expect(HTTPRequest(.get, url).carries("r/1+a=="))

@@ -74,3 +74,14 @@ final class Counter: Sendable {
     @discardableResult
     func up() -> Int { count.add(1, ordering: .sequentiallyConsistent).newValue }
 }
+
+/// Keeps the details of the notes named "authentication".
+final class AuthenticationNotes: Accessory {
+    private let notes = Mutex<[AuthenticationNote]>([])
+    var all: [AuthenticationNote] { notes.withLock { $0 } }
+
+    func activity(_ activity: Activity, did event: ActivityEvent) {
+        guard case .note(let note) = event, note.name == "authentication" else { return }
+        if let details = note.details as? AuthenticationNote { notes.withLock { $0.append(details) } }
+    }
+}

@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test("a token that expires on its way is refused once and repeated, and the next call doesn't refresh")
+    @Test("a token that expires in transit is refused once and repeated, and the next call doesn't refresh")
     func expiryOnTheWay() async throws {
         let time = ManualTimeSource(date: Self.epoch)
         let service = Service()
@@ -89,7 +89,7 @@ import Testing
         #expect(service.refreshes == 1 && service.calls.count == 3)
     }
 
-    @Test("a credential that can't be refreshed gives its caller the 401 itself, after one request")
+    @Test("if a credential can't be refreshed, the caller gets the 401 after one request")
     func fixedCredential() async throws {
         let service = Service()
         let agent = NetworkAgent(service.transport, .authentication(.basic(user: "ada", password: "wrong")))
@@ -98,10 +98,10 @@ import Testing
         #expect(error.response?.data == Data("refused".utf8) && service.calls.count == 1)
     }
 
-    @Test("a server whose tokens don't expire may send a lifetime of zero or less, and its users stay signed in")
+    @Test("a lifetime of zero or less, or a blank one, from a server whose tokens don't expire, keeps users signed in")
     func endlessTokens() async throws {
         let service = Service()
-        for lifetime in ["0", "-1", #""0""#, "0.0", "-1e300"] {
+        for lifetime in ["0", "-1", #""0""#, "0.0", "-1e300", #""""#, #"" ""#] {
             let reply = Data(#"{"access_token":"t1","token_type":"Bearer","expires_in":\#(lifetime)}"#.utf8)
             let token = try JSONDecoder().decode(BearerToken.self, from: reply)
             #expect(token.expiry == nil, "\(lifetime)")
@@ -114,8 +114,8 @@ import Testing
     }
 
     @Test(
-        "a lifetime is a whole decimal number: text that begins with one, a blank, hexadecimal digits are refused",
-        arguments: ["3600abc", "0x10", " 3600", "3600 ", "", "1:00", "inf", "١٢"])
+        "a lifetime must be a whole decimal number: trailing text, blanks and hexadecimal digits are refused",
+        arguments: ["3600abc", "0x10", " 3600", "3600 ", "1:00", "inf", "١٢"])
     func lifetimes(text: String) {
         #expect(throws: DecodingError.self) {
             try JSONDecoder().decode(
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test("a reply without a type of token, or with an empty one, is a bearer token")
+    @Test("a reply whose token type is missing or empty is a bearer token")
     func missingType() throws {
         for type in [
             "", #""token_type":null,"#, #""token_type":"","#, #""token_type":" ","#, #""token_type":"BEARER","#,
@@ -180,7 +180,7 @@ import Testing
         }
     }
 
-    @Test("a refresh that fails for good ends all waiting requests once, and none of them is sent again")
+    @Test("if a refresh fails permanently, all waiting requests fail once and aren't sent again")
     func nothingAfterTheEnd() async throws {
         let gate = Gate()
         let service = Service(waitingFor: gate)

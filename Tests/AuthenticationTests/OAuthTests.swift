@@ -27,7 +27,7 @@ import Testing
         #expect(try token(#"{"access_token":"a","scope":["x","y"]}"#, decoder).scope == "x y")
     }
 
-    @Test("an invalid number, another token type and a reply without a token are refused, and no number traps")
+    @Test("a reply with an invalid number, another token type or no token is refused, and doesn't crash")
     func hostile() throws {
         for text in [
             #"{"access_token":"a","expires_in":"soon"}"#, #"{"access_token":"a","expires_in":"nan"}"#,
@@ -43,11 +43,14 @@ import Testing
     @Test("an empty member counts as missing: the working refresh token is kept, and an empty access token is refused")
     func empty() throws {
         let old = BearerToken("a", refreshToken: "r", owner: "ada", scope: "x")
-        for blank in ["", " ", "  "] {
+        for blank in ["", " ", "  ", #"\t"#, #"\n"#] {
             let reply = try token(#"{"access_token":"b","refresh_token":"\#(blank)","scope":"\#(blank)"}"#)
             #expect(reply == BearerToken("b"))
             #expect(reply.renewing(old) == BearerToken("b", refreshToken: "r", owner: "ada", scope: "x"))
-            let own = BearerToken("b", refreshToken: blank, owner: blank, scope: blank)
+            #expect(throws: DecodingError.self) { try token(#"{"token":"\#(blank)"}"#) }
+            #expect(try token(#"{"access_token":"b","token_type":"\#(blank)"}"#) == BearerToken("b"))
+            let unescaped = blank.replacing(#"\t"#, with: "\t").replacing(#"\n"#, with: "\n")
+            let own = BearerToken("b", refreshToken: unescaped, owner: unescaped, scope: unescaped)
             #expect(own.renewing(old) == BearerToken("b", refreshToken: "r", owner: "ada", scope: "x"))
             let error = #expect(throws: DecodingError.self) {
                 try token(#"{"access_token":"\#(blank)","token_type":"Bearer","refresh_token":"r"}"#)
@@ -60,7 +63,30 @@ import Testing
         #expect(try token(#"{"access_token":"b","scope":["x","","y"]}"#).scope == "x y")
     }
 
-    @Test("a token that was saved is read again, also from a version before there were scopes")
+    @Test("a response with a token under two names, as registries of images send it, has the lifetime of the response")
+    func twoNames() throws {
+        let token = try token(#"{"token":"a","access_token":"a","expires_in":300}"#)
+        #expect(token.token == "a" && token.expiry != nil)
+    }
+
+    @Test("a response has everything that a credential of another type needs, and its description hides the tokens")
+    func response() throws {
+        let text =
+            #"{"access_token":"canary","token_type":"DPoP","expires_in":60,"refresh_token":"canary","id_token":"canary"}"#
+        let response = try JSONDecoder().decode(TokenResponse.self, from: Data(text.utf8))
+        #expect(response.accessToken == "canary" && response.tokenType == "DPoP" && response.lifetime == .seconds(60))
+        #expect(response.refreshToken == "canary" && response.idToken == "canary" && response.scope == nil)
+        var dumped = "\(response) \(String(reflecting: response))"
+        dump(response, to: &dumped)
+        #expect(!dumped.contains("canary"))
+        for token in ["a\\nb", "\u{E9}", String(repeating: "a", count: 262_145)] {
+            #expect(throws: DecodingError.self) {
+                try JSONDecoder().decode(TokenResponse.self, from: Data(#"{"access_token":"\#(token)"}"#.utf8))
+            }
+        }
+    }
+
+    @Test("a saved token can be read again, even from a version before scopes existed")
     func saved() throws {
         let token = BearerToken(
             "a", expiry: Date(timeIntervalSinceReferenceDate: 7), refreshToken: "r", owner: "ada", scope: "x")
@@ -81,7 +107,7 @@ import Testing
     enum End: CaseIterable { case thrown, refusedGrant, refusedWithStatus200, otherError, unreachable }
 
     @Test(
-        "a dead refresh token signs out, and all waiting requests throw that with the cause; another failure doesn't",
+        "an invalid refresh token signs the user out and waiting requests throw the cause; other failures don't",
         arguments: End.allCases)
     func deadToken(end: End) async throws {
         let accounts = NetworkAgent(
@@ -120,7 +146,7 @@ import Testing
         #expect(!waited.isSignedIn)
     }
 
-    @Test("isRejection adds to the status 401, and decides alone if the app specifies that", arguments: [true, false])
+    @Test("isRejection adds to status 401, or decides alone if the app specifies so", arguments: [true, false])
     func rejections(is401Rejection: Bool) async throws {
         let refreshes = Counter()
         let transport = StubTransport(maximumRecordedRequests: 0) { request in

@@ -24,7 +24,17 @@ import Testing
         #expect(session.credential?.token == "t2")
     }
 
-    @Test("a refusal of an older token repeats the request with the current one, without a refresh")
+    @Test("accessories can tell a rejected credential from a wait for a new one")
+    func notes() async throws {
+        let service = Service()
+        let session = AuthenticationSession(BearerToken("old")) { _ in BearerToken(service.refresh()) }
+        let notes = AuthenticationNotes()
+        let agent = NetworkAgent(service.transport, .authentication(session))
+        #expect(try await agent.text(options: CallOptions(accessories: [notes])) == "/x")
+        #expect(notes.all == [.rejected(status: 401), .waited(.zero)])
+    }
+
+    @Test("if an older token is refused, the request is repeated with the current token, without a refresh")
     func lateRefusal() async throws {
         let (gate, slow) = (Gate(), Counter())
         let service = Service()
@@ -130,7 +140,7 @@ import Testing
         holder.withLock { $0 = nil }
     }
 
-    @Test("a body that can be sent once is not sent again: the request fails, and the next has the new token")
+    @Test("a body that can be sent only once isn't sent again: the request fails, and the next has the new token")
     func oneTimeBody() async throws {
         let service = Service()
         let session = AuthenticationSession(BearerToken("old")) { _ in BearerToken(service.refresh()) }

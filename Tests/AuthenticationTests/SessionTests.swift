@@ -44,7 +44,7 @@ import Testing
         #expect(error.code == .signedOut && error.response?.status == 401 && session.credential == nil)
     }
 
-    @Test("requests park while a user signs in, and continue with the app's credential")
+    @Test("requests wait while a user signs in, and continue with the new credential")
     func parks() async throws {
         let (reached, never) = (Gate(), Gate())
         let service = Service()
@@ -132,7 +132,7 @@ import Testing
         #expect(sent.withLock { $0 } == ["none", "none", "Bearer own", "Own x", "Bearer t1", "none", "Own y"])
     }
 
-    @Test("credentials go to their origin only: neither with redirects, nor to absolute links of a server")
+    @Test("credentials are sent only to their origin, not to redirect targets or absolute links from a server")
     func origins() async throws {
         let sent = Mutex<[String]>([])
         let transport = StubTransport { request in
@@ -192,29 +192,41 @@ import Testing
         #expect(sent.all.last?.values(of: "X-Key") == ["c", "own"])
     }
 
-    @Test("a filter that moves a request to another origin gets no credential there, before and after it is added")
+    @Test("if a filter moves a request to another origin, the credential isn't sent there, whichever filter runs first")
     func moved() async throws {
         let stub = StubTransport(.text("ok"))
         for stages in [FilterStages.call, .hop, .wire] {
             let mover = ClosureFilter(stages) { exchange, next in
                 var exchange = exchange
-                exchange.http.url = try #require(URL(string: "https://evil.example/x"))
+                let moved = exchange.http.urlText.replacing("https://api.example.com/", with: "https://evil.example/")
+                exchange.http.url = try #require(URL(string: moved))
                 return try await next(exchange)
             }
             for filters: [any Filter] in [
                 [mover, .authentication(AuthenticationSession(BearerToken("canary")))],
                 [.authentication(AuthenticationSession(BearerToken("canary"))), mover],
                 [.authentication(AuthenticationSession(HeaderToken(value: "canary"))), mover],
+                [.authentication(AuthenticationSession(QueryKey(owner: nil))), mover],
+                [.authentication(AuthenticationSession(QueryKey(owner: "ada"))), mover],
             ] {
                 let agent = NetworkAgent(baseURL: "https://api.example.com", transport: stub, filters: filters)
                 _ = try await agent.send(Call<String>(.get, "x"))
-                let headers = try #require(stub.received.last).headers
-                #expect(!headers.contains(.authorization) && !headers.contains("X-Token"), "\(stages)")
+                let sent = try #require(stub.received.last)
+                #expect(sent.urlText == "https://evil.example/x", "\(stages)")
+                #expect(!sent.headers.contains(.authorization) && !sent.headers.contains("X-Token"), "\(stages)")
             }
         }
     }
 
     /// A custom scheme that doesn't mark its header as sensitive.
+    struct QueryKey: Credential {
+        let owner: String?
+
+        func authorize(_ request: inout HTTPRequest) throws {
+            request.url = try #require(URL(string: request.urlText + "?key=canary"))
+        }
+    }
+
     struct HeaderToken: Credential {
         let value: String
         func authorize(_ request: inout HTTPRequest) { request.headers["X-Token"] = value }
@@ -262,7 +274,7 @@ import Testing
         #expect(agent.explain(request).problems.count == 1)
     }
 
-    @Test("two sessions for the same origins are named, if their credentials have the same type")
+    @Test("two sessions for the same origins are reported if their credentials have the same type")
     func twice() {
         let token = AuthenticationSession(BearerToken("ada")) { _ in nil }
         let other = AuthenticationSession(BearerToken("bob"), origins: ["https://files.example.com"])

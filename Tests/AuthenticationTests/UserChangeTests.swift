@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(
-        "a stored response is found after a refresh, and by a credential that signs, if the credential names its owner"
+        "a stored response is found after a refresh or with a signing credential, if the credential names its owner"
     )
     func owners() async throws {
         struct Signing: Credential {

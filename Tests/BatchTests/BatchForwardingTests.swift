@@ -25,7 +25,7 @@ struct BatchForwardingTests {
         #expect(whole.problems().isEmpty && shop.recording.problems().isEmpty)
     }
 
-    @Test("is cancelled with its parts by its handle", arguments: 0..<3)
+    @Test("cancelling its handle cancels the batch and its parts", arguments: 0..<3)
     func cancelling(depth: Int) async throws {
         let gate = Gate()
         let shop = Shop { _ in try await gate.wait() }
@@ -38,7 +38,7 @@ struct BatchForwardingTests {
         #expect(shop.recording.outcomes == ["cancelled", "cancelled", "cancelled"])
     }
 
-    @Test("gives the filters of its call to each part, within batches too", arguments: 0..<3)
+    @Test("gives the filters of its call to each part, even within nested batches", arguments: 0..<3)
     func filters(depth: Int) async throws {
         let (shop, count) = (Shop(), Log<String>())
         let options = CallOptions(filters: [

@@ -23,7 +23,7 @@ struct BatchLimitTests {
         #expect(crowd.most == limit)
     }
 
-    @Test("a limit that makes no sense counts as one")
+    @Test("an invalid limit counts as one")
     func odd() async throws {
         let crowd = Crowd()
         let shop = Shop { _ in
@@ -92,7 +92,7 @@ struct BatchLimitTests {
         }
         for index in running { _ = ledger.end(index, Refused(), ("\(index)", nil)) }
         let error = #expect(throws: BatchError.self) { try ledger.check() }
-        #expect(error?.failures.count == BatchError.maximumFailures)
+        #expect(error?.failures.count == BatchError.maximumKeptFailures)
         #expect(error?.failureCount == 10_000)
     }
 }

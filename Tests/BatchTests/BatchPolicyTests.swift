@@ -31,7 +31,7 @@ struct BatchPolicyTests {
             "\(error?.description ?? "")")
     }
 
-    @Test("collect-all of different types returns a tuple of results")
+    @Test("collect-all with different types returns a tuple of results")
     func collectTuple() async throws {
         let (user, feed) = try await Self.failing([1]).agent.run(
             Batch(GetUser(id: 1), GetFeed(), policy: .collectAll))
@@ -76,7 +76,7 @@ struct BatchPolicyTests {
         #expect(shop.recording.outcomes == ["failure", "failure", "success"])
     }
 
-    @Test("if no part succeeds the error has all failures, a hundred at most")
+    @Test("if no part succeeds, the error contains all failures, up to a hundred")
     func noneSucceeded() async throws {
         let shop = Self.failing(Set(0..<250))
         for count in [3, 250] {
@@ -117,7 +117,7 @@ struct BatchPolicyTests {
         #expect(shop.recording.problems() == [])
     }
 
-    @Test("a part's agent that is kept can't send once the batch has ended")
+    @Test("a part's agent can't send after the batch has ended")
     func lateMember() async throws {
         let shop = Shop()
         let agents = try await shop.agent.run(Batch(of: [1]) { agent, _ in agent })
@@ -129,7 +129,7 @@ struct BatchPolicyTests {
         #expect(shop.recording.records().filter { $0.name == "sending" }.isEmpty)
     }
 
-    @Test("a request that a part starts and doesn't await is cancelled when the batch ends, and with it")
+    @Test("a request that a part starts without awaiting it is cancelled when the batch ends")
     func startedWithin() async throws {
         let gate = Gate()
         let shop = Shop { id in if id == 7 { try await gate.wait() } }
@@ -143,7 +143,7 @@ struct BatchPolicyTests {
         #expect(shop.recording.problems() == [])
     }
 
-    @Test("an error's description contains no more than the error's own description")
+    @Test("the description of a failure shows its cause's description, and no stored value of the cause")
     func description() async throws {
         let agent = FakeAgent { _, _ in throw Refused() }
         let error = await #expect(throws: BatchError.self) { try await agent.run(Batch(GetUser(id: 1), GetFeed())) }

@@ -17,7 +17,7 @@ struct BatchProgressTests {
         var all: [TransferProgress] { reported.withLock { $0 } }
     }
 
-    @Test("without totals the parts count, and the handle shows the whole")
+    @Test("if totals are missing, progress counts finished parts, and the handle shows the sum")
     func parts() async throws {
         let watch = Watch()
         let log = Log<String>()
@@ -30,7 +30,7 @@ struct BatchProgressTests {
         #expect(handle.progress.fraction == 1)
     }
 
-    @Test("with the totals of all parts the bytes count, and they are added up")
+    @Test("if all parts have totals, progress counts bytes, added up")
     func bytes() async throws {
         let watch = Watch()
         let stub = StubTransport { request in
@@ -64,7 +64,7 @@ struct BatchProgressTests {
         #expect(sum.whole == TransferProgress(sent: 100, totalToSend: 100, received: 0, totalToReceive: 0, fraction: 1))
     }
 
-    @Test("the progress of several uploads counts bytes, of each and of all")
+    @Test("the progress of several uploads counts the bytes of each and of all")
     func manyUploads() async throws {
         let watch = Watch()
         let each = Log<String>()
@@ -89,7 +89,7 @@ struct BatchProgressTests {
         #expect(sum.whole.fraction == 0.1)
     }
 
-    @Test("no report of a part makes the progress fall, overflow or leave the scale")
+    @Test("a part's report never makes the progress decrease, overflow or exceed 1")
     func distrust() {
         var random = SeededGenerator(seed: 11)
         for _ in 0..<200 {
@@ -120,7 +120,7 @@ struct BatchProgressTests {
         }
     }
 
-    @Test("parts that report at the same time are reported in order, up to the whole")
+    @Test("concurrent reports of parts are delivered in order, up to the total")
     func concurrent() async throws {
         let stub = StubTransport(maximumRecordedRequests: 0) { _ in
             let steps = (1...4).map { TransferProgress(received: $0 * 25, totalToReceive: 100) }
@@ -142,7 +142,7 @@ struct BatchProgressTests {
         #expect(handle.progress == reported.last)
     }
 
-    @Test("a listener may cancel the batch from within")
+    @Test("a listener can cancel the batch during a report")
     func reentrant() async throws {
         struct Canceller: Accessory {
             func activity(_ activity: Activity, did event: ActivityEvent) {
@@ -157,7 +157,7 @@ struct BatchProgressTests {
         #expect(shop.recording.problems() == [])
     }
 
-    @Test("of a batch within a batch the fraction counts")
+    @Test("a nested batch contributes its fraction")
     func nested() {
         var sum = ProgressSum(count: 2, needsOne: false)
         sum.begin(0)
@@ -165,7 +165,7 @@ struct BatchProgressTests {
         #expect(sum.whole.fraction == 0.25)
     }
 
-    @Test("of a batch that needs one success, the part that is furthest counts")
+    @Test("if one success is enough, the progress is that of the most advanced part")
     func race() {
         var sum = ProgressSum(count: 3, needsOne: true)
         for index in 0..<3 { sum.begin(index) }

@@ -22,7 +22,7 @@ struct BatchResultsTests {
         #expect(shop.recording.problems() == [])
     }
 
-    @Test("with fail fast the loop gets the successes, then the first failure is thrown")
+    @Test("with fail-fast, the loop gets the successes before the first failure is thrown")
     func failFast() async throws {
         let shop = Shop { id in if id == 3 { throw ErrandError(.connectionLost, "gone") } }
         var seen: [Int] = []
@@ -39,7 +39,7 @@ struct BatchResultsTests {
         #expect(shop.recording.outcomes.count == 4)
     }
 
-    @Test("with first success the loop ends after it")
+    @Test("with first-success, the loop ends after the first success")
     func firstSuccess() async throws {
         let shop = Shop { id in if id < 2 { throw ErrandError(.connectionLost, "gone") } }
         var seen: [Int] = []
@@ -66,7 +66,7 @@ struct BatchResultsTests {
         #expect(values[1] as? [String] == ["news"])
     }
 
-    @Test("a reader that does not read holds the batch back: at most twice the limit are begun")
+    @Test("a reader that pauses makes the batch pause: at most twice the limit have started")
     func backpressure() async throws {
         let crowd = Crowd()
         let shop = Shop { _ in crowd.enter() }

@@ -56,7 +56,7 @@ struct BatchScheduleTests {
     }
 
     @Test(
-        "a failure or a cancellation at any point gives the batch and each part one end, and no event follows it",
+        "a failure or cancellation at any point ends the batch and each part once, without later events",
         arguments: 0..<8)
     func schedules(_ share: UInt64) async throws {
         for seed in (share * 125)..<((share + 1) * 125) { try await carryOut(Plan(seed: seed), seed) }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.endsInTime, .leakChecked)
 struct BatchTests {
-    @Test("three requests of different types return a tuple in their order, whichever ends first")
+    @Test("three requests of different types return a tuple in their order, regardless of which ends first")
     func tuple() async throws {
         let order = [Gate(), Gate(isOpen: true)]
         let shop = Shop { id in
@@ -38,7 +38,7 @@ struct BatchTests {
     }
 
     @Test(
-        "all parts run at once as children of a batch that is registered before them, though no reference to it is held"
+        "all parts run at once as children of a batch that is registered before them, even if nobody holds it"
     )
     func start() async throws {
         let gate = Gate()
@@ -100,7 +100,7 @@ struct BatchTests {
         #expect(shop.recording.problems() == [])
     }
 
-    @Test("the tags of the call reach the batch and every part, so that one condition cancels all of them")
+    @Test("the tags of the call reach the batch and every part, so one condition cancels all of them")
     func tags() async throws {
         let gate = Gate()
         let shop = Shop { _ in try await gate.wait() }

@@ -25,7 +25,7 @@ import Testing
         #expect(shop.recording.problems() == [])
     }
 
-    @Test("a batch that needs one success ends if each part is cancelled by itself", arguments: [false, true])
+    @Test("a batch that needs one success ends if all parts are cancelled individually", arguments: [false, true])
     func cancelledParts(atOnce: Bool) async throws {
         let gate = Gate()
         let shop = Shop { _ in try await gate.wait() }

@@ -18,7 +18,7 @@ enum DownloadBench {
         defer { try? FileManager.default.removeItem(at: folder) }
         let (url, file) = (server.url + "/large", folder.appending(path: "file").path)
         try await startUp(curl, tool.path, server.url + "/kilobyte", file)
-        let ways: [(name: String, program: String, arguments: [String])] = [
+        let variants: [(name: String, program: String, arguments: [String])] = [
             ("the curl command", curl, ["-s", "-o", file, url]),
             ("errand-download", tool.path, ["--quiet", url, file]),
             ("errand-download, 4 segments", tool.path, ["--quiet", "--segments", "4", url, file]),
@@ -26,14 +26,14 @@ enum DownloadBench {
         ]
         var (rates, memory) = (Rounds(), Rounds())
         for _ in 0..<5 {
-            for way in ways {
+            for variant in variants {
                 var peak = 0.0
-                try await rates.take(way.name) {
+                try await rates.take(variant.name) {
                     let start = ContinuousClock.now
-                    peak = try spawn(way.program, way.arguments)
+                    peak = try spawn(variant.program, variant.arguments)
                     return Double(size) / ((ContinuousClock.now - start) / .seconds(1)) / Double(1 << 20)
                 }
-                await memory.take(way.name) { peak }
+                await memory.take(variant.name) { peak }
                 let length = try FileManager.default.attributesOfItem(atPath: file)[.size] as? Int
                 guard length == size else { throw Failure(status: -1) }
                 try FileManager.default.removeItem(atPath: file)
@@ -41,8 +41,8 @@ enum DownloadBench {
                 sync()
             }
         }
-        rates.report("MiB/s", against: ways[0].name)
-        memory.report("MiB at most", against: ways[0].name)
+        rates.report("MiB/s", against: variants[0].name)
+        memory.report("MiB at most", against: variants[0].name)
         withExtendedLifetime(server) {}
     }
 

@@ -17,7 +17,7 @@ enum RetryBench {
         ("retry", .call, [RetryFilter()]),
         ("hedge", .call, [.hedge(HedgePolicy(minimumSamples: .max))]),
         ("hedge that knows what is slow", .call, [.hedge]),
-        ("host gate", .wire, [.hostLimit(HostLimits(maximumConcurrent: 64, rate: RequestRate(90_000, per: .zero)))]),
+        ("host limit", .wire, [.hostLimit(HostLimits(maximumConcurrent: 64, rate: RequestRate(90_000, per: .zero)))]),
         ("breaker", .wire, [.breaker]),
         ("attempt timeout", .wire, [.attemptTimeout(.seconds(30))]),
         ("fault injection", .wire, [FaultInjectionFilter(seed: 7)]),

@@ -26,7 +26,7 @@ enum UploadBench {
         let tool = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(
             path: "errand-upload-process")
         let url = server.url + "/upload"
-        let ways: [(name: String, program: String, arguments: [String])] = [
+        let variants: [(name: String, program: String, arguments: [String])] = [
             ("1 GB multipart from a file: curl -F", curl, ["-s", "-F", "title=Sea", "-F", "file=@\(file)", url]),
             ("1 GB multipart from a file: Errand", tool.path, [server.url, "form", file]),
             ("1 GB from a file: curl -T", curl, ["-s", "-X", "POST", "-H", "Expect:", "-T", file, url]),
@@ -34,21 +34,21 @@ enum UploadBench {
         ]
         var (rates, memory) = (Rounds(), Rounds())
         for _ in 0..<5 {
-            for way in ways {
+            for variant in variants {
                 var peak = 0.0
-                try await rates.take(way.name) {
+                try await rates.take(variant.name) {
                     let start = ContinuousClock.now
-                    peak = try DownloadBench.spawn(way.program, way.arguments)
+                    peak = try DownloadBench.spawn(variant.program, variant.arguments)
                     return Double(size) / ((ContinuousClock.now - start) / .seconds(1)) / Double(1 << 20)
                 }
-                await memory.take(way.name) { peak }
+                await memory.take(variant.name) { peak }
                 guard let last = server.received.last, last.bodyLength >= Int64(size) else {
                     throw DownloadBench.Failure(status: -1)
                 }
             }
         }
-        rates.report("MiB/s", against: ways[0].name)
-        memory.report("MiB at most", against: ways[0].name)
+        rates.report("MiB/s", against: variants[0].name)
+        memory.report("MiB at most", against: variants[0].name)
         try await resumable(curl, file, size, folder)
     }
 
@@ -62,17 +62,17 @@ enum UploadBench {
             let origin = try UploadOrigin(.draft(8), keeps: false)
             let (url, state) = (origin.url + "/files", folder.appending(path: "state").path)
             let options = ["--quiet", "--state", state]
-            let ways: [(name: String, program: String, arguments: [String], size: Int)] = [
+            let variants: [(name: String, program: String, arguments: [String], size: Int)] = [
                 ("1 GB from a file: curl -T", curl, ["-s", "-X", "POST", "-H", "Expect:", "-T", file, url], size),
                 ("1 GB that resumes: errand-upload", tool.path, options + [file, url], size),
                 ("1 byte: errand-upload", tool.path, options + [small, url], 1),
             ]
-            for way in ways {
+            for variant in variants {
                 let start = ContinuousClock.now
-                let peak = try DownloadBench.spawn(way.program, way.arguments)
+                let peak = try DownloadBench.spawn(variant.program, variant.arguments)
                 let seconds = (ContinuousClock.now - start) / .seconds(1)
-                if way.size == size { await rates.take(way.name) { Double(size) / seconds / Double(1 << 20) } }
-                await memory.take(way.name) { peak }
+                if variant.size == size { await rates.take(variant.name) { Double(size) / seconds / Double(1 << 20) } }
+                await memory.take(variant.name) { peak }
             }
         }
         rates.report("MiB/s", against: "1 GB from a file: curl -T")

@@ -50,7 +50,7 @@ struct AbsentCacheTests {
         #expect(stub.received.isEmpty)
     }
 
-    @Test("an agent that forwards the tags only is guarded too; one that drops all options cannot claim a hit")
+    @Test("an agent that forwards only tags is guarded too; an agent that drops all options can't report a hit")
     func forwarding() async throws {
         struct Forwarding: Agent {
             let base: NetworkAgent
@@ -69,7 +69,7 @@ struct AbsentCacheTests {
         await #expect(performing: { try await bare.store(response, for: Get()) }, throws: isAbsent)
     }
 
-    @Test("modes that fall back on the server send a request, with a cache or without")
+    @Test("modes that fall back to the server send a request, with a cache or without")
     func fallbacks() async throws {
         let modes: [CacheMode] = [
             .standard, .reload, .reloadFromOrigin, .preferCache, .staleIfError, .staleWhileRevalidate, .off,
@@ -78,7 +78,7 @@ struct AbsentCacheTests {
         #expect(stub.received.count == modes.count)
     }
 
-    @Test("a cache that doesn't handle the request has another reason than a missing cache, and no request is sent")
+    @Test("if a cache doesn't handle the request, the reason differs from a missing cache, and no request is sent")
     func offIsAnotherReason() async throws {
         let f = Fixture()
         f.respond()

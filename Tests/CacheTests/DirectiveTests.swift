@@ -28,7 +28,7 @@ struct DirectiveTests {
         #expect(CacheDirectives(["Cache-Control": value]).maxAge == nil)
     }
 
-    @Test("fields of several lines count together, names in any case")
+    @Test("several field lines count together, and directive names are case-insensitive")
     func lines() {
         var headers: HTTPHeaders = ["cache-CONTROL": "No-StOrE, public"]
         headers.add("Cache-Control", "no-cache=\"A, b\", must-revalidate,immutable")
@@ -42,7 +42,7 @@ struct DirectiveTests {
         #expect(directives.staleIfError == 0)
     }
 
-    @Test("a request's directives, and Pragma only without them (section 5.4)")
+    @Test("a request's directives are read, and Pragma only without Cache-Control (section 5.4)")
     func requests() {
         let directives = CacheDirectives(request: ["Cache-Control": "max-stale, min-fresh=5, only-if-cached"])
         #expect(directives.maxStale == .max && directives.minFresh == 5 && directives.onlyIfCached)

@@ -99,7 +99,7 @@ struct DiskStoreTests {
         #expect(try await store.entry(for: key) == nil)
     }
 
-    @Test("an entry under another key's name is a miss, and so is a foreign file or one of a later format")
+    @Test("an entry under another key's name, a foreign file and a file of a later format are misses")
     func swapped() async throws {
         let store = DiskStore(at: directory.url)
         let keys = [CacheKey("a"), CacheKey("b")]
@@ -119,7 +119,7 @@ struct DiskStoreTests {
         #expect((try? await store.entry(for: keys[0])) == nil)
     }
 
-    @Test("a long body is checked piece by piece: damage ends it before the damaged piece, and removes it")
+    @Test("a long body is checked piece by piece: a damaged piece ends the body and removes the entry")
     func longBodies() async throws {
         let store = DiskStore(at: directory.url)
         let key = CacheKey("k")
@@ -142,7 +142,8 @@ struct DiskStoreTests {
     }
 
     @Test(
-        "limits are never exceeded, the least recently used entry goes first, and a damaged account is rebuilt")
+        "limits are never exceeded, the least recently used entry is removed first, and a damaged usage file is rebuilt"
+    )
     func limits() async throws {
         let store = DiskStore(at: directory.url, limit: .bytes(200_000).entries(20))
         func files() throws -> [URL] {
@@ -175,7 +176,7 @@ struct DiskStoreTests {
             try FileManager.default.contentsOfDirectory(atPath: directory.url.path + "/errand-cache/partial").isEmpty)
     }
 
-    @Test("a directory that goes away is made again; one that cannot be written to is an error of the store's only")
+    @Test("a directory that disappears is created again, and a directory that isn't writable only affects the store")
     func directories() async throws {
         let store = DiskStore(at: directory.url)
         try await store.store(entry("1"), for: CacheKey("k"))
@@ -187,7 +188,10 @@ struct DiskStoreTests {
         let f = Fixture(DiskStore(at: URL(filePath: "/proc/nowhere")))
         f.respond(["Cache-Control": "max-age=9"])
         #expect(try await f.text(Get("a", .timed(.seconds(9)).and(.http))) == "1")
-        #expect(f.notes.all.withLock { $0.contains { $0.hasPrefix("the store didn't return a secret") } })
+        #expect(
+            f.notes.all.withLock {
+                $0.contains { $0.hasPrefix("the cache is skipped, because its store didn't return the secret") }
+            })
     }
 
     @Test("the remains of a killed writer are removed")
@@ -204,7 +208,7 @@ struct DiskStoreTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: partial.path).sorted() == ["12", new, "notes.txt"])
     }
 
-    @Test("at the limit of a large store the oldest go, in a new process the oldest of a sample")
+    @Test("at the limit, a large store removes its oldest entries, or the oldest of a sample in a new process")
     func large() async throws {
         let limit = CacheLimit.megabytes(100).entries(3000)
         let store = DiskStore(at: directory.url, limit: limit)
@@ -226,7 +230,7 @@ struct DiskStoreTests {
                 == 3000)
     }
 
-    @Test("a new head of a long entry is written next to the old one: the body stays where it is")
+    @Test("a new head of a long entry is written next to the old one, without moving the body")
     func heads() async throws {
         let store = DiskStore(at: directory.url)
         let key = CacheKey("k")
@@ -308,7 +312,7 @@ struct DiskStoreTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: partial).isEmpty)
     }
 
-    @Test("one damaged byte of a renewed entry costs the entry, or has no effect: no older head comes back")
+    @Test("a damaged byte of a renewed entry loses the entry or has no effect, but never restores an older head")
     func damageAfterRenewal() async throws {
         let store = DiskStore(at: directory.url)
         let key = CacheKey("k")
@@ -385,20 +389,20 @@ struct DiskStoreTests {
         let precious = directory.url.appending(path: "precious")
         let places = [root.appending(path: "secret"), root.appending(path: "usage"), path(CacheKey("k"))]
         for (number, place) in places.enumerated() {
-            for way in 0..<4 {
+            for mode in 0..<4 {
                 try Data("precious bytes, thirty-two of them".utf8).write(to: precious)
                 try files.removeItem(at: place)
-                switch way {
+                switch mode {
                 case 0: #expect(mkfifo(place.path, 0o600) == 0)
                 case 1: try files.linkItem(at: precious, to: place)
                 case 2: try files.createSymbolicLink(at: place, withDestinationURL: precious)
                 default: try files.createSymbolicLink(at: place, withDestinationURL: URL(filePath: "/dev/zero"))
                 }
                 let store = DiskStore(at: directory.url)
-                #expect(try await store.secret().count == 32, "\(number) \(way)")
+                #expect(try await store.secret().count == 32, "\(number) \(mode)")
                 _ = try? await store.entry(for: CacheKey("k"))
-                try await store.store(entry("\(way)"), for: CacheKey("k"))
-                #expect(try await text(CacheKey("k"), store) == "\(way)", "\(number) \(way)")
+                try await store.store(entry("\(mode)"), for: CacheKey("k"))
+                #expect(try await text(CacheKey("k"), store) == "\(mode)", "\(number) \(mode)")
                 #expect(try Data(contentsOf: precious) == Data("precious bytes, thirty-two of them".utf8))
             }
         }
@@ -431,7 +435,7 @@ struct DiskStoreTests {
         #expect(try file() == before)
     }
 
-    @Test("a use in the future, from before the clock was set back, counts as the oldest")
+    @Test("a timestamp in the future, from before the clock was set back, counts as the oldest")
     func future() async throws {
         let limit = CacheLimit.megabytes(1).entries(20)
         let store = DiskStore(at: directory.url, limit: limit)
@@ -447,7 +451,7 @@ struct DiskStoreTests {
         }
     }
 
-    @Test("a use less than a minute after the last one is not written to the file, but counts at the next eviction")
+    @Test("a use within a minute of the last one isn't written to the file, but counts at the next eviction")
     func recentUses() async throws {
         let limit = CacheLimit.megabytes(1).entries(20)
         let store = DiskStore(at: directory.url, limit: limit)
@@ -494,10 +498,10 @@ struct DiskStoreTests {
 
     @Test("checksums are XXH64")
     func checksum() {
-        #expect(Checksum.of(Data()) == 0xEF46_DB37_51D8_E999)
-        #expect(Checksum.of(Data("a".utf8)) == 0xD24E_C4F1_A98C_6E5B)
-        #expect(Checksum.of(Data("abc".utf8)) == 0x44BC_2CF5_AD77_0999)
-        #expect(Checksum.of(Data("Nobody inspects the spammish repetition".utf8)) == 0xFBCE_A83C_8A37_8BF1)
+        #expect(DiskChecksum.of(Data()) == 0xEF46_DB37_51D8_E999)
+        #expect(DiskChecksum.of(Data("a".utf8)) == 0xD24E_C4F1_A98C_6E5B)
+        #expect(DiskChecksum.of(Data("abc".utf8)) == 0x44BC_2CF5_AD77_0999)
+        #expect(DiskChecksum.of(Data("Nobody inspects the spammish repetition".utf8)) == 0xFBCE_A83C_8A37_8BF1)
     }
 
     #if os(Linux) || os(macOS)

@@ -58,7 +58,7 @@ import Testing
         #expect(explanation([.cache(.memory()), step]).problems.isEmpty)
     }
 
-    @Test("a policy without a cache, and a second cache, are named")
+    @Test("a policy without a cache and a second cache are reported")
     func misplaced() {
         let agent = NetworkAgent(baseURL: "https://example.com", transport: .stub(.status(200)))
         #expect(
@@ -69,12 +69,12 @@ import Testing
         let cached = agent.explain(Get("a", .http), options: CallOptions(filters: [.cache(.memory())]))
         #expect(cached.problems.isEmpty)
         let twice = explanation([.cache(.memory()), .cache(.memory())]).problems
-        #expect(twice.count == 1 && twice.first?.contains("both store each response") == true)
+        #expect(twice.count == 1 && twice.first?.contains("both filters store each response") == true)
     }
 
     @Test("a mode that never sends shows the guard before the transport")
     func modes() {
         let texts = explanation([.cache(.memory())], .cache(.cacheOnly)).steps.map(\.text)
-        #expect(texts.dropLast().last == "cache guard, doesn't send")
+        #expect(texts.dropLast().last == "rejects requests that only a cache may answer")
     }
 }

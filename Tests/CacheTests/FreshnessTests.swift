@@ -94,7 +94,7 @@ struct FreshnessTests {
             f.stub.received.map { $0.headers["If-None-Match"] } == [nil, "\"a\"", "\"a\"", "\"b\"", "\"b\""])
     }
 
-    @Test("must-revalidate is served while it is fresh, and never once it is stale, even to max-stale")
+    @Test("a response with must-revalidate is served while it is fresh, but never when stale, even with max-stale")
     func mustRevalidate() async throws {
         let f = Fixture()
         let isDown = Mutex(false)
@@ -134,7 +134,7 @@ struct FreshnessTests {
         }
     }
 
-    @Test("a Date in the future makes a response fresh for no longer than it says")
+    @Test("a Date in the future doesn't extend a response's freshness beyond its lifetime")
     func dateInFuture() async throws {
         for ahead in [60.0, 86_400, 1e9] {
             let f = Fixture()
@@ -152,7 +152,7 @@ struct FreshnessTests {
         }
     }
 
-    @Test("a request's max-age includes a response that is exactly as old, and none that is older")
+    @Test("a request's max-age accepts a response of exactly that age, but no older response")
     func requestedAge() async throws {
         let f = Fixture()
         f.respond(["Cache-Control": "max-age=100"])
@@ -164,7 +164,7 @@ struct FreshnessTests {
         #expect(try await f.text(request) == "2")
     }
 
-    @Test("s-maxage is for shared caches: alone and next to a max-age it has no effect")
+    @Test("s-maxage is for shared caches: it has no effect, alone or next to max-age")
     func sharedAge() async throws {
         let f = Fixture()
         f.respond(["Cache-Control": "s-maxage=0, max-age=60"])
@@ -231,7 +231,7 @@ struct FreshnessTests {
         #expect(try await f.text(get("v", ["Foo": "1"])) == "1" && f.sent == 4)
     }
 
-    @Test("a 304 whose Vary names another field: the renewed response isn't served to requests that differ in it")
+    @Test("if a 304's Vary names another field, the renewed response isn't served to requests that differ in it")
     func otherVary() async throws {
         for vary in ["Foo, Bar", "Bar", "*"] {
             let f = Fixture()
@@ -245,7 +245,7 @@ struct FreshnessTests {
         }
     }
 
-    @Test("a validation in the background asks for the variant that was served, and renews no other")
+    @Test("a background validation requests the variant that was served, and renews only that variant")
     func inBackground() async throws {
         let f = Fixture()
         respond(f, "max-age=5, stale-while-revalidate=60", notModified: [:])
@@ -293,7 +293,7 @@ struct FreshnessTests {
         #expect(requests.value == 1)
     }
 
-    @Test("a caller's weak tag is answered with a 304 from the cache, as its strong form is")
+    @Test("a caller's weak tag gets a 304 from the cache, like its strong form")
     func weakTag() async throws {
         let f = Fixture()
         for (stored, asked) in [("\"a\"", "W/\"a\""), ("W/\"a\"", "\"a\""), ("W/\"a\"", "\"x\", W/\"a\"")] {

@@ -16,7 +16,7 @@ struct HTTPCacheTests {
         return get
     }
 
-    @Test("fresh is served with its age, stale is fetched (sections 4.2, 5.1)")
+    @Test("a fresh response is served with its age, a stale response is fetched (sections 4.2, 5.1)")
     func freshness() async throws {
         f.respond(["Cache-Control": "max-age=10", "Age": "3"])
         #expect(try await f.text(get()) == "1")
@@ -82,7 +82,7 @@ struct HTTPCacheTests {
         #expect(try await f.text(get("star")) == "2")
     }
 
-    @Test("variants that were invalidated do not come back with a new one")
+    @Test("invalidated variants don't return with a new variant")
     func varyInvalidated() async throws {
         f.respond(["Cache-Control": "max-age=100", "Vary": "Foo"])
         #expect(try await f.text(get("v", ["Foo": "1"])) == "1")
@@ -112,7 +112,7 @@ struct HTTPCacheTests {
     }
 
     @Test(
-        "unsafe methods forget the URL, Location and Content-Location of the same origin, if they succeed (section 4.4)"
+        "unsafe methods that succeed invalidate the URL, Location and Content-Location of the same origin (section 4.4)"
     )
     func invalidation() async throws {
         let status = Mutex(200)
@@ -147,7 +147,7 @@ struct HTTPCacheTests {
         #expect(try await f.text(get("a")) == "1")
     }
 
-    @Test("only-if-cached and the modes that only ask the cache don't send a request (section 5.2.1.7)")
+    @Test("only-if-cached and the cache-only modes don't send a request (section 5.2.1.7)")
     func onlyIfCached() async throws {
         f.respond(["Cache-Control": "max-age=10"])
         #expect(try await f.response(get("a", ["Cache-Control": "only-if-cached"])).status == 504)
@@ -174,7 +174,7 @@ struct HTTPCacheTests {
         #expect(f.sent == 1)
     }
 
-    @Test("HEAD is served from GET's response, and its own response brings that up to date (section 4.3.5)")
+    @Test("a HEAD is served from a stored GET, and its own response updates that (section 4.3.5)")
     func head() async throws {
         f.respond(["Cache-Control": "max-age=10", "ETag": "\"a\""])
         #expect(try await f.text(get("a")) == "1")
@@ -189,7 +189,9 @@ struct HTTPCacheTests {
         #expect(try await f.agent.cached(get("a"), includingStale: true) == nil)
     }
 
-    @Test("the caller's own conditions are evaluated when fresh, passed on when stale (section 4.3.2)")
+    @Test(
+        "the caller's own conditions are evaluated against a fresh response, and passed on if it's stale (section 4.3.2)"
+    )
     func conditions() async throws {
         f.stub.on("*") { request in
             StubResponse(
@@ -209,7 +211,9 @@ struct HTTPCacheTests {
         #expect(f.sent == 3)
     }
 
-    @Test("a range is cut from a whole response; a partial one is not kept (section 3.3, RFC 9110, section 14)")
+    @Test(
+        "a range is cut from a complete response, and a partial response isn't stored (section 3.3, RFC 9110, section 14)"
+    )
     func ranges() async throws {
         f.stub.on("*") { request in
             if request.headers.contains("Range") {
@@ -232,7 +236,7 @@ struct HTTPCacheTests {
         #expect(f.sent == 4)
     }
 
-    @Test("stale-while-revalidate serves at once and validates afterwards (RFC 5861, section 3)")
+    @Test("stale-while-revalidate serves the stored response at once and validates afterwards (RFC 5861, section 3)")
     func staleWhileRevalidate() async throws {
         f.respond(["Cache-Control": "max-age=10, stale-while-revalidate=60"])
         #expect(try await f.text(get("a")) == "1")
@@ -244,7 +248,9 @@ struct HTTPCacheTests {
         #expect(f.sent == 2)
     }
 
-    @Test("stale if the server fails, as far as it or the app allows (RFC 5861, section 4; section 4.2.4)")
+    @Test(
+        "a stale response is served if the server fails, if it or the app allows that (RFC 5861, section 4, section 4.2.4)"
+    )
     func staleIfError() async throws {
         let header = Mutex("max-age=5, stale-if-error=60")
         let isDown = Mutex(0)
@@ -277,7 +283,7 @@ struct HTTPCacheTests {
         }
     }
 
-    @Test("redirects and errors are kept as responses of their own URLs; each hop has its own key")
+    @Test("redirects and errors are stored as responses of their own URLs, and each hop has its own key")
     func redirects() async throws {
         let count = Counter()
         f.stub.on("/old") { _ in
@@ -296,7 +302,7 @@ struct HTTPCacheTests {
         #expect(f.sent == 4)
     }
 
-    @Test("the URL that filters show is the key, on the first hop only")
+    @Test("the key is the ResourceURL that filters set, on the first hop only")
     func keyURL() async throws {
         let f = Fixture(before: [Stamp()])
         f.stub.on("/a", response: StubResponse.redirect(to: "/b").header("Cache-Control", "max-age=100"))
@@ -305,7 +311,7 @@ struct HTTPCacheTests {
         #expect(f.sent == 2)
     }
 
-    @Test("no-store, on either side, is neither stored nor read (section 5.2)")
+    @Test("a no-store response or request is neither stored nor served (section 5.2)")
     func noStore() async throws {
         f.respond(["Cache-Control": "max-age=100"])
         #expect(try await f.text(get("a", ["Cache-Control": "no-store"])) == "1")
@@ -325,7 +331,7 @@ struct HTTPCacheTests {
         #expect(try await f.agent.send(Plain()).http.source.isCache)
     }
 
-    @Test("a streamed body is kept and served as a stream, a part of it too")
+    @Test("a streamed body is stored and served as a stream, and so is a part of it")
     func streams() async throws {
         struct Stream: CacheableRequest {
             typealias Output = HTTPBody
@@ -370,7 +376,7 @@ struct PrecedenceTests {
         ("a fresh 404, not accepted", ["Cache-Control": "max-age=3600"], 404, [false, true, true]),
     ]
 
-    @Test("each cell of the table in docs/cache.md", arguments: rows.indices, policies.indices)
+    @Test("every cell of the table in docs/cache.md is correct", arguments: rows.indices, policies.indices)
     func cell(row: Int, policy: Int) async throws {
         let (name, headers, status, expected) = Self.rows[row]
         let f = Fixture()
@@ -383,7 +389,7 @@ struct PrecedenceTests {
         #expect((f.sent == 1) == expected[policy], "\(name)")
     }
 
-    @Test("past the app's lifetime both together validate with the server")
+    @Test("after the app's lifetime, the combined policy validates with the server")
     func both() async throws {
         let f = Fixture()
         f.stub.on("*") { request in

@@ -14,7 +14,7 @@ struct HTTPRuleTests {
     }
 
     @Test(
-        "the lifetime (section 4.2.1)",
+        "the lifetime is calculated as in section 4.2.1",
         arguments: [
             (["Cache-Control": "max-age=60", "Expires": "0"], 60), (["Expires": "0"], 0), (["Expires": "x"], 0),
             (["Expires": httpDate(now + 90)], 90), (["Expires": httpDate(now - 90)], 0),
@@ -32,7 +32,7 @@ struct HTTPRuleTests {
     }
 
     @Test(
-        "a lifetime by Last-Modified is for some statuses only (section 4.2.2)",
+        "a heuristic lifetime from Last-Modified applies only to some statuses (section 4.2.2)",
         arguments: [
             (200, true), (203, true), (204, true), (404, true), (410, true), (501, true), (201, false),
             (403, false), (503, false), (599, false),
@@ -46,7 +46,7 @@ struct HTTPRuleTests {
     }
 
     @Test(
-        "the age at which it came (section 4.2.3)",
+        "the age on arrival is calculated as in section 4.2.3",
         arguments: [
             ([:], 0, 0), (["Age": "30"], 0, 30), (["Age": "30"], 5, 35), (["Age": "x"], 0, 0), (["Age": "-7"], 0, 0),
             (["Age": "7200, 0"], 0, 7200), (["Age": "0, 7200"], 0, 0), (["Age": "7200.0"], 0, 0),
@@ -57,7 +57,7 @@ struct HTTPRuleTests {
         #expect(fresh(headers, delay: delay).initialAge == seconds)
     }
 
-    @Test("the age grows with time; a clock that was set back far makes it unknown")
+    @Test("the age grows with time, and is unknown if the clock was set back far")
     func ageGrows() {
         let fresh = fresh(["Age": "10"])
         #expect(fresh.age(received: now, now: now + 5) == 15)
@@ -66,7 +66,7 @@ struct HTTPRuleTests {
         #expect(fresh.age(received: now, now: .distantFuture) != nil)
     }
 
-    @Test("the use of a stored response (sections 4.2, 5.2, RFC 5861, RFC 8246)", arguments: plansTable)
+    @Test("a stored response is used as in sections 4.2, 5.2, RFC 5861 and RFC 8246", arguments: plansTable)
     func plan(_ row: (name: String, stored: HTTPHeaders, request: HTTPHeaders, age: Double, expected: String)) {
         let decision = HTTPCacheRules.decide(
             fresh(row.stored), received: now, request: CacheDirectives(request: row.request),
@@ -79,7 +79,7 @@ struct HTTPRuleTests {
         #expect(text == row.expected, "\(row.name)")
     }
 
-    @Test("stale on error as far as the server and the caller allow it (section 4.2.4, RFC 5861)")
+    @Test("a stale response is served on error if the server and the caller allow it (section 4.2.4, RFC 5861)")
     func staleOnError() {
         func status(_ stored: String, _ request: String = "", _ preferences: Int64? = nil, age: Double) -> String? {
             HTTPCacheRules.staleOnError(
@@ -98,14 +98,14 @@ struct HTTPRuleTests {
         #expect(status("max-age=5, no-cache", "", 99, age: 10) == nil)
     }
 
-    @Test("responses that may be stored (section 3)", arguments: storingTable)
+    @Test("only responses that may be stored are stored (section 3)", arguments: storingTable)
     func storing(_ row: (HTTPMethod, Int, HTTPHeaders, HTTPHeaders, Bool)) {
         let response = HTTPResponse(url: url, status: row.1, headers: row.2)
         let request = HTTPRequest(row.0, url, headers: row.3)
         #expect((HTTPCacheRules.refusal(of: response, to: request) == nil) == row.4)
     }
 
-    @Test("which fields are stored (section 3.1); no secret is")
+    @Test("only fields that may be stored are stored, and no secrets (section 3.1)")
     func storedFields() {
         var headers: HTTPHeaders = [
             "Connection": "a, B", "a": "1", "b": "2", "c": "3", "Keep-Alive": "x", "Transfer-Encoding": "chunked",
@@ -116,7 +116,7 @@ struct HTTPRuleTests {
         #expect(HTTPCacheHeaders.storable(headers).map(\.name.rawName) == ["c", "Cache-Control"])
     }
 
-    @Test("which fields a 304 replaces (section 3.2)")
+    @Test("a 304 replaces the fields that it should replace (section 3.2)")
     func merging() {
         let stored: HTTPHeaders = [
             "A": "1", "B": "1", "Content-Length": "5", "Content-Type": "text/plain", "ETag": "x",
@@ -185,7 +185,7 @@ struct HTTPRuleTests {
     }
 
     @Test(
-        "the caller's own conditions and ranges (section 4.3.2, RFC 9110, sections 13, 14)",
+        "the caller's own conditions and ranges are evaluated (section 4.3.2, RFC 9110, sections 13, 14)",
         arguments: conditionsTable)
     func conditions(_ row: (HTTPHeaders, HTTPHeaders, HTTPConditions.Outcome)) {
         let outcome = HTTPConditions.evaluate(

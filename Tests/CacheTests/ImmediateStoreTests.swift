@@ -24,7 +24,7 @@ struct ImmediateStoreTests {
         }
     }
 
-    @Test("memory knows all entries")
+    @Test("memory knows all entries immediately")
     func memory() async throws {
         let store = MemoryStore()
         #expect(known(store) == "none")
@@ -34,7 +34,7 @@ struct ImmediateStoreTests {
         #expect(known(store) == "none")
     }
 
-    @Test("tiers know the first store's entries, unless it changes; everything else is read")
+    @Test("tiers know the first store's entries immediately while it's unchanged, and read all others")
     func tiers() async throws {
         let (first, second) = (MemoryStore(), HeldStore())
         let tiers = TieredStore(first, second)
@@ -49,7 +49,7 @@ struct ImmediateStoreTests {
         #expect(known(TieredStore(HeldStore(), MemoryStore())) == nil)
     }
 
-    @Test("after an update that failed half way, the first store's head isn't older than the second's")
+    @Test("after an update that failed halfway, the first store's head isn't older than the second's")
     func failedUpdate() async throws {
         final class Late: CacheStore {
             let store = MemoryStore()
@@ -76,7 +76,7 @@ struct ImmediateStoreTests {
         #expect(try await tiers.entry(for: key)?.head.expires == head.expires)
     }
 
-    @Test("tiers whose second store is still writing leave the old copy of the first alone")
+    @Test("while the second store is still writing, tiers don't serve the first store's old copy")
     func changing() async throws {
         let (first, second) = (MemoryStore(), StagedStore())
         let (tiers, gate) = (TieredStore(first, second), second.hold(.beforeStore, 1))

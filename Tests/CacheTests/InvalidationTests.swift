@@ -47,7 +47,7 @@ struct InvalidationTests {
         }
     }
 
-    @Test("a response whose write is held back isn't served after HEAD has found it out of date")
+    @Test("a response whose write is delayed isn't served after HEAD found it outdated")
     func head() async throws {
         for isOnItsWay in [false, true] {
             let (store, versions) = (HeldStore(), Versions())
@@ -71,7 +71,7 @@ struct InvalidationTests {
         }
     }
 
-    @Test("writes that wait when a PUT completes are not carried out, for any user or variant")
+    @Test("writes that are waiting when a PUT completes are dropped, for all users and variants")
     func put() async throws {
         let (store, versions) = (HeldStore(), Versions())
         let f = Fixture(store)
@@ -88,7 +88,7 @@ struct InvalidationTests {
         #expect(f.sent == sent)
     }
 
-    @Test("responses in flight when a PUT completes aren't kept, for any user or variant")
+    @Test("responses in flight when a PUT completes aren't stored, for any user or variant")
     func onTheirWay() async throws {
         let versions = Versions()
         let f = Fixture()
@@ -129,7 +129,7 @@ struct InvalidationTests {
     }
 
     @Test(
-        "an entry that a store writes during a removal isn't served before it has been removed again",
+        "an entry written during a removal isn't served, even before a second removal deletes it",
         arguments: [false, true])
     func writtenDuringRemoval(isStream: Bool) async throws {
         let (store, versions) = (StagedStore(), Versions())
@@ -167,7 +167,7 @@ struct InvalidationTests {
         var cachePolicy: CachePolicy { .http }
     }
 
-    @Test("a response that arrives during a HEAD request that finds it out of date isn't served")
+    @Test("a response that arrives while a HEAD finds it outdated isn't served")
     func storedDuringHead() async throws {
         let f = Fixture()
         let gate = Gate()
@@ -187,7 +187,7 @@ struct InvalidationTests {
         #expect(try await f.text(get()) == "2")
     }
 
-    @Test("a key is visible again once the removal of its entry, which failed, has succeeded")
+    @Test("a key whose entry couldn't be removed is visible again once the removal succeeds")
     func removalThatFailed() async throws {
         let (store, versions) = (UnreliableStore(), Versions())
         let f = Fixture(store)
@@ -211,7 +211,7 @@ struct InvalidationTests {
     private enum Kind: CaseIterable { case slow, tiers, disk }
 
     @Test(
-        "no response from before a finished invalidation is served, whatever the order of events",
+        "after an invalidation has finished, no earlier response is served, in any order of events",
         arguments: 0..<24)
     func interleavings(seed: Int) async throws {
         let directory = TemporaryDirectory()
@@ -249,9 +249,9 @@ struct InvalidationTests {
         }
     }
 
-    private func invalidate(_ path: String, _ way: Int, _ versions: Versions, _ f: Fixture) async throws {
+    private func invalidate(_ path: String, _ mode: Int, _ versions: Versions, _ f: Fixture) async throws {
         let version: Int
-        switch way {
+        switch mode {
         case 0, 1:
             let response = try await f.response(get(path, method: .put))
             version = response.headers["Version"].flatMap { Int($0) } ?? 0
@@ -265,7 +265,7 @@ struct InvalidationTests {
         versions.complete(path, version)
     }
 
-    @Test("after the clock was set back a URL with Vary still hits")
+    @Test("a URL with Vary still hits after the clock was set back")
     func clockSetBack() async throws {
         let f = Fixture()
         f.respond(["Cache-Control": "max-age=1000", "Vary": "Foo"])
@@ -277,7 +277,7 @@ struct InvalidationTests {
         #expect(try await f.text(get("v", ["Foo": "1"])) == "3")
     }
 
-    @Test("after the clock was set back no variant that a POST made invalid is served")
+    @Test("a variant that a POST invalidated isn't served after the clock was set back")
     func variantAfterClockSetBack() async throws {
         for headers: HTTPHeaders in [[:], ["Authorization": "me"]] {
             let f = Fixture()
@@ -295,7 +295,7 @@ struct InvalidationTests {
         }
     }
 
-    @Test("two hundred users of one URL all hit, also when they come at once; a PUT makes all of them miss")
+    @Test("two hundred users of a URL all hit, even at once, and a PUT makes all of them miss")
     func users() async throws {
         for headers: HTTPHeaders in [
             ["Cache-Control": "max-age=1000"], ["Cache-Control": "max-age=1000", "Vary": "Foo"],

@@ -5,24 +5,24 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite("Work begun before a removal isn't stored after it", .endsInTime, .leakChecked)
+@Suite("Work that began before a removal isn't stored after it", .endsInTime, .leakChecked)
 struct RemovalTests {
-    enum Way: CaseIterable { case timed, http, vary, user, both, stream, timedStream }
+    enum Mode: CaseIterable { case timed, http, vary, user, both, stream, timedStream }
 
-    private func get(_ way: Way, _ tags: [String] = ["t"]) -> Get {
+    private func get(_ mode: Mode, _ tags: [String] = ["t"]) -> Get {
         let (timed, http) = (
-            CachePolicy.timed(.seconds(60), partition: "me"), CachePolicy.http(partition: way == .user ? nil : "me")
+            CachePolicy.timed(.seconds(60), partition: "me"), CachePolicy.http(partition: mode == .user ? nil : "me")
         )
-        var get = Get("a", way == .both ? timed.and(http) : way == .timed || way == .timedStream ? timed : http)
+        var get = Get("a", mode == .both ? timed.and(http) : mode == .timed || mode == .timedStream ? timed : http)
         get.cacheTags = tags
-        if way == .user { get.headers["Authorization"] = "me" }
-        if way == .vary { get.headers["Foo"] = "1" }
+        if mode == .user { get.headers["Authorization"] = "me" }
+        if mode == .vary { get.headers["Foo"] = "1" }
         return get
     }
 
-    private func text(_ way: Way, _ f: Fixture, _ tags: [String] = ["t"]) async throws -> String {
-        guard way == .stream || way == .timedStream else { return try await f.text(get(way, tags)) }
-        let body = try await f.agent.send(StreamedGet(base: get(way, tags))).value
+    private func text(_ mode: Mode, _ f: Fixture, _ tags: [String] = ["t"]) async throws -> String {
+        guard mode == .stream || mode == .timedStream else { return try await f.text(get(mode, tags)) }
+        let body = try await f.agent.send(StreamedGet(base: get(mode, tags))).value
         return String(decoding: try await body.collect(upTo: 100), as: UTF8.self)
     }
 
@@ -41,38 +41,38 @@ struct RemovalTests {
         /// The last body from before a finished removal.
         let floor = Mutex(0)
 
-        func response(to request: HTTPRequest, _ way: Way) -> StubResponse {
+        func response(to request: HTTPRequest, _ mode: Mode) -> StubResponse {
             var headers: HTTPHeaders = ["Cache-Control": "max-age=0", "ETag": "\"1\""]
-            if way == .vary { headers["Vary"] = "Foo" }
+            if mode == .vary { headers["Vary"] = "Foo" }
             if request.headers.contains("If-None-Match") {
                 validations.increment()
                 return .status(304, headers: headers)
             }
             let body = Data("\(count.increment())".utf8)
-            guard way == .stream || way == .timedStream else { return StubResponse(headers: headers, body: body) }
+            guard mode == .stream || mode == .timedStream else { return StubResponse(headers: headers, body: body) }
             return .chunks([body]).header("Cache-Control", "max-age=0").header("ETag", "\"1\"")
         }
     }
 
-    private static func selections(_ way: Way) -> [CacheSelection] {
-        [.all, .prefix("https://example.com/"), .tag("t")] + (way == .user ? [] : [.partition("me")])
+    private static func selections(_ mode: Mode) -> [CacheSelection] {
+        [.all, .prefix("https://example.com/"), .tag("t")] + (mode == .user ? [] : [.partition("me")])
     }
 
     @Test(
-        "a removal hides the entries it selects until it has ended, and entries validated or read meanwhile don't come back",
-        arguments: Way.allCases, [false, true])
-    func hiding(way: Way, isReadBeforeTheEnd: Bool) async throws {
-        for selection in Self.selections(way) {
+        "a removal hides the selected entries until it has ended, and entries validated or read meanwhile don't return",
+        arguments: Mode.allCases, [false, true])
+    func hiding(mode: Mode, isReadBeforeTheEnd: Bool) async throws {
+        for selection in Self.selections(mode) {
             let (store, server) = (HeldRemovals(), Server())
             let f = Fixture(store)
-            f.stub.on("*") { server.response(to: $0, way) }
-            #expect(try await text(way, f) == "1")
+            f.stub.on("*") { server.response(to: $0, mode) }
+            #expect(try await text(mode, f) == "1")
             await f.cache.flush()
             let removal = Task { try await f.cache.remove(selection) }
             try await store.removal.reached()
             if isReadBeforeTheEnd {
                 store.isHoldingReads.withLock { $0 = true }
-                let meanwhile = Task { try await text(way, f) }
+                let meanwhile = Task { try await text(mode, f) }
                 try await store.reading.reached()
                 store.removal.open()
                 try await removal.value
@@ -80,50 +80,50 @@ struct RemovalTests {
                 store.reading.open()
                 #expect(try await meanwhile.value == "2")
             } else {
-                #expect(try await text(way, f) == "2")
+                #expect(try await text(mode, f) == "2")
                 store.removal.open()
                 try await removal.value
             }
             await f.cache.flush()
             #expect(server.validations.value == 0)
-            #expect(try await text(way, f) != "1")
-            #expect(try await f.agent.cached(get(way), includingStale: true)?.value != "1")
+            #expect(try await text(mode, f) != "1")
+            #expect(try await f.agent.cached(get(mode), includingStale: true)?.value != "1")
         }
     }
 
     @Test(
-        "a response on its way while removeCached finds no entry, or an old one, isn't stored",
-        arguments: Way.allCases, [false, true])
-    func onItsWay(way: Way, hasOld: Bool) async throws {
+        "a response in flight while removeCached finds no entry, or an old entry, isn't stored",
+        arguments: Mode.allCases, [false, true])
+    func onItsWay(mode: Mode, hasOld: Bool) async throws {
         let server = Server()
         let gate = Gate(isOpen: hasOld)
         let f = Fixture()
-        f.stub.on("*") { server.response(to: $0, way).waiting(for: gate) }
+        f.stub.on("*") { server.response(to: $0, mode).waiting(for: gate) }
         var expected = "1"
         if hasOld {
-            #expect(try await text(way, f) == "1")
+            #expect(try await text(mode, f) == "1")
             await f.cache.flush()
             let second = Gate()
-            f.stub.on("*") { server.response(to: $0, way).waiting(for: second) }
-            let reload = Task { try await f.text(get(way), .reloadFromOrigin) }
+            f.stub.on("*") { server.response(to: $0, mode).waiting(for: second) }
+            let reload = Task { try await f.text(get(mode), .reloadFromOrigin) }
             try await second.reached()
-            #expect(try await f.agent.removeCached(get(way)))
+            #expect(try await f.agent.removeCached(get(mode)))
             second.open()
             expected = try await reload.value
             #expect(expected == "2")
         } else {
-            let running = Task { try await text(way, f) }
+            let running = Task { try await text(mode, f) }
             try await gate.reached()
-            #expect(try await !f.agent.removeCached(get(way)))
+            #expect(try await !f.agent.removeCached(get(mode)))
             gate.open()
             #expect(try await running.value == "1")
         }
         await f.cache.flush()
-        #expect(try await f.agent.cached(get(way), includingStale: true) == nil)
+        #expect(try await f.agent.cached(get(mode), includingStale: true) == nil)
     }
 
     @Test(
-        "removeCached removes the timed and the HTTP entry, one with conditions or no-cache, and each variant that matches"
+        "removeCached removes the timed and the HTTP entry, with conditions or no-cache, in every matching variant"
     )
     func everyEntry() async throws {
         let f = Fixture()
@@ -150,7 +150,7 @@ struct RemovalTests {
         #expect(try await !f.agent.removeCached(get(.both)))
     }
 
-    @Test("an entry that is validated by a request of other tags is not stored after its own tag was removed")
+    @Test("an entry validated by a request with other tags isn't stored after its own tag was removed")
     func tags() async throws {
         let server = Server()
         let f = Fixture()
@@ -192,7 +192,7 @@ struct RemovalTests {
         #expect(server.validations.value == 0)
     }
 
-    @Test("no response from before a finished removal is served, whatever the order of events", arguments: 0..<12)
+    @Test("after a removal has finished, no earlier response is served, in any order of events", arguments: 0..<12)
     func interleavings(seed: Int) async throws {
         let directory = TemporaryDirectory()
         let noise = SharedGenerator(seed: UInt64(seed + 100))
@@ -204,20 +204,20 @@ struct RemovalTests {
             default: SlowStore(DiskStore(at: directory.url), noise)
             }
         let (f, server) = (Fixture(store), Server())
-        let ways: [Way] = [.timed, .http, .vary, .both]
+        let modes: [Mode] = [.timed, .http, .vary, .both]
         f.stub.on("*") { request in server.response(to: request, request.headers.contains("Foo") ? .vary : .http) }
         try await withThrowingTaskGroup { group in
             for task in 0..<10 {
                 group.addTask {
                     for _ in 0..<25 {
-                        let way = ways[noise.below(ways.count)]
+                        let mode = modes[noise.below(modes.count)]
                         guard task < 3 else {
                             let least = server.floor.withLock { $0 }
-                            let text = try await f.text(get(way), noise.below(5) == 0 ? .reload : .standard)
-                            #expect(Int(text) ?? 0 > least, "\(way)")
+                            let text = try await f.text(get(mode), noise.below(5) == 0 ? .reload : .standard)
+                            #expect(Int(text) ?? 0 > least, "\(mode)")
                             continue
                         }
-                        let selections = Self.selections(way)
+                        let selections = Self.selections(mode)
                         let last = server.count.value
                         try await f.cache.remove(selections[noise.below(selections.count)])
                         server.floor.withLock { $0 = max($0, last) }

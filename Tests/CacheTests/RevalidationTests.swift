@@ -16,7 +16,7 @@ struct RevalidationTests {
         return get
     }
 
-    @Test("a reload validates end to end, with max-age=0, as Fetch's no-cache does")
+    @Test("a reload validates end to end with max-age=0, like Fetch's no-cache")
     func reload() async throws {
         f.respond(["Cache-Control": "max-age=100", "ETag": "\"a\""])
         for request in [get(), Get("b", .timed(.seconds(60))), Get("c", .off)] {
@@ -30,7 +30,7 @@ struct RevalidationTests {
         #expect(f.stub.received.last?.headers.values(of: "Cache-Control") == ["max-age=5"])
     }
 
-    @Test("reloadFromOrigin sends no validators but no-cache, as Fetch's reload does, and keeps the response")
+    @Test("reloadFromOrigin sends no-cache without validators, like Fetch's reload, and stores the response")
     func reloadFromOrigin() async throws {
         f.respond(["Cache-Control": "max-age=100, immutable, stale-if-error=1000", "ETag": "\"a\""])
         #expect(try await f.text(get()) == "1")
@@ -48,7 +48,7 @@ struct RevalidationTests {
         #expect(try await timed.text(Get()) == "2")
     }
 
-    @Test("a fresh immutable response is not validated by a reload (RFC 8246, section 2), a stale one is")
+    @Test("a reload doesn't validate a fresh immutable response (RFC 8246, section 2), only a stale one")
     func immutable() async throws {
         f.respond(["Cache-Control": "max-age=100, immutable", "ETag": "\"a\""])
         _ = try await f.text(get())
@@ -58,7 +58,7 @@ struct RevalidationTests {
         #expect(f.sent == 2 && f.stub.received.last?.headers["If-None-Match"] == "\"a\"")
     }
 
-    @Test("a stored response is preferred however old, and the server is asked otherwise, as Fetch's force-cache does")
+    @Test("a stored response is used at any age, and otherwise a request is sent, like Fetch's force-cache")
     func preferCache() async throws {
         f.respond(["Cache-Control": "max-age=1, must-revalidate"])
         for request in [get(), Get("b", .timed(.seconds(1)))] {
@@ -120,7 +120,7 @@ struct RevalidationTests {
         #expect(f.sent == 3)
     }
 
-    @Test("a validation that fails is not shared: each of the others asks by itself")
+    @Test("a failed validation isn't shared: each waiting request validates itself")
     func failed() async throws {
         let (gate, count) = (Gate(), Counter())
         try await stale { _ in
@@ -183,7 +183,7 @@ struct RevalidationTests {
         #expect(try await f.text(get()) == "new")
     }
 
-    @Test("Set-Cookie and Set-Cookie2 are kept by no policy, in memory either")
+    @Test("no policy stores Set-Cookie and Set-Cookie2, not even in memory")
     func cookies() async throws {
         f.respond(["Cache-Control": "max-age=100", "Set-Cookie": "a=1", "Set-Cookie2": "b=2"])
         for request in [get(), Get("b")] {
@@ -194,7 +194,7 @@ struct RevalidationTests {
         }
     }
 
-    @Test("a call's deadline is stronger than stale-if-error; a timeout of the request is not")
+    @Test("a call's deadline takes precedence over stale-if-error, a request's timeout doesn't")
     func deadline() async throws {
         struct Slow: CacheableRequest {
             typealias Output = String

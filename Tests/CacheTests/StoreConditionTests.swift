@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite("The condition of a removal", .endsInTime, .leakChecked) struct StoreConditionTests {
-    @Test("may look at the store that asks it: it runs under no lock")
+    @Test("can read the store that calls it, because it runs outside of locks")
     func reentrant() async throws {
         let store = MemoryStore()
         for number in 0..<3 {

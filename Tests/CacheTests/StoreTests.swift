@@ -76,7 +76,9 @@ struct StoreTests {
         #expect(try await tiers.entry(for: CacheKey("a")) == nil)
     }
 
-    @Test("tiers that several tasks change at once hold the same, or the first is empty", arguments: 0..<30)
+    @Test(
+        "tiers that several tasks change concurrently have the same entries, or the first tier is empty",
+        arguments: 0..<30)
     func tiersAgree(seed: Int) async throws {
         let noise = SharedGenerator(seed: UInt64(seed + 1))
         let (first, second) = (MemoryStore(), MemoryStore())
@@ -118,7 +120,7 @@ struct StoreTests {
     }
 
     @Test(
-        "a head survives its encoding, and one that was cut or changed is refused or decodes to another, without a trap"
+        "a head is decoded unchanged, and a truncated or modified head is refused or decodes to another, without a crash"
     )
     func heads() throws {
         let url = try #require(URL(string: "https://example.com/ü?a=1"))

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The timed cache", .endsInTime, .leakChecked)
 struct TimedCacheTests {
-    @Test("one request value misses, hits, and misses after expiry; an entry exactly as old as its lifetime hits")
+    @Test("a request misses, hits, and misses after expiry; an entry exactly as old as its lifetime hits")
     func expiry() async throws {
         let f = Fixture()
         f.respond()
@@ -44,14 +44,14 @@ struct TimedCacheTests {
         #expect(store.reads.value > 0)
     }
 
-    @Test("the longest lifetime there is hits")
+    @Test("an entry with the longest possible lifetime hits")
     func longestLifetime() async throws {
         let f = Fixture()
         f.respond()
         for _ in 0..<2 { #expect(try await f.text(Get("feed", .timed(.seconds(Int64.max)))) == "1") }
     }
 
-    @Test("no response is kept without a policy, or with a lifetime of zero")
+    @Test("without a policy, or with a lifetime of zero, responses aren't stored")
     func off() async throws {
         let f = Fixture()
         f.respond(["Cache-Control": "max-age=600"])
@@ -64,7 +64,7 @@ struct TimedCacheTests {
         #expect(try await f.agent.cached(Get()) == nil)
     }
 
-    @Test("reloading bypasses a valid entry and still stores, so that the next request hits")
+    @Test("reloading bypasses a valid entry and still stores, so the next request hits")
     func reload() async throws {
         let f = Fixture()
         f.respond()
@@ -84,7 +84,7 @@ struct TimedCacheTests {
         #expect(try await f.text(Get("feed", .timed(.seconds(60), version: 1))) == "2")
     }
 
-    @Test("a partition misses the entry of another one, and replaces it")
+    @Test("a partition doesn't hit another partition's entry, and replaces it")
     func partition() async throws {
         let f = Fixture()
         f.respond()
@@ -183,7 +183,7 @@ struct TimedCacheTests {
         #expect(f.sent == 1)
     }
 
-    @Test("an entry is written under the key and the partition of its request, not under those of the time of writing")
+    @Test("an entry is stored under the key and partition that its request had when it was sent")
     func snapshot() async throws {
         let store = HeldStore()
         let f = Fixture(store)
@@ -202,7 +202,7 @@ struct TimedCacheTests {
         #expect(heads.allSatisfy { $0.partition?.count == 64 && $0.partition != "A" && $0.partition != "B" })
     }
 
-    @Test("by default a response does not wait until it is stored; if asked to, it does")
+    @Test("by default, a response doesn't wait until it is stored, but it can")
     func waiting() async throws {
         let store = HeldStore()
         let f = Fixture(store)
@@ -228,7 +228,7 @@ struct TimedCacheTests {
         #expect(f.sent == 1)
     }
 
-    @Test("one response can be stored for two other requests, and both hit with it and its charset")
+    @Test("a response can be stored for two other requests, and both get it with its charset")
     func put() async throws {
         let f = Fixture()
         f.stub.on("*", response: .data(Data([0xE4]), contentType: "text/plain; charset=iso-8859-1"))
@@ -280,7 +280,7 @@ struct TimedCacheTests {
         #expect(f.sent == 2)
     }
 
-    @Test("stale if it fails")
+    @Test("a stale response is served if the request fails")
     func staleIfError() async throws {
         let f = Fixture()
         f.stub.on("*", response: .text("good"), .text("down", status: 503), .failure(ErrandError(.cannotConnect, "x")))
@@ -294,7 +294,7 @@ struct TimedCacheTests {
     }
 
     @Test(
-        "stale if the request fails with another transport's or a filter's error that is retryable",
+        "a stale response is served if another transport or a filter throws a retryable error",
         arguments: [CachePolicy.timed(.seconds(5)), .http(staleIfError: .seconds(60))])
     func foreignErrors(policy: CachePolicy) async throws {
         struct Refused: RequestFailure {
@@ -327,7 +327,7 @@ struct TimedCacheTests {
         #expect(try await f.text(Get()) == "2")
     }
 
-    @Test("a plain file in place of the directory is moved aside, and kept next to it")
+    @Test("a plain file in place of the directory is renamed and kept")
     func fileInTheWay() async throws {
         let directory = TemporaryDirectory()
         try Data("x".utf8).write(to: directory.url)
@@ -368,7 +368,7 @@ struct TimedCacheTests {
         #expect(try await f.text(upload) == "5")
     }
 
-    @Test("a failing store is a miss and a note, never a failure, and clearing removes waiting writes")
+    @Test("a failing store causes a miss and a note, not a failure, and clearing removes waiting writes")
     func failingStore() async throws {
         let f = Fixture(FailingStore())
         f.respond()
@@ -429,7 +429,7 @@ struct TimedCacheTests {
         #expect(try await f.agent.cached(get) == nil)
     }
 
-    @Test("a streamed response is kept once it came whole, and not otherwise")
+    @Test("a streamed response is stored only if it arrived completely")
     func streams() async throws {
         struct Stream: CacheableRequest {
             typealias Output = HTTPBody

@@ -26,7 +26,7 @@ struct TimedRuleTests {
     ]
 
     @Test(
-        "a miss gives the first reason in the order age, version, partition, app version; the lifetime itself is valid",
+        "a miss has the first reason in the order age, version, partition, app version; the exact lifetime is valid",
         arguments: rows.indices)
     func reasons(index: Int) {
         let (age, stored, wanted, expected) = Self.rows[index]
@@ -35,7 +35,7 @@ struct TimedRuleTests {
         #expect(reason?.description == expected)
     }
 
-    @Test("an expired response is served if the caller takes expired ones, but never another partition's")
+    @Test("an expired response is served if the caller accepts expired responses, but never from another partition")
     func stale() {
         func reason(_ expected: TimedRules.Attributes) -> CacheMiss.Reason? {
             TimedRules.refusal(
@@ -46,7 +46,7 @@ struct TimedRuleTests {
         #expect(reason(Attributes(version: 1, partition: "b")) == .partitionMismatch)
     }
 
-    @Test("a lifetime of zero or less is off, for reading and for writing")
+    @Test("with a lifetime of zero or less, entries are neither read nor written")
     func off() {
         #expect(CachePolicy.timed(.zero) == .off && CachePolicy.timed(.seconds(-1)) == .off)
         #expect(CachePolicy.timed(.nanoseconds(1)) != .off)

@@ -32,13 +32,13 @@ struct WrongStoreTests {
     @Test("finds stores that do not keep to their limit", arguments: LimitFault.allCases)
     func limits(_ fault: LimitFault) async throws {
         var failures = 0
-        for test in CacheStoreSuite.limitCases {
+        for test in CacheStoreSuite.limitCases + CacheStoreSuite.evictionCases {
             do { try await test.run { BoundedStore(fault) } } catch { failures += 1 }
         }
         #expect((failures > 0) == (fault != .none), "a store that \(fault)")
     }
 
-    @Test("finds a store that forgets when it is opened again, and one that creates a new secret")
+    @Test("finds a store that loses its entries when it is opened again, and a store that creates a new secret")
     func persistence() async throws {
         for test in CacheStoreSuite.persistentCases {
             await #expect(throws: CacheStoreSuite.Failure.self) { try await test.run { MemoryStore() } }
@@ -47,7 +47,9 @@ struct WrongStoreTests {
         }
     }
 
-    @Test("the memory store and the disk store keep to their limits", arguments: CacheStoreSuite.limitCases)
+    @Test(
+        "the memory store and the disk store keep to their limits",
+        arguments: CacheStoreSuite.limitCases + CacheStoreSuite.evictionCases)
     func ownStores(_ test: CacheStoreSuite.Case) async throws {
         try await test.run { MemoryStore(limit: .megabytes(1)) }
         let directory = TemporaryDirectory()

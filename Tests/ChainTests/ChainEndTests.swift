@@ -131,7 +131,7 @@ struct ChainEndTests {
         #expect(Array(log.all.suffix(3)) == ["delegate cancelled", "completion cancelled", "did stop"])
     }
 
-    @Test("cancelling the task that awaits a chain cancels all of it, also steps that it started and didn't await")
+    @Test("cancelling the task that awaits a chain cancels all of it, including steps it started without awaiting")
     func task() async throws {
         let gate = Gate()
         let shop = Shop { _ in try await gate.wait() }
@@ -167,7 +167,7 @@ struct ChainEndTests {
         #expect(shop.recording.outcomes == ["success"])
     }
 
-    @Test("work that the body leaves running is cancelled before the end, and none starts after it")
+    @Test("work that the body leaves running is cancelled before the end, and no work starts after it")
     func stragglers() async throws {
         let gate = Gate()
         let shop = Shop { id in if id == 1 { try await gate.wait() } }

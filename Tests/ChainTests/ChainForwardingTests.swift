@@ -30,7 +30,7 @@ private final class Paths: Sendable {
         #expect(handle.progress.received >= 0 && !handle.isRunning)
     }
 
-    @Test("a call started within a chain on an agent that wraps its steps is a step, and its end is the chain's")
+    @Test("a call started within a chain, on an agent that wraps its steps, is a step of the chain")
     func wrappedSteps() async throws {
         let (shop, watched) = (Shop(), RecordingAccessory())
         let chain = Chain("wrapped") { steps in
@@ -44,7 +44,7 @@ private final class Paths: Sendable {
         #expect(notes.count == 1)
     }
 
-    @Test("the filters of a chain's call run for each step, and for the parts of a batch that is one")
+    @Test("the filters of a chain's call run for each step, and for the parts of a batch step")
     func filters() async throws {
         let (shop, paths) = (Shop(), Paths())
         let options = CallOptions(filters: [

@@ -29,7 +29,7 @@ struct ChainListTests {
         #expect(shop.notes.contains("chain: step 2: three"))
     }
 
-    @Test("a callback may remove steps that were not reached")
+    @Test("a callback can remove steps that haven't started")
     func remove() async throws {
         let shop = Shop()
         let first = ChainStep(Get(1)) { _, steps in
@@ -66,7 +66,7 @@ struct ChainListTests {
         #expect(results.map(\.label) == ["count", "Count", "last"])
     }
 
-    @Test("a step that needs another type than it got fails, and the error names the expected type")
+    @Test("if a step receives a value of the wrong type, it fails with an error that names the expected type")
     func mismatch() async throws {
         let shop = Shop()
         let wrong = await #expect(throws: ChainInputError.self) {
@@ -82,7 +82,7 @@ struct ChainListTests {
     }
 
     @Test(
-        "stopping inside a callback is a cancellation, never a success, also in the last one", arguments: [1, 3])
+        "stopping inside a callback is a cancellation, never a success, even in the last callback", arguments: [1, 3])
     func stopInside(_ place: Int) async throws {
         let shop = Shop()
         let list = (1...3).map { id in
@@ -120,7 +120,7 @@ struct ChainListTests {
         #expect(shop.recording.outcomes == ["success"])
     }
 
-    @Test("an editor that is kept has no effect outside of a callback, and a chain's list can't be reached")
+    @Test("an editor has no effect outside of its callback, and a chain's list can't be changed otherwise")
     func keptEditor() async throws {
         let kept = Kept<ChainEditor>()
         let shop = Shop { id in
@@ -140,7 +140,7 @@ struct ChainListTests {
         kept.value = nil
     }
 
-    @Test("the fraction counts the steps, and does not fall when some are added")
+    @Test("the fraction counts steps, and doesn't decrease when steps are added")
     func progress() async throws {
         let recording = RecordingAccessory()
         let first = ChainStep(Get(1)) { _, _ in }

@@ -46,7 +46,7 @@ struct ChainScheduleTests {
     }
 
     @Test(
-        "failure and cancellation at every point: one end for the whole and each step, no event after it",
+        "a failure or cancellation at any point ends the chain and each step once, without later events",
         arguments: 0..<4)
     func schedules(_ share: UInt64) async throws {
         for seed in (share * 250)..<((share + 1) * 250) { try await carryOut(Plan(seed: seed), seed) }

@@ -88,14 +88,14 @@ struct ChainTests {
         #expect(own?.code == .invalidRequest)
     }
 
-    @Test("of two steps that fail with the same description, the error names the one whose error left the body")
+    @Test("if two steps fail with the same description, the error names the step whose error the body threw")
     func identity() async throws {
         let second = Gate()
         let shop = Shop { id in
             if id == 2 { second.open() } else { try await second.wait() }
             throw ErrandError(.connectionLost, "gone")
         }
-        for way in ["as it is", "cast", "in a result"] {
+        for variant in ["as it is", "cast", "in a result"] {
             let error = await #expect(throws: ChainError.self) {
                 try await shop.agent.run(
                     Chain("both") { steps in
@@ -104,7 +104,7 @@ struct ChainTests {
                         let result: Result<String, any Error>
                         do { result = .success(try await first.value) } catch { result = .failure(error) }
                         _ = try? await other
-                        switch way {
+                        switch variant {
                         case "cast": do { return try result.get() } catch let error as ErrandError { throw error }
                         case "in a result": return try result.get()
                         default: if case .failure(let error) = result { throw error }
@@ -112,11 +112,11 @@ struct ChainTests {
                         return ""
                     })
             }
-            #expect((error?.request as? Get)?.id == 1, "\(way)")
+            #expect((error?.request as? Get)?.id == 1, "\(variant)")
         }
     }
 
-    @Test("a body's own error that equals the error of a caught step is the body's own")
+    @Test("if the body throws its own error that equals a caught step's error, it counts as the body's own")
     func alike() async throws {
         final class Silent: Error {}
         let agent = FakeAgent { _, _ in throw Silent() }
@@ -142,7 +142,7 @@ struct ChainTests {
         #expect(own?.code == .connectionLost)
     }
 
-    @Test("a body's own error differs from a step's in its content; without content it counts as the step's")
+    @Test("an error of the body differs from a step's by its content; without content, it counts as the step's")
     func values() async throws {
         struct Numbered: Error, Equatable { let number: Int }
         struct Described: Error { let text: String }
@@ -164,7 +164,7 @@ struct ChainTests {
         #expect(await end(Silent(), Silent()) is ChainError)
     }
 
-    @Test("the failed step and the failed part are counted alike, and keep the server's response")
+    @Test("failed steps and failed parts are numbered the same way, and keep the server's response")
     func counting() async throws {
         struct Refusal: LocalizedError {
             let errorDescription: String?
@@ -212,7 +212,7 @@ struct ChainTests {
         #expect(whole.value?.kind == .batch && tags.value == ["feed", "feed"])
     }
 
-    @Test("an error's description contains no more than the error's own description")
+    @Test("the description of a failure shows its cause's description, and no stored value of the cause")
     func description() async throws {
         let agent = FakeAgent { _, _ in throw Refused() }
         let error = await #expect(throws: ChainError.self) {
@@ -222,7 +222,7 @@ struct ChainTests {
         #expect(error.map { String(reflecting: $0) } == "checkout, step 0 (Get): Refused")
     }
 
-    @Test("each linked request is made from the response before it, outside the requests")
+    @Test("each linked request is created from the previous response, outside of the requests")
     func links() async throws {
         let shop = Shop { id in if id == 9 { throw Refused() } }
         let chain = Chain("linked", Count(1)).then { Count($0.value + 10) }.then { Get($0.value * 2) }
@@ -302,7 +302,7 @@ struct ChainTests {
         #expect(shop.recording.problems() == [])
     }
 
-    @Test("a failed step that is a batch, or a chain with one, shows its response and whether it may pass")
+    @Test("a failed step that is a batch, or a chain with a batch, shows its response and whether it's retryable")
     func batchFailure() async throws {
         let stub = StubTransport { request in
             request.item == 7 ? .text("down").status(503) : request.item == 8 ? .text("gone").status(404) : .json("1")
@@ -333,7 +333,7 @@ struct ChainTests {
         #expect(batch?.response?.status == 503 && batch?.isRetryable == true)
     }
 
-    @Test("the bytes of the steps are added up, and never fall")
+    @Test("the bytes of the steps are added up, and never decrease")
     func progress() async throws {
         let stub = StubTransport { _ in
             StubResponse.json("1").reporting(

@@ -104,7 +104,7 @@ struct CheckRequestsTests {
     }
 
     @Test(
-        "a slip is one letter, or two in a long name",
+        "a misspelling differs by one letter, or by two in a long name",
         arguments: [
             ("path", "pth", 1), ("headers", "haeders", 1), ("query", "querry", 1), ("tags", "pages", 2), ("", "", 0),
         ])

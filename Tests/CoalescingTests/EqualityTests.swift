@@ -53,7 +53,7 @@ import Testing
         #expect(try await exchanges(Self.call(method), Self.call(method)) == 2)
     }
 
-    @Test("Values that differ only in the composition of a letter, or in their coding, keep requests apart")
+    @Test("Values that differ only in Unicode composition or percent-encoding aren't shared")
     func composition() async throws {
         func get(_ value: String, isLatin1: Bool = false) -> Call<Data> {
             var field = HTTPHeaders.Field("X-A", value)
@@ -65,7 +65,7 @@ import Testing
         #expect(try await exchanges(get("jos\u{E9}"), get("jos\u{E9}", isLatin1: true)) == 2)
     }
 
-    @Test("Method, URL, header fields, credentials, cookies, body, timeout and delivery keep requests apart")
+    @Test("Different methods, URLs, header fields, credentials, cookies, bodies, timeouts or deliveries aren't shared")
     func differences() async throws {
         let base = Self.call { $0.headers = ["Accept": "text/plain", "X-A": "1"] }
         let others: [(String, Call<Data>)] = [
@@ -121,7 +121,7 @@ import Testing
         #expect(try await exchanges(values(["1", "2"]), values(["2", "1"])) == 2)
     }
 
-    @Test("Request numbers don't count; a rule may ignore more, or compare less, but never credentials")
+    @Test("Request numbers are ignored; a rule can ignore more fields, but never credentials")
     func rules() async throws {
         func call(_ name: HTTPHeaderName, _ value: String) -> Call<Data> { Self.call { $0.headers[name] = value } }
         #expect(try await exchanges(call("X-Request-ID", "1"), call("X-Request-ID", "2")) == 1)
@@ -168,7 +168,7 @@ import Testing
         #expect(try await exchanges(text, text, [.coalescing, pass]) == 1)
     }
 
-    @Test("A later filter of one call keeps it apart; an earlier one doesn't")
+    @Test("A later filter that belongs to one call prevents sharing, an earlier filter doesn't")
     func ownFilters() async throws {
         let request = Self.call()
         func tenant(_ stage: FilterStages, _ name: String) -> CallOptions {

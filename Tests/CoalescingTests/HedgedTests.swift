@@ -101,7 +101,7 @@ import Testing
         #expect((2...3).contains(server.count("/slow")))
     }
 
-    @Test("the second request of a hedge doesn't wait for the validation that the first one leads, or waits for")
+    @Test("a hedge's second request doesn't wait for the validation that the first request makes or waits for")
     func validations() async throws {
         let time = ManualTimeSource()
         let server = Server { number, request in
@@ -148,7 +148,7 @@ import Testing
         gate.open()
     }
 
-    @Test("with a shared retry each request has the statuses that it accepts itself")
+    @Test("with a shared retry, each request accepts its own statuses")
     func demands() async throws {
         struct Ask: Request {
             typealias Output = String

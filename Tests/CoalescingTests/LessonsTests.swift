@@ -34,7 +34,7 @@ import Testing
         #expect(try await agent.text() == "again" && count.value == 2)
     }
 
-    @Test("two filters that share, one within the other, wait for no one but the server")
+    @Test("two nested filters that share requests don't wait for each other")
     func nested() async throws {
         let (service, recorder) = (Service(), RecordingAccessory())
         let agent = NetworkAgent(

@@ -49,7 +49,7 @@ import Testing
         #expect(service.exchanges == 1)
     }
 
-    @Test("Above the cache, a shared response is stored although the request that began it was cancelled")
+    @Test("Above the cache, a shared response is stored even if the request that began it was cancelled")
     func storedWithoutLeader() async throws {
         let (service, recorder, store) = (Service(), RecordingAccessory(), CountingStore())
         let cache = ResponseCache(store)
@@ -91,7 +91,7 @@ import Testing
         #expect(service.exchanges == 1)
     }
 
-    @Test("A redirect is followed though the request that began the exchange is cancelled meanwhile")
+    @Test("A redirect is followed even if the request that began the exchange is cancelled meanwhile")
     func redirects() async throws {
         let (gate, recorder) = (Gate(), RecordingAccessory())
         let transport = StubTransport()
@@ -109,7 +109,7 @@ import Testing
         #expect(transport.received.count == 2)
     }
 
-    @Test("A later retry uses the latest deadline of the requests that share, not the deadline of the first")
+    @Test("A later retry uses the latest deadline of the sharing requests, not the first request's")
     func retries() async throws {
         let (gate, recorder, time) = (Gate(), RecordingAccessory(), ManualTimeSource())
         let count = Counter()
@@ -165,7 +165,7 @@ import Testing
         await #expect(throws: (any Error).self) { try await validated.value }
     }
 
-    @Test("What is staged after an activity has ended is discarded")
+    @Test("Work that is staged after an activity has ended is discarded")
     func lateStaging() async throws {
         let (gate, discarded) = (Gate(), Gate())
         let held = Mutex<Exchange?>(nil)

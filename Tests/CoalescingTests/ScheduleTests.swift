@@ -12,7 +12,7 @@ import Testing
     private static let count = ProcessInfo.processInfo.environment["ERRAND_SCHEDULES"].flatMap { Int($0) } ?? 600
 
     @Test(
-        "Every request gets its own user's bytes, one exchange at a time runs for equal requests, and no state remains")
+        "Every request gets its own user's bytes, equal requests run one exchange at a time, and no state remains")
     func orders() async throws {
         for seed in 0..<Self.count {
             let faults = try await Schedule(seed: seed).run()

@@ -44,7 +44,7 @@ import Testing
         #expect(service.exchanges == 1)
     }
 
-    @Test("A filter of one call that records users finds the users of an exchange that another call began")
+    @Test("A filter of one call that records users sees the users of an exchange that another call began")
     func recordedUsers() async throws {
         let (service, recorder, marks) = (Service(), RecordingAccessory(), Log<Set<UserMark>?>())
         let marking = ClosureFilter(.hop) { exchange, next in
@@ -69,7 +69,7 @@ import Testing
         #expect(service.exchanges == 1)
     }
 
-    @Test("The exchange is cancelled when the last request has gone, and the next one begins another")
+    @Test("The exchange is cancelled when the last request is cancelled, and the next request begins a new exchange")
     func lastCancelled() async throws {
         let recorder = RecordingAccessory()
         let (gate, cancelled) = (Gate(), Log<Bool>())
@@ -111,7 +111,7 @@ import Testing
         #expect(recorder.problems().isEmpty)
     }
 
-    @Test("Each request keeps its own deadline, the first one's included")
+    @Test("Each request keeps its own deadline, including the first")
     func deadlines() async throws {
         let (service, time, recorder) = (Service(), ManualTimeSource(), RecordingAccessory())
         let agent = NetworkAgent(service.transport, time: time, accessories: [recorder], .coalescing)
@@ -196,7 +196,7 @@ import Testing
         #expect(try await before.value.value == "old")
     }
 
-    @Test("A request that a filter sends on behalf of an equal one does not wait for it")
+    @Test("A request that a filter sends on behalf of an equal request doesn't wait for that request")
     func within() async throws {
         let holder = Mutex<NetworkAgent?>(nil)
         let depth = Counter()

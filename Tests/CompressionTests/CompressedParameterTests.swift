@@ -40,7 +40,7 @@ struct CompressedParameterTests {
     }
 
     @Test(
-        "common parameters and a signature are in a compressed form and JSON, whatever the order of the filters",
+        "common parameters and a signature are added to compressed forms and JSON, in any order of the filters",
         arguments: [ContentCompression.gzip, .zstd])
     func anyOrder(compression: ContentCompression) async throws {
         try #require(compression.isAvailable)

@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test("a body that does not get smaller, a short one and one that is encoded already are sent as they are")
+    @Test("a short, incompressible or already encoded body is sent unchanged")
     func untouched() async throws {
         let stub = StubTransport(.status(200))
         let agent = NetworkAgent(
@@ -83,7 +83,7 @@ import Testing
         #expect(last.body.data?.prefix(3) == Data([0x1F, 0x8B, 8]))
     }
 
-    @Test("a body that can be sent again still can, after a 307 and by a retry; a body that can't still can't")
+    @Test("a compressed body can be sent again after a 307 and by a retry, if the original could be")
     func replayable() async throws {
         let server = try TestServer { request in
             request.path == "/a" ? .redirect(to: "/b", status: 307) : .status(200)
@@ -103,7 +103,7 @@ import Testing
         #expect(error?.code == .bodyNotReplayable)
     }
 
-    @Test("a server that names its codings gets the uncompressed body; another 415 is passed on")
+    @Test("a 415 that lists codings causes an uncompressed retry, and other 415s are passed on")
     func refused() async throws {
         let server = try TestServer { request in
             if request.headers[.contentEncoding] == nil { return .text("plain") }
@@ -118,6 +118,22 @@ import Testing
             try await agent.send(Call<String>(.put, "other", body: .data(Self.text)))
         }
         #expect(error?.response?.status == 415)
+    }
+
+    @Test(
+        "a 415 whose list gives a coding no weight, or names another one, doesn't support the coding",
+        arguments: [
+            ("gzip;q=0", true), ("identity, gzip; Q=0.000", true), ("notgzip", true), ("bugzipped, x-gzipped", true),
+            ("gzip ; q=0 ; x=1", true), ("deflate, *;q=0", true), ("gzip", false), ("gzip;q=0.001", false),
+            ("x, GZIP;q=1", false), ("gzip;q=0, gzip", false),
+        ])
+    func refusedWeights(accepted: String, isSentAgain: Bool) async throws {
+        let stub = StubTransport()
+        stub.on("/a", response: .status(415).header("Accept-Encoding", accepted), .text("plain"))
+        let agent = NetworkAgent(baseURL: "https://a.example", transport: stub, filters: [.bodyCompression()])
+        var call = Call<HTTPResponse>(.put, "a", body: .data(Self.text))
+        call.acceptableStatuses = .any
+        #expect(try await agent.send(call).value.status == (isSentAgain ? 200 : 415))
     }
 
     @Test("a stream's chunks are sent at once, and its failure fails the request with its own error")
@@ -152,7 +168,7 @@ import Testing
         #expect(error?.underlying is Own)
     }
 
-    @Test("a body that is cancelled before it is open is cancelled once it is")
+    @Test("a body that is cancelled before it is opened is cancelled when it is opened")
     func cancelledEarly() async throws {
         final class Inner: HTTPBodySource {
             let cancellations = Counter()

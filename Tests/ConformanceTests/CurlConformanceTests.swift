@@ -7,7 +7,7 @@ import ErrandCurlTransport
 
 @Suite("What a transport promises, kept by libcurl", .endsInTime, .leakChecked)
 struct CurlConformanceTests {
-    static let laws = LawOptions(rounds: 40 * LawBudget.factor, budget: LawBudget.duration)
+    static let laws = LawOptions(rounds: LawBudget.rounds, budget: LawBudget.duration)
 
     @Test(
         "libcurl",

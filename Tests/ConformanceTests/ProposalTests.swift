@@ -32,7 +32,7 @@ struct ProposalTests {
     }
 
     @Test(
-        "a head that names HTTP in the wrong case is an error, a head without a reason phrase isn't",
+        "a head with HTTP in lowercase is an error, and a head without a reason phrase isn't",
         arguments: Wire.strict)
     func heads(wire: Wire) async throws {
         let server = try TestServer()
@@ -45,7 +45,7 @@ struct ProposalTests {
     }
 
     @Test(
-        "a body has the length that its response announces, or none if it can't have a body", arguments: Wire.allCases)
+        "a body has the announced length, or is missing if the response can't have a body", arguments: Wire.allCases)
     func lengths(wire: Wire) async throws {
         let server = try TestServer()
         server.on("/204", .raw("HTTP/1.1 204 No Content\r\nContent-Length: 1000\r\n\r\n"))
@@ -104,7 +104,8 @@ struct ProposalTests {
     }
 
     @Test(
-        "fields arrive as they are: custom, empty, several of one name; and so does a query", arguments: Wire.allCases)
+        "fields arrive unchanged, even custom, empty and repeated fields, and so does a query", arguments: Wire.allCases
+    )
     func fields(wire: Wire) async throws {
         let server = try TestServer { _ in TestResponse(headers: ["X-Test": "one", "X-Test": "two"]) }
         let agent = Self.agent(wire, server)
@@ -136,7 +137,7 @@ struct ProposalTests {
         await #expect(throws: ErrandError.self) { try await Self.get("ping", agent) }
     }
 
-    @Test("bodies arrive whole: text, no byte, a megabyte, in chunks or not", arguments: Wire.allCases)
+    @Test("bodies arrive complete: text, empty, a megabyte, with or without chunks", arguments: Wire.allCases)
     func echo(wire: Wire) async throws {
         let server = try TestServer { .data($0.body) }
         let agent = Self.agent(wire, server)
@@ -169,7 +170,8 @@ struct ProposalTests {
     }
 
     @Test(
-        "a call is cancelled before its head and within its body, and a body need not be read", arguments: Wire.allCases
+        "a call can be cancelled before its head and within its body, and a body needn't be read",
+        arguments: Wire.allCases
     )
     func leaving(wire: Wire) async throws {
         let (server, gate) = (try TestServer(), Gate())

@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(
-        "bytes and fraction never fall within a transfer and end at the total, and a redirect begins a new transfer",
+        "bytes and fraction never decrease within a transfer and end at the total, and a redirect begins a new transfer",
         arguments: Wire.allCases, Body.allCases)
     func progress(wire: Wire, body: Body) async throws {
         let server = try TestServer { request in

@@ -1,6 +1,8 @@
 import Errand
 import ErrandCookies
 import ErrandEssentials
+import ErrandMessageSyntax
+import ErrandTesting
 import Testing
 
 /// Behavior that users of other libraries missed; the reports are in Tests/Lessons.md.
@@ -22,7 +24,7 @@ import Testing
     }
 
     @Test(
-        "an expiry is read in each form that servers send, and an unreadable one leaves a session cookie",
+        "every form of expiry that servers send is read, and an unreadable expiry means a session cookie",
         arguments: [
             ("Sunday, 06-Nov-94 08:49:37 GMT", ""), ("Sun, 06 Nov 1994 08:49:37 GMT", ""),
             ("Sun Nov  6 08:49:37 1994", ""),
@@ -38,6 +40,28 @@ import Testing
         let cookie = jar.cookies(for: url("https://example.com/"), at: epoch).first
         let isSession = ["1w", "not-a-date", "0", "-1", ""].contains(text)
         #expect(sent.isEmpty || (cookie?.expiry == nil) == isSession)
+    }
+
+    @Test(
+        "an expiry counts by the server's clock, if its response has a date",
+        arguments: [
+            // The device's clock is two hours ahead, or behind, or the same.
+            (-7200, "Sat, 08 Sep 2001 23:56:40 GMT", true), (-7200, "Sat, 08 Sep 2001 23:36:40 GMT", false),
+            (7200, "Sun, 09 Sep 2001 03:36:40 GMT", false), (7200, "Sun, 09 Sep 2001 03:56:40 GMT", true),
+            (0, "Sun, 09 Sep 2001 01:56:40 GMT", true), (7200, "Thu, 01 Jan 1970 00:00:00 GMT", false),
+            (-86_400_000, "Thu, 01 Jan 1970 00:00:00 GMT", false), (nil, "Sat, 08 Sep 2001 23:56:40 GMT", false),
+        ] as [(Int?, String, Bool)])
+    func clocks(difference: Int?, expires: String, isKept: Bool) async throws {
+        let jar = CookieJar()
+        var response = StubResponse.text("ok").header(.setCookie, "a=b; Expires=\(expires)")
+        if let difference {
+            response = response.header(.date, HTTPDate.format(epoch.addingTimeInterval(Double(difference))))
+        }
+        let agent = NetworkAgent(
+            baseURL: "https://example.com", transport: .stub(response), filters: [.cookies(jar)],
+            time: ManualTimeSource(date: epoch))
+        _ = try await agent.send(Call<String>(.get, "/"))
+        #expect(jar.field(for: "https://example.com/") == (isKept ? "a=b" : ""))
     }
 
     @Test(
@@ -80,7 +104,7 @@ import Testing
         #expect(jar.field(for: "https://example.com\(to)") == sent)
     }
 
-    @Test("cookies with longer paths come first, then older ones, and those of one name are all sent")
+    @Test("cookies with longer paths come first, then older cookies, and all cookies with the same name are sent")
     func order() {
         let jar = CookieJar()
         for (index, text) in [

@@ -14,7 +14,7 @@ import Testing
             .explain(GetNews(cachePolicy: policy)).problems
     }
 
-    @Test("a timed cache doesn't see cookies, so it needs a partition, wherever it is placed")
+    @Test("a timed cache doesn't see cookies, so it needs a partition, in any position")
     func timed() {
         for filters in [[.cookies, .cache(.memory())], [.cache(.memory()), .cookies]] as [[any Filter]] {
             let problem = problems(filters, .timed(.seconds(60)).and(.http)).first ?? ""

@@ -132,7 +132,7 @@ import Testing
         #expect(jar.field(for: text.replacing("https", with: "http").replacing("HTTPS", with: "http")).isEmpty)
     }
 
-    @Test("one cookie more costs the same in a full jar of 100,000 as in one of 1,000, on http and https")
+    @Test("adding a cookie costs the same in a full jar of 100,000 cookies as in a jar of 1,000, on http and https")
     func fullJars() throws {
         for isSecure in [false, true] {
             let (small, large) = (try cost(ofMoreThan: 1_000, isSecure), try cost(ofMoreThan: 100_000, isSecure))
@@ -157,7 +157,7 @@ import Testing
     }
 
     @Test(
-        "a request costs the same with 10,000 cookies of its domain as with ten: a domain has 1,000, found by their path"
+        "a request costs the same with 10,000 cookies of its domain as with ten"
     )
     func crowdedDomains() throws {
         var policy = CookiePolicy()

@@ -70,10 +70,11 @@ import Testing
     }
 
     #if os(Linux) || os(macOS)
-    @Test("curl sends the cookies that a jar writes, and a jar sends curl's, if curl is installed")
+    @Test(
+        "curl sends the cookies that a jar writes, and a jar sends curl's",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/curl"), "curl is not installed"))
     func curl() async throws {
         defer { remove() }
-        guard FileManager.default.isExecutableFile(atPath: "/usr/bin/curl") else { return }
         let server = try TestServer()
         server.on("/echo") { .text($0.headers[.cookie] ?? "none") }
         server.on("/set", .text("").header(.setCookie, "fromcurl=1; Path=/; HttpOnly"))
@@ -100,11 +101,17 @@ import Testing
     }
     #endif
 
-    @Test("a path that isn't a file throws; a folder that can't be written to doesn't fail a request, and save throws")
+    @Test("a path that isn't a file throws; an unwritable folder doesn't fail a request, but makes save throw")
     func faults() async throws {
         defer { remove() }
         let error = #expect(throws: CookieFileError.self) { try CookieJar(file: folder) }
         #expect(error?.isReading == true && error?.errorCode == 1 && error?.path == folder.path)
+        // A file that can't be reached isn't an empty one.
+        try Data("x".utf8).write(to: file)
+        let long = String(repeating: "x", count: 300)
+        for path in [file.appending(path: "cookies.txt"), folder.appending(path: long)] {
+            #expect(throws: CookieFileError.self) { try CookieJar(file: path) }
+        }
         let lost = try CookieJar(file: folder.appending(path: "missing/cookies.txt"))
         let agent = NetworkAgent(
             baseURL: "https://x.example", transport: .stub(.text("ok").header(.setCookie, "a=1")),
@@ -128,7 +135,7 @@ import Testing
     }
 
     @Test(
-        "the longest ages that a policy, a server and an app can name crash neither a jar nor its file",
+        "the longest possible ages from a policy, a server and an app crash neither a jar nor its file",
         arguments: [
             Duration.seconds(Int64.max), .seconds(1e15), .seconds(60), .zero, .seconds(-1), .seconds(Int64.min),
             .seconds(Int64.max) * 10, .seconds(Int64.min) * 10,
@@ -156,7 +163,7 @@ import Testing
         #expect(again.cookies.allSatisfy { $0.expiry.map { $0 > epoch && $0 < epoch + 1e12 } == true })
     }
 
-    @Test("a file with an end beyond all dates is read, and written again")
+    @Test("a file with an expiry beyond all dates is read, and written again")
     func lateFiles() async throws {
         defer { remove() }
         let line = "x.example\tFALSE\t/\tFALSE\t9223372036854775807\tname\tvalue\n"
@@ -169,7 +176,7 @@ import Testing
         #expect(try CookieJar(file: file, policy: policy).count == 2)
     }
 
-    @Test("a jar that the app changes is written by save, once for a change")
+    @Test("a jar that the app has changed is written by save, once per change")
     func saving() async throws {
         defer { remove() }
         let jar = try CookieJar(file: file)

@@ -66,7 +66,7 @@ import Testing
         #expect(again.count == 1 && again.field(for: "http://[::1]:8017/notifications/x") == "id=8")
     }
 
-    @Test("a host of one label keeps its cookies, and one for all of it is its own alone, as curl writes localhost's")
+    @Test("a one-label host keeps its cookies, and a cookie for its whole domain is sent only to it")
     func singleLabels() throws {
         defer { remove() }
         let jar = try jar(
@@ -77,7 +77,7 @@ import Testing
         #expect(jar.field(for: "http://x.localhost/").isEmpty && jar.field(for: "http://example.com/").isEmpty)
     }
 
-    @Test("a file of zero bytes, or of any other content, has no cookies and isn't an error")
+    @Test("an empty file or a file of any other content has no cookies and isn't an error")
     func damaged() throws {
         defer { remove() }
         for content in [

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Cookie jars", .endsInTime, .leakChecked) struct JarTests {
     @Test(
-        "180 cookies a domain and 3,000 in all: the least recently used go first, insecure ones before (5.7)"
+        "a jar keeps 180 cookies per domain, 3,000 in all, and drops insecure, least recently used cookies first (5.7)"
     )
     func limits() {
         let jar = CookieJar()
@@ -21,7 +21,7 @@ import Testing
         #expect(jar.field(for: "https://h3099.example/") == "a=1" && jar.field(for: "https://h0.example/").isEmpty)
     }
 
-    @Test("the field of a request is available for other clients, and nil if no cookie is meant for it")
+    @Test("the Cookie field of a request is available for other clients, and nil without matching cookies")
     func field() throws {
         let jar = CookieJar()
         jar.set("a=1; Secure", from: "https://a.example/")
@@ -91,7 +91,7 @@ import Testing
             ])
     }
 
-    @Test("a request's own cookies win over the jar's")
+    @Test("a request's own cookies take precedence over the jar's")
     func ownCookies() async throws {
         let jar = CookieJar()
         try jar.insert(Cookie("a", "jar", domain: "shop.example"))
@@ -103,7 +103,7 @@ import Testing
         #expect(stub.received.map { $0.headers[.cookie] } == ["a=own; b=jar", "a=jar; b=jar"])
     }
 
-    @Test("several Cookie fields of a request are sent as one, joined as cookies are, with the jar's and without")
+    @Test("several Cookie fields of a request are sent as one field, with and without the jar's cookies")
     func ownFields() async throws {
         let jar = CookieJar()
         try jar.insert(Cookie("b", "jar", domain: "shop.example"))
@@ -177,7 +177,7 @@ import Testing
         #expect(jar.cookies.map(\.name) == ["first", "second", "refused", "good"])
     }
 
-    @Test("a response that a filter gives in place of a server sets cookies, and a cache hit doesn't")
+    @Test("a filter's own response sets cookies, and a cache hit doesn't")
     func ownResponses() async throws {
         let jar = CookieJar()
         let server = ClosureFilter(.hop) { exchange, _ in
@@ -195,7 +195,7 @@ import Testing
         #expect(jar.cookies.map(\.name) == ["own"])
     }
 
-    @Test("the cookies of one response cost about as much as reading them, whatever the jar holds")
+    @Test("storing the cookies of a response costs about as much as parsing them, for a jar of any size")
     func manyFields() async throws {
         typealias Field = @Sendable (Int) -> String
         let refused: Field = { "n\($0)=1; Path=/a/b; Domain=other.example" }

@@ -7,7 +7,7 @@ import Testing
 @Suite("Renewing and removing cookies", .endsInTime, .leakChecked) struct RenewalTests {
     private let page = "https://shop.example/a/b"
 
-    @Test("a cookie that is set again lives as long as the new one specifies, counted from then")
+    @Test("a cookie that is set again expires as the new field specifies")
     func sliding() {
         let jar = CookieJar()
         jar.set("s=1; Max-Age=60", from: page)
@@ -77,7 +77,7 @@ import Testing
     private let page = "https://shop.example/"
 
     @Test(
-        "a quote is a character like others, alone, in pairs and around a number",
+        "a quote is an ordinary character, alone, in pairs and around a number",
         arguments: ["a=\"", "a=\"\"", "a=\"\"\"", "a=b\"", "a=\"b", "\"=b"])
     func quotes(text: String) {
         let jar = CookieJar()
@@ -103,7 +103,7 @@ import Testing
 
 @Suite("Secure cookies", .endsInTime, .leakChecked) struct SecureCookieTests {
     @Test(
-        "this machine is as secure as https: its servers set and get Secure cookies and those with a prefix",
+        "this machine counts as secure like https: its servers set and get Secure cookies and prefixed cookies",
         arguments: ["http://localhost:8080/", "http://LOCALHOST/", "http://127.0.0.1:1/", "http://[::1]/"])
     func loopback(page: String) {
         let jar = CookieJar()
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test(
-        "another machine, or a name that only looks like this one, is not",
+        "another machine, or a name that only looks like this machine's, doesn't count as secure",
         arguments: [
             "http://192.168.0.7/", "http://localhost.example/", "http://x.localhost/", "http://127.0.0.1.example/",
             "http://10.0.0.1/",

@@ -28,7 +28,7 @@ import Testing
     }
     private var names: [String] { get throws { try CookieJar(file: file, at: epoch).cookies.map(\.name) } }
 
-    @Test("no response waits for the file, and changes of several are written together a second later")
+    @Test("no response waits for the file, and the changes of several responses are written together a second later")
     func together() async throws {
         defer { remove() }
         let time = ManualTimeSource(date: epoch)
@@ -57,7 +57,7 @@ import Testing
         #expect(try names == ["a", "b", "c", "d"])
     }
 
-    @Test("a waiting write is done by save, and by the end of the jar, whose clock is stopped")
+    @Test("a waiting write is done by save or when the jar is released, even if its clock is stopped")
     func ends() async throws {
         defer { remove() }
         let time = ManualTimeSource(date: epoch)
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(
-        "a missing folder is a note of the next request, not a failure, and the next change is written with the rest")
+        "a missing folder causes a note on the next request, not a failure, and the next write includes all changes")
     func faults() async throws {
         defer { remove() }
         let (time, events) = (ManualTimeSource(date: epoch), RecordingAccessory())
@@ -145,7 +145,7 @@ import Testing
     }
     #endif
 
-    @Test("if two jars share a file, the last that writes wins, and a jar without a change doesn't write")
+    @Test("if two jars share a file, the last write wins, and an unchanged jar doesn't write")
     func twoJars() async throws {
         defer { remove() }
         let (first, second) = (try CookieJar(file: file, at: epoch), try CookieJar(file: file, at: epoch))
@@ -159,7 +159,7 @@ import Testing
         #expect(try names == ["b"])
     }
 
-    @Test("a condition that cookies are removed by may use the jar")
+    @Test("a condition for removing cookies can use the jar")
     func removal() throws {
         defer { remove() }
         let jar = CookieJar()

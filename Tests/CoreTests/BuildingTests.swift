@@ -16,7 +16,7 @@ import Testing
         #expect(GetUser().acceptableContentTypes == .json)
     }
 
-    @Test("an app gives all its requests defaults with a protocol, and one of them overrides")
+    @Test("a protocol gives all requests of an app defaults, and a request can override them")
     func appDefaults() throws {
         #expect(try built(AppGet()).headers["X-App"] == "shop")
         #expect(AppGet().timeout == .seconds(20) && AppSlow().timeout == .seconds(90))
@@ -70,7 +70,7 @@ import Testing
         #expect(agent.contains("Errand/" + ErrandInfo.version) && agent.utf8.allSatisfy { $0 < 0x7F })
     }
 
-    @Test("your own complete request skips only the building")
+    @Test("your own complete request skips only the build step")
     func complete() async throws {
         let stub = StubTransport(.text("no", status: 404))
         let log = Log<String>()
@@ -187,7 +187,7 @@ import Testing
         #expect(seen.all == [priority])
     }
 
-    @Test("timeouts of the request win over the agent's and reach the transport")
+    @Test("a request's timeouts take precedence over the agent's and reach the transport")
     func timeouts() async throws {
         struct Looking: Transport {
             let seen: Log<Duration>

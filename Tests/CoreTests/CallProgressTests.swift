@@ -15,7 +15,7 @@ import Testing
 
     private let steps = [1, 2, 3].map { TransferProgress(received: $0, totalToReceive: 3) }
 
-    @Test("a closure receives it in order, and so does an accessory at the same time", arguments: [false, true])
+    @Test("a closure and an accessory receive it in order, at the same time", arguments: [false, true])
     func request(isWatched: Bool) async throws {
         let (reported, recording) = (ReportedProgress(), RecordingAccessory())
         let stub = StubTransport(
@@ -59,7 +59,7 @@ import Testing
         #expect(reported.all.allSatisfy { $0.totalToSend == 5 })
     }
 
-    @Test("within a transfer neither numbers nor the fraction fall, whatever the transport reports")
+    @Test("within a transfer, numbers and the fraction never decrease, regardless of the transport's reports")
     func monotonic() async throws {
         let reported = ReportedProgress()
         let steps = [
@@ -77,7 +77,7 @@ import Testing
         #expect(reported.all.map(\.fraction) == [1, 1, 1, 1])
     }
 
-    @Test("a body that is prepared is made once, by the agent's encoder, and its errors keep it from being sent")
+    @Test("a prepared body is encoded once, by the agent's encoder, and if that fails, the request isn't sent")
     func prepared() async throws {
         struct Own: Error {}
         let (stub, made) = (StubTransport(), Counter())

@@ -114,7 +114,7 @@ import Testing
         #expect(seen.all == ["Ada"])
     }
 
-    @Test("another format than JSON brings its content type in both directions")
+    @Test("a format other than JSON sets its content type in both directions")
     func otherFormat() async throws {
         var configuration = AgentConfiguration(baseURL: base)
         (configuration.decoder, configuration.encoder) = (Lines(), Lines())
@@ -134,7 +134,7 @@ import Testing
         #expect(json.headers[.contentType] == "application/json" && json.body.data == Data(#"{"userName":"Ada"}"#.utf8))
     }
 
-    @Test("variables of any number or string type are parameters, nil leaves one out")
+    @Test("variables of any number or string type are parameters, and nil omits one")
     func variables() throws {
         enum Sort: String, ParameterConvertible { case newest }
         let (page, limit, text, part) = (2, UInt8(10), "a b", "xyz".dropFirst())

@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(
-        "in a filter, while the transport works, and while a body is read",
+        "a call can be cancelled in a filter, in the transport, and while a body is read",
         arguments: ["filter", "transport", "decode"])
     func during(place: String) async throws {
         let (gate, recorder) = (Gate(), RecordingAccessory())
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test("the first cause counts, and a cancellation wins over a response that still arrives")
+    @Test("the first cause counts, and a cancellation takes precedence over a response that still arrives")
     func firstCause() async throws {
         let recorder = RecordingAccessory()
         let committed = Log<String>()
@@ -71,7 +71,7 @@ import Testing
         #expect(committed.all == ["dropped"])
     }
 
-    @Test("a filter that throws its own cancellation ends in a cancellation, too")
+    @Test("a filter that throws its own cancellation cancels the call")
     func within() async throws {
         let agent = NetworkAgent(
             baseURL: base, transport: .stub(json), filters: [ClosureFilter { _, _ in throw CancellationError() }])
@@ -166,7 +166,7 @@ import Testing
     }
 
     @Test(
-        "a stream that was handed over ends when its reader drops it, although its transport still reports",
+        "a stream ends when its reader drops it, even if its transport still reports",
         .endsInTime)
     func lettingGo() async throws {
         final class Endless: HTTPBodySource {
@@ -197,7 +197,7 @@ import Testing
     }
 
     @Test(
-        "of a thousand starts under random cancels, each has one terminal event and paired events",
+        "a thousand starts with random cancellations each have one terminal event and paired events",
         .endsInTime, arguments: 0..<4)
     func random(seed: UInt64) async throws {
         let recorder = RecordingAccessory()

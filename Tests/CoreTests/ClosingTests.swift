@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test("after a progress listener that cancels, and takes its time, no more progress is reported")
+    @Test("after a progress listener cancels the call, no more progress is reported, even if the listener is slow")
     func cancellingListener() async throws {
         let recorder = RecordingAccessory()
         let transport = Handing { options in
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    @Test("reports of many threads arrive one after the other, each thread's in its order, and none is lost")
+    @Test("reports from many threads arrive one at a time, in each thread's order, and none is lost")
     func threads() async throws {
         let listening = Listening()
         let transport = Handing { options in

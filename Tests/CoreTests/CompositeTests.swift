@@ -1,6 +1,7 @@
 import Dispatch
 import Errand
 import ErrandEssentials
+import ErrandStates
 import ErrandTesting
 import Synchronization
 import Testing
@@ -69,7 +70,7 @@ import Testing
         #expect(track.recording.problems() == [] && whole.problems() == [])
     }
 
-    @Test("the tags and the filters of its call reach each member, also those of composites within")
+    @Test("the tags and filters of its call reach each member, including members of nested composites")
     func inheritance() async throws {
         let (track, seen) = (Track(), Lines())
         let options = CallOptions(
@@ -100,7 +101,7 @@ import Testing
         }
     }
 
-    @Test("its handle cancels the whole, with members that are sent and members that are started", arguments: 0..<3)
+    @Test("its handle cancels the whole composite, with sent and started members", arguments: 0..<3)
     func cancelling(depth: Int) async throws {
         for started in [false, true] {
             let track = Track(held: [1, 2])
@@ -125,7 +126,7 @@ import Testing
         #expect(error?.code == .unacceptableStatus)
     }
 
-    @Test("work that it started and doesn't await is cancelled when it returns, and its agent can't send later")
+    @Test("work that it started without awaiting it is cancelled when it returns, and its agent can't send afterwards")
     func nothingOutlives() async throws {
         let track = Track(held: [1])
         let agent = try await track.agent.run(Leaving())
@@ -190,7 +191,7 @@ import Testing
         #expect(lines.all == ["success 1", "queue", "race"])
     }
 
-    @Test("a cancellation is one for its delegate, which is held weakly")
+    @Test("its delegate, which is held weakly, is notified of a cancellation")
     func cancelledDelegate() async throws {
         let (track, lines) = (Track(held: [1]), Lines())
         let screen = Screen(lines)
@@ -253,7 +254,7 @@ import Testing
         }
     }
 
-    @Test("an observer sees each member begin, report and end, in order; the progress of the whole is its sum")
+    @Test("an observer sees each member begin, report and end, in order, and the composite's progress is their sum")
     func observing() async throws {
         let (track, lines) = (Track(refused: [9]), Lines())
         let handle = track.agent.start(

@@ -46,7 +46,7 @@ import Testing
         #expect(log.all == ["new>", "<new"])
     }
 
-    @Test("no initializer creates an agent that can't work: without a base it sends absolute URLs")
+    @Test("no initializer creates an unusable agent: without a base URL, it can send absolute URLs")
     func emptyBase() async throws {
         let agent = NetworkAgent(baseURL: "", transport: .stub(.text("x")))
         #expect(try await agent.send(Plain { $0.path = "http://e.com/a" }).http.url.absoluteString == "http://e.com/a")
@@ -86,7 +86,7 @@ import Testing
         #expect(await code { try await handle.value } == (comes ? nil : .timedOut))
     }
 
-    @Test("an absolute URL passes the filters too, and ignores the base")
+    @Test("an absolute URL passes through the filters too, and ignores the base URL")
     func absolute() async throws {
         let log = Log<String>()
         let stub = StubTransport(.text("x"))
@@ -115,7 +115,7 @@ import Testing
         #expect(name(handle.outcome) == "failure" && recorder.problems().isEmpty && agent.activities.isEmpty)
     }
 
-    @Test("a thousand deadlines share one timer and each ends its own call")
+    @Test("a thousand deadlines share one timer, and each ends its own call")
     func deadlines() async throws {
         let time = ManualTimeSource()
         let agent = NetworkAgent(baseURL: base, transport: .stub(.text("x").delayed(by: .seconds(50))), time: time)
@@ -132,7 +132,7 @@ import Testing
     }
 
     @Test(
-        "deadlines of any length and sign do not trap",
+        "deadlines of any length and sign don't trap",
         arguments: [Duration.seconds(Int64.max), .zero, .seconds(-5), .nanoseconds(1)])
     func extremeDeadlines(deadline: Duration) async throws {
         let agent = NetworkAgent(baseURL: base, transport: .stub(.text("x")))
@@ -140,7 +140,7 @@ import Testing
         #expect(result == nil || result == .deadlineExceeded)
     }
 
-    @Test("timeouts of any length and sign do not trap", arguments: [endless, .zero - endless, .seconds(Int64.max)])
+    @Test("timeouts of any length and sign don't trap", arguments: [endless, .zero - endless, .seconds(Int64.max)])
     func extremeTimeouts(timeout: Duration) async throws {
         /// Adds the timeout to the time, as a transport may.
         struct Adding: Transport {
@@ -167,7 +167,7 @@ import Testing
         #expect(given.all == [timeout] && seen.all == [timeout.bounded])
     }
 
-    @Test("a time source whose sleep fails delays deadlines, and cancels none")
+    @Test("a time source that fails to sleep delays deadlines, but doesn't cancel them")
     func brokenSleep() async throws {
         let (time, gate) = (BrokenSleep(), Gate())
         let agent = NetworkAgent(baseURL: base, transport: .stub(.text("x").waiting(for: gate)), time: time)
@@ -181,7 +181,7 @@ import Testing
         #expect(await code { try await second.value } == .deadlineExceeded)
     }
 
-    @Test("a deadline that replaces another sets one timer, also if the time source fails to sleep")
+    @Test("a deadline that replaces another sets one timer, even if the time source fails to sleep")
     func replacedTimers() async throws {
         final class Sleepless: TimeSource {
             struct Failure: Error {}
@@ -222,7 +222,7 @@ import Testing
         }
     }
 
-    @Test("no data is kept of a request that has ended")
+    @Test("no data of a request is kept after its end")
     func nothingKept() async throws {
         final class Canary: Sendable {}
         struct Carrying: Request {

@@ -37,7 +37,7 @@ private struct Refused: Error {}
         return NetworkAgent(configuration: configuration, transport: .stub(response))
     }
 
-    @Test("a data request gets the bytes of a stream that a filter responds with or requests, and of a file")
+    @Test("a data request gets the bytes of a stream from a filter or the transport, and of a file")
     func collected() async throws {
         let folder = try Folder(["a": "filed"])
         let file = folder.file("a")
@@ -66,7 +66,7 @@ private struct Refused: Error {}
         if count > 10 { try await cancelled.wait() }
     }
 
-    @Test("a body that a filter has read and not replaced is an error, not an empty success")
+    @Test("a body that a filter has read without replacing it is an error, not an empty success")
     func consumed() async throws {
         let reading = ClosureFilter { exchange, next in
             var exchange = exchange
@@ -79,14 +79,14 @@ private struct Refused: Error {}
         #expect(await code { try await agent.send(Plain()) } == .bodyAlreadyRead)
     }
 
-    @Test("a refused stream of a data request keeps the status as its error, with a bounded copy")
+    @Test("a rejected stream of a data request throws the status error, with a bounded copy of the body")
     func refused() async throws {
         let agent = agent([streaming], .chunks([Data("long".utf8)]).status(503), limit: 2)
         let error = await #expect(throws: ErrandError.self) { try await agent.send(Plain()) }
         #expect(error?.code == .unacceptableStatus && error?.response?.data == Data("long".utf8))
     }
 
-    @Test("judging beforehand sees the bytes of a stream, and the response keeps them")
+    @Test("judging early sees the bytes of a stream, and the response keeps them")
     func judged() async throws {
         let judged = Log<String>()
         let judging = ClosureFilter { exchange, next in
@@ -103,7 +103,7 @@ private struct Refused: Error {}
         #expect(judged.all == ["ab"])
     }
 
-    @Test("a stream or file request gets the response of a filter as data, as a stream or as a file")
+    @Test("a stream or file request gets a filter's response, whether it's data, a stream or a file")
     func others() async throws {
         let folder = try Folder(["source": "own", "place": "old"])
         let (source, place) = (folder.file("source"), folder.file("place"))
@@ -185,7 +185,7 @@ struct Save: Request {
         }
     }
 
-    @Test("an output that contains its file's URL names the final place")
+    @Test("an output that contains its file's URL has the final location")
     func places() async throws {
         struct Whole: Request {
             typealias Output = HTTPResponse
@@ -236,7 +236,7 @@ struct Save: Request {
         #expect(folder.names == ["a", "d"])
     }
 
-    @Test("a replaced file keeps its permissions; a name of the greatest length fits")
+    @Test("a replaced file keeps its permissions, and a name of the maximum length works")
     func permissions() async throws {
         let name = String(repeating: "n", count: 255)
         let folder = try Folder([name: "old"])

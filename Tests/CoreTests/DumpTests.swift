@@ -39,7 +39,7 @@ import Testing
         let url = "https://a.example/?token=canary"
     }
 
-    @Test("an error shows no secret of its URL, no header, no body, and no contents of its cause")
+    @Test("an error's dump shows no secret in its URL, no header, no body, and no contents of its cause")
     func errors() async throws {
         var error = ErrandError(.unacceptableStatus, "no", response: try response, underlying: Foreign())
         error.request = try request

@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(
-        "a deadline that passes while the response is decoded counts, though the decoding succeeds",
+        "a deadline that passes during decoding counts, even if the decoding succeeds",
         arguments: [true, false])
     func inDecoding(notices: Bool) async throws {
         let (time, gate, recorder) = (ManualTimeSource(), Gate(), RecordingAccessory())
@@ -77,7 +77,7 @@ import Testing
         #expect(name(handle.outcome) == "failure" && recorder.problems().isEmpty)
     }
 
-    @Test("a deadline or a cancellation while staged work is committed has no effect: the response was accepted")
+    @Test("a deadline or a cancellation while staged work is committed has no effect")
     func inCommit() async throws {
         let (time, gate, log) = (ManualTimeSource(), Gate(), Log<String>())
         let staging = ClosureFilter { exchange, next in
@@ -102,7 +102,7 @@ import Testing
         #expect(recorder.names().suffix(3) == ["note", "willStop", "didStop"])
     }
 
-    @Test("an agent that is released while it runs something, with a deadline, ends it in the usual way")
+    @Test("an agent that is released during an activity with a deadline ends it in the usual way")
     func released() async throws {
         let (time, gate, recorder) = (ManualTimeSource(), Gate(), RecordingAccessory())
         weak var weakly: NetworkAgent?

@@ -96,7 +96,7 @@ import Testing
     }
 
     @Test(
-        "an error for a URL names it, secrets masked",
+        "an error about a URL contains the URL, with secrets masked",
         arguments: [
             ("https://ada:canary@e.com/v1", "x", "•••@e.com/v1"), ("https://ada:can/ary@e.com/v1", "x", "•••@e.com/v1"),
             ("ada:canary@e.com/v1", "x", "•••@e.com/v1"),
@@ -127,7 +127,7 @@ import Testing
         #expect(refused.request?.url == odd.url && !refused.description.utf8.contains(0x1B))
     }
 
-    @Test("an error for a file names its path, a redirect's its Location")
+    @Test("an error about a file contains its path, and an error about a redirect its Location")
     func paths() async throws {
         let agent = NetworkAgent(baseURL: base, transport: .stub(.redirect(to: "ftp://e.com/x?key=canary")))
         let missing = URL(filePath: "/no/such/directory/a.bin")
@@ -141,7 +141,8 @@ import Testing
         #expect(download.response?.status == 200)
     }
 
-    @Test("a deadline's error has its request and its label, before anything is sent, too", arguments: [true, false])
+    @Test(
+        "a deadline error contains the request and its label, even before anything is sent", arguments: [true, false])
     func deadlines(isSent: Bool) async throws {
         let (time, gate) = (ManualTimeSource(), Gate())
         let response = StubResponse.text("late")

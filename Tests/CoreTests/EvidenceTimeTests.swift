@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(
-        "a refused stream with a slow body reports its error within a second", arguments: [true, false])
+        "a rejected stream with a slow body reports its error within a second", arguments: [true, false])
     func drip(isDeaf: Bool) async throws {
         let (time, cancelled, never) = (ManualTimeSource(), Gate(), Gate())
         let response = Self.dripping(cancelled, isDeaf: isDeaf, never: never).status(503)
@@ -42,7 +42,7 @@ import Testing
         try await cancelled.wait()
     }
 
-    @Test("a request's timeout that is shorter than a second bounds the evidence")
+    @Test("a request timeout of less than a second limits the time for evidence")
     func shorter() async throws {
         let (time, cancelled) = (ManualTimeSource(), Gate())
         let agent = NetworkAgent(
@@ -65,7 +65,7 @@ import Testing
         try await cancelled.wait()
     }
 
-    @Test("a redirect whose short body is slow is followed after a second at the latest", arguments: [true, false])
+    @Test("a redirect with a slow, short body is followed after a second at the latest", arguments: [true, false])
     func redirect(isDeaf: Bool) async throws {
         let (time, cancelled) = (ManualTimeSource(), Gate())
         let stub = StubTransport()

@@ -46,7 +46,7 @@ import Testing
     func broken() {
         let stub = StubTransport()
         let explanation = NetworkAgent(baseURL: "", transport: stub).explain(Call<Void>(.get, "users"))
-        #expect(explanation.description.hasPrefix("cannot be built: invalidURL"))
+        #expect(explanation.description.hasPrefix("the request can't be built: invalidURL"))
         #expect(explanation.steps.count == 2 && stub.received.isEmpty)
     }
 
@@ -55,7 +55,7 @@ import Testing
         arguments: [
             ([.caches], [.signs], "another"), ([.caches], [.authenticates], "another"),
             ([.caches], [.changesRequest], "share an entry"), ([.signs], [.changesRequest], "doesn't cover"),
-            ([.signs], [.retries], "reuses the first one's signature"), ([.caches], [.retries], "stale"),
+            ([.signs], [.retries], "reuses the first attempt's signature"), ([.caches], [.retries], "stale"),
         ] as [(FilterTraits, FilterTraits, String)])
     func orders(outer: FilterTraits, inner: FilterTraits, reason: String) throws {
         let (first, second) = (Step(explanation: "one", traits: outer), Step(explanation: "two", traits: inner))
@@ -122,7 +122,7 @@ import Testing
     }
 
     #if DEBUG
-    @Test("of the problems that a debug build writes, each is new once")
+    @Test("a debug build reports each problem as new only once")
     func once() {
         let problem = "a problem that no other test has"
         #expect(FilterWarnings.newOnes(of: [problem]) == [problem])

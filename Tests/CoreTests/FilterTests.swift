@@ -8,7 +8,7 @@ import Testing
         NetworkAgent(baseURL: base, transport: .stub(response), filters: filters)
     }
 
-    @Test("stages in order, the agent's before the request's within each")
+    @Test("filters run in the order of stages, and within a stage the agent's run before the request's")
     func order() async throws {
         let log = Log<String>()
         func sign(_ name: String, _ stages: FilterStages = .call) -> Signpost {
@@ -51,7 +51,7 @@ import Testing
         #expect(log.all == ["call", "hop", "call", "call", "s>", "hop", "hop", "<s"])
     }
 
-    @Test("a filter may change the request, respond by itself, and call next several times")
+    @Test("a filter can change the request, respond itself, and call next several times")
     func acting() async throws {
         let stub = StubTransport()
         stub.on("/v1/plain", headers: ["X-Try": "1"], response: .status(503))
@@ -154,7 +154,7 @@ import Testing
         #expect(recorder.problems().isEmpty)
     }
 
-    @Test("staged work is kept if all checks and the decoding pass, and dropped if not")
+    @Test("staged work is committed if all checks and the decoding succeed, and discarded otherwise")
     func staging() async throws {
         let log = Log<String>()
         let staging = StagingFilter(log)
@@ -166,7 +166,7 @@ import Testing
         #expect(log.all == ["commit 200", "discard 200", "discard 200", "discard 200"])
     }
 
-    @Test("a filter may judge a response as Core will in the end")
+    @Test("a filter can judge a response early, as Core does in the end")
     func judging() async throws {
         let log = Log<String>()
         let judge = ClosureFilter { exchange, next in

@@ -42,7 +42,7 @@ private struct Fake: Agent {
     }
 
     @Test(
-        "gives each accessory of the agent, of the request and of the call one lifecycle, whichever way it is started")
+        "gives each accessory of the agent, the request and the call one lifecycle, however it is started")
     func lifecycles() async throws {
         for index in 0..<5 {
             for starts in [true, false] {
@@ -77,7 +77,7 @@ private struct Fake: Agent {
         }
     }
 
-    @Test("gives its handle the progress, and the listener each step of it once")
+    @Test("gives its handle the progress, and the listener each step once")
     func progress() async throws {
         let reporting = json.reporting(
             .progress(TransferProgress(received: 10)), .progress(TransferProgress(received: 20)))
@@ -94,7 +94,7 @@ private struct Fake: Agent {
         }
     }
 
-    @Test("ends with the outcome of its call: success, failure, a cancellation by the handle or from below")
+    @Test("ends like its call: with success, failure, or a cancellation by the handle or from inside")
     func outcomes() async throws {
         struct Broken: Error {}
         for index in 1..<5 {
@@ -148,6 +148,36 @@ private struct Fake: Agent {
         _ = try await agent.start(GetUser(), options: options, completion: nil).value
         _ = try await agent.run(ActivityKind(rawValue: "batch"), options: options) { _ in }
         #expect(log.count == 0)
+    }
+
+    @Test("notes are created only for accessories that observe them in activities of that kind")
+    func notes() async throws {
+        struct Choosy: Accessory {
+            let kind: ActivityKind?
+            let log: Log<String>
+            func observesNotes(of kind: ActivityKind) -> Bool { kind == self.kind }
+            func activity(_ activity: Activity, did event: ActivityEvent) {
+                if case .note(let note) = event { log.add(note.message) }
+            }
+        }
+        for kind in [nil, .stream, .request] as [ActivityKind?] {
+            let (created, received) = (Log<String>(), Log<String>())
+            @Sendable func message() -> String {
+                created.add("note")
+                return "note"
+            }
+            let noting = ClosureFilter { exchange, next in
+                exchange.note("test", message())
+                return try await next(exchange)
+            }
+            let network = NetworkAgent(baseURL: base, transport: .stub(json), filters: [noting])
+            let options = CallOptions(accessories: [Choosy(kind: kind, log: received)])
+            for agent in Self.wrapped(network) {
+                _ = try await agent.start(GetUser(), options: options, completion: nil).value
+            }
+            let count = kind == .request ? Self.wrapped(network).count : 0
+            #expect(created.count == count && received.count == count)
+        }
     }
 
     @Test("work that a call detaches is a separate activity for the call's accessories, as on the agent itself")

@@ -1,7 +1,7 @@
 import ErrandEssentials
 import Testing
 
-@Suite("The house") struct HouseTests {
+@Suite("The rules of the house") struct HouseTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
 
     private static func sources(in folder: String) throws -> [(path: String, lines: [Substring])] {
@@ -13,7 +13,7 @@ import Testing
         }
     }
 
-    @Test("a value taken from under a lock has a name, so that a release build ends it after the unlock")
+    @Test("a value taken out of a lock has a name, so a release build frees it after the unlock")
     func locks() throws {
         let discarded = try Regex(#"(^|[\s{(])_ = .*withLock\b"#)
         var files = 0
@@ -35,7 +35,7 @@ import Testing
         #expect(files > 500, "the sources were not found")
     }
 
-    @Test("no code of a time source runs under a lock: reading it and cancelling a wait are done outside")
+    @Test("no code of a time source runs under a lock: clocks are read and waits cancelled outside")
     func timeUnderLocks() throws {
         let start = /withLock(?: *\([^()]*\))? *\{/
         let use = /\btime\.(?:now|date|instant)\b|\.cancel\(\)/
@@ -60,13 +60,19 @@ import Testing
         ("Essentials", "ErrandEssentials"), ("System", "ErrandSupport"), ("Syntax", "ErrandMessageSyntax"),
         ("HTTP", "ErrandHTTP"), ("Errand", "Errand"),
     ]
-    /// Private C targets of Core's modules and of kits.
-    private static let shims = ["Syntax": "CErrandNames", "Keys": "CErrandKeys"]
+    /// C targets of Core's modules and of kits.
+    private static let shims = [
+        "ContentCodings": "CErrandCodings", "Keys": "CErrandKeys", "Syntax": "CErrandNames",
+    ]
     /// The plugins' kits: each can use Core and the kits above it in this list.
-    private static let kits = ["Digests", "HTTPFields", "JSONSyntax", "HTTPSyntax", "Keys", "Redaction", "Transfers"]
-        .map {
-            (folder: $0, module: "Errand\($0)")
-        }
+    private static let kits = [
+        "Backoff", "Collections", "ContentCodings", "Digests", "HTTPFields", "JSONSyntax", "HTTPSyntax", "Keys",
+        "Platform", "Punycode",
+        "Redaction", "States", "TLS", "Transfers",
+    ]
+    .map {
+        (folder: $0, module: "Errand\($0)")
+    }
 
     private static func folders(in folder: String) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: root.appending(path: folder).path).filter {
@@ -84,7 +90,7 @@ import Testing
         }
     }
 
-    @Test("a module of Core imports those below it, no kit and no plugin; a kit imports Core and the kits below it")
+    @Test("modules of Core import only modules below them, and kits only Core and the kits below them")
     func coreImports() throws {
         func check(_ modules: [(folder: String, module: String)], in parent: String, above base: Set<String>) throws {
             var below = base
@@ -109,7 +115,7 @@ import Testing
         for (path, imported) in try Self.imports(in: "Sources") { #expect(imported != "ErrandHTTPSyntax", "\(path)") }
     }
 
-    @Test("plugins import no other plugin, with the exceptions of the map of the house")
+    @Test("plugins don't import other plugins, except for those listed in docs/house.md")
     func pluginImports() throws {
         // A replay reads and writes a recorder's recordings, so it uses the recorder's values and file format. A schema
         // takes the place of a shape, so it uses the request, the check, the problems and the patterns of shapes. The
@@ -154,8 +160,8 @@ import Testing
         }
         let plugins = try Self.folders(in: "Sources/Plugins").filter { $0 != "Kits" }
         let core = [
-            "Errand", "ErrandHTTP", "ErrandHTTPFields", "ErrandJSONSyntax", "ErrandKeys", "ErrandMessageSyntax",
-            "ErrandRedaction", "ErrandTransfers",
+            "Errand", "ErrandBackoff", "ErrandHTTP", "ErrandHTTPFields", "ErrandJSONSyntax", "ErrandKeys",
+            "ErrandMessageSyntax", "ErrandRedaction", "ErrandStates", "ErrandTLS", "ErrandTransfers",
         ]
         #expect(listed == core + plugins.map { "Errand\($0)" }.sorted())
     }
@@ -173,6 +179,37 @@ import Testing
             for (number, line) in lines.enumerated() where !line.contains("///") {
                 let name = line.firstMatch(of: use).map { String($0.1) }
                 #expect(name.map { !names.contains($0) } ?? true, "\(path):\(number + 1): \(line)")
+            }
+        }
+    }
+
+    /// The files that may call `URL(string:)` with text that isn't a literal, and why.
+    private static let lenientURLs = [
+        "HTTPRequest+Errand.swift": "the text is checked first",
+        "BaseURL.swift": "only the origin is compared",
+        "ClientIdentities.swift": "the text is checked first, or an origin's",
+        "URLSyntax.swift": "an origin that the app wrote",
+        "URLHost.swift": "Foundation converts the host's name",
+        "AddedCredential.swift": "a part of a valid URL",
+        "TrafficInspector.swift": "the inspector's own address",
+        "ValueFrame.swift": "the same result as JSONDecoder's",
+        "WebAuthenticationBrowser+Darwin.swift": "only the scheme is read",
+        "OAuthClient+SignIn.swift": "a valid URL and escaped parameters",
+        "OAuthServer.swift": "the text is checked first",
+        "AWSRequestSigner.swift": "the text is checked first",
+    ]
+
+    @Test("URL(string:), which escapes valid escapes again, isn't called with text from outside")
+    func urlsFromOutside() throws {
+        for folder in ["Sources", "Examples/Integrations"] {
+            for (path, lines) in try Self.sources(in: folder)
+            where !path.contains("Conformance/") && !path.contains("CacheTesting/") && !path.contains("Tests/") {
+                for (number, line) in lines.enumerated()
+                where line.contains("URL(string: ") && !line.contains("///") && !line.contains("// ") {
+                    let isStrict = line.contains("encodingInvalidCharacters: false")
+                    let file = path.split(separator: "/").last.map(String.init) ?? path
+                    #expect(isStrict || Self.lenientURLs[file] != nil, "\(path):\(number + 1): use URLReference")
+                }
             }
         }
     }

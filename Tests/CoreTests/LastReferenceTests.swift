@@ -14,7 +14,7 @@ import Testing
         deinit { body() }
     }
 
-    @Test("an agent that only its running request holds ends with that request", arguments: 0..<50)
+    @Test("an agent that is held only by its running request is released with that request", arguments: 0..<50)
     func agent(_: Int) async throws {
         func begin() -> RequestHandle<Response<Data>> {
             NetworkAgent(baseURL: base, transport: .stub(.text("x"))).start(Plain<Data>())
@@ -25,7 +25,7 @@ import Testing
         #expect(text == "y")
     }
 
-    @Test("an agent that only a running batch of callbacks holds ends with the last of them")
+    @Test("an agent that is held only by running callbacks is released with the last of them")
     func callbacks() async throws {
         weak var released: NetworkAgent?
         let values = Log<String>()
@@ -41,7 +41,7 @@ import Testing
         try await eventually { values.all.count == 10 && released == nil }
     }
 
-    @Test("an agent ends with its request, although the end of its filter, accessory or request uses that agent")
+    @Test("an agent is released with its request, even if the deinit of a filter, accessory or request uses it")
     func users() async throws {
         struct Keeps: Filter {
             let ending: Ending

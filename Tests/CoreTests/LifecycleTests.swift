@@ -135,7 +135,7 @@ private struct Framing: Accessory {
         try await done.wait()
     }
 
-    @Test("closures, delegates and requests are released at the end")
+    @Test("closures, delegates and requests are released after the end")
     func lettingGo() async throws {
         final class Canary: Accessory { func activity(_ activity: Activity, did event: ActivityEvent) {} }
         weak var canary: Canary?
@@ -258,7 +258,7 @@ private struct Framing: Accessory {
         try await done.wait()
     }
 
-    @Test("cancelling a request that has ended has no effect and notifies nobody")
+    @Test("cancelling a request that has ended has no effect and doesn't notify anyone")
     func late() async throws {
         let recorder = RecordingAccessory()
         let agent = NetworkAgent(baseURL: base, transport: .stub(json), accessories: [recorder])
@@ -270,7 +270,7 @@ private struct Framing: Accessory {
         #expect(!handle.isCancelled && recorder.names() == before && name(handle.outcome) == "success")
     }
 
-    @Test("a handle knows whether its request is loading, how far it is, and how it ended")
+    @Test("a handle shows whether its request is loading, its progress, and how it ended")
     func handle() async throws {
         let gate = Gate()
         let response = json.waiting(for: gate).reporting(.progress(TransferProgress(received: 5, totalToReceive: 21)))
@@ -296,7 +296,7 @@ private struct Framing: Accessory {
         #expect(old.problems().isEmpty && old.names().last == "didStop" && new.names().isEmpty)
     }
 
-    @Test("accessories are notified in the order agent, request, call, and an event within an event comes after it")
+    @Test("accessories are notified in the order agent, request, call; an event caused by an event comes after it")
     func nestedEvents() async throws {
         struct Named: Accessory {
             let name: String

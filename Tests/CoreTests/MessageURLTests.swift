@@ -12,7 +12,7 @@ import Testing
 
     private let agent = NetworkAgent(baseURL: "https://e.com:8443/v1", transport: .stub)
 
-    @Test("Core's own joining of URLs gives what Foundation parses, whatever is in path and query")
+    @Test("Core joins URLs with the same result as Foundation, for any path and query")
     func parsing() throws {
         var random = SeededGenerator(seed: 7)
         let characters = Array("abcXYZ019-._~!$&'()*+,;=:@/?%25%7E ")
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test("an absolute URL is built alike on any base, and only the base's origin gets credentials")
+    @Test("an absolute URL is the same with any base URL, and only the base URL's origin gets credentials")
     func absolute() throws {
         var random = SeededGenerator(seed: 8)
         let characters = Array("abZ09-._~!&=:@/?%25#0")
@@ -78,7 +78,7 @@ import Testing
         #expect(HTTPResponse(to: request, status: 200).url == request.url)
     }
 
-    @Test("thousands of requests that read their URL at once get the same")
+    @Test("a thousand tasks that read a request's URL at once get the same URL")
     func concurrency() async throws {
         let request = try agent.httpRequest(for: Get(path: "users"))
         let urls = await withTaskGroup(of: URL.self) { group in
@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test(
-        "a configured header that is valid is checked again when a filter changes it",
+        "a valid configured header is checked again when a filter changes it",
         arguments: ["a\r\nX-Evil: 1", "a\u{0}", "a\u{7F}"])
     func headers(value: String) async throws {
         struct Changing: Filter {

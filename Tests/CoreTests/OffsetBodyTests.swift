@@ -38,7 +38,7 @@ import Testing
         #expect(try body.open(at: 3).file == nil && body.open(at: 0).file != nil)
     }
 
-    @Test("a body that can only be read from its start reports that, and opens there")
+    @Test("a body that can only be read from its start reports that, and opens from its start")
     func fromTheStart() async throws {
         let bodies: [RequestBody] = [
             .stream { [text] in HTTPBody(text) }, .prepared { [text] _ in .data(text) }, .json("0123456789"),
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test("a body that is made when its request is built opens anywhere once it is made")
+    @Test("a body that is encoded when its request is built can be opened at any offset afterwards")
     func made() async throws {
         let seen = Log<Bool>()
         let look = ClosureFilter { exchange, next in

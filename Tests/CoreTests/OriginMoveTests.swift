@@ -52,7 +52,7 @@ import Testing
     private var request: Plain<Data> { Plain { $0.headers = ["Cookie": "canary"] } }
 
     @Test(
-        "the secrets stay at their origin, in whatever stage and however a filter moves the request",
+        "the secrets stay at their origin, in any stage and however a filter moves the request",
         arguments: [FilterStages.call, .hop, .wire], Move.allCases)
     func moves(stages: FilterStages, move: Move) async throws {
         let stub = StubTransport(.text("ok"))
@@ -138,7 +138,40 @@ import Testing
         #expect(seen.all == ["true [\"account\", \"authorization\", \"cookie\", \"x-api-key\"]"])
     }
 
-    @Test("a second move takes along secrets that were added at the first origin")
+    enum Destination: CaseIterable { case evil, trusted, vouchedFor }
+
+    @Test(
+        "a secret in the query stays at its origin with its mark, unless the new origin is trusted",
+        arguments: [FilterStages.call, .hop, .wire], Destination.allCases)
+    func querySecrets(stages: FilterStages, destination: Destination) async throws {
+        let stub = StubTransport(.text("ok"))
+        let marking = ClosureFilter { exchange, next in
+            var exchange = exchange
+            exchange.assign(to: UserMark("ada", source: "key"), queryItems: ["key=a%20b", "gone=1"])
+            let url = try #require(URL(string: exchange.http.urlText + "&key=a%20b&x=%5B1%5D#part"))
+            exchange.http.url = url
+            return try await next(exchange)
+        }
+        let mover = ClosureFilter(stages) { exchange, next in
+            var exchange = exchange
+            let text = exchange.http.urlText.replacing("api.example.com", with: "mirror.example", maxReplacements: 1)
+            exchange.http.url = try #require(URL(string: text))
+            if destination == .vouchedFor { exchange.trustOrigin() }
+            return try await next(exchange)
+        }
+        let agent = agent(stub, [marking, mover]) {
+            if destination == .trusted { $0.trustedOrigins = ["https://mirror.example"] }
+        }
+        _ = try await agent.send(Plain<Data> { $0.path = "list?page=2&key=own" })
+        let query = try #require(stub.received.first?.url.query(percentEncoded: true))
+        switch destination {
+        case .evil: #expect(query == "page=2&key=own&x=%5B1%5D")
+        case .trusted: #expect(query == "page=2&key=own&key=a%20b&x=%5B1%5D")
+        case .vouchedFor: #expect(query == "page=2&key=own&x=%5B1%5D&key=a%20b&gone=1")
+        }
+    }
+
+    @Test("a second move removes secrets that were added at the first origin, too")
     func twice() async throws {
         let stub = StubTransport(.text("ok"))
         let first = moving(.call, to: "https://one.example/x") {
@@ -177,7 +210,7 @@ import Testing
         let explained = try explanation.request.get()
         #expect(explained.url.host == "mirror.example" && !explained.headers.contains(.authorization))
         let problem = try #require(explanation.problems.first { $0.contains("mirror") })
-        #expect(problem.contains("loses X-Api-Key, Authorization, Cookie") && !problem.contains("canary"))
+        #expect(problem.contains("are removed: X-Api-Key, Authorization, Cookie") && !problem.contains("canary"))
         let notes = Log<String>()
         struct Listening: Accessory {
             let notes: Log<String>
@@ -191,7 +224,7 @@ import Testing
         #expect(
             notes.all == [
                 "origin: a filter moves the request from https://api.example.com:443 to https://mirror.example:443, "
-                    + "which loses X-Api-Key, Authorization, Cookie"
+                    + "so these secrets are removed: X-Api-Key, Authorization, Cookie"
             ])
         agent.configure { $0.trustedOrigins = ["https://mirror.example"] }
         #expect(!agent.explain(request).problems.contains { $0.contains("loses") })

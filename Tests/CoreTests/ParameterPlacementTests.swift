@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test("an empty form is sent as one, and the request's own Content-Type stays")
+    @Test("an empty form is sent as a form, and the request's own Content-Type stays")
     func forms() throws {
         let empty = try built(
             Plain {
@@ -84,7 +84,7 @@ import Testing
         #expect(none.body.isNone && none.headers[.contentType] == nil)
     }
 
-    @Test("any method may have a body; parameters then go into the query unless placed in it as well")
+    @Test("any method can have a body; parameters then go into the query unless they are placed in the body")
     func both() async throws {
         let request = try built(
             Plain {

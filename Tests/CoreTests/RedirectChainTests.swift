@@ -31,7 +31,7 @@ import Testing
         #expect(try await secrets(through: ["\(a)/", "\(a)/1", "\(b)/2", "\(b)/3", "\(b)/4"], 307) == [4, 4, 0, 0, 0])
     }
 
-    @Test("nor when a redirect leads back: another server chose the way there")
+    @Test("secrets don't return if a redirect leads back to their origin, because another server chose the target")
     func back() async throws {
         let (a, b) = ("https://a.example", "https://b.example")
         #expect(try await secrets(through: ["\(a)/", "\(b)/1", "\(a)/2", "\(a)/3"]) == [4, 0, 0, 0])

@@ -18,7 +18,7 @@ import Testing
         return stub
     }
 
-    @Test("a POST that becomes a GET loses its expectation with its body", arguments: [301, 302, 303])
+    @Test("a POST that becomes a GET loses its Expect field with its body", arguments: [301, 302, 303])
     func expectation(status: Int) async throws {
         let stub = stub("/there", status)
         _ = try await agent(stub).send(
@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    @Test("https does not lead to http unless allowed, and then without the secrets")
+    @Test("https isn't redirected to http unless that's allowed, and then without secrets")
     func downgrade() async throws {
         let refused = stub("http://a.example.com/there")
         #expect(await code { try await agent(refused).send(Plain()) } == .redirectFailed)
@@ -156,7 +156,7 @@ import Testing
         #expect(allowed.received.count == 2 && allowed.received.last?.headers[.authorization] == nil)
     }
 
-    @Test("20 hops are followed and one more is refused; a request may ask for fewer, or for none at all")
+    @Test("20 redirects are followed and one more is an error; a request can allow fewer or none")
     func limits() async throws {
         func ring(_ hops: Int) -> StubTransport {
             StubTransport { request in
@@ -179,14 +179,14 @@ import Testing
         #expect(await code { try await agent(by) { $0.redirects = .off }.send(Plain()) } == .unacceptableStatus)
     }
 
-    @Test("even without a limit of the policy redirects end")
+    @Test("redirects end even if the policy has no limit")
     func bound() async throws {
         let endless = StubTransport(.redirect(to: "/again"), maximumRecordedRequests: 0)
         let unlimited = Plain { $0.redirects = RedirectPolicy(maximumHops: .max) }
         #expect(await code { try await agent(endless).send(unlimited) } == .redirectFailed)
     }
 
-    @Test("a body that cannot be sent again stops a 307 and is never sent empty, and a 303 does not need it")
+    @Test("a 307 fails if the body can't be sent again, and never sends it empty; a 303 doesn't need the body")
     func oneShot() async throws {
         for (status, expected) in [(307, ErrandError.Code.bodyNotReplayable), (303, nil)] {
             let stub = stub("/there", status)
@@ -202,7 +202,7 @@ import Testing
         }
     }
 
-    @Test("every hop is seen by hop filters and accessories; call filters see one call")
+    @Test("hop filters and accessories see every redirect, and call filters see one call")
     func hops() async throws {
         let log = Log<String>()
         let recorder = RecordingAccessory()

@@ -11,7 +11,7 @@ private final class Farewell: Sendable {
 }
 
 @Suite("A user's closure runs under no lock", .endsInTime, .leakChecked) struct ReentrancyTests {
-    @Test("a change of the configuration may read the agent, and send with it")
+    @Test("a configuration change can read the agent and send with it")
     func configure() async throws {
         let agent = NetworkAgent(baseURL: base, transport: .stub(.text("x")))
         agent.configure { $0.baseURL = agent.configuration.baseURL + "/v2" }
@@ -26,7 +26,7 @@ private final class Farewell: Sendable {
         #expect(agent.configuration.timeout == .seconds(1))
     }
 
-    @Test("a change within a change counts once, and both stay")
+    @Test("nested configuration changes are applied once, and both persist")
     func nested() {
         let agent = NetworkAgent(baseURL: base, transport: .stub)
         agent.configure { outer in
@@ -68,7 +68,7 @@ private final class Farewell: Sendable {
         #expect(agent.configuration.headers.values(of: "X-Number").count == 200)
     }
 
-    @Test("a filter that is released with a change may use its agent")
+    @Test("a filter that a change releases can use its agent")
     func lettingGo() throws {
         struct Held: Filter {
             let farewell: Farewell
@@ -83,7 +83,7 @@ private final class Farewell: Sendable {
         #expect(read.all == [base])
     }
 
-    @Test("a check and a request that are released with their activity may look at it")
+    @Test("a check and a request that are released with their activity can access it")
     func activityEnd() async throws {
         let seen = Log<String>()
         let filter = ClosureFilter { exchange, next in
@@ -138,7 +138,7 @@ private final class Farewell: Sendable {
         #expect(agent.configuration.timeout == .seconds(9))
     }
 
-    @Test("a time source that is asked to stop waiting may use the agent")
+    @Test("a time source can use the agent when a wait is cancelled")
     func timeSource() async throws {
         struct Asking: TimeSource {
             let agent = Log<NetworkAgent>()

@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(
-        "JSON is taken under the usual types and every +json, not under others",
+        "JSON is accepted with the usual types and every +json type, and not with others",
         arguments: [
             ("application/json", true), ("text/json; charset=utf-8", true), ("text/javascript", true),
             ("application/problem+json", true), ("Application/JSON", true), ("text/html", false),
@@ -99,7 +99,9 @@ import Testing
             let error = await #expect(throws: ErrandError.self) { _ = try await send(GetUser(), .json(body)) }
             #expect(
                 error?.message
-                    == "User expected: the body is not valid JSON, or a number in the body doesn't fit its type")
+                    == "expected User: the body isn't valid JSON, or a number in the body doesn't fit the type "
+                    + "of its property"
+            )
         }
     }
 
@@ -108,7 +110,7 @@ import Testing
         let bytes = Data("{\"id\":7,\"name\":\"".utf8) + [0xD6, 0xD0, 0xB9, 0xFA] + Data("\"}".utf8)
         let response = StubResponse.data(bytes, contentType: "application/json;charset=GBK")
         let error = await #expect(throws: ErrandError.self) { _ = try await send(GetUser(), response) }
-        #expect(error?.message == "User expected: the body is not UTF-8; its Content-Type says gbk")
+        #expect(error?.message == "expected User: the body isn't UTF-8; its Content-Type specifies gbk")
         let whole = try await send(GetResponse(), response)
         let user = try JSONDecoder().decode(User.self, from: Data(whole.text().utf8))
         #expect(user == User(id: 7, name: "\u{4E2D}\u{56FD}"))
@@ -118,21 +120,24 @@ import Testing
         #expect(try await send(GetUser(), mislabeled) == User(id: 7, name: "\u{E9}"))
     }
 
-    @Test("a body that cannot be read at all is called by its name")
+    @Test("an unreadable body is reported as such")
     func unreadable() async throws {
         let cut = StubResponse.json(#"{"id":7,"#)
         for (response, expected) in [
-            (cut, "the body is not valid JSON"), (.json("\u{1F}x"), "the body is not valid JSON"),
-            (cut.header("Content-Encoding", "identity"), "the body is not valid JSON"),
-            (cut.header("Content-Encoding", "snappy"), #"the body still has the content coding "snappy""#),
+            (cut, "the body isn't valid JSON"), (.json("\u{1F}x"), "the body isn't valid JSON"),
+            (cut.header("Content-Encoding", "identity"), "the body isn't valid JSON"),
+            (
+                cut.header("Content-Encoding", "snappy"),
+                #"the body is still compressed, with the content coding "snappy""#
+            ),
         ] as [(StubResponse, String)] {
             let error = await #expect(throws: ErrandError.self) { _ = try await send(GetUser(), response) }
-            #expect(error?.code == .decodingFailed && error?.message == "User expected: \(expected)")
+            #expect(error?.code == .decodingFailed && error?.message == "expected User: \(expected)")
         }
     }
 
     @Test(
-        "any three-digit status reaches the judgement; the default takes 200 to 299",
+        "any three-digit status is judged, and the default accepts 200 to 299",
         arguments: [100, 199, 200, 299, 300, 404, 599, 600, 999])
     func statuses(status: Int) async throws {
         let expected: ErrandError.Code? = (200...299).contains(status) ? nil : .unacceptableStatus
@@ -140,7 +145,7 @@ import Testing
         _ = try await send(Plain { $0.acceptableStatuses = .any }, .status(status))
     }
 
-    @Test("a request may take one status only")
+    @Test("a request can accept a single status")
     func teapot() async throws {
         let teapot = Plain { $0.acceptableStatuses = [418] }
         _ = try await send(teapot, .status(418))
@@ -174,7 +179,7 @@ import Testing
     }
 
     @Test(
-        "the body of an error becomes the request's own error, which passes agent, request and call site in this order")
+        "the body of an error becomes the request's own error, mapped by agent, request and call site in this order")
     func ownErrors() async throws {
         struct APIError: Error, Decodable, Equatable { let reason: String }
         let order = Log<String>()
@@ -219,7 +224,8 @@ import Testing
         } catch let error as ErrandError { #expect(error.response?.data.count == 10) }
     }
 
-    @Test("checks run once each, after status and type, on the final response; one of a name replaces the other")
+    @Test(
+        "checks run once each, after status and type, on the final response; a check replaces another of the same name")
     func checks() async throws {
         struct Refused: Error {}
         let ran = Log<String>()

@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(
-        "a path that is an absolute URL of another origin doesn't carry the agent's secrets",
+        "a path that is an absolute URL at another origin is sent without the agent's secrets",
         arguments: [
             ("next", true), ("/next", true), ("https://api.example.com/next", true),
             ("https://API.example.com:443/next", true), ("https://cdn.example.com/next", true),
@@ -38,7 +38,7 @@ import Testing
         #expect(sent.headers["X-Open"] == "open" && sent.headers.contains(.host) == isKept)
     }
 
-    @Test("a base of the request's own at another origin does not get the agent's secrets, the CDN does")
+    @Test("a request's own base URL at another origin doesn't get the agent's secrets, but the CDN does")
     func ownBases() async throws {
         let stub = StubTransport(.text("ok"))
         for (base, isKept) in [
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test("a request's own credentials go where the request goes, and keep the agent's mark")
+    @Test("a request's own credentials are sent wherever the request is sent, and keep the agent's mark")
     func ownCredentials() async throws {
         let stub = StubTransport(.text("ok"))
         _ = try await agent(stub).send(
@@ -151,7 +151,7 @@ import Testing
         #expect(headers.description == "X-Key: open")
     }
 
-    @Test("a request's own header over the agent's sensitive one stays off the way to another origin")
+    @Test("a request's own header in place of the agent's sensitive header isn't sent to another origin")
     func redirects() async throws {
         let stub = StubTransport(.text("ok"))
         stub.on("/v1/plain", response: .redirect(to: "https://evil.example/there"))

@@ -9,7 +9,7 @@ import Testing
         "..%2fadmin", "%2e%2e%5cadmin", "x/..",
     ]
 
-    @Test("a segment that would leave its place is refused before anything is sent", arguments: dots)
+    @Test("a segment that would change the path's structure is refused before anything is sent", arguments: dots)
     func leaving(value: String) async throws {
         let stub = StubTransport(.text("ok"))
         let agent = NetworkAgent(baseURL: base, transport: stub)
@@ -56,7 +56,7 @@ import Testing
         #expect(try path("a/../b") == "/b")
     }
 
-    @Test("the characters that mark a segment are refused if a developer wrote them")
+    @Test("marker characters of segments are refused if a developer wrote them")
     func marks() async throws {
         for path in ["a\u{E0F1}b", "a\u{E0F2}b", "\u{E0F1}a\u{E0F2}\u{E0F2}"] {
             #expect(await code { try built(Plain { $0.path = path }) } == .invalidURL)

@@ -46,7 +46,7 @@ import Testing
         return log.all
     }
 
-    @Test("the agent's, the request's or the call's filter replaces a required one")
+    @Test("a filter of the agent, the request or the call replaces a required filter of its type")
     func named() async throws {
         let required: (Log<String>) -> [any Filter] = { [Limit(name: "required", log: $0)] }
         #expect(try await run(required: required) == ["required"])
@@ -58,7 +58,7 @@ import Testing
                 == ["member"])
     }
 
-    @Test("a filter that a tag requires yields to every other")
+    @Test("a filter that a tag requires is replaced by any other of its type")
     func tagged() async throws {
         let tag: (Log<String>) -> [any Filter] = { [Limit(name: "tag", log: $0)] }
         #expect(try await run(required: { _ in [] }, tag: tag) == ["tag"])
@@ -66,7 +66,7 @@ import Testing
         #expect(try await run(agent: { [Limit(name: "agent", log: $0)] }, required: { _ in [] }, tag: tag) == ["agent"])
     }
 
-    @Test("of several that are named the outermost runs, within the agent's array too")
+    @Test("if several are listed, only the outermost runs, even within the agent's array")
     func outermost() async throws {
         let two: (Log<String>) -> [any Filter] = { [Limit(name: "first", log: $0), Limit(name: "second", log: $0)] }
         #expect(try await run(agent: two, required: { _ in [] }, own: two, call: two) == ["first"])

@@ -24,7 +24,7 @@ import Testing
         throw CancellationError()
     }
 
-    @Test("an upload whose source was cancelled elsewhere has failed, and isn't a cancellation")
+    @Test("an upload whose source was cancelled elsewhere fails, and isn't cancelled")
     func cancelled() async throws {
         for error in [CancellationError(), ErrandError(.cancelled, "the other transfer was cancelled")] as [any Error] {
             for body in [
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test("the chunks of any sequence are a body, which is read again for each attempt and keeps its length")
+    @Test("the chunks of any sequence form a body, which is read again for each attempt and keeps its length")
     func sequence() async throws {
         let body = RequestBody.stream(length: 4) {
             AsyncStream<Data> { sequence in
@@ -57,7 +57,7 @@ import Testing
         #expect(try await end(of: failing).0.code == .encodingFailed)
     }
 
-    @Test("a source that lost its own connection doesn't pass that on as the request's")
+    @Test("a source that loses its own connection doesn't count as a lost connection of the request")
     func connection() async throws {
         let lost = ErrandError(
             .connectionLost, "elsewhere",
@@ -135,7 +135,7 @@ import Testing
         func cancel() {}
     }
 
-    @Test("a source that announced no byte and doesn't end is waited for as long as the request's timeout")
+    @Test("a source that announced no bytes and doesn't end is waited for until the request's timeout")
     func endless() async throws {
         let time = ManualTimeSource()
         let agent = NetworkAgent(baseURL: base, transport: .stub(.text("ok")), time: time)

@@ -33,8 +33,30 @@ import Testing
         #expect(try await marks([], headers: ["X-Plain": "p"]) == [[]])
     }
 
+    @Test("users who take turns on one agent keep their own marks, also with the same declared mark")
+    func alternating() async throws {
+        let log = Log<Set<UserMark>>()
+        let filter = ClosureFilter(.hop) { [ada] exchange, next in
+            log.add(exchange.userMarks)
+            var exchange = exchange
+            exchange.assign(to: ada)
+            log.add(exchange.userMarks)
+            return try await next(exchange)
+        }
+        let agent = NetworkAgent(baseURL: base, transport: StubTransport.stub(.text("x")), filters: [filter])
+        for name in ["a", "b", "a", "A", "a"] {
+            _ = try await agent.send(Plain { $0.headers = ["Authorization": name] })
+        }
+        _ = try await agent.send(Plain { $0.headers = ["Cookie": "a"] })
+        _ = try await agent.send(Plain { $0.headers = ["Authorization": "a", "Cookie": "a"] })
+        let own = ["a", "b", "a", "A", "a"].map { Set([UserMark($0, source: "authorization")]) }
+        let cookie: Set = [UserMark("a", source: "cookie")]
+        let expected = own + [cookie, cookie.union(own[0])]
+        #expect(log.all == expected.flatMap { [$0, $0.union([ada])] })
+    }
+
     @Test(
-        "a declared mark passes on to the hops, and replaces the marks of the fields that carry it while they have its value"
+        "a declared mark is kept across hops, and replaces the marks of unchanged fields that carry it"
     )
     func declared() async throws {
         func signing(_ value: String, then other: String? = nil) -> ClosureFilter {
@@ -51,7 +73,7 @@ import Testing
         #expect(try await marks([signing("1", then: "2")]) == [[ada, UserMark("2", source: "x-sign")]])
     }
 
-    @Test("a redirect to another origin removes the marks, one within the origin keeps them")
+    @Test("a redirect to another origin removes the marks, a redirect within the origin keeps them")
     func redirected() async throws {
         let marking = ClosureFilter { [ada] exchange, next in
             var exchange = exchange
@@ -75,7 +97,7 @@ import Testing
         #expect(!text.contains("canary") && text.contains("key •••"))
     }
 
-    @Test("a record has the marks of the sent requests, and no others")
+    @Test("a record has exactly the marks of the sent requests")
     func recorded() async throws {
         let found = Log<Set<UserMark>?>()
         let recording = ClosureFilter { exchange, next in
@@ -102,7 +124,7 @@ import Testing
         #expect(found.all == [[UserMark("new", source: "authorization")], nil])
     }
 
-    @Test("a value of the call is the same in every attempt, on every hop, and in detached work")
+    @Test("a value of a call is the same in all attempts, hops and detached work")
     func once() async throws {
         let (key, count, seen, done) = (CallKey<Int>(), Counter(), Log<Int>(), Gate())
         let twice = ClosureFilter { exchange, next in
@@ -126,7 +148,7 @@ import Testing
         #expect(seen.all.contains(2))
     }
 
-    @Test("a value of the call keeps its type, be it an optional, a class or any value of a protocol")
+    @Test("a value of a call keeps its type, even if it is an optional, a class or a protocol")
     func typesOfValues() async throws {
         let (number, object, any) = (CallKey<Int?>(), CallKey<Counter>(), CallKey<any Hashable & Sendable>())
         let counter = Counter()

@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(
-        "a request with another credential than the first isn't sent, nor one without, and the first user's requests continue"
+        "a request with another credential, or without one, isn't sent, and the first user's requests continue"
     )
     func credential() async {
         let transport = StubTransport.stub(.text("x"))
@@ -46,7 +46,7 @@ import Testing
         #expect(transport.received.map { $0.headers["X-Key"] } == ["ada", "ada"])
     }
 
-    @Test("an operation that begins without a user isn't continued as one")
+    @Test("an operation that begins without a user can't continue with a user")
     func anonymous() async {
         #expect(await codes([[:], ["X-Key": "bob"], [:]]) == [nil, .userChanged, nil])
     }
@@ -60,14 +60,14 @@ import Testing
         #expect(pin.marks == [UserMark("ada", source: "x-key")])
     }
 
-    @Test("a declared user whose field changes is the same, another declared user is not")
+    @Test("a declared user whose field changes stays the same, another declared user doesn't")
     func declared() async {
         let (ada, bob) = (UserMark("ada", source: "account"), UserMark("bob", source: "account"))
         let codes = await codes([["X-Key": "1"], ["X-Key": "2"], ["X-Key": "2"]], marks: [ada, ada, bob])
         #expect(codes == [nil, nil, .userChanged])
     }
 
-    @Test("a refused first request doesn't decide to which user the operation belongs", arguments: [401, 407])
+    @Test("a rejected first request doesn't determine the operation's user", arguments: [401, 407])
     func refused(status: Int) async {
         let count = Counter()
         let transport = StubTransport { _ in count.increment() == 1 ? .status(status) : .text("x") }
@@ -85,7 +85,7 @@ import Testing
     // MARK: Cookies
 
     @Test(
-        "a cookie with another value is another user, and so is a request without cookies; new and single missing ones aren't"
+        "a changed cookie or a request without cookies counts as another user, new and single missing cookies don't"
     )
     func cookies() async {
         let steps: [HTTPHeaders] = [
@@ -98,7 +98,7 @@ import Testing
             ])
     }
 
-    @Test("a cookie that a response of the operation sets may change, and its next value counts")
+    @Test("a cookie that a response of the operation sets may change, and its new value counts")
     func rotated() async {
         let count = Counter()
         let transport = StubTransport { _ in
@@ -135,7 +135,7 @@ import Testing
 
     // MARK: Sessions
 
-    @Test("a session's value is one for all calls, and its check is the operation's")
+    @Test("a session's value is shared by all calls, and its check applies to the operation")
     func sessions() throws {
         struct Gone: Error {}
         let (pin, key) = (UserPin(), CallKey<Int>())

@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test("1xx responses reach filters, the inner ones first, and then accessories")
+    @Test("1xx responses reach filters, from the inside out, and then accessories")
     func informational() async throws {
         let log = Log<String>()
         let stub = StubTransport(
@@ -31,7 +31,7 @@ import Testing
         #expect(recorder.records().map(\.name).filter { $0 == "informational" }.count == 2)
     }
 
-    @Test("a URL at another origin gets no sensitive field and no trust; a URL at the same origin keeps both")
+    @Test("a URL at another origin gets no sensitive fields and no trust, a URL at the same origin keeps both")
     func followed() async throws {
         for (target, keeps) in [(base + "/elsewhere", true), ("https://other.example/elsewhere", false)] {
             let stub = StubTransport(.text("ok"))

@@ -34,7 +34,7 @@ import Testing
         #expect(log.all == ["call>", "hop>", "own hop>", "wire", "<own hop", "<hop", "<call"])
     }
 
-    @Test("a wire filter sees each hop, and no request that a hop filter answers by itself")
+    @Test("a wire filter sees each hop, but not requests that a hop filter answers itself")
     func hops() async throws {
         let log = Log<String>()
         let stub = StubTransport()
@@ -52,7 +52,7 @@ import Testing
         #expect(log.count == 2)
     }
 
-    @Test("a wire filter knows how many requests of the call went to the transport before, for any reason")
+    @Test("a wire filter knows how many requests the call has sent to the transport before")
     func transferCount() async throws {
         let log = Log<Int>()
         let stub = StubTransport()
@@ -122,7 +122,7 @@ import Testing
         #expect(log.all == ["inserted>", "wire", "<inserted"])
     }
 
-    @Test("the last hop filter sees no effect of the wire filters after it, and inserts a filter before them")
+    @Test("the last hop filter doesn't see the traits of later wire filters, and inserts a filter before them")
     func lastHop() async throws {
         struct Wire: Filter {
             let stages = FilterStages.wire
@@ -165,14 +165,14 @@ import Testing
             ])
     }
 
-    @Test("explain repeats a filter's own problem with a filter further out")
+    @Test("explain contains a filter's own problem with an outer filter")
     func conflicts() {
         let (outer, inner) = (Named(explanation: "one"), Named(explanation: "two", conflict: "they do the same"))
         #expect(agent([outer, inner]).explain(Plain()).problems == ["“one” runs before “two”: they do the same"])
         #expect(agent([inner, outer]).explain(Plain()).problems.isEmpty)
     }
 
-    @Test("a filter knows the deadline of the call, and whether a failure is final")
+    @Test("a filter knows the call's deadline, and whether a failure is final")
     func deadline() async throws {
         let time = ManualTimeSource()
         let log = Log<String>()

@@ -31,7 +31,7 @@ struct AddressTests {
         return try await connection.receive() == Data("ping".utf8)
     }
 
-    @Test("a connection for another protocol gets over addresses that refuse")
+    @Test("a connection for another protocol gets past addresses that refuse")
     func refusing() async throws {
         let server = try Self.echo()
         let transport = Self.transport(["127.0.0.71", "127.0.0.72", "127.0.0.73"])
@@ -41,7 +41,7 @@ struct AddressTests {
         }
     }
 
-    @Test("a connection for another protocol gets over addresses that do not respond")
+    @Test("a connection for another protocol gets past addresses that don't respond")
     func silent() async throws {
         let server = try Self.echo()
         let silent = try [2, 3].map { try #require(SilentAddress($0, port: Int(server.port))) }
@@ -76,7 +76,7 @@ struct AddressTests {
 
     private func seconds(_ time: UInt64?) -> Double? { time.map { Double($0) / 1e9 } }
 
-    @Test("a long timeout has a short first round and the rest as a second one, a short timeout has one")
+    @Test("a long timeout has a short first round and uses the rest for a second round, a short timeout has one round")
     func times() {
         var rounds = Self.rounds(.seconds(30))
         #expect(seconds(rounds.start(at: 0)) == 4)
@@ -94,7 +94,7 @@ struct AddressTests {
         #expect(seconds(Self.rounds(.seconds(30), CurlVersion(8, 23, 0)).start(at: 0)) == 32)
     }
 
-    @Test("name lookups and handshakes don't count for the short time")
+    @Test("name lookups and handshakes don't count toward the short time")
     func lookups() {
         var rounds = Self.rounds(.seconds(30))
         let atLookup = rounds.beginLookup(at: 0)
@@ -110,7 +110,7 @@ struct AddressTests {
         #expect(!goesOn)
     }
 
-    @Test("an address that refuses at once ends the attempt, and one that follows a silent one does not")
+    @Test("an address that refuses at once ends the attempt, an address after a silent one doesn't")
     func refusals() {
         var rounds = Self.rounds(.seconds(30))
         let early = rounds.goOn(after: CurlCode.couldNotConnect, since: 0, at: Nanoseconds.of(.seconds(1)))

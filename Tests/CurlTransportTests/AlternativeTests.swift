@@ -1,7 +1,6 @@
 #if os(Linux)
 import Dispatch
 import ErrandEssentials
-import ErrandHTTPSyntax
 import Foundation
 import Testing
 
@@ -18,7 +17,34 @@ import Testing
         return table
     }
 
-    @Test("one request tries an offer; it is for all once that has worked")
+    @Test("Alt-Svc is read with authorities, parameters and clear, and nonsense is ignored (RFC 7838)")
+    func alternativeServices() {
+        let lines = [
+            #"h3=":443"; ma=2592000; persist=1, h2="alt.Example.com:8443", w%3Dx%3Ay="[::1]:80"; ma=soon"#,
+            #" h3-29=":50781";ma="60";v="a,b""#,
+        ]
+        #expect(
+            AlternativeService.parse(lines) == [
+                AlternativeService("h3", port: 443, maximumAge: 2_592_000, isPersistent: true),
+                AlternativeService("h2", host: "alt.example.com", port: 8443),
+                AlternativeService("w=x:y", host: "::1", port: 80),
+                AlternativeService("h3-29", port: 50_781, maximumAge: 60),
+            ])
+        #expect(AlternativeService.parse([" clear "]) == nil)
+        #expect(AlternativeService.parse([#"h3=":443""#, "clear"]) == nil)
+        #expect(AlternativeService.parse(["Clear"])?.isEmpty == true)
+        for text in [
+            "", "h3", "h3=:443", #"h3="443""#, #"h3=":""#, #"h3=":0""#, #"h3=":65536""#, #"h3=":443"#, #"=":443""#,
+            #"h3=":443"x"#,
+            #"h3="a b:443""#, #"h%zz=":443""#, #"h3=":+443""#,
+        ] {
+            #expect(AlternativeService.parse([text])?.isEmpty == true, "\(text)")
+        }
+        #expect(AlternativeService.parse([String(repeating: #"h3=":443","#, count: 1_000)])?.count == 32)
+        #expect(AlternativeService.parse([#"h3=":443"; ma=99999999999999999999"#])?.first?.maximumAge == 86_400)
+    }
+
+    @Test("one request tries an offer, and all requests use it after it has worked")
     func probe() {
         var table = table()
         #expect(table.route(for: Self.origin, at: 1) == Route(host: "example.com", port: 443, isProbe: true))
@@ -39,7 +65,7 @@ import Testing
         #expect(table.route(for: Self.origin, at: 1)?.isProbe == false)
     }
 
-    @Test("an offer that fails is ignored for five minutes, twice as long each time, and a day at most")
+    @Test("a failed offer is ignored for five minutes, then twice as long after each failure, up to a day")
     func broken() {
         var table = table([AlternativeService("h3", port: 443, maximumAge: 90 * 86_400)])
         var now: UInt64 = 1
@@ -74,7 +100,7 @@ import Testing
         #expect(table.route(for: Self.origin, at: 400 * Self.second) == nil)
     }
 
-    @Test("clear, another list and another location replace an offer; drafts of HTTP/3 don't count")
+    @Test("clear, another list and another location replace an offer, and drafts of HTTP/3 are ignored")
     func replaced() {
         var table = table()
         let isKnown = table.learn([AlternativeService("h3-29", port: 443)], of: "https://a", host: "a", at: 0)
@@ -95,7 +121,7 @@ import Testing
         #expect(table.isEmpty)
     }
 
-    @Test("of twenty thousand hosts, a thousand offers are kept: the ones that last longest")
+    @Test("of the offers of twenty thousand hosts, the thousand that last longest are kept")
     func bound() {
         var table = AlternativeTable()
         for index in 1...20_000 {
@@ -107,7 +133,7 @@ import Testing
         #expect(ages.last == 20_000 && (ages.first ?? 0) > 18_900)
     }
 
-    @Test("a file keeps the offers and their ends, on another clock")
+    @Test("a file keeps the offers and their expiration for a process with another clock")
     func file() throws {
         let folder = try Folder()
         let file = AlternativeFile(folder.file("offers"))
@@ -149,7 +175,7 @@ import Testing
         #expect(written.all == [0, 1_000, 2_000])
     }
 
-    @Test("the addresses of a host hold at the port of an alternative, and those of an alternative host")
+    @Test("a host's addresses also apply to the port of an alternative, and an alternative host's to that host")
     func addresses() throws {
         var configuration = CurlConfiguration()
         configuration.addresses = ["a.example": ["192.0.2.1"], "b.example": ["2001:db8::1"]]
@@ -163,7 +189,7 @@ import Testing
         #expect(table.lines(for: url, by: unknown).isEmpty)
     }
 
-    @Test("a damaged file yields its whole parts, and never fails")
+    @Test("the intact parts of a damaged file are read, and reading never fails")
     func damagedFile() throws {
         let folder = try Folder()
         let file = AlternativeFile(folder.file("offers"))

@@ -9,7 +9,7 @@ struct AuthoritiesTests {
     private static let alpine = "/etc/ssl/cert.pem"
     private static let directory = "/etc/ssl/certs"
 
-    @Test("a libcurl whose own file exists uses it, and so does one with a directory alone")
+    @Test("a libcurl whose own file exists uses it, and so does a libcurl with only a directory")
     func builtIn() {
         let places = ["/opt/roots.pem", Self.directory, Self.debian]
         let found = SystemAuthorities.choose(file: "/opt/roots.pem", directory: Self.directory) { places.contains($0) }

@@ -28,7 +28,7 @@ struct ByteConnectionTests {
         return received == Data("ping".utf8)
     }
 
-    @Test("many that are open take a few KB each, and leave no descriptor")
+    @Test("many open connections take a few KB each, and leave no descriptors")
     func memory() async throws {
         let server = try Self.server()
         await #expect(processExitsWith: .success) { [port = Int(server.port) as Int] in

@@ -17,7 +17,7 @@ import Android
 struct CancellationTests {
     enum Stage: CaseIterable { case beforeStart, connecting, beforeHead, midBody, waitingForConnection, whileSending }
 
-    @Test("a transfer can be cancelled at every stage, and its connection is closed", arguments: Stage.allCases)
+    @Test("a transfer can be cancelled at every stage, which closes its connection", arguments: Stage.allCases)
     func stages(stage: Stage) async throws {
         let reached = Log<Bool>()
         let ended = Log<Bool>()

@@ -68,7 +68,7 @@ struct ConnectionTests {
         #expect(heads.all.first?.contains("Bearer") == false)
     }
 
-    @Test("the environment names proxies, unless the configuration wants none")
+    @Test("the environment's proxies are used, unless the configuration turns them off")
     func environment() async throws {
         await #expect(processExitsWith: .success) {
             let proxy = try RawServer { peer in
@@ -97,7 +97,7 @@ struct ConnectionTests {
     }
 
     @Test(
-        "a variable of the environment without a value is one that is not set, as for curl",
+        "an empty environment variable counts as unset, as with curl",
         arguments: [
             (["http_proxy": "", "all_proxy": "a"], "a", "a", ""),
             (["http_proxy": "", "ALL_PROXY": "A"], "A", "A", ""),
@@ -106,13 +106,52 @@ struct ConnectionTests {
             (["https_proxy": "", "HTTPS_PROXY": "", "all_proxy": "a"], "a", "a", ""),
             (["https_proxy": "s", "HTTPS_PROXY": "S", "all_proxy": "a"], "a", "s", ""),
             (["HTTP_PROXY": "H"], "", "", ""),
-            (["no_proxy": "", "NO_PROXY": "b.test"], "", "", "b.test"),
-            (["no_proxy": "a.test", "NO_PROXY": "b.test"], "", "", "a.test"),
+            (["no_proxy": "", "NO_PROXY": "b.test", "all_proxy": "a"], "a", "a", "b.test"),
+            (["no_proxy": "a.test", "NO_PROXY": "b.test", "all_proxy": "a"], "a", "a", "a.test"),
             (["http_proxy": "", "https_proxy": "", "all_proxy": "", "no_proxy": ""], "", "", ""),
         ] as [([String: String], String, String, String)])
-    func emptyVariables(variables: [String: String], http: String, https: String, exceptions: String) {
+    func emptyVariables(variables: [String: String], http: String, https: String, exceptions: String) throws {
         let choice = ProxyChoice(.environment) { variables[$0] }
-        #expect(choice.http == http && choice.https == https && choice.exceptions == exceptions)
+        #expect(choice.http == http && choice.https == https)
+        for host in ["a.test", "b.test"] {
+            let isDirect = choice.proxy(for: try #require(URL(string: "http://\(host)/"))).isEmpty
+            #expect(isDirect == (http.isEmpty || host == exceptions))
+        }
+    }
+
+    @Test(
+        "an exception of a proxy may be a host, a domain, an address or a range of addresses, each with a port",
+        arguments: [
+            ("http://api.corp.test/", "corp.test", true), ("http://corp.test/", ".corp.test", true),
+            ("http://api.corp.test/", "*.corp.test", true), ("http://corp.test/", "*.corp.test", true),
+            ("http://API.Corp.Test./", "corp.test", true), ("http://api.corp.test/", "CORP.test.", true),
+            ("http://mycorp.test/", "corp.test", false), ("http://corp.test.evil/", "corp.test", false),
+            ("http://test/", "*.", false), ("http://corp.test/", "*corp.test", false), ("http://a.test/", ".", false),
+            ("http://localhost:8080/", "localhost:8080", true), ("http://localhost:8081/", "localhost:8080", false),
+            ("http://localhost/", "localhost:80", true), ("https://localhost/", "localhost:443", true),
+            ("https://localhost/", "localhost:80", false), ("http://a.corp.test:1/", "*.corp.test:1", true),
+            ("http://localhost:8080/", "localhost:", true), ("http://localhost:8080/", "localhost:x", false),
+            ("http://[::1]/", "::1", true), ("http://[::1]:5672/", "[::1]", true),
+            ("http://[::1]:80/", "[::1]:80", true), ("http://[::1]:81/", "[::1]:80", false),
+            ("http://[0:0:0:0:0:0:0:1]/", "::1", true), ("http://[::1]/", "0:0:0:0:0:0:0:0001", true),
+            ("http://[::7f00:1]/", "::127.0.0.1", true), ("http://[::2]/", "::1", false),
+            ("http://[::1]/", "::1/64", true), ("http://[fe80::1%25eth0]/", "fe80::/10", true),
+            ("http://[fec0::1]/", "fe80::/10", false), ("http://[2001:db8:1::1]/", "[2001:db8::]/33", true),
+            ("http://[2001:db8:8000::1]/", "2001:db8::/33", false), ("http://[::1]/", "::1/129", false),
+            ("http://127.0.0.1/", "127.0.0.0/8", true), ("http://10.1.2.3/", "10.0.0.0/15", true),
+            ("http://10.2.0.1/", "10.0.0.0/15", false), ("http://10.0.0.1/", "10.0.0.0/33", false),
+            ("http://10.0.0.1/", "0.0.0.0/0", true), ("http://[::1]/", "0.0.0.0/0", false),
+            ("http://10.0.0.1/", "10.0.0.1:80", true), ("http://10.0.0.1/", "0.0.1", false),
+            ("http://10.0.0.1/", "10.0.0.1/", false), ("http://a.test/", "b.test , a.test", true),
+            ("http://a.test/", "b.test a.test", true), ("http://a.test/", "", false), ("http://a.test/", ",,", false),
+            ("http://a.test/", "b.test,*", true),
+        ])
+    func exceptions(url: String, exceptions: String, isDirect: Bool) throws {
+        let choice = ProxyChoice(.environment) {
+            ["http_proxy": "http://p.test", "https_proxy": "http://s.test", "no_proxy": exceptions][$0]
+        }
+        let proxy = choice.proxy(for: try #require(URL(string: url)))
+        #expect(proxy == (isDirect ? "" : url.hasPrefix("https") ? "http://s.test" : "http://p.test"))
     }
 
     @Test("a connection without a request is closed after the idle time, also while others work")
@@ -215,7 +254,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("the limit of all connections holds for a transfer after another one")
+    @Test("the limit for all connections also applies after another transfer")
     func totalLimitAgain() async throws {
         let (paths, release) = (Log<String>(), Steps())
         let server = try RawServer { peer in

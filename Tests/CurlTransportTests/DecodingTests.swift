@@ -70,7 +70,7 @@ struct DecodingTests {
         #expect(head.contains("\r\nAccept-Encoding: gzip, deflate"))
     }
 
-    @Test("a request with its own Accept-Encoding or Range, a HEAD and an unknown coding get the bytes as they are")
+    @Test("a request with its own Accept-Encoding or Range, a HEAD, and an unknown coding get the bytes unchanged")
     func untouched() async throws {
         let (coding, base64) = Self.coded[0]
         let body = try Self.bytes(base64)
@@ -121,7 +121,7 @@ struct DecodingTests {
         #expect(error.code == .invalidResponse || error.code == .truncated, "\(error)")
     }
 
-    @Test("a body that would swell beyond the limit stops at the limit", arguments: [BodyDelivery.data, .stream])
+    @Test("a body that would decompress beyond the limit stops at the limit", arguments: [BodyDelivery.data, .stream])
     func bomb(delivery: BodyDelivery) async throws {
         let body = try Self.bytes(Self.bomb)
         #expect(body.count < 1000)

@@ -25,7 +25,7 @@ struct ExcessTests {
     }
 
     @Test(
-        "on a connection that is kept, they end no request after it",
+        "on a kept connection, they don't end the next request",
         arguments: Excess.allCases, [HTTPMethod.get, .post])
     func later(excess: Excess, method: HTTPMethod) async throws {
         let posts = Log<String>()
@@ -51,7 +51,9 @@ struct ExcessTests {
         #expect(posts.all.count <= 1)
     }
 
-    @Test("together with it, they end no request after it", arguments: Excess.allCases, [HTTPMethod.get, .post])
+    @Test(
+        "together with the response, they don't end the next request", arguments: Excess.allCases,
+        [HTTPMethod.get, .post])
     func together(excess: Excess, method: HTTPMethod) async throws {
         let server = try RawServer { peer in
             while let head = peer.readHead() {
@@ -65,7 +67,7 @@ struct ExcessTests {
     }
 
     @Test(
-        "over TLS they end no later request either", .enabled(if: TLSContext.isAvailable),
+        "over TLS, they don't end a later request either", .enabled(if: TLSContext.isAvailable),
         arguments: Excess.allCases, [HTTPMethod.get, .post])
     func overTLS(excess: Excess, method: HTTPMethod) async throws {
         let certificates = try await TestCertificates()
@@ -87,7 +89,8 @@ struct ExcessTests {
     }
 
     @Test(
-        "in their own record right after it, they end no request after it", .enabled(if: TLSContext.isAvailable),
+        "in a separate record right after the response, they don't end the next request",
+        .enabled(if: TLSContext.isAvailable),
         arguments: Excess.allCases, [HTTPMethod.get, .post])
     func inOneSegment(excess: Excess, method: HTTPMethod) async throws {
         let certificates = try await TestCertificates()

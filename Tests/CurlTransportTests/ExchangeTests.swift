@@ -96,7 +96,7 @@ struct ExchangeTests {
         #expect(!response.headers.contains { $0.name.rawName.contains(" ") })
     }
 
-    @Test("names of header fields keep their spelling, common ones too, however long the head is")
+    @Test("header names keep their spelling, including common names, in a head of any length")
     func names() async throws {
         let names = [
             "Date", "date", "DATE", "Content-Type", "content-type", "content-Type", "Set-Cookie", "set-cookie",
@@ -164,7 +164,7 @@ struct ExchangeTests {
 
     enum Flood: String, CaseIterable { case longLines, longerLines, shortLines, informational, trailers }
 
-    @Test("a header block has its limit, whatever it contains", arguments: Flood.allCases)
+    @Test("a head is limited in size, whatever it contains", arguments: Flood.allCases)
     func headerLimit(flood: Flood) async throws {
         let server = try RawServer { peer in
             _ = peer.readHead()

@@ -19,7 +19,7 @@ struct ExitTests {
     /// Set `ERRAND_EXITS` in the environment to change it.
     private static let exits = getenv("ERRAND_EXITS").flatMap { Int(String(cString: $0)) } ?? 32
 
-    @Test("a program that ends while TLS requests run ends normally")
+    @Test("a program that ends while TLS requests are running exits normally")
     func whileRunning() async throws {
         let nginx = try await Nginx.site([("good", " ssl;")])
         let program = try Program(built: "errand-curl-process")

@@ -36,7 +36,7 @@ struct ExpectationTests {
     ]
 
     @Test(
-        "a final response before 100 leaves no part of a request on a connection that is used again",
+        "a final response before the 100 leaves no part of the request on a reused connection",
         arguments: [200, 201, 204, 302, 401, 403, 413, 500], [BodyDelivery.data, .stream])
     func unsentBody(status: Int, delivery: BodyDelivery) async throws {
         for body in Self.bodies {
@@ -59,7 +59,7 @@ struct ExpectationTests {
     }
 
     @Test(
-        "a refused expectation is dropped on another connection, whatever the server does with the first one",
+        "after a refused expectation, the request is sent on another connection without it",
         arguments: ["", "Connection: keep-alive\r\n", "Connection: close\r\n"], [BodyDelivery.data, .stream])
     func refused(field: String, delivery: BodyDelivery) async throws {
         for body in Self.bodies {
@@ -82,7 +82,7 @@ struct ExpectationTests {
         }
     }
 
-    @Test("a request that expects 100 and gets it leaves its connection for the next one")
+    @Test("a request that expects 100 and receives it leaves its connection reusable")
     func met() async throws {
         let heads = Log<String>()
         let server = try RawServer { peer in
@@ -101,7 +101,7 @@ struct ExpectationTests {
         #expect(server.accepted == 1 && heads.all.count == 3)
     }
 
-    @Test("a 417 after the body of a stream has begun is an error: the request can't be sent again")
+    @Test("a 417 after the body of a stream has begun is an error, because the request can't be sent again")
     func refusedLate() async throws {
         let server = try RawServer { peer in
             guard peer.readHead() != nil else { return }

@@ -95,7 +95,7 @@ struct FaultTests {
         #expect(error.failureSentence == .connectionLost && error.underlying is CurlError)
     }
 
-    @Test("identity, an empty list and chunked in capitals are transfer codings like a missing field and chunked")
+    @Test("identity, an empty list and chunked in capitals are handled like a missing field and chunked")
     func knownCodings() async throws {
         for coding in ["Chunked", "chunked", ",chunked"] {
             let server = try RawServer { peer in
@@ -107,7 +107,9 @@ struct FaultTests {
         }
     }
 
-    @Test("a request whose head is too long for libcurl is the request's fault", arguments: [2 << 20, 9_000_000])
+    @Test(
+        "a request whose head is too long for libcurl throws invalidURL or invalidRequest",
+        arguments: [2 << 20, 9_000_000])
     func tooLong(count: Int) async throws {
         let heads = Log<Int>()
         let server = try RawServer { peer in while let head = peer.readHead() { heads.add(head.count) } }
@@ -137,7 +139,7 @@ struct FaultTests {
         #expect(server.accepted == 50)
     }
 
-    @Test("no listener, no such name: errors that say so, with libcurl's own below them")
+    @Test("a missing listener and an unknown name have their own errors, with libcurl's error as the cause")
     func unreachable() async throws {
         let transport = CurlTransport()
         // Its port stays closed as long as the server object lives.

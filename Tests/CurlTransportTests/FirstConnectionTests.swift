@@ -14,7 +14,7 @@ struct FirstConnectionTests {
     enum Limit: CaseIterable { case silence, connection }
 
     @Test(
-        "requests that wait for a connection that is never made end by their own timeout, not one after the other",
+        "requests that wait for a connection that is never made time out individually, not one after the other",
         arguments: Limit.allCases)
     func own(limit: Limit) async throws {
         let server = try silentServer()
@@ -44,7 +44,7 @@ struct FirstConnectionTests {
         #expect(error.code == .cancelled)
     }
 
-    @Test("a short timeout after a long one is kept")
+    @Test("a short timeout after a long timeout is kept")
     func shorter() async throws {
         let server = try silentServer()
         let transport = CurlTransport()
@@ -59,7 +59,7 @@ struct FirstConnectionTests {
         _ = await first.result
     }
 
-    @Test("a time source of the caller's own ends the wait for a first connection too")
+    @Test("a caller's own time source also ends the wait for a first connection")
     func ownClock() async throws {
         let server = try silentServer()
         let transport = CurlTransport()
@@ -84,7 +84,7 @@ struct FirstConnectionTests {
     }
 
     @Test(
-        "a wait for a free connection over TLS is not a silence",
+        "waiting for a free connection over TLS doesn't count as silence",
         .enabled(if: Nginx.isInstalled, "nginx or openssl is not installed"))
     func free() async throws {
         let nginx = try await Nginx.site([("slow", " ssl; limit_rate 200;")])

@@ -39,7 +39,9 @@ struct FloodedConnectionTests {
         "every request ends without waiting for its timeout, a GET with the response to its second attempt",
         arguments: Ending.allCases, [HTTPMethod.get, .post])
     func ended(ending: Ending, method: HTTPMethod) async throws {
-        guard method == .get || !Offer.sendsBodiesInHTTP1 else { return }
+        guard method == .get || !Offer.sendsBodiesInHTTP1 else {
+            try Test.cancel("bodies go out over HTTP/1 first with this libcurl")
+        }
         let certificates = try await TestCertificates()
         // The first request opens the connection that the other requests share.
         let server = try HTTP2Server(try certificates.context(), waitsForBody: true) { arrival in

@@ -33,7 +33,7 @@ struct ForeignCodingTests {
     }
 
     @Test(
-        "an unknown, empty or missing coding leaves the body as it is",
+        "an unknown, empty or missing coding leaves the body unchanged",
         arguments: ["UTF-8", "utf-8", "none", "", "identity", "binary", ",", "8bit"])
     func noCoding(name: String) async throws {
         let head = "Content-Encoding: \(name)\r\n"
@@ -41,7 +41,7 @@ struct ForeignCodingTests {
     }
 
     @Test(
-        "the name of a coding may have any case, and empty members next to it",
+        "coding names are case-insensitive, and empty members are ignored",
         arguments: ["GZIP", " gzip ,", ", X-Gzip"])
     func names(name: String) async throws {
         let head = "Content-Encoding: \(name)\r\n"
@@ -91,7 +91,7 @@ struct ForeignCodingTests {
     }
 
     @Test(
-        "the part of a coded body that a server has flushed arrives before the rest is sent",
+        "the part of a compressed body that a server has flushed arrives before the rest is sent",
         arguments: [
             ("gzip", "H4sIAAAAAAACA8pIzcnJBwAAAP//"), ("br", "CwKAaGVsbG8="), ("zstd", "KLUv/QBYKAAAaGVsbG8="),
         ])

@@ -38,7 +38,7 @@ struct HTTP2FaultTests {
     ]
 
     @Test(
-        "a head, a body or a trailer that HTTP/2 forbids is an invalid response that isn't worth repeating",
+        "a head, body or trailer that HTTP/2 forbids is an invalid response that isn't retried",
         arguments: brokenResponses.indices, [false, true])
     func broken(index: Int, isWarm: Bool) async throws {
         let certificates = try await TestCertificates()
@@ -82,7 +82,7 @@ struct HTTP2FaultTests {
         }
     }
 
-    @Test("a fresh connection that ends before a response is a lost one")
+    @Test("a new connection that ends before a response is a lost connection")
     func closedFresh() async throws {
         let certificates = try await TestCertificates()
         let server = try HTTP2Server(try certificates.context(), waitsForBody: true) { _ in .send([.close]) }
@@ -93,14 +93,16 @@ struct HTTP2FaultTests {
     }
 
     @Test(
-        "a whole response counts although the server doesn't read the rest of the request",
+        "a complete response counts even if the server doesn't read the rest of the request",
         arguments: SampleBody.allCases)
     func whole(body: SampleBody) async throws {
-        guard !Offer.sendsBodiesInHTTP1 else { return }
+        guard !Offer.sendsBodiesInHTTP1 else { try Test.cancel("bodies go out over HTTP/1 first with this libcurl") }
         // This test's server speaks only HTTP/2. If HTTP/2 isn't used for bodies, they first go out over HTTP/1.
         let isLong = body == .large || body == .stream
         let losesEnds = try CurlLibrary.load().avoids(.http2LongUpload)
-        if isLong, losesEnds, !Offer.noticesOtherProtocol { return }
+        if isLong, losesEnds, !Offer.noticesOtherProtocol {
+            try Test.cancel("this libcurl loses the end of a long upload over HTTP/2")
+        }
         let certificates = try await TestCertificates()
         let endings: [[HTTP2Server.Step]] = [[.flush, .reset(0)], [.reset(0)], []]
         for (fields, ending, waitsForBody) in product(
@@ -127,8 +129,12 @@ struct HTTP2FaultTests {
         arguments: SampleBody.allCases)
     func ended(body: SampleBody) async throws {
         // A stream that can be read only once isn't sent again.
-        guard body == .none || !Offer.sendsBodiesInHTTP1, body != .stream else { return }
-        if body == .large, try CurlLibrary.load().avoids(.http2LongUpload) { return }
+        guard body == .none || !Offer.sendsBodiesInHTTP1, body != .stream else {
+            try Test.cancel("bodies go out over HTTP/1 first with this libcurl, or can be read only once")
+        }
+        if body == .large, try CurlLibrary.load().avoids(.http2LongUpload) {
+            try Test.cancel("this libcurl loses the end of a long upload over HTTP/2")
+        }
         let certificates = try await TestCertificates()
         for steps: [HTTP2Server.Step] in [[.close], [.reset(0)], [.goAway(), .close]] {
             for waitsForBody in [false, true] {

@@ -13,7 +13,7 @@ struct WithoutHTTP3Tests {
     private static var isMissing: Bool { (try? CurlLibrary.load())?.speaksHTTP3 == false }
 
     @Test(
-        "http3Only is refused with the version, and http3 works without HTTP/3",
+        "without HTTP/3, http3Only is refused with libcurl's version, and http3 still works",
         .enabled(if: isMissing, "this libcurl has HTTP/3"))
     func missing() async throws {
         let server = try RawServer { peer in
@@ -40,14 +40,15 @@ struct WithoutHTTP3Tests {
 struct HTTP3Tests {
     private static let limitations: [KnownLimitation] =
         [
-            "a port without a listener is an error", "a host name that does not exist is an error",
-            "what breaks the rules of chunks is an invalid response, not a lost connection",
-            "a transfer coding that was not asked for is an invalid response",
-            "a header field that begins with a carriage return is an invalid response",
-            "requests one after the other share a connection", "a stream of unknown length arrives in one framing",
+            "a port that nobody listens on is a cannotConnect error", "a host name that doesn't exist is an error",
+            "malformed chunks are invalidResponse, not connectionLost",
+            "a transfer coding other than chunked is invalidResponse",
+            "a header field that starts with a carriage return is invalidResponse",
+            "consecutive requests share a connection",
+            "a streamed body of unknown length is sent with exactly one framing",
         ].map { .named($0, because: "it is between the server of HTTP/3 and the one behind it") } + [
             .named(
-                "a server that does not read holds back the source",
+                "a server that doesn't read makes the body's source pause",
                 because: "the server in Python takes in all that comes")
         ]
 
@@ -70,7 +71,7 @@ struct HTTP3Tests {
         }
     }
 
-    @Test("wrong lengths arrive unchanged over TCP", arguments: BodyDelivery.wire)
+    @Test("wrong Content-Lengths are sent unchanged over TCP", arguments: BodyDelivery.wire)
     func lengths(delivery: BodyDelivery) async throws {
         let server = try await HTTP3Server()
         let transport = CurlTransport(server.configuration(.http3Only))
@@ -168,7 +169,7 @@ struct OfferedHTTP3Tests {
 
     private struct NoQUIC: Error {}
 
-    @Test("the request after the offer goes over QUIC, and so do all later ones until the offer is withdrawn")
+    @Test("after the offer, requests use QUIC until the offer is withdrawn")
     func offered() async throws {
         let site = try await Site()
         let transport = try await site.transportOverQUIC()
@@ -180,7 +181,7 @@ struct OfferedHTTP3Tests {
         #expect(try await site.version(transport) == "2")
     }
 
-    @Test("an offer at another port is reached at the addresses that the app gives for the host")
+    @Test("an offer at another port uses the addresses that the app gives for the host")
     func givenAddresses() async throws {
         let folder = try Folder()
         try await Nginx.makeCertificates(in: folder.url)
@@ -206,7 +207,7 @@ struct OfferedHTTP3Tests {
         throw NoQUIC()
     }
 
-    @Test("a server that stops speaking QUIC costs one attempt, and the next requests use TCP")
+    @Test("if a server stops supporting QUIC, one attempt fails, and later requests use TCP")
     func stopped() async throws {
         let site = try await Site()
         let transport = try await site.transportOverQUIC()
@@ -216,7 +217,7 @@ struct OfferedHTTP3Tests {
         #expect(try await site.version(transport, "/", .post) == "2")
     }
 
-    @Test("an offer that leads to no server, or to another certificate, only costs the attempt")
+    @Test("an offer with an unreachable server or a wrong certificate costs only the attempt")
     func nowhere() async throws {
         let other = try await HTTP3Server()
         for port in [1, other.port] {
@@ -235,7 +236,7 @@ struct OfferedHTTP3Tests {
     }
 
     @Test(
-        "a request that is lost on QUIC goes over TCP if it may be sent again",
+        "a request that is lost on QUIC is sent over TCP if it may be sent again",
         arguments: [HTTPMethod.get, .put, .post])
     func lost(method: HTTPMethod) async throws {
         let site = try await Site()
@@ -251,7 +252,7 @@ struct OfferedHTTP3Tests {
         #expect(try await site.version(transport) == "2")
     }
 
-    @Test("a request that is lost on QUIC as it tries an offer goes over TCP")
+    @Test("a request that is lost while trying an offer over QUIC is sent over TCP")
     func lostProbe() async throws {
         let site = try await Site()
         for _ in 0..<50 {
@@ -265,7 +266,7 @@ struct OfferedHTTP3Tests {
     }
 
     @Test(
-        "a request that is rejected on QUIC was not processed, and is sent again", arguments: [HTTPMethod.get, .post],
+        "a request that is rejected on QUIC wasn't processed, and is sent again", arguments: [HTTPMethod.get, .post],
         [RequestBody.none, .data(pattern(1000))])
     func rejected(method: HTTPMethod, body: RequestBody) async throws {
         let site = try await Site()
@@ -290,7 +291,9 @@ struct OfferedHTTP3Tests {
         #expect(try site.quic.methods(.misdirected).count == 1)
     }
 
-    @Test("a stream that its server resets with an error may have been processed", arguments: [HTTPMethod.get, .post])
+    @Test(
+        "a stream that its server resets with an error counts as possibly processed",
+        arguments: [HTTPMethod.get, .post])
     func failed(method: HTTPMethod) async throws {
         let site = try await Site()
         let transport = try await site.transportOverQUIC()

@@ -86,5 +86,32 @@ struct HeldConnectionTests {
         try await letIdleConnectionsEnd(transport)
         response.body.cancel()
     }
+
+    @Test(
+        "a deadline ends a wait for a connection that an unread response holds, and cancelling that response frees it")
+    func unreadResponse() async throws {
+        let server = try RawServer { peer in
+            guard let head = peer.readHead() else { return }
+            let isHolder = head.contains("GET /held")
+            peer.send("HTTP/1.1 200 OK\r\nContent-Length: \(isHolder ? 64 << 20 : 2)\r\n\r\n")
+            if isHolder {
+                while peer.send([UInt8](repeating: 7, count: 1 << 16)) {}
+            } else {
+                peer.send("ok")
+            }
+        }
+        var configuration = configuration()
+        configuration.maximumConnectionsPerHost = 1
+        let transport = CurlTransport(configuration)
+        let agent = NetworkAgent(baseURL: try #require(URL(string: server.url())), transport: transport)
+        let held = try await transport.send(try request(.get, server.url("/held")), options: .of(.stream))
+        let waiting = Call<String>(.get, "next") {
+            $0.timeout = .milliseconds(20)
+            $0.deadline = .milliseconds(300)
+        }
+        #expect(try await failure { try await agent.send(waiting) }.code == .deadlineExceeded)
+        held.body.cancel()
+        #expect(try await agent.send(Call<String>(.get, "next")).value == "ok")
+    }
 }
 #endif

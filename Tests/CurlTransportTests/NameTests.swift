@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(
-        "the addresses of a host serve its name with a final dot, and those of a name with a final dot the host",
+        "a host's addresses apply with a final dot, and those of a name with a final dot apply without it",
         arguments: ["shop.test", "shop.test."])
     func finalDot(name: String) async throws {
         let server = try makeServer()
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test("an address that does not connect is followed by the next one")
+    @Test("if an address doesn't connect, the next one is used")
     func several() async throws {
         let server = try makeServer()
         let transport = makeTransport { $0.addresses = ["shop.test": ["127.0.0.77", "127.0.0.1"]] }
@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test(
-        "text that isn't a host name or an address ends every request, and no request is sent",
+        "invalid host names and addresses make every request fail, without sending anything",
         arguments: [
             ["http://shop.test": ["127.0.0.1"]], ["shop.test:80": ["127.0.0.1"]], ["127.0.0.1": ["127.0.0.2"]],
             ["shop.test": ["localhost"]], ["shop.test": ["127.0.0.1,127.0.0.2"]], ["shop.test": ["fe80::1%lo"]],
@@ -102,7 +102,8 @@ import Testing
         #expect(error.message.hasPrefix("the transport's addresses can't be used: "), "\(error.message)")
     }
 
-    @Test("a server of DNS over HTTPS with another scheme ends every request", arguments: ["http://127.0.0.1/", "dns"])
+    @Test(
+        "a DNS-over-HTTPS server with another scheme makes every request fail", arguments: ["http://127.0.0.1/", "dns"])
     func insecureNameServer(url: String) async throws {
         let server = try makeServer()
         let transport = makeTransport { $0.dnsOverHTTPS = URL(string: url) }
@@ -111,7 +112,7 @@ import Testing
     }
 
     @Test(
-        "names are looked up by DNS over HTTPS, and an unknown one isn't looked up by the system",
+        "names are looked up by DNS over HTTPS, without falling back to the system for unknown names",
         .enabled(if: Nginx.isInstalled, "nginx or openssl is not installed"))
     func dnsOverHTTPS() async throws {
         let (names, server) = (Log<String>(), try makeServer())

@@ -8,7 +8,7 @@ import Testing
 @Suite("Pins and the names of hosts over libcurl", .endsInTime, .leakChecked)
 struct PinTests {
     @Test(
-        "a pin holds however the host is written, in the pin and in the URL",
+        "a pin applies to every spelling of its host, in the pin and in the URL",
         .enabled(if: Nginx.isInstalled, "nginx or openssl is not installed"),
         arguments: [
             ("localhost", "LOCALHOST"), ("LocalHost", "localhost"), ("localhost.", "localhost"),

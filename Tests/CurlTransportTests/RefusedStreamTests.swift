@@ -95,10 +95,12 @@ struct RefusedStreamTests {
     }
 
     @Test(
-        "a request whose stream is refused each time ends after a few attempts", arguments: Refusal.allCases,
+        "a request whose stream is refused every time fails after a few attempts", arguments: Refusal.allCases,
         [HTTPMethod.get, .post])
     func always(refusal: Refusal, method: HTTPMethod) async throws {
-        guard method == .get || !Offer.sendsBodiesInHTTP1 else { return }
+        guard method == .get || !Offer.sendsBodiesInHTTP1 else {
+            try Test.cancel("bodies go out over HTTP/1 first with this libcurl")
+        }
         let certificates = try await TestCertificates()
         for isWarm in [false, true] {
             let server = try HTTP2Server(try certificates.context(), waitsForBody: true) { arrival in
@@ -114,7 +116,9 @@ struct RefusedStreamTests {
         }
     }
 
-    @Test("many at once on connections of five requests each all succeed", arguments: [HTTPMethod.get, .post])
+    @Test(
+        "many concurrent requests succeed over connections that accept five requests each",
+        arguments: [HTTPMethod.get, .post])
     func fiveEach(method: HTTPMethod) async throws {
         let certificates = try await TestCertificates()
         let counts = Mutex<[Int: Int]>([:])
@@ -127,7 +131,9 @@ struct RefusedStreamTests {
         }
         let transport = CurlTransport(trusting: certificates)
         let body: RequestBody = method == .get ? .none : .data(pattern(300))
-        guard method == .get || !Offer.sendsBodiesInHTTP1 else { return }
+        guard method == .get || !Offer.sendsBodiesInHTTP1 else {
+            try Test.cancel("bodies go out over HTTP/1 first with this libcurl")
+        }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<32 {
                 group.addTask {
@@ -142,7 +148,8 @@ struct RefusedStreamTests {
         #expect(server.responses == 320)
     }
 
-    @Test("a refused stream leaves the others of its connection alone", arguments: [Refusal.reset, .openGoAway])
+    @Test(
+        "a refused stream doesn't affect the other streams of its connection", arguments: [Refusal.reset, .openGoAway])
     func others(refusal: Refusal) async throws {
         let certificates = try await TestCertificates()
         // The first request warms the connection. The next two are held until the fourth is refused.

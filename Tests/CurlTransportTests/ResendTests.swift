@@ -58,7 +58,7 @@ struct ResendTests {
     }
 
     @Test(
-        "a request that is not idempotent and was read whole goes out once, however many connections are kept",
+        "a request that isn't idempotent and was read completely is sent once, with any number of kept connections",
         arguments: ["POST", "PATCH", "MERGE"], SampleBody.allCases)
     func once(method: String, body: SampleBody) async throws {
         let seen = Log<String>()
@@ -72,7 +72,7 @@ struct ResendTests {
     }
 
     @Test(
-        "an idempotent request that was read whole goes out twice at most",
+        "an idempotent request that was read completely is sent at most twice",
         arguments: ["GET", "PUT", "DELETE"], SampleBody.allCases)
     func twice(method: String, body: SampleBody) async throws {
         let seen = Log<String>()
@@ -116,7 +116,9 @@ struct ResendTests {
         "a malformed response after a kept connection that was reset is treated separately",
         arguments: ["GET", "PUT", "DELETE"])
     func malformedAfterReset(method: String) async throws {
-        guard try !CurlLibrary.load().avoids(.connectionReuse) else { return }
+        guard try !CurlLibrary.load().avoids(.connectionReuse) else {
+            try Test.cancel("this libcurl's connections aren't reused")
+        }
         for _ in 0..<8 {
             let heads = Log<String>()
             let server = try RawServer { peer in
@@ -142,7 +144,7 @@ struct ResendTests {
         }
     }
 
-    @Test("bytes that arrive with the next request are a lost connection: a GET is sent again, a POST isn't")
+    @Test("bytes that arrive with the next request count as a lost connection: a GET is sent again, a POST isn't")
     func excessLater() async throws {
         let heads = Log<String>()
         let server = try RawServer { peer in
@@ -171,9 +173,11 @@ struct ResendTests {
         #expect(fresh.code == .invalidResponse)
     }
 
-    @Test("every kept connection that dies under a GET is replaced, however many died before", arguments: [24])
+    @Test("every kept connection that breaks during a GET is replaced, in any number", arguments: [24])
     func diesEachTime(rounds: Int) async throws {
-        guard try !CurlLibrary.load().avoids(.connectionReuse) else { return }
+        guard try !CurlLibrary.load().avoids(.connectionReuse) else {
+            try Test.cancel("this libcurl's connections aren't reused")
+        }
         let heads = Log<String>()
         let server = try RawServer { peer in
             // The first request of a connection gets its response; on the second one the connection is closed.
@@ -190,9 +194,11 @@ struct ResendTests {
         #expect(heads.all.count == 2 * rounds - 1)
     }
 
-    @Test("a kept connection that dies under a GET is replaced after others could not be")
+    @Test("a kept connection that breaks during a GET is replaced even after others couldn't be")
     func diesAfterFailures() async throws {
-        guard try !CurlLibrary.load().avoids(.connectionReuse) else { return }
+        guard try !CurlLibrary.load().avoids(.connectionReuse) else {
+            try Test.cancel("this libcurl's connections aren't reused")
+        }
         let isDown = Atomic(false)
         let server = try RawServer { peer in
             if isDown.load(ordering: .acquiring) { return peer.reset() }
@@ -216,10 +222,12 @@ struct ResendTests {
     }
 
     @Test(
-        "a request that was read whole before its server went away is a lost connection, not an unreached server",
+        "a request that was read before its server disappeared has a lost connection, not an unreachable server",
         arguments: [HTTPMethod.get, .post])
     func readBeforeGone(method: HTTPMethod) async throws {
-        guard try !CurlLibrary.load().avoids(.connectionReuse) else { return }
+        guard try !CurlLibrary.load().avoids(.connectionReuse) else {
+            try Test.cancel("this libcurl's connections aren't reused")
+        }
         let folder = try Folder()
         let path = folder.path("socket")
         let seen = Log<String>()
@@ -246,9 +254,11 @@ struct ResendTests {
         withExtendedLifetime(server) {}
     }
 
-    @Test("a request that is sent again may wait for a free connection: the server doesn't count as inactive")
+    @Test("waiting for a free connection before sending again doesn't count as the server's inactivity")
     func waitsAgain() async throws {
-        guard try !CurlLibrary.load().avoids(.connectionReuse) else { return }
+        guard try !CurlLibrary.load().avoids(.connectionReuse) else {
+            try Test.cancel("this libcurl's connections aren't reused")
+        }
         let (spoil, release) = (Steps(), Steps())
         let heads = Log<String>()
         let server = try RawServer { peer in

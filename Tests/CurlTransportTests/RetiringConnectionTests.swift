@@ -12,7 +12,7 @@ import Testing
     .enabled(if: Nginx.isInstalled, "nginx or openssl is not installed"), .leakChecked)
 struct RetiringConnectionTests {
     @Test(
-        "64 requests at once over connections of a few requests each: all succeed, and each reaches the server once",
+        "64 concurrent requests over connections that accept few requests all succeed, and each reaches the server once",
         arguments: [(5, 1_200), (1_000, 4_000)])
     func retired(requestsPerConnection: Int, count: Int) async throws {
         // The proxy reads a body before it responds: old versions of libcurl lose a response that overtakes its

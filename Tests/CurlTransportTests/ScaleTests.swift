@@ -23,7 +23,7 @@ struct ScaleTests {
         }
     }
 
-    @Test("1,000 at once succeed over as many connections as are allowed")
+    @Test("1,000 concurrent requests succeed over the allowed number of connections")
     func thousand() async throws {
         let server = try Self.server()
         var configuration = CurlConfiguration()

@@ -103,7 +103,7 @@ struct StreamTests {
         #expect(count == 200 << 20)
     }
 
-    @Test("a reader that was faster than the sender holds it back when it stops, again and again")
+    @Test("a reader that was faster than the sender holds it back whenever it stops")
     func stops() async throws {
         let sent = Log<Int>()
         let server = try RawServer { peer in
@@ -165,7 +165,7 @@ struct StreamTests {
         #expect(time.isAnnounced)
     }
 
-    @Test("a connection whose reader waits for longer than the idle time is not ended as an idle one")
+    @Test("a connection whose reader waits longer than the idle time isn't closed as idle")
     func pausedForLong() async throws {
         let film = pattern(32 << 20)
         let (sent, ended) = (Log<Int>(), Log<Bool>())
@@ -249,7 +249,7 @@ struct StreamTests {
         #expect(throws: ErrandError.self) { try result.get() }
     }
 
-    @Test("a body that is cut off delivers the bytes that arrived, then an error", arguments: [true, false])
+    @Test("a truncated body delivers the bytes that arrived, then an error", arguments: [true, false])
     func truncated(isChunked: Bool) async throws {
         let server = try RawServer { peer in
             _ = peer.readHead()
@@ -265,7 +265,7 @@ struct StreamTests {
         #expect(error.code == .truncated)
     }
 
-    @Test("a large body that is cut off delivers what came before the error")
+    @Test("a large truncated body delivers the bytes before the error")
     func largeTruncated() async throws {
         let film = pattern(3 << 20)
         for _ in 0..<20 {
@@ -284,7 +284,7 @@ struct StreamTests {
         }
     }
 
-    @Test("a reader that is cancelled at any time of a large body ends, and so does its transfer")
+    @Test("cancelling a reader at any point of a large body ends the reader and its transfer")
     func cancelledWhileMuchArrives() async throws {
         let ended = Counter()
         let server = try RawServer { peer in

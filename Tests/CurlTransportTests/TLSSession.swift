@@ -78,6 +78,8 @@ final class TLSContext: @unchecked Sendable {
         let accept: @convention(c) (OpaquePointer) -> Int32
         let read: Bytes
         let write: Bytes
+        let pending: @convention(c) (OpaquePointer) -> Int32
+        let shutdown: @convention(c) (OpaquePointer) -> Int32
 
         static let shared: API? = {
             guard let library = dlopen("libssl.so.3", RTLD_NOW | RTLD_LOCAL) else { return nil }
@@ -96,12 +98,14 @@ final class TLSContext: @unchecked Sendable {
                 let free = find("SSL_free", (@convention(c) (OpaquePointer) -> Void).self),
                 let descriptor = find("SSL_set_fd", (@convention(c) (OpaquePointer, Int32) -> Int32).self),
                 let accept = find("SSL_accept", (@convention(c) (OpaquePointer) -> Int32).self),
-                let read = find("SSL_read", Bytes.self), let write = find("SSL_write", Bytes.self)
+                let read = find("SSL_read", Bytes.self), let write = find("SSL_write", Bytes.self),
+                let pending = find("SSL_pending", (@convention(c) (OpaquePointer) -> Int32).self),
+                let shutdown = find("SSL_shutdown", (@convention(c) (OpaquePointer) -> Int32).self)
             else { return nil }
             return API(
                 serverMethod: method, makeContext: makeContext, freeContext: freeContext, useCertificate: certificate,
                 useKey: key, setSelection: selection, make: make, free: free, setDescriptor: descriptor,
-                accept: accept, read: read, write: write)
+                accept: accept, read: read, write: write, pending: pending, shutdown: shutdown)
         }()
     }
 }
@@ -130,6 +134,19 @@ final class TLSSession {
         }
         return bytes
     }
+
+    /// Returns the bytes that have arrived, at most a record, or nil if the client has disconnected.
+    func readSome() -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: 1 << 14)
+        let size = bytes.withUnsafeMutableBytes { context.api.read(session, $0.baseAddress, Int32($0.count)) }
+        return size > 0 ? Array(bytes.prefix(Int(size))) : nil
+    }
+
+    /// Whether bytes have been decrypted that nobody has read.
+    var hasPending: Bool { context.api.pending(session) > 0 }
+
+    /// Tells the client that no more bytes follow (RFC 8446, section 6.1).
+    func endSending() { _ = context.api.shutdown(session) }
 
     @discardableResult
     func write(_ bytes: [UInt8]) -> Bool {

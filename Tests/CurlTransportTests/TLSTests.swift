@@ -75,7 +75,7 @@ struct TLSTests {
         #expect(!error.isRetryable)
     }
 
-    @Test("https at a port that speaks plain HTTP is named")
+    @Test("https at a port that serves plain HTTP is reported")
     func plainPort() async throws {
         let nginx = try await nginx()
         let transport = trusting(nginx)
@@ -95,7 +95,7 @@ struct TLSTests {
         #expect(error.code == .insecureConnection)
     }
 
-    @Test("the check of the host is only disabled by a dangerous name, and the check of trust stays")
+    @Test("the host check can be disabled only by a setting named dangerous, and trust is still checked")
     func otherHosts() async throws {
         let nginx = try await nginx()
         let transport = trusting(nginx) { $0.tls.dangerouslyAcceptsCertificatesOfOtherHosts = true }
@@ -107,7 +107,7 @@ struct TLSTests {
         #expect(error.code == .insecureConnection)
     }
 
-    @Test("one of several pins has to match, for its host only, and a text that isn't a pin refuses the connection")
+    @Test("one of several pins must match, only for its host, and an invalid pin refuses the connection")
     func pins() async throws {
         let nginx = try await nginx()
         let url = nginx.url("good", "/1k")
@@ -199,7 +199,7 @@ struct TLSTests {
         let error = try await failure { try await transport.send(get, options: .of()) }
         #expect(error.code == .insecureConnection && error.message.contains("is for \"\(origin)\""), "\(error)")
         #expect(server.accepted == 0)
-        #expect(identities[origin] == nil && identities.description == "CurlIdentities()")
+        #expect(identities[origin] == nil && identities.description == "ClientIdentities()")
         identities[origin] = nil
         let next = try await failure { try await transport.send(get, options: .of()) }
         #expect(!next.message.contains("certificate is for") && server.accepted == 1)
@@ -255,7 +255,7 @@ struct TLSTests {
         #expect(same.status == 304 && same.data.isEmpty)
     }
 
-    @Test("a stopped reader on HTTP/2 delays no other transfer, and costs the documented memory")
+    @Test("a stopped reader on HTTP/2 doesn't delay other transfers, and uses the documented memory")
     func stoppedReader() async throws {
         await #expect(processExitsWith: .success) {
             let nginx = try await Nginx.site([("good", " ssl http2;")])

@@ -69,7 +69,7 @@ struct TimeoutTests {
         }
     }
 
-    @Test("a silence ends the transfer if the time source doesn't sleep, too")
+    @Test("a silence ends the transfer even if the time source doesn't sleep")
     func sleepless() async throws {
         /// A clock that advances but can't sleep.
         struct Sleepless: TimeSource {
@@ -115,6 +115,33 @@ struct TimeoutTests {
             try request(.get, server.url()), options: .of(.stream, timeout: .seconds(10)))
         try await Task.sleep(for: .seconds(12))
         #expect(try await response.body.collect(upTo: 20 << 20).count == 20 << 20)
+    }
+
+    @Test("bytes that wait for the reader don't count as the server's silence", arguments: [true, false])
+    func busyReader(usesSystemClock: Bool) async throws {
+        let goesOn = Steps()
+        let server = try RawServer { peer in
+            _ = peer.readHead()
+            peer.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nabc")
+            goesOn.wait()
+            peer.send("d")
+            _ = peer.drain()
+        }
+        let clock = StoppedClock()
+        let (request, timeout) = (try request(.get, server.url()), Duration.seconds(4))
+        let time: any TimeSource = usesSystemClock ? SystemTimeSource() : clock
+        let options = TransportOptions(timeout: timeout, delivery: .stream, time: time)
+        let response = try await CurlTransport().send(request, options: options)
+        if usesSystemClock {
+            try await Task.sleep(for: timeout + .seconds(1))
+        } else {
+            for _ in 0..<3 {
+                try await eventually { clock.sleepers > 0 }
+                clock.advance(by: timeout)
+            }
+        }
+        goesOn.go()
+        #expect(try await response.body.collect(upTo: 10) == Data("abcd".utf8))
     }
 
     @Test("a wait for a free connection is not the server's silence")

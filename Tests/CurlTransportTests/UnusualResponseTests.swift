@@ -13,7 +13,7 @@ import Testing
         return Int(head[range.upperBound...].prefix { $0.isNumber }) ?? 0
     }
 
-    @Test("a body after a response to HEAD belongs neither to it nor to the next response")
+    @Test("a body after a response to HEAD isn't part of it or of the next response")
     func headWithBody() async throws {
         let server = try RawServer { peer in
             while let head = peer.readHead() {
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(
-        "a response without a body is empty although it names a coding, for each status and method without a body",
+        "for each status and method without a body, the body is empty even if the response names a coding",
         arguments: [
             ("GET", "204 No Content", ""), ("POST", "204 No Content", ""), ("GET", "304 Not Modified", ""),
             ("HEAD", "404 Not Found", "Content-Length: 120\r\n"), ("GET", "401 No", "Content-Length: 0\r\n"),
@@ -74,7 +74,7 @@ import Testing
         #expect(server.accepted == 1)
     }
 
-    @Test("a stream whose expectation is answered by a 401 isn't touched, so that it can be sent once more")
+    @Test("a stream whose expectation gets a 401 isn't read, so it can be sent again")
     func untouchedStream() async throws {
         let server = try RawServer { peer in
             while let head = peer.readHead() {
@@ -102,7 +102,7 @@ import Testing
         #expect(response.status == 200 && response.data == pattern(1000))
     }
 
-    @Test("a server that ends sending after its response, and waits for the client, has sent a whole response")
+    @Test("a response is complete if the server stops sending after it and waits for the client")
     func halfClosed() async throws {
         for version in ["1.0", "1.1"] {
             let ended = Log<Int>()
@@ -173,14 +173,14 @@ import Testing
         return try await agent.send(Call<String>(.get, "here") { $0.deadline = .seconds(discarding ? 600 : 1) }).value
     }
 
-    @Test("a filter that sends again discards the first response before; an unread one keeps its connection until then")
+    @Test("a filter that sends again has to discard the first response, which keeps its connection until then")
     func heldResponse() async throws {
         #expect(try await askAgain(discarding: true) == "ok")
         let error = await #expect(throws: ErrandError.self) { try await askAgain(discarding: false) }
         #expect(error?.code == .deadlineExceeded)
     }
 
-    @Test("two codings are undone in reverse order, and a gzip body may end with an empty member")
+    @Test("two codings are decoded in reverse order, and a gzip body can end with an empty member")
     func codings() async throws {
         let cases = [
             ("gzip, deflate", "eJyT7+ZgAAEm5tMeZ0+eDNc4r3/Kk5GhVdCLlxsoDAB/ZQez"),
@@ -206,11 +206,14 @@ import Testing
     }
 
     @Test(
-        "the exceptions of a proxy hold at every place of their list, with a leading dot and without",
+        "the exceptions of a proxy apply anywhere in their list, with a leading dot and without",
         arguments: [
             (["127.0.0.1", "localhost"], true), (["localhost", "127.0.0.1"], true), (["10.0.0.1", "localhost"], false),
             ([".corp.test"], true), (["other.test", ".corp.test", "x.test"], true), (["corp.test"], true),
             (["orp.test"], false), (["a.corp.test.evil"], false), (["*"], true), ([], false),
+            (["127.0.0.0/8"], true), (["10.0.0.0/8", "127.0.0.1/32"], true), (["10.0.0.0/8"], false),
+            (["x.test", "*"], true), (["*.test"], true), (["x.test", " * "], true), (["*.corp.test"], true),
+            (["*corp.test"], false),
         ] as [([String], Bool)])
     func exceptions(except: [String], isDirect: Bool) async throws {
         let proxy = try RawServer { peer in
@@ -224,6 +227,54 @@ import Testing
         let url = "http://\(host):\(server.port)/"
         let response = try await CurlTransport(configuration).send(try request(.get, url), options: .of())
         #expect(response.status == (isDirect ? 200 : 299))
+    }
+
+    @Test(
+        "a length with a sign, an underscore, a prefix or another length is refused, and so is such a size of a chunk",
+        arguments: ["+2", "-2", "0x2", "2_0", "2 2", "2, 3", "2,", "", "18446744073709551618"])
+    func lengths(text: String) async throws {
+        let server = try RawServer { peer in
+            while let head = peer.readHead() {
+                let isChunked = head.hasPrefix("GET /chunks")
+                peer.send(
+                    "HTTP/1.1 200 OK\r\n"
+                        + (isChunked
+                            ? "Transfer-Encoding: chunked\r\n\r\n\(text)\r\nok\r\n0\r\n\r\n"
+                            : "Content-Length: \(text)\r\n\r\nok"))
+                return
+            }
+        }
+        let transport = CurlTransport()
+        // libcurl ends a size at the first character that isn't a digit.
+        let paths = text.hasPrefix("2") ? ["/"] : ["/", "/chunks"]
+        for path in paths {
+            let error = try await failure {
+                try await transport.send(try request(.get, server.url(path)), options: .of())
+            }
+            #expect([.invalidResponse, .truncated].contains(error.code), "\(path): \(error)")
+        }
+    }
+
+    @Test(
+        "the error of a proxy that can't be used doesn't contain its credentials",
+        arguments: [
+            "http://ada:canary@proxy.test:99999999", "gopher://ada:canary@proxy.test:1", "http://ada:canary@[::1",
+            "socks9://ada:canary@x:1", "http://ada:canary@ proxy:1", "http://ada:can@canary ary@proxy.test:1",
+            "ada:canary@proxy.test:12x", "http://ada:canary@127.0.0.1:1",
+        ])
+    func proxySecrets(proxy: String) async throws {
+        var configuration = CurlConfiguration()
+        configuration.proxy = .url(proxy)
+        let transport = CurlTransport(configuration)
+        let error = try await failure {
+            try await transport.send(try request(.get, "http://127.0.0.1:1/"), options: .of())
+        }
+        var dumped = ""
+        dump(error, to: &dumped)
+        dump(error.underlying, to: &dumped)
+        for text in [error.description, error.message, dumped, "\(error.underlying.map { "\($0)" } ?? "")"] {
+            #expect(!text.contains("canary"), "\(text)")
+        }
     }
 }
 #endif

@@ -82,7 +82,7 @@ struct UserCodeTests {
     }
 
     @Test(
-        "an accessory that blocks in an event of the transport holds up no other request",
+        "an accessory that blocks in a transport event doesn't delay other requests",
         arguments: ["informational", "progress", "trailers", "timings"])
     func accessory(kind: String) async throws {
         let server = try Self.server()
@@ -115,7 +115,7 @@ struct UserCodeTests {
         }
     }
 
-    @Test("a time source that blocks holds up no other request")
+    @Test("a time source that blocks doesn't delay other requests")
     func time() async throws {
         let server = try Self.server()
         let barrier = Barrier()
@@ -219,7 +219,7 @@ struct UserCodeTests {
     }
 
     @Test(
-        "the end of a body's source keeps no other request from being sent",
+        "releasing a body's source doesn't prevent other requests from being sent",
         .enabled(if: Offer.runsOnAnyThread, "this libcurl runs on the transport's thread only"))
     func end() async throws {
         let barrier = Barrier()

@@ -17,7 +17,7 @@ import Android
 struct VersionTests {
     typealias Avoided = CurlVersionRule.Avoided
 
-    @Test("numbers and names of versions")
+    @Test("version numbers and names are parsed")
     func numbers() {
         #expect(CurlVersion(7, 88, 1).number == 0x075801)
         #expect(CurlVersion(number: 0x080c01).description == "8.12.1")
@@ -81,7 +81,7 @@ struct VersionTests {
         ),
     ]
 
-    @Test("each rule holds from its first version to its last one")
+    @Test("each rule applies from its first version to its last")
     func rules() {
         for (avoided, versions) in Self.boundaries {
             for (version, isAvoided) in versions {
@@ -96,7 +96,7 @@ struct VersionTests {
         }
     }
 
-    @Test("if no attempt can be refused, no connection is used again")
+    @Test("if no attempt can be refused, connections aren't reused")
     func attempts() {
         for minor in UInt32(76)...88 {
             let avoided = CurlVersionRule.avoided(in: CurlVersion(7, minor, 0))
@@ -115,7 +115,7 @@ struct VersionTests {
     }
 
     @Test(
-        "ERRAND_LIBCURL names the library; one that is missing is named, and the next request looks again",
+        "ERRAND_LIBCURL sets the library; if it's missing, the error names it, and the next request looks again",
         .enabled(if: Offer.isLoaded, "libcurl is linked"))
     func environment() async throws {
         await #expect(processExitsWith: .success) {
@@ -188,7 +188,7 @@ struct VersionTests {
     }
 
     @Test(
-        "a header line that begins with a blank doesn't corrupt memory after other responses, and isn't added to their fields"
+        "a header line that begins with a blank doesn't corrupt memory after other responses, or extend their fields"
     )
     func blankLineAfterOthers() async throws {
         await #expect(processExitsWith: .success) {
@@ -280,7 +280,7 @@ struct VersionTests {
     }
 
     @Test(
-        "a request with a client certificate that this libcurl would not send ends before a connection",
+        "a client certificate that this libcurl wouldn't send fails the request before connecting",
         .enabled(if: !Offer.hasOpenSSL, "this libcurl uses OpenSSL"))
     func identityOfThisLibrary() async throws {
         let server = try RawServer { peer in _ = peer.drain() }

@@ -84,6 +84,14 @@ private func recipe(
     agent.configure { $0.filters.append(.authentication(session)) }
 }
 
+struct StationToken: Credential {
+    let access: String
+    let refresh: String
+
+    func authorize(_ request: inout HTTPRequest) { request.headers["X-Token"] = access }
+    func isRenewed(by request: HTTPRequest) -> Bool { request.carries(refresh) }
+}
+
 struct DeviceKey: Credential {
     let id: String
     let key: String
@@ -94,8 +102,8 @@ struct DeviceKey: Credential {
     }
 }
 
-@Suite("What the page on authentication shows", .endsInTime, .leakChecked) struct AuthenticationGuideTests {
-    @Test("a type of request that is sent without a credential while there is none")
+@Suite("The examples on the page about authentication", .endsInTime, .leakChecked) struct AuthenticationGuideTests {
+    @Test("a type of request can be sent without a credential while there isn't one")
     func optional() async throws {
         let stub = StubTransport(.text("ok"))
         let session = AuthenticationSession<BearerToken> { _ in nil }
@@ -106,6 +114,14 @@ struct DeviceKey: Credential {
         _ = try await agent.send(GetForecast())
         #expect(stub.received.map { $0.headers[.authorization] } == [nil, "Bearer a"])
         #expect(session.isSignedIn && session.credential?.token == "a")
+    }
+
+    @Test("a handler's request from another task is recognized by the refresh token it carries")
+    func renewal() throws {
+        let token = StationToken(access: "a", refresh: "canary")
+        let url = try #require(URL(string: "https://accounts.example.com/token"))
+        let refresh = HTTPRequest(.post, url, body: .data(Data(#"{"refresh_token":"canary"}"#.utf8)))
+        #expect(token.isRenewed(by: refresh) && !token.isRenewed(by: HTTPRequest(.get, url)))
     }
 
     @Test("a session of a user and one of a device on one agent; both credentials are masked")

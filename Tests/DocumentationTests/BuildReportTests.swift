@@ -25,7 +25,7 @@ import Testing
         return String(decoding: data, as: UTF8.self)
     }
 
-    @Test("the first error, the lines around it, and no text that names a person")
+    @Test("the report shows the first error with the lines around it, and no text that names a person")
     func error() throws {
         let path = root("Sources/Core/HTTP/Body/RequestBody.swift")
         let report = try Self.report(

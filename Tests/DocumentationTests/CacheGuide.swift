@@ -42,4 +42,9 @@ private func seal(directory: URL) {
     @Test(arguments: CacheStoreSuite.cases) func conforms(_ test: CacheStoreSuite.Case) async throws {
         try await test.run { MyStore() }
     }
+
+    @Test(arguments: CacheStoreSuite.persistentCases) func outlives(_ test: CacheStoreSuite.Case) async throws {
+        let directory = URL.temporaryDirectory.appending(path: UUID().uuidString)
+        try await test.run { DiskStore(at: directory) }
+    }
 }

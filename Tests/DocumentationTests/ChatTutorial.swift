@@ -71,7 +71,7 @@ enum ChatTutorial {
 @Suite("The tutorial of a chat", .endsInTime, .leakChecked) struct ChatTutorialTests {
     typealias ChatScreen = ChatTutorial.ChatScreen
 
-    @Test("the pieces of a reply are shown as they come, and the total at the end")
+    @Test("the pieces of a reply are shown as they arrive, with the total at the end")
     @MainActor func chat() async throws {
         let server = try TestServer()
         server.on(

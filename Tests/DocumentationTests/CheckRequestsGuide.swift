@@ -28,8 +28,8 @@ nonisolated extension GetOrders: Request {
     var query: Parameters { ["page": page] }
 }
 
-@Suite("What the page about check-requests shows") struct CheckRequestsGuideTests {
-    @Test("the compiler takes a member of another kind or name, and the default is used")
+@Suite("The examples on the page about check-requests") struct CheckRequestsGuideTests {
+    @Test("the compiler accepts a member of another kind or name, and uses the default")
     func ignored() async throws {
         let request = CheckRequestsGuide.GetUser()
         #expect(CheckRequestsGuide.GetUser.path == "users/7" && request.querry["page"] != nil)

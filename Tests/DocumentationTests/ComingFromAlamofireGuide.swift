@@ -1,6 +1,7 @@
 // The code of docs/coming-from-alamofire.md.
 import Errand
 import ErrandAuthentication
+import ErrandCache
 import ErrandLoadingIndicatorLog
 import ErrandMultipart
 import ErrandRetry
@@ -16,6 +17,15 @@ private struct Refresh: Request {
 }
 
 @MainActor private final class UploadBar: Sendable { func show(_ bytes: Int64) {} }
+
+/// The agent of README.
+private func agentOfREADME(_ session: AuthenticationSession<BearerToken>, _ directory: URL) {
+    let agent = NetworkAgent(
+        baseURL: "https://api.example.com", transport: .system,
+        filters: [.standardResilience, .authentication(session), .cache(.disk(at: directory))],
+        accessories: [RequestLog(.line)])
+    _ = agent
+}
 
 private struct Region: Filter {
     let hosts: [String]

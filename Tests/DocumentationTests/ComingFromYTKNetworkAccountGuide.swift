@@ -115,7 +115,7 @@ struct YTKNetworkAccountTests {
         }
     }
 
-    @Test("a token is among the parameters of queries and forms, and replaced after a refresh")
+    @Test("a token is added to the parameters of queries and forms, and replaced after a refresh")
     func parameters() async throws {
         let sent = Lines()
         let stub = Self.service(sent)
@@ -132,7 +132,7 @@ struct YTKNetworkAccountTests {
             ])
     }
 
-    @Test("an account in use elsewhere is signed out, with the app's text for the code")
+    @Test("an account that is in use elsewhere is signed out, with the app's text for the code")
     func elsewhere() async throws {
         let stub = Self.service(Lines())
         let session = session(
@@ -144,7 +144,7 @@ struct YTKNetworkAccountTests {
         #expect(toasts.all == ["Your account is in use on another device."] && !session.isSignedIn)
     }
 
-    @Test("common values are in the headers and in the query")
+    @Test("common values are added to the headers and the query")
     func everywhere() async throws {
         let http = try await common("7").filteredRequest(for: Call<Void>(.get, "x"))
         #expect(http.headers["OS"] == "ios" && http.url.query() == "os=ios&version=7")

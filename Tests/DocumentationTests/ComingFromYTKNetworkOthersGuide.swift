@@ -106,7 +106,7 @@ private struct GetChanges: MergedRequest {
     }
 
     @Test(
-        "a value is read from an object, from a text with JSON, and from null",
+        "a value is read from an object, from JSON in a text, and from null",
         arguments: [
             #"{"code":"200","data":{"a":1}}"#, #"{"code":200,"data":"{\"a\":1}"}"#, #"{"code":200,"data":null}"#,
         ])
@@ -125,7 +125,7 @@ private struct GetChanges: MergedRequest {
         #expect(error?.code == -1 && error?.message == "no data")
     }
 
-    @Test("models are merged with those before, for each user")
+    @Test("models are merged with earlier models of the same user")
     func merged() async throws {
         let stub = StubTransport()
         stub.on(.post, "/changes", response: .json("[1]"), .json("[2]"), .json("[3]"))

@@ -42,6 +42,7 @@ enum DocCommentContext {
         import ErrandSigning
         import ErrandStreaming
         import ErrandRetry
+        import ErrandStates
         import ErrandSystemTransport
         import ErrandTesting
         import ErrandURLFilters
@@ -183,6 +184,10 @@ enum DocCommentContext {
         }
         struct MyTransport: Transport {
             func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse { value() }
+        }
+        final class MyRelay: WireRelay {
+            let url: String
+            init(to port: Int) throws { url = "" }
         }
         typealias MyStore = MemoryStore
         struct MyFilter: Filter {

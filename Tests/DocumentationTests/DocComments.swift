@@ -23,7 +23,10 @@ struct DocComments {
             guard file.pathExtension == "swift" else { continue }
             let text = try String(contentsOf: file, encoding: .utf8)
             let path = String(file.path.dropFirst(sources.path.count + 1))
-            let isOfPackage = ["Core/System/", "Plugins/Kits/Digests/", "Plugins/Kits/Transfers/"].contains {
+            let isOfPackage = [
+                "Core/System/", "Plugins/Kits/Digests/", "Plugins/Kits/Collections/", "Plugins/Kits/Platform/",
+                "Plugins/Kits/Transfers/",
+            ].contains {
                 path.hasPrefix($0)
             }
             if isOfPackage || path.hasSuffix("+Darwin.swift") || isOfApple(text) { continue }

@@ -32,7 +32,7 @@ import Testing
     }
 
     #if os(Linux) || os(macOS)
-    @Test("the words of the compiler that the page on its errors quotes are the compiler's")
+    @Test("the compiler messages that the page on compile errors quotes are real")
     func words() async throws {
         let page = try Self.page("compile-errors")
         let folder = FileManager.default.temporaryDirectory.appending(path: "errand-words-\(UUID().uuidString)")
@@ -71,6 +71,7 @@ import Testing
         "func a(_ agent: NetworkAgent) { _ = agent.cachedThenFresh(Call<String>(.get, \"x\")) }",
         "func a() -> RequestBody { .multipart(.field(\"a\", \"b\")) }",
         "struct Get: CacheableRequest {}",
+        "func a() { _ = AuthenticationSession<String>() }",
         "func a(_ agent: NetworkAgent) { agent.configure { $0.decoder = JSONDecoder() } }",
         """
         struct User: Decodable, Sendable { let id: Int }

@@ -52,7 +52,7 @@ import Testing
     }
     #endif
 
-    @Test("a file that a page shows whole imports Foundation if it uses its types")
+    @Test("a file that a page shows in full imports Foundation if it uses Foundation's types")
     func foundation() throws {
         var count = 0
         for page in try Self.pages() {
@@ -68,7 +68,7 @@ import Testing
         #expect(count > 5)
     }
 
-    @Test("every link leads to a file, and to a heading of it")
+    @Test("every link leads to an existing file and heading")
     func links() throws {
         for page in try Self.pages() {
             for link in try Self.links(of: page) {
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test("every page is linked from README, or from a page that is")
+    @Test("every page is linked from the README, or from a page that is")
     func reachable() throws {
         var reached: Set<String> = []
         var next = [Self.root.appending(path: "README.md")]

@@ -70,7 +70,7 @@ import Testing
             MultipartError(.truncated, "the last part has no end"), CurlError(code: 6, message: "no such name"),
             OutboxError(.closed, "the outbox is closed"), WebSocketError(.closed, "the socket is closed"),
             KeyError(.malformedKey, "the text isn't a key"), SigningError(.outdated, "the signature is too old"),
-            InspectorError(.releaseBuild),
+            InspectorError(.releaseBuild, "the program is a release build"),
             OAuthError(.stateMismatch, "the redirect belongs to another sign-in"),
             TokenStoreSuite.Failure(description: "it forgot a token"),
         ]

@@ -86,7 +86,7 @@ enum FeedTutorial {
         return .json(#"{"posts":[\#(posts)],"total":\#(total)}"#)
     }
 
-    @Test("pages are added, kept for some minutes, loaded again, and found by a word")
+    @Test("pages are loaded, cached for some minutes, reloaded, and found by a search word")
     @MainActor func feed() async throws {
         let stub = StubTransport()
         stub.on(.get, "/posts", query: ["page": "1", "per_page": "20"], response: posts(1...20, of: 25))

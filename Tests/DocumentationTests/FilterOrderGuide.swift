@@ -39,7 +39,7 @@ struct Transaction: Filter {
 @Suite("The order of filters", .leakChecked) struct FilterOrderTests {
     private let directory = FileManager.default.temporaryDirectory.appending(path: "errand-order-\(UUID().uuidString)")
 
-    @Test("the order that the page recommends has no problem")
+    @Test("the recommended order doesn't have problems")
     func recommended() throws {
         let limits = JSONLimits()
         let shop = try ServiceEnvironments(
@@ -70,7 +70,7 @@ struct Transaction: Filter {
         #expect(explanation.steps.count == 19)
     }
 
-    @Test("an order that the page calls wrong has a problem")
+    @Test("every order that the page calls wrong has a problem")
     func wrong() {
         let cacheFirst: [any Filter] = [.cache(.memory()), .urls(.sign(key: "secret"))]
         let signedBeforeRetry: [any Filter] = [.urls(.sign(key: "secret")), RetryOnce()]

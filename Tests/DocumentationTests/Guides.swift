@@ -140,6 +140,8 @@ private func closures(_ agent: NetworkAgent) {
 }
 
 struct OnceMore: Filter {
+    var traits: FilterTraits { .retries }
+
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         let first = try await next(exchange)
         guard first.status == 503, exchange.http.method.isIdempotent, exchange.http.body.isReplayable else {
@@ -223,7 +225,7 @@ final class Countdown: HTTPBodySource {
         #expect(response.http.headers["X-Trace"] == "t1" && response.http.headers["X-Own"] == "yes")
     }
 
-    @Test("a response that a check refuses is not remembered")
+    @Test("a response that a check rejects isn't stored")
     func remembering() async throws {
         struct Say: Request {
             let text: String
@@ -237,7 +239,7 @@ final class Countdown: HTTPBodySource {
         #expect(notebook.all == [Data("hello".utf8)])
     }
 
-    @Test("the retry of the guide asks again, by the clock of the test")
+    @Test("the guide's retry repeats a request, with the test's clock")
     func retry() async throws {
         let time = ManualTimeSource()
         let stub = StubTransport()

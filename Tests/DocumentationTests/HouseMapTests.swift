@@ -10,7 +10,7 @@ import Testing
         try String(contentsOf: root.appending(path: "docs/house.md"), encoding: .utf8)
     }
 
-    @Test("every folder of the tree exists, and Core has no other")
+    @Test("every folder of the map exists, and Core has no other folders")
     func folders() throws {
         let folders = try Self.tree(in: Self.page())
         #expect(folders.contains("Sources/Core/Errand/Pipeline"))
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test("every file of the way of a request is linked, and every step of the pipeline is on the map")
+    @Test("every file of the request pipeline is linked, and every step of the pipeline is on the map")
     func pipeline() throws {
         let page = try Self.page()
         let folder = Self.root.appending(path: "Sources/Core/Errand/Pipeline")
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test("every folder of Tests is the suite of a module, or in the table of Tests/README.md")
+    @Test("every folder of Tests is a module's suite, or listed in Tests/README.md")
     func testFolders() throws {
         let readme = try String(contentsOf: Self.root.appending(path: "Tests/README.md"), encoding: .utf8)
         let modules = try FileManager.default.contentsOfDirectory(atPath: Self.root.appending(path: "docs/api").path)

@@ -185,7 +185,7 @@ private func suppressing(_ agent: NetworkAgent, _ settings: Settings) -> Respons
         #expect(stub.received.map { $0.url.query() } == ["q=swift", "q=swift&region=AT"])
     }
 
-    @Test("a call that the app refuses ends with a typed error, is observed, and isn't sent")
+    @Test("a call that the app refuses fails with a typed error, is observed, and isn't sent")
     func gate() async throws {
         settings.set { $0.isReachable = false }
         await #expect(throws: CallRefused.self) { try await agent().send(Search(text: "a")) }
@@ -204,7 +204,7 @@ private func suppressing(_ agent: NetworkAgent, _ settings: Settings) -> Respons
         }
     }
 
-    @Test("wrong parameters fail before anything is sent, and the validator sees the completed ones")
+    @Test("invalid parameters fail before anything is sent, and the validator sees the completed parameters")
     func validation() async throws {
         let error = await #expect(throws: InvalidParameters.self) { try await agent().send(Search(text: "")) }
         #expect(error?.description == "a search needs a text")
@@ -217,7 +217,7 @@ private func suppressing(_ agent: NetworkAgent, _ settings: Settings) -> Respons
         #expect(try await agent().send(Completed()).value == "found")
     }
 
-    @Test("a result that the service refuses is a failure, whatever its status")
+    @Test("a result that the service refuses is a failure, with any status")
     func results() async throws {
         stub.on("/search", response: .text("no").header("X-Code", "7"))
         let error = await #expect(throws: BusinessCode.Refused.self) { try await agent().send(Search(text: "a")) }
@@ -238,7 +238,7 @@ private func suppressing(_ agent: NetworkAgent, _ settings: Settings) -> Respons
             ])
     }
 
-    @Test("a suppressed result ends as a cancellation, and never without a report")
+    @Test("a suppressed result ends as a cancellation, and is always reported")
     func suppression() async throws {
         let agent = agent()
         let stillShown = suppressing(agent, settings)

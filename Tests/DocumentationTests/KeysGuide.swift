@@ -18,6 +18,17 @@ private func formats() throws {
     _ = (stored, published, thumbprint)
 }
 
+private func dated(
+    _ request: HTTPRequest, _ clocks: ServerClocks, _ send: (HTTPRequest, Date) async throws -> HTTPResponse
+) async throws -> HTTPResponse {
+    let signedAt = clocks.date(of: request.url, now: Date())
+    let response = try await send(request, signedAt)
+    guard response.status == 401,
+        clocks.learn(from: response, to: request.url, signedAt: signedAt, now: Date())
+    else { return response }
+    return try await send(request, clocks.date(of: request.url, now: Date()))
+}
+
 private enum Elsewhere {
     final class SigningService: Sendable {
         func sign(_ message: Data) async throws -> Data { message }

@@ -6,7 +6,7 @@ import Testing
     private static let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     private static let root = tests.deletingLastPathComponent()
 
-    @Test("each lesson names a report once, an existing test and, if we decide otherwise, an existing page")
+    @Test("each lesson names a report once, an existing test and, if we decided otherwise, an existing page")
     func list() throws {
         let text = try String(contentsOf: Self.tests.appending(path: "Lessons.md"), encoding: .utf8)
         let problems = Self.problems(of: text, functions: try Self.functions())
@@ -38,7 +38,7 @@ import Testing
         #expect(Self.problems(of: right, functions: functions).isEmpty)
     }
 
-    @Test("functions are found by their type, and only if they are tests")
+    @Test("each suite's test functions are found, and no other functions")
     func types() {
         let source = """
             @Suite("A", .leakChecked) struct FirstTests {

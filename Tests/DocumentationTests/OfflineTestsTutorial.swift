@@ -34,7 +34,7 @@ import Testing
         #expect(screen.text == "Harbour: 3 bikes")
     }
 
-    @Test("a silent server is given up after the timeout, without waiting in real time")
+    @Test("a silent server times out, without waiting in real time")
     func silence() async throws {
         let time = ManualTimeSource()
         let agent = NetworkAgent(

@@ -89,7 +89,7 @@ private func screen(_ outbox: Outbox, show: ([String]) -> Void) async throws {
 }
 
 @Suite("The guide of the outbox", .endsInTime, .leakChecked) struct OutboxGuideTests {
-    @Test("a request that fails without a network is sent again with its key")
+    @Test("a request that fails without a network is sent again with the same key")
     func offline() async throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "outbox-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: directory) }

@@ -28,7 +28,7 @@ extension Filter where Self == RequestID {
 }
 
 @Suite("The tutorial of a plugin") struct PluginTutorialTests {
-    @Test("each call has its own id, and all of its attempts share it")
+    @Test("each call has its own ID, which all of its attempts share")
     func ids() async throws {
         let stub = StubTransport()
         stub.on(.get, "/a", response: .redirect(to: "/b"))

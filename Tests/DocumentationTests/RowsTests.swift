@@ -6,7 +6,7 @@ import Testing
     private static let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     private static let root = tests.deletingLastPathComponent()
 
-    @Test("the mapping names tests that exist, each once, by rows that are there once")
+    @Test("the mapping names existing tests and rows, each once")
     func mapping() throws {
         #expect(Self.names.count > 1_000)
         let problems = try Self.problems(of: String(contentsOf: Self.file, encoding: .utf8), names: Self.names)
@@ -26,7 +26,7 @@ import Testing
         #expect(Self.problems(of: "# The rows\nY1 D2: a test\n", names: names).isEmpty)
     }
 
-    @Test("row numbers occur in the mapping only")
+    @Test("row numbers appear only in the mapping")
     func rowNumbers() throws {
         let names = Self.names.keys.filter { $0.contains(/\([YCSTBKD][0-9]{1,2}[,)]/) }
         #expect(names.isEmpty, "in names of tests: \(names.joined(separator: "; "))")

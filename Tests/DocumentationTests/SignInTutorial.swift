@@ -90,7 +90,7 @@ enum SignInTutorial {
         func save(_ token: BearerToken?) { stored.withLock { $0 = token } }
     }
 
-    @Test("a token is refreshed once for all, and signing out leaves no data")
+    @Test("a token is refreshed once for all requests, and signing out removes all data")
     func session() async throws {
         let stub = StubTransport { request in
             if request.url.path == "/oauth/token" {

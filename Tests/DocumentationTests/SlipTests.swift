@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Checks the compiler's first message for mistakes at call sites. It must name the real mistake.
-@Suite("The compiler's words for slips", .endsInTime) struct SlipTests {
+@Suite("The compiler's messages for mistakes", .endsInTime) struct SlipTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test("the first line names the fault, and no line mentions composites if there are none", arguments: slips)
+    @Test("the first line names the mistake, and composites are mentioned only if there are any", arguments: slips)
     func words(slip: Slip) async throws {
         let found = try await SwiftCompiler.diagnostics(of: Self.declarations + slip.text, in: Self.root)
         let first = found.first?.components(separatedBy: ": error: ").last ?? ""
@@ -78,7 +78,7 @@ import Testing
     }
     #endif
 
-    @Test("requests with every member, in structures, classes, enumerations and extensions, get no warning")
+    @Test("requests with every member, as structures, classes, enumerations and extensions, get no warning")
     func unsuspected() async throws {
         #expect(try await SwiftCompiler.diagnostics(of: Self.right, in: Self.root) == [])
     }

@@ -59,7 +59,7 @@ enum TransfersTutorial {
         return folder
     }
 
-    @Test("a download that breaks off continues where it was")
+    @Test("an interrupted download continues where it stopped")
     func download() async throws {
         let folder = try folder()
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -72,7 +72,7 @@ enum TransfersTutorial {
         #expect(server.received.last?.headers[.range] != nil)
     }
 
-    @Test("a review that was written without a network is sent once there is one")
+    @Test("a review that was written without a network is sent when the network returns")
     func outbox() async throws {
         let folder = try folder()
         defer { try? FileManager.default.removeItem(at: folder) }

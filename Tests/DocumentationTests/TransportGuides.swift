@@ -28,6 +28,17 @@ private func thoroughCases() -> [ConformanceCase] {
     TransportConformance.cases(for: { MyTransport() }, laws: LawOptions(rounds: 10_000, budget: .seconds(600), seed: 7))
 }
 
+/// In place of a relay with a TLS library.
+private final class TLSRelay: WireRelay {
+    let url: String
+    init(to port: Int) throws { url = "http://127.0.0.1:\(port)" }
+}
+
+private func overTLS() -> [ConformanceCase] {
+    ErrandConformance.TransportConformance.laws(
+        for: { MyTransport() }, through: { port in try TLSRelay(to: port) })
+}
+
 @Suite("MyTransport keeps what a transport promises")
 struct MyTransportTests {
     @Test(arguments: TransportConformance.cases(for: { MyTransport() }))

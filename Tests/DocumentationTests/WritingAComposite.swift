@@ -1,6 +1,7 @@
 // The code of docs/writing-a-composite.md. DocumentationTests compares the two.
 import Dispatch
 import Errand
+import ErrandStates
 import Foundation
 
 private struct GetFile: Request {

@@ -92,7 +92,7 @@ private final class BodyLog: CacheStore {
 }
 
 @Suite("Envelopes and other plugins", .endsInTime, .leakChecked) struct CompanyTests {
-    @Test("a token that a 200 refuses is refreshed once for all, and every request is sent again")
+    @Test("a token that a 200 response rejects is refreshed once for all, and every request is sent again")
     func refresh() async throws {
         let shop = try Shop()
         let agent = shop.agent(.authentication(shop.session()))
@@ -106,7 +106,7 @@ private final class BodyLog: CacheStore {
         #expect(shop.refreshes == 2)
     }
 
-    @Test("a new token that is refused as well ends in the error of the service, without another refresh")
+    @Test("if the new token is rejected as well, the call throws the service's error, without another refresh")
     func refusedAgain() async throws {
         let shop = try Shop()
         let session = AuthenticationSession(BearerToken("t1")) { _ in BearerToken("wrong") }
@@ -116,7 +116,7 @@ private final class BodyLog: CacheStore {
         #expect(error?.code == 40_101 && error?.refusesCredential == true && shop.requests == 2)
     }
 
-    @Test("another failure doesn't cause a refresh, and neither does a request without a credential")
+    @Test("other failures don't cause a refresh, and neither does a request without a credential")
     func otherFailure() async throws {
         let shop = try Shop()
         let agent = shop.agent(.authentication(shop.session()))
@@ -129,7 +129,7 @@ private final class BodyLog: CacheStore {
     }
 
     @Test(
-        "a cache keeps successful responses only, after a refresh too",
+        "a cache stores only successful responses, even after a refresh",
         arguments: [CachePolicy.timed(.seconds(600)), .http, .timed(.seconds(600)).and(.http)])
     func cache(policy: CachePolicy) async throws {
         let shop = try Shop()
@@ -152,7 +152,7 @@ private final class BodyLog: CacheStore {
         #expect(Set(store.bodies).subtracting([""]) == [ada])
     }
 
-    @Test("a refresh in the background does not replace a success by a failure")
+    @Test("a failed background refresh doesn't replace a stored success")
     func background() async throws {
         let shop = try Shop()
         let recording = RecordingAccessory()
@@ -180,7 +180,7 @@ private final class BodyLog: CacheStore {
         #expect(shop.requests == 4)
     }
 
-    @Test("a batch and a chain name the part that the service refused, and keep its response")
+    @Test("a batch and a chain name the part that the service rejected, and keep its response")
     func composites() async throws {
         let shop = try Shop()
         let agent = shop.agent()
@@ -202,7 +202,7 @@ private final class BodyLog: CacheStore {
         #expect(wordless?.localizedDescription == FailureSentence.refused.text())
     }
 
-    @Test("the pages of a list, with the total that the envelope has")
+    @Test("a list reads its pages and its total from the envelope")
     func pages() async throws {
         struct GetNumbers: ShopRequest, PagedRequest {
             typealias Output = [Int]
@@ -219,7 +219,7 @@ private final class BodyLog: CacheStore {
     }
 
     @Test(
-        "a failure is reported as the service's, not as a wrong shape, wherever the filter is placed"
+        "a failure is reported as the service's, not as a wrong shape, in any position of the filter"
     )
     func validated() async throws {
         struct Valid: ShopRequest, JSONValidatedRequest {
@@ -239,7 +239,7 @@ private final class BodyLog: CacheStore {
         }
     }
 
-    @Test("a recording has the whole body, and the failure as the outcome")
+    @Test("a recording has the whole body, with the failure as the outcome")
     func recorded() async throws {
         let shop = try Shop()
         let recorder = ExchangeRecorder(maximumBodyBytes: 4096)
@@ -284,7 +284,7 @@ private final class BodyLog: CacheStore {
         }
     }
 
-    @Test("a request with its own format declares which responses refuse a credential, and the credential is refreshed")
+    @Test("a request with its own format declares which responses reject a credential, and the credential is refreshed")
     func ownFormat() async throws {
         let shop = try Shop()
         let agent = shop.agent(.authentication(shop.session()))

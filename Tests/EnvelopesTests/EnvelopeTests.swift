@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 @Suite("Models in envelopes", .endsInTime, .leakChecked) struct EnvelopeTests {
-    @Test("the output is the model, of a request and of a call")
+    @Test("the output of a request or call is the model")
     func model() async throws {
         let agent = NetworkAgent(stub: ada)
         #expect(try await agent.send(Get<User>()).value == User())
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(
-        "the model of a failure isn't decoded, whatever is in its place",
+        "the model of a failure isn't decoded, whatever it contains",
         arguments: [#""""#, "{}", "[]", "7", "null", #"{"id":"x"}"#, #"[{"id":7}]"#])
     func wrongType(data: String) async throws {
         for body in [#"{"code":9,"msg":"no","data":\#(data)}"#, #"{"data":\#(data),"code":"9"}"#] {
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(
-        "null and a missing key are nil for an optional, ignored for Void, and an error for a model",
+        "null or a missing key is nil for an optional, ignored for Void, and an error for a model",
         arguments: [#"{"code":0,"data":null}"#, #"{"code":0,"msg":null}"#])
     func nothing(body: String) async throws {
         let agent = NetworkAgent(stub: body)
@@ -51,17 +51,17 @@ import Testing
         try await agent.send(Post())
         try await agent.send(Call<Void>(.delete, "x", in: Reply.self))
         let error = try #require(await #expect(throws: ErrandError.self) { try await agent.send(Get<User>()) })
-        #expect(error.code == .decodingFailed && error.message.hasPrefix("User expected in Reply: /"))
+        #expect(error.code == .decodingFailed && error.message.hasPrefix("expected User in Reply: /"))
     }
 
-    @Test("of a success a model of the wrong type is an error, which names it")
+    @Test("a successful response whose model has the wrong type throws an error that names the type")
     func wrongModel() async throws {
         let agent = NetworkAgent(stub: #"{"code":0,"data":{"id":"x","name":"Ada"}}"#)
         let error = try #require(await #expect(throws: ErrandError.self) { try await agent.send(Get<User>()) })
-        #expect(error.message == "User expected in Reply: /data/id: expected Int")
+        #expect(error.message == "expected User in Reply: /data/id: expected Int")
     }
 
-    @Test("the outputs of one word: a text, a list, a number, a URL, the bytes, the response")
+    @Test("the output can be a text, a list, a number, a URL, the bytes, or the response")
     func outputs() async throws {
         func agent(_ data: String) -> NetworkAgent { NetworkAgent(stub: #"{"code":0,"data":\#(data)}"#) }
         #expect(try await agent(#""t0ken""#).send(Get<String>()).value == "t0ken")
@@ -79,7 +79,7 @@ import Testing
         await #expect(throws: EnvelopeError.self) { try await NetworkAgent(stub: #"{"code":1}"#).send(Whole()) }
     }
 
-    @Test("an envelope with other keys, a Boolean for the code, and the model at another key")
+    @Test("an envelope can have other keys, a Boolean as the code, and the model under another key")
     func otherKeys() async throws {
         struct Other: ResponseEnvelope {
             let success: Bool
@@ -114,7 +114,7 @@ import Testing
     }
 
     @Test(
-        "a body that isn't an envelope is an error of decoding, with the response",
+        "a body that isn't an envelope is a decoding error that contains the response",
         arguments: ["", "[]", #"{"id":7}"#, "<p>"])
     func noEnvelope(body: String) async throws {
         let agent = NetworkAgent(stub: body)
@@ -122,10 +122,10 @@ import Testing
             try await agent.send(Call<Void>(.get, "x", in: Reply.self))
         }
         #expect(error?.code == .decodingFailed && error?.response != nil)
-        #expect(error?.message.hasPrefix("Reply expected") == true)
+        #expect(error?.message.hasPrefix("expected Reply") == true)
     }
 
-    @Test("a service that sends text/html and writes JSON is read if the request accepts any type")
+    @Test("JSON sent as text/html is decoded if the request accepts any type")
     func htmlType() async throws {
         struct AnyType: ShopRequest {
             typealias Output = User
@@ -139,7 +139,7 @@ import Testing
         #expect(error?.code == .unacceptableContentType)
     }
 
-    @Test("if no body is possible, none is expected")
+    @Test("an empty body is accepted if the response can't have a body")
     func noBody() async throws {
         let agent = NetworkAgent(
             baseURL: "https://api.example.com", transport: .stub { _ in .status(204) })
@@ -148,7 +148,7 @@ import Testing
         #expect(try await agent.send(Get<User?>()).value == nil)
     }
 
-    @Test("the decoder of the request reads envelope and model, and so does the agent's decoder")
+    @Test("the request's decoder or the agent's decoder reads the envelope and the model")
     func decoders() async throws {
         struct Profile: Decodable, Sendable { let firstName: String }
         struct Wide: ResponseEnvelope {
@@ -166,7 +166,7 @@ import Testing
         #expect(try await agent.send(Call<Profile>(.get, "x", in: Wide.self)).value.firstName == "Ada")
     }
 
-    @Test("a status that the request refuses is mapped to the envelope of its body, if the agent is configured so")
+    @Test("a rejected status is mapped to the envelope in its body, if the agent is configured to")
     func statuses() async throws {
         let agent = NetworkAgent(stub: #"{"code":1004,"msg":"sold out"}"#, status: 409)
         let plain = await #expect(throws: ErrandError.self) { try await agent.send(Get<User>()) }
@@ -184,7 +184,7 @@ import Testing
         #expect(code?.isRetryable == true)
     }
 
-    @Test("codes are equal however they are written")
+    @Test("codes are equal regardless of how they are written")
     func codes() throws {
         func code(_ json: String) throws -> EnvelopeCode {
             try JSONDecoder().decode([EnvelopeCode].self, from: Data("[\(json)]".utf8))[0]
@@ -199,7 +199,7 @@ import Testing
         #expect(String(decoding: try JSONEncoder().encode([EnvelopeCode("7"), "a"]), as: UTF8.self) == #"[7,"a"]"#)
     }
 
-    @Test("a file is the content, unless it is JSON that reports a failure; a stream is not judged")
+    @Test("a file contains the content, unless it is JSON that reports a failure; a stream isn't judged")
     func deliveries() async throws {
         struct GetFile: ShopRequest {
             typealias Output = URL

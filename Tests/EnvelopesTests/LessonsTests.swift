@@ -15,7 +15,7 @@ struct EnvelopeLessonsTests {
         let tags: [String]?
     }
 
-    @Test("a model inside a text of JSON is read by the envelope's own value, and a text that isn't JSON is an error")
+    @Test("a model in a JSON text is read by the envelope's own value, and a text that isn't JSON is an error")
     func textOfJSON() async throws {
         struct Wrapped: ResponseEnvelope {
             let code: EnvelopeCode
@@ -54,22 +54,22 @@ struct EnvelopeLessonsTests {
             (#"{"id":7,"site":""}"#, "/data/site: not valid"),
         ] {
             let error = await #expect(throws: ErrandError.self) { _ = try await account(data) }
-            #expect(error?.message == "Account expected in Reply: \(path)")
+            #expect(error?.message == "expected Account in Reply: \(path)")
         }
     }
 
-    @Test("a number that doesn't fit its type is reported as such, with its path by the fast decoder")
+    @Test("a number that doesn't fit its type is reported as such, and by the fast decoder with its path")
     func numbers() async throws {
         let agent = NetworkAgent(stub: #"{"code":0,"data":{"id":7.5}}"#)
         let plain = await #expect(throws: ErrandError.self) { try await agent.send(Get<Account>()) }
-        #expect(plain?.message.contains("a number in the body doesn't fit its type") == true)
+        #expect(plain?.message.contains("a number in the body doesn't fit the type of its property") == true)
         agent.configure { $0.decoder = .fast }
         let fast = await #expect(throws: ErrandError.self) { try await agent.send(Get<Account>()) }
-        #expect(fast?.message.hasPrefix("Account expected in Reply: /data/id: not valid") == true)
+        #expect(fast?.message.hasPrefix("expected Account in Reply: /data/id: not valid") == true)
     }
 
     @Test(
-        "an error with an empty body stays the error of its status, although others have an envelope",
+        "an error with an empty body is the error of its status, even if other errors have an envelope",
         arguments: [400, 409, 500])
     func emptyErrors(status: Int) async throws {
         for body in ["", " ", "Not Found", "null", "[]"] {
@@ -80,7 +80,7 @@ struct EnvelopeLessonsTests {
         }
     }
 
-    @Test("a code that is a number in one response and a text in the next is the same code, however long")
+    @Test("a code that is a number in one response and a text in another is the same code, of any length")
     func codes() async throws {
         for code in ["200", #""200""#, "200.0", #""0200""#] {
             struct Other: ResponseEnvelope {

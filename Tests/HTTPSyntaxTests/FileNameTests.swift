@@ -16,7 +16,7 @@ import Testing
     func extended(value: String, name: String) { #expect(ContentDisposition(parsing: value).fileName == name) }
 
     @Test(
-        "a file name in encoded words of mail is decoded, as browsers do",
+        "a file name in mail's encoded words is decoded, as in browsers",
         arguments: [
             ("=?UTF-8?B?5pel5pys6KqeLmNzdg==?=", "日本語.csv"),
             (
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(
-        "a name that is sent is ASCII without control characters, and whole in filename*",
+        "a sent file name is ASCII without control characters, and complete in filename*",
         arguments: [
             ("report \"final\".pdf", #"attachment; filename="report \"final\".pdf""#),
             ("rapor ünlü.pdf", "attachment; filename=\"rapor _nl_.pdf\"; filename*=UTF-8''rapor%20%C3%BCnl%C3%BC.pdf"),

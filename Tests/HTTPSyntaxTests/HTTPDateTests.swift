@@ -7,7 +7,7 @@ struct HTTPDateTests {
     private static let now = Date(timeIntervalSince1970: 1_700_000_000)
 
     @Test(
-        "the three forms are read, names in any case",
+        "the three date formats are read, with names in any case",
         arguments: [
             ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777.0), ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777),
             ("Sun Nov  6 08:49:37 1994", 784_111_777), ("Wed Nov 16 08:49:37 1994", 784_975_777),

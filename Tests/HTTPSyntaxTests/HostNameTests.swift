@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Names of hosts", .leakChecked) struct HostNameTests {
     @Test(
-        "a host has one form for every way of writing it, and text that isn't a host has none",
+        "every spelling of a host has the same normal form, and text that isn't a host doesn't have one",
         arguments: [
             ("api.test", "api.test"), ("API.Test.", "api.test"), ("xn--bcher-kva.test", "xn--bcher-kva.test"),
             ("XN--BCHER-KVA.test", "xn--bcher-kva.test"), ("127.1", "127.0.0.1"), ("0177.0.0.1.", "127.0.0.1"),
@@ -17,7 +17,7 @@ import Testing
         #expect(HostName.normalized(text) == host)
     }
 
-    @Test("an address needs no lookup, and a name with a port isn't one")
+    @Test("an address doesn't need a lookup, and a name with a port isn't an address")
     func addresses() {
         for text in ["::1", "[::1]", "fe80::1%eth0", "127.1", "10.0.0.1"] {
             #expect(HostName.isAddress(text), "\(text)")

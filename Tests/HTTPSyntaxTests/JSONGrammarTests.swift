@@ -16,7 +16,7 @@ import Testing
         #expect(JSONCases.tokens(bytes).map(\.state) == [.malformed(fault, at: place)])
     }
 
-    @Test("after a malformed token the next one is read")
+    @Test("after a malformed token, the next token is read")
     func goesOn() {
         let tokens = JSONCases.tokens("[\"a\\q\\\"b\", 01, nul, @x, \u{1}true]")
         #expect(
@@ -27,7 +27,7 @@ import Testing
         #expect(tokens.filter { $0.state == .whole }.count == 7)
     }
 
-    @Test("tokens have the bytes that they are made of, and strings their content without quotes")
+    @Test("a token contains its bytes, and a string its content without quotes")
     func ranges() {
         let text = #" { "id" : [ -1.5e3 , "" ] , "é\"" : null } "#
         let bytes = Array(text.utf8)
@@ -39,7 +39,9 @@ import Testing
         #expect(tokens.allSatisfy { $0.state == .whole })
     }
 
-    @Test("a text that is cut at any byte has whole tokens, and at most its last one cut", arguments: JSONCases.texts)
+    @Test(
+        "a text that is cut at any byte has whole tokens, and only its last token can be cut",
+        arguments: JSONCases.texts)
     func cuts(text: String) {
         let bytes = Array(text.utf8)
         let whole = JSONCases.tokens(bytes)
@@ -60,7 +62,7 @@ import Testing
     }
 
     @Test(
-        "text that no further byte can complete is malformed before the end of the string",
+        "text that can't be completed by further bytes is malformed before the string ends",
         arguments: [
             #""\ud83dx"#, #""\ud83d\n"#, #""\ud83d\ud8"#, #""\ude00"#, #""\u12g"#, #""\x"#, "\"a\u{1}", "-x", "1.x",
             "1ex",
@@ -73,7 +75,7 @@ import Testing
         }
     }
 
-    @Test("a string that comes in pieces ends at the same place as in one piece, and has the same first fault")
+    @Test("a string in pieces ends at the same place as in one piece, and has the same first fault")
     func pieces() throws {
         let texts = [
             #"plain text that is longer than eight bytes" rest"#, #"\"\\\/\b\f\n\r\t\u00e9\ud83d\ude00\\" rest"#,
@@ -111,7 +113,7 @@ import Testing
         #expect(JSONStringScan(checks: true).fault == nil)
     }
 
-    @Test("escapes of a string are resolved, and numbers have their value")
+    @Test("escapes in a string are resolved, and numbers have their values")
     func values() {
         #expect(JSONCases.text(#"a\"\\\/\b\f\n\r\t\u00e9\u65E5\ud83d\ude00"#) == "a\"\\/\u{8}\u{C}\n\r\té日😀")
         #expect(JSONCases.text("") == "")
@@ -124,7 +126,7 @@ import Testing
         }
     }
 
-    @Test("escapes in an array of bytes are resolved as those in memory, valid or not")
+    @Test("escapes in an array of bytes are resolved like escapes in memory, valid or not")
     func unescaped() {
         let contents = [
             "", "plain", #"a\"\\\/\b\f\n\r\t\u00e9\u65E5\ud83d\ude00 end"#, "日本語 \\u65E5 and more than eight bytes",
@@ -139,7 +141,7 @@ import Testing
         #expect(JSONGrammar.unescaped(Array(#"\u00e9"#.utf8)[...]) == [0xC3, 0xA9])
     }
 
-    @Test("a token in a text ends at its index, and a fault has the index of its byte")
+    @Test("a token ends at its index in the text, and a fault has the index of its byte")
     func indices() {
         let text = ContiguousArray(#"{"key\n": -12.5e3, "x": tru}"#.utf8)
         #expect(JSONGrammar.string(in: text.span, from: 2) == JSONTokenEnd(8))
@@ -177,7 +179,7 @@ import Testing
         #expect(JSONCases.number("10000000000000000000000.5") { $0.isIntegral } == false)
     }
 
-    @Test("text that is deep, long or hostile takes a step for each of its bytes, and no memory")
+    @Test("deep, long or hostile text takes one step per byte, without allocating")
     func hostile() {
         for unit in ["[", "{\"a\":", "\"\\", "\\u", "\"", "-", "e", "\u{0}", "\u{FF}", "[}", "9", "\"\\ud83d"] {
             let bytes = Array(String(repeating: unit, count: 20_000).utf8)
@@ -196,7 +198,7 @@ import Testing
         }
     }
 
-    @Test("random bytes and random cuts are read without a fault of memory, as whole text and as a beginning")
+    @Test("random bytes and random cuts are read without memory errors, as a whole text or its beginning")
     func random() {
         var generator = SeededGenerator(seed: 27)
         let alphabet = Array("\"\\u{}[],:0123456789.-+eEtrufalsn dDcC\u{1}é\u{1F600}".utf8) + [0xFF, 0xED, 0xA0, 0xC0]
@@ -211,7 +213,7 @@ import Testing
         }
     }
 
-    @Test("a copy of a tokenizer reads the same tokens again, and white space alone has no tokens")
+    @Test("a copy of a tokenizer reads the same tokens again, and white space doesn't have tokens")
     func copies() {
         let bytes = Array("[1, 2] ".utf8)
         var tokenizer = JSONTokenizer(bytes)
@@ -223,7 +225,7 @@ import Testing
         #expect(JSONCases.tokens("") == [] && JSONCases.tokens(" \t\r\n        \n") == [])
     }
 
-    @Test("arrays have strings, numbers and the ends of plain text")
+    @Test("escapes and numbers are read from arrays of bytes, and the end of plain text is found")
     func arrays() {
         let bytes = ContiguousArray(#"xx"a\u0061é","#.utf8)
         #expect(JSONGrammar.plainEnd(in: bytes.span, from: 0) == 2)

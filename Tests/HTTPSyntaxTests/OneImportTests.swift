@@ -2,7 +2,7 @@ import ErrandHTTPSyntax
 import Testing
 
 @Suite("One import") struct OneImportTests {
-    @Test("the module of the grammar brings the types of all its parts, and their members")
+    @Test("the grammar module exports the types of all its parts, with their members")
     func types() throws {
         #expect(URLSyntax.isAbsolute("https://example.com/"))
         #expect(MediaType.essence(of: "Text/HTML; charset=utf-8") == "text/html")

@@ -25,7 +25,7 @@ import Testing
         #expect(RateLimitStatus.parse(value) == expected)
     }
 
-    @Test("the separate fields of the first drafts form a limit if both are numbers")
+    @Test("the separate fields of early drafts form a limit if both are numbers")
     func separate() {
         #expect(RateLimitStatus(remaining: "3", reset: "60") == RateLimitStatus(remaining: 3, reset: .seconds(60)))
         #expect(
@@ -35,14 +35,14 @@ import Testing
         }
     }
 
-    @Test("the tightest limit has the fewest requests left, and of several the longest time")
+    @Test("the tightest limit has the fewest requests left, and the longest time if several have")
     func tightest() {
         let limits = RateLimitStatus.parse(#""a";r=1;t=5, "b";r=0;t=3, "c";r=0;t=9, "d";r=0"#)
         #expect(RateLimitStatus.tightest(of: limits)?.policy == "c")
         #expect(RateLimitStatus.tightest(of: []) == nil)
     }
 
-    @Test("the policies of a RateLimit-Policy field have a quota, and most a window")
+    @Test("a RateLimit-Policy has a quota, and usually a window")
     func policies() {
         let policies = RateLimitPolicy.parse(
             #""burst";q=100;w=60, "daily";q=5000;qu="requests", none;w=1, "zero";q=0;w=1"#)

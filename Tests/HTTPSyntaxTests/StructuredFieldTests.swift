@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(
-        "text that isn't an item is refused as a whole, with its place",
+        "text that isn't an item is refused completely, with the position",
         arguments: [
             "", "-", "--1", "1.", ".5", "1.2345", "1234567890123456", "1234567890123.1", "1 2", "1,", "\"", "\"a\\b\"",
             "\"\u{7F}\"", "\"\t\"", "\"ü\"", "?2", "?", ":a", ":*:", "@", "@1.5", "@a", "%", "%\"%C3\"", "%\"%c3\"",
@@ -40,7 +40,7 @@ import Testing
         #expect(throws: StructuredField.ParseError.self) { try Item(parsing: text) }
     }
 
-    @Test("parameters keep their order, a later one of the same key replaces the value")
+    @Test("parameters keep their order, and a later parameter with the same key replaces the value")
     func parameters() throws {
         let item = try Item(parsing: "text/html; q=0.5;a;charset=\"x\"; q=1.0")
         #expect(item.parameters.all.map(\.key) == ["q", "a", "charset"])
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(
-        "more members, parameters or items than four times what every parser has to take are refused, without reading on"
+        "input with over four times the members, parameters or items that parsers must support is refused early"
     )
     func limits() throws {
         func joined(_ count: Int, _ separator: String, _ part: (Int) -> String) -> String {
@@ -80,7 +80,7 @@ import Testing
         #expect(throws: StructuredField.ParseError.self) { try Item(parsing: "a;" + joined(1_025, ";") { "k\($0)" }) }
     }
 
-    @Test("of many keys each is found, replaced in its place and removed")
+    @Test("each of many keys is found, replaced in its place and removed")
     func manyKeys() {
         var fields = StructuredField.Dictionary()
         // Searching all keys for each of them would take minutes.
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test("dictionaries keep a key's first place and its last member; a key alone is true")
+    @Test("dictionaries keep a key's first position and its last member, and a key without a value is true")
     func dictionaries() throws {
         let text = "a=?0, b, c; foo=bar, rating=1.5, feelings=(joy sadness), a=2"
         let dictionary = try StructuredField.Dictionary(parsing: text)
@@ -155,7 +155,7 @@ import Testing
         #expect(StructuredField.BareItem(floatLiteral: .infinity).number == 999_999_999_999.999)
     }
 
-    @Test("random values are read back unchanged")
+    @Test("random values are unchanged after serializing and parsing")
     func roundTrip() throws {
         var random = SeededGenerator(seed: 7)
         func bareItem() -> StructuredField.BareItem {
@@ -197,7 +197,7 @@ import Testing
         }
     }
 
-    @Test("nonsense of any kind ends in a value or in an error")
+    @Test("random text is parsed to a value or an error")
     func nonsense() {
         var random = SeededGenerator(seed: 11)
         let alphabet = Array(#"abz019-*."\:?@%=;,() ü=ABC/"#.unicodeScalars)

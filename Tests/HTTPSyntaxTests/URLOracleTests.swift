@@ -6,7 +6,7 @@ import Testing
 /// Resolves the references that `Tests/URLs/generate.js` writes, and compares the results with node's `URL`.
 ///
 /// `ERRAND_URL_CASES=cases.jsonl swift test --filter URLOracleTests` compares a file of any length.
-@Suite("References against node", .timeLimit(.minutes(60)), .leakChecked) struct URLOracleTests {
+@Suite("URL references, compared with node", .timeLimit(.minutes(60)), .leakChecked) struct URLOracleTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .appending(path: "URLs")
     private static let environment = ProcessInfo.processInfo.environment

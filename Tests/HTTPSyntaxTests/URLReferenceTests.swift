@@ -10,7 +10,7 @@ import Testing
     }
 
     @Test(
-        "escapes stay as they are, and each character that a URI may not have is escaped alone",
+        "escapes are kept, and each character that isn't allowed in a URI is escaped individually",
         arguments: [
             ("/a%20b/x[1]", "/a%20b/x%5B1%5D"),
             ("/items?page[number]=2&filter=a%20b", "/items?page%5Bnumber%5D=2&filter=a%20b"),
@@ -50,8 +50,8 @@ import Testing
         arguments: [
             ("//f.com:99999", "port"), ("//f.com:8a", "port"), ("https://", "no host"), ("//@/", "no host"),
             ("//f g/", "character"),
-            ("//f%2Fg/", "character"), ("//f%00g/", "character"), ("//a%/", "character"), ("//[::1", "closing bracket"),
-            ("//[::g]", "not an address"), ("//1.2.3.4.5", "IP address"), ("//256.1.1.1", "IP address"),
+            ("//f%2Fg/", "character"), ("//f%00g/", "character"), ("//a%/", "character"), ("//[::1", "no closing ]"),
+            ("//[::g]", "an IPv6 address"), ("//1.2.3.4.5", "IPv4 address"), ("//256.1.1.1", "IPv4 address"),
             ("//[fe80::1%25eth0]/", "zone"), ("//a{b}/", "character"), ("//%E9.com/", "character"),
         ])
     func refused(text: String, reason: String) throws {
@@ -67,7 +67,7 @@ import Testing
         #expect(try URLReference("http://e.com").resolved().absoluteString == "http://e.com/")
     }
 
-    @Test("bytes are escaped one by one, whatever their encoding is")
+    @Test("bytes are escaped one by one, in any encoding")
     func bytes() throws {
         let base = try #require(URL(string: "https://e.com"))
         func resolved(_ bytes: [UInt8]) throws -> String {
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test("without a table such a host is refused, and a name in Punycode is not")
+    @Test("without a table, such a host is refused, but not a name in Punycode")
     func noTable() throws {
         let base = try #require(URL(string: "https://e.com/a"))
         let fault = #expect(throws: URLSyntax.Fault.self) {
@@ -143,7 +143,7 @@ import Testing
             try URLReference("/例").redirectURL(from: base, table: .missing).absoluteString == "https://e.com/%E4%BE%8B")
     }
 
-    @Test("a reference has a maximum length, and one of that length is resolved")
+    @Test("a reference has a maximum length, and a reference of that length is resolved")
     func length() throws {
         let most = URLReference.maximumLength
         for text in ["[", "../", "%", "a@"] {

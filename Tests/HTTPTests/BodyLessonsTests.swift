@@ -14,7 +14,7 @@ import Testing
 
     private struct Unit: Decodable, Equatable { let name: String }
 
-    @Test("a byte order mark isn't part of JSON or of a text, whatever the type names")
+    @Test("a byte order mark isn't part of JSON or text, with any declared type")
     func marks() throws {
         let json = [UInt8]("{\"name\":\"\u{E9}\"}".utf8)
         for type in ["application/json", "application/json; charset=utf-8", "text/html; charset=latin1", ""] {
@@ -27,14 +27,14 @@ import Testing
         #expect(try response("application/json", wide).decoded(as: Unit.self) == Unit(name: "\u{E9}"))
     }
 
-    @Test("a charset of JSON that doesn't exist doesn't matter", arguments: ["test", "none", "utf8mb4", "utf-8, gbk"])
+    @Test("an unknown charset of JSON is ignored", arguments: ["test", "none", "utf8mb4", "utf-8, gbk"])
     func jsonCharsets(label: String) throws {
         let response = try response("application/json; charset=\(label)", Array("{\"name\":\"\u{E9}\"}".utf8))
         #expect(try response.decoded(as: Unit.self) == Unit(name: "\u{E9}"))
     }
 
     @Test(
-        "JSON is read although its coding is invalid, such as a charset",
+        "JSON is read even if its coding is invalid, such as a charset",
         arguments: [
             "utf-8", "UTF-8", "none", "", "identity", "binary", "utf8",
         ])
@@ -85,7 +85,7 @@ import Testing
         #expect(try text(["q": ParameterValue(value)]) == "q=\(encoded)")
     }
 
-    @Test("an empty object within a list doesn't create a parameter, and JSON keeps it")
+    @Test("an empty object in a list doesn't create a parameter, and JSON keeps it")
     func emptyObjects() throws {
         let value: [[String: [String]]] = [["id": ["1"]], [:]]
         #expect(try text(Parameters(encoding: ["and": value])).contains("id"))
@@ -97,7 +97,7 @@ import Testing
 /// Behavior that users of other libraries missed; the reports are in Tests/Lessons.md.
 @Suite("Credentials that other libraries got wrong", .leakChecked) struct CredentialLessonsTests {
     @Test(
-        "Basic credentials are sent as they are, and the first colon is where a server divides them",
+        "Basic credentials are sent unchanged, and a server splits them at the first colon",
         arguments: [
             ("Aladdin", "open sesame", "QWxhZGRpbjpvcGVuIHNlc2FtZQ=="), ("test", "123\u{A3}", "dGVzdDoxMjPCow=="),
             ("ada", "a:b:", "YWRhOmE6Yjo="), ("10:10:5e", "x", "MTA6MTA6NWU6eA=="), ("", "", "Og=="),

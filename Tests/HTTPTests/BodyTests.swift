@@ -17,7 +17,7 @@ import Testing
         var cancelCount: Int { cancels.load(ordering: .relaxed) }
     }
 
-    @Test("a stream is pulled chunk by chunk, empty ones are passed over")
+    @Test("a stream is pulled chunk by chunk, and empty chunks are skipped")
     func pulling() async throws {
         let source = Source(["a", "", "bc"])
         var iterator = HTTPBody(length: 3, source: source).makeAsyncIterator()
@@ -30,7 +30,7 @@ import Testing
         #expect(source.cancelCount == 0)
     }
 
-    @Test("a stream has one reader, data any number")
+    @Test("a stream has a single reader, data any number of readers")
     func readers() async throws {
         let body = HTTPBody(source: Source(["a"]))
         #expect(try await body.collect(upTo: 9) == Data("a".utf8))
@@ -39,7 +39,7 @@ import Testing
         for _ in 0..<3 { #expect(try await data.collect(upTo: 9) == Data("a".utf8)) }
     }
 
-    @Test("the last release of an unfinished stream cancels it, once; a finished one is left alone")
+    @Test("releasing an unfinished stream cancels it once, and a finished stream isn't cancelled")
     func release() async throws {
         let source = Source(["a", "b"])
         do {
@@ -53,7 +53,7 @@ import Testing
         #expect(unread.cancelCount == 1)
     }
 
-    @Test("a cancelled stream throws and doesn't just end")
+    @Test("a cancelled stream throws instead of ending")
     func givingUp() async throws {
         let source = Source(["a", "b"])
         let body = HTTPBody(source: source)

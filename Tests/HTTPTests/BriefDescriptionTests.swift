@@ -12,7 +12,7 @@ import Testing
     private struct Status: Error { let code = 7, isFinal = true, text = "hunter2" }
     private final class Object: Error, CustomStringConvertible { let description = "user info with a URL" }
 
-    @Test("an error's description is its author's, or else its type, case and numbers")
+    @Test("an error's description is the author's own, or its type, case and numbers")
     func brief() {
         #expect(Spoken().briefDescription == "what happened")
         #expect(Localized().briefDescription == "what people read")

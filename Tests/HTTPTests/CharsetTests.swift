@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(
-        "characters that the system's tables lack, or map in another way, follow the standard",
+        "characters that the system's tables lack or map differently follow the standard",
         arguments: [
             ("Shift_JIS", [0x43, 0x3A, 0x5C, 0x6E, 0x7E], "C:\\n~"), ("Shift_JIS", [0x80], "\u{80}"),
             ("Shift_JIS", [0x81, 0x60], "～"), ("Shift_JIS", [0x87, 0x40], "①"), ("Shift_JIS", [0xFB, 0xFC], "髙"),
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test(
-        "bytes that the standard maps to no character are an error, and so is text that is cut short",
+        "bytes without a character in the standard are an error, and so is truncated text",
         arguments: [
             ("Shift_JIS", [0x61, 0x81]), ("Shift_JIS", [0xA0]), ("Shift_JIS", [0xFD]), ("EUC-JP", [0xA4]),
             ("EUC-JP", [0x80]), ("EUC-JP", [0x8F, 0xA1]), ("big5", [0x88]), ("big5", [0x80]),
@@ -98,7 +98,7 @@ import Testing
         #expect(latin.decode(Data([0xEF, 0xBB, 0xBF]), ignoresByteOrderMark: true) == "ï»¿")
     }
 
-    @Test("a slice of the bytes of another body is decoded from its own start")
+    @Test("a slice of another body's bytes is decoded from its own start")
     func slices() {
         let data = Data([0xFF, 0xFF, 0x83, 0x65, 0x83, 0x58]).dropFirst(2)
         #expect(Charset(label: "shift_jis")?.decode(data) == "テス")

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Sentences for people", .endsInTime) struct FailureSentenceTests {
     @Test(
-        "each code of an error of a request has a sentence in both languages",
+        "each code of a request error has a sentence in both languages",
         arguments: [
             (.invalidURL, "Something went wrong.", "操作失败。"), (.invalidRequest, "Something went wrong.", "操作失败。"),
             (.encodingFailed, "Something went wrong.", "操作失败。"),
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(
-        "a status that is not accepted has the sentence of its kind",
+        "an unacceptable status has the sentence of its kind",
         arguments: [
             (400, FailureSentence.refused), (401, .signInRequired), (403, .notAllowed), (404, .notFound),
             (408, .timedOut), (410, .notFound), (413, .tooLarge), (418, .refused), (429, .busy), (500, .serviceFailed),
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(
-        "the first preferred language that there is counts, and English without one",
+        "the first available preferred language counts, or else English",
         arguments: [
             ([], false), (["en"], false), (["zh"], true), (["zh-CN"], true), (["zh_SG"], true), (["zh-Hans-HK"], true),
             (["zh-Hant"], false), (["zh-TW"], false), (["zh-HK", "en"], false), (["fr", "zh-Hans", "en"], true),
@@ -72,7 +72,7 @@ import Testing
 
     private struct Refusal: LocalizedError { let errorDescription: String? = "sold out" }
 
-    @Test("the app's own text wins, and nil keeps the default text")
+    @Test("the app's own text takes precedence, and nil keeps the default text")
     func provider() {
         // Limited to this test's error, because other tests run at the same time.
         FailureSentence.provider = { error, sentence in
@@ -87,7 +87,7 @@ import Testing
         #expect(Own().localizedDescription == FailureSentence.busy.text())
     }
 
-    @Test("a message of the service comes before the sentence, unless it is blank")
+    @Test("a message of the service takes precedence over the sentence, unless it's blank")
     func message() {
         #expect(FailureSentence.busy.text(for: Plain(), message: "sold out") == "sold out")
         for blank in [nil, "", " \n"] {
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test("a failed check has its error's own text, and any error has a text")
+    @Test("a failed check has its error's own text, and every error has a text")
     func others() {
         #expect(ErrandError(.checkFailed, "no", underlying: Refusal()).localizedDescription == "sold out")
         #expect(

@@ -3,7 +3,7 @@ import ErrandHTTP
 import Testing
 
 @Suite("Headers", .leakChecked) struct HeaderTests {
-    @Test("a field replaces all fields of its name, and the mark of a name stays") func fieldReplacesItsName() {
+    @Test("a field replaces all fields of its name, and the name's mark is kept") func fieldReplacesItsName() {
         var headers: HTTPHeaders = ["A": "1", "X-Key": "2", "B": "3", "x-key": "4"]
         headers.set(HTTPHeaders.Field("X-KEY", "5", sensitive: true).checked)
         #expect(headers.map(\.name.rawName) == ["A", "X-KEY", "B"])
@@ -14,7 +14,7 @@ import Testing
         #expect(headers.count == 4 && headers[3].value == "7" && !headers[3].isSensitive)
     }
 
-    @Test("a field is the only one of its name with the same value and mark") func fieldIsAlone() {
+    @Test("isOnly holds if the name has a single field, with the same value and mark") func fieldIsAlone() {
         let (field, secret) = (HTTPHeaders.Field("X-Key", "1"), HTTPHeaders.Field("x-key", "1", sensitive: true))
         var headers: HTTPHeaders = ["A": "1"]
         #expect(!headers.isOnly(field))
@@ -35,7 +35,7 @@ import Testing
         #expect(headers["X-A"].map { Array($0.utf8) } == [0xC3, 0xA9])
     }
 
-    @Test("a field that is invalid, or becomes so, is refused though it was marked as checked")
+    @Test("a field that is or becomes invalid is refused even if it was marked as checked")
     func checkedFieldIsRefused() throws {
         let url = try #require(URL(string: "https://example.com/"))
         var field = HTTPHeaders.Field("A", "1").checked
@@ -66,7 +66,7 @@ import Testing
         #expect((["X": "canary"] as HTTPHeaders).sensitive("x").description == "X: •••")
     }
 
-    @Test("a dictionary becomes fields in the order of their names, credentials among them sensitive")
+    @Test("a dictionary becomes fields sorted by name, with credentials marked as sensitive")
     func dictionary() {
         let fields = ["os": "ios", "Authorization": "canary", "app": "7"]
         let headers = HTTPHeaders(fields)

@@ -17,7 +17,7 @@ import Testing
         var born = Date(timeIntervalSince1970: 86_400)
     }
 
-    @Test("a missing optional property is left out, and null is sent only if it is asked for")
+    @Test("a missing optional property is omitted, and null is sent only on request")
     func missing() throws {
         #expect(try text(Parameters(encoding: Profile())).contains("middle") == false)
         let none: String? = nil
@@ -26,7 +26,7 @@ import Testing
         #expect(try text(["a": "", "b": "x"]) == "a=&b=x")
     }
 
-    @Test("a Boolean stays one next to the numbers 0 and 1, in a value and in a literal")
+    @Test("a Boolean stays a Boolean next to 0 and 1, in a value and in a literal")
     func booleans() throws {
         let literal = ParameterEncoding(booleans: .literal)
         let profile = try text(Parameters(encoding: Profile()), literal)
@@ -37,7 +37,7 @@ import Testing
         #expect([#"{"a":true,"b":1}"#, #"{"b":1,"a":true}"#].contains(String(decoding: json, as: UTF8.self)))
     }
 
-    @Test("dates are written as the encoder that is passed writes them")
+    @Test("dates are written as the given encoder writes them")
     func dates() throws {
         let encoder = JSONEncoder()
         encoder.dateEncodingStrategy = .iso8601
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(
-        "no text creates an invalid query: blanks, percent signs, quotes, control characters, half of an escape",
+        "no text creates an invalid query: blanks, percent signs, quotes, control characters or a partial escape",
         arguments: [
             (" ", "%20"), ("100%", "100%25"), ("%zz", "%25zz"), ("\"<>\\^`{|}", "%22%3C%3E%5C%5E%60%7B%7C%7D"),
             ("a\nb\0", "a%0Ab%00"), ("2~XlNd+M+261dHJobVe9J/iszJktw==", "2~XlNd%2BM%2B261dHJobVe9J/iszJktw%3D%3D"),

@@ -7,7 +7,7 @@ import Testing
         try encoding.encode(parameters)
     }
 
-    @Test("names are sorted, containers are nested, sets are repeated, and null has no equals sign")
+    @Test("names are sorted, containers are nested, sets are repeated, and null doesn't have an equals sign")
     func shapes() throws {
         #expect(try text(["b": 2, "a": 1]) == "a=1&b=2")
         #expect(try text(["user": .object(["name": "Ada", "id": 7])]) == "user%5Bid%5D=7&user%5Bname%5D=Ada")
@@ -19,7 +19,7 @@ import Testing
             try text(Parameters([.init("z", 1), .init("a", 2)]), ParameterEncoding(sortsNames: false)) == "z=1&a=2")
     }
 
-    @Test("everything reserved except ? and / is escaped, and composed characters stay whole")
+    @Test("all reserved characters except ? and / are escaped, and composed characters stay whole")
     func escaping() throws {
         #expect(try text(["q": "a+b;c&d=e f"]) == "q=a%2Bb%3Bc%26d%3De%20f")
         #expect(
@@ -29,7 +29,7 @@ import Testing
         #expect(try text(["#[]@!$'()*,:": "x"]) == "%23%5B%5D%40%21%24%27%28%29%2A%2C%3A=x")
     }
 
-    @Test("a value marked as encoded is sent as it is, and checked")
+    @Test("a value marked as encoded is sent unchanged, after a check")
     func encoded() async throws {
         #expect(try text(["q": .encoded("a%20b%2B")]) == "q=a%20b%2B")
         #expect(try text(["q": "a%20b"]) == "q=a%2520b")
@@ -96,7 +96,7 @@ import Testing
         #expect(throws: EncodingError.self) { try encoder.encode([ParameterValue.decimal(.nan)]) }
     }
 
-    @Test("a value whose encoder writes blanks and escapes is read unchanged")
+    @Test("a value whose encoder writes blanks and escapes is read back unchanged")
     func formatted() throws {
         struct Nested: Encodable {
             let a = ["x": [1, 2], "y": []], b = [String: [String: Bool]](), c = ["": "/\u{1F600}"]

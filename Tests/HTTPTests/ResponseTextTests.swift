@@ -11,7 +11,7 @@ import Testing
     }
 
     @Test(
-        "is read by the charset's label, without a label as UTF-8, and an empty label doesn't count",
+        "is decoded with the charset's label, or as UTF-8 if the label is missing or empty",
         arguments: [
             ("text/html", "é"), ("text/html; charset=", "é"), ("text/html; charset=\"\"", "é"), ("", "é"),
             ("text/html; charset=\" \"", "é"), ("text/html; charset=; a=b", "é"), ("text/html; charset=utf8", "é"),
@@ -23,7 +23,7 @@ import Testing
         #expect(try response(type.isEmpty ? [] : [type], [0xC3, 0xA9]).text() == expected)
     }
 
-    @Test("with two types it is read by the last valid one, and both count as one for acceptable types")
+    @Test("is decoded with the last valid type if there are two, which count as one for acceptable types")
     func repeatedTypes() throws {
         let twice = try response(["text/html; charset=utf-8", "text/html"], [0xC3, 0xA9])
         #expect(try twice.text() == "é" && twice.mediaType == "text/html")
@@ -34,7 +34,7 @@ import Testing
         #expect(ContentTypes.json.contains(try #require(broken.mediaType)))
     }
 
-    @Test("is refused with the label, or with the charset that the bytes are not valid in")
+    @Test("throws with the label, or with the charset that the bytes are invalid in")
     func failures() throws {
         func message(_ label: String, _ bytes: [UInt8]) throws -> String? {
             let response = try response(["text/plain; charset=\"\(label)\""], bytes)

@@ -7,7 +7,7 @@ import Testing
     private let now = Date(timeIntervalSince1970: 784_111_777)
 
     @Test(
-        "the longest wait of all valid fields counts; missing, invalid and past values ask for no wait",
+        "the longest valid wait counts, and missing, invalid and past values don't cause a wait",
         arguments: [
             ([], nil), (["7"], 7), (["3", "Sun, 06 Nov 1994 08:49:42 GMT"], 5), (["soon", "2", "-9"], 2), (["0"], nil),
             (["Sun, 06 Nov 1994 08:49:37 GMT"], nil), (["Sunday, 06-Nov-94 08:48:37 GMT"], nil),

@@ -5,7 +5,7 @@ import Testing
 @testable import ErrandHTTP
 
 @Suite("Sleeping until an instant", .endsInTime) struct SleepingTests {
-    @Test("sleeps end, whichever began first, and never too early")
+    @Test("sleeps end at the right time, in any order of starting")
     func instants() async throws {
         let (tasks, log, start) = (SleepingTasks(), Log<Int>(), ContinuousClock.now)
         try await withThrowingTaskGroup { group in
@@ -24,7 +24,7 @@ import Testing
         try await tasks.sleep(until: start)
     }
 
-    @Test("a cancelled sleep ends at once and leaves no state, whatever else sleeps at the same time")
+    @Test("a cancelled sleep ends at once and leaves no state, with any other sleeps")
     func cancelled() async throws {
         let (tasks, hour) = (SleepingTasks(), ContinuousClock.now.advanced(by: .seconds(3600)))
         let longest = Task { try await tasks.sleep(until: hour.advanced(by: .seconds(1))) }

@@ -14,7 +14,7 @@ import Testing
         #expect(time.now.duration(to: last) / .seconds(86_400) == 36_525)
     }
 
-    @Test("a bounded duration equals the original if that fits")
+    @Test("a bounded duration equals the original if that is in range")
     func durations() {
         #expect(Duration.milliseconds(7).bounded == .milliseconds(7))
         #expect(Duration.seconds(-1).bounded == .zero)

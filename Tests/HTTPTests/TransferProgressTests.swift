@@ -3,7 +3,7 @@ import Testing
 
 @Suite("The fraction of a transfer", .leakChecked) struct TransferProgressTests {
     @Test(
-        "the fraction follows from the bytes wherever the total is known",
+        "the fraction follows from the bytes if the total is known",
         arguments: [
             (TransferProgress(), nil), (TransferProgress(sent: 5, totalToSend: 10), 0.5),
             (TransferProgress(sent: 10, totalToSend: 10), 1), (TransferProgress(received: 1, totalToReceive: 4), 0.25),
@@ -18,7 +18,7 @@ import Testing
         #expect(progress.fraction == fraction)
     }
 
-    @Test("a composite's own fraction wins over the fraction of the bytes")
+    @Test("a composite's own fraction takes precedence over the bytes")
     func given() {
         var progress = TransferProgress(sent: 5, totalToSend: 10, fraction: 0.1)
         #expect(progress.fraction == 0.1)

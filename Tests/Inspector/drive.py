@@ -83,12 +83,15 @@ async def footer(browser, text):
     await browser.until(f"document.getElementById('footer').textContent.startsWith({json.dumps(text)})")
 
 
-async def shows_the_shop(browser, app):
-    await browser.until("document.getElementById('connection').textContent === 'live'")
+async def opens(browser):
+    await browser.until("document.getElementById('connection')?.textContent === 'live'")
     check(await browser.run("location.search") == "", "the token stays in the address")
     check(await browser.run("document.cookie") == "", "a script can read the cookie")
+
+
+async def shows_the_shop(browser, app):
     await app.command("shop")
-    await footer(browser, "20 activities")
+    await footer(browser, "21 activities")
     tree = await browser.run("[...document.querySelectorAll('.row')].filter(r => !r.hidden).map(r => r.getAttribute('aria-level'))")
     check(tree[:8] == ["1", "2", "2", "3", "3", "3", "3", "2"], f"the tree is {tree}")
     await row(browser, "/v1/prices")
@@ -105,16 +108,76 @@ async def shows_the_shop(browser, app):
     await picture(browser, "bodies")
     await row(browser, "unreachable")
     check("cannotConnect" in await tab(browser, "overview"), "the error isn't shown")
+    await picture(browser, "failed")
     await row(browser, "Chat")
     check("hello" in await tab(browser, "messages"), "the socket's messages aren't shown")
+    await picture(browser, "socket")
     await row(browser, "logo.png")
     await tab(browser, "bodies")
     await browser.until("document.querySelector('.body-image')?.naturalWidth === 8")
+    await row(browser, "manual")
+    text = await tab(browser, "bodies")
+    check("manual: [200]" in text and "5.6 kB" in text and "92 B on the wire" in text, text)
+    await row(browser, "news")
+    text = await tab(browser, "messages")
+    check("apples are back" in text and "plums are gone" in text, text)
+    await picture(browser, "events")
+
+
+async def shows_transfers(browser, app):
+    await app.command("transfers")
+    for name, part in [("film.mp4", "Received 3.0 MB of 8.0 MB · 37%"), ("backup", "Sent 2.0 MB of 4.0 MB · 50%"),
+                       ("broken.mp4", "Received 5.0 MB of 8.0 MB · 62%")]:
+        await row(browser, name)
+        await browser.until(f"document.querySelector('#detail h2')?.innerText.includes('{name}')")
+        await tab(browser, "overview")
+        await browser.until(f"document.getElementById('panel').innerText.includes({json.dumps(part)})")
+        value = await browser.run("(bar => bar.value / bar.max)(document.querySelector('#panel progress'))")
+        check(0.3 < value < 0.7, f"{name} is at {value}")
+    await browser.until("[...document.querySelectorAll('.row')].filter(r => !r.hidden && r.innerText.includes('%')).length >= 3")
+    widths = await browser.run("[...document.querySelectorAll('.progress')].filter(p => !p.hidden && !p.parentElement.hidden).map(p => p.style.width)")
+    check(sorted(widths) == ["25%", "37%", "50%", "62%"], f"the bars are {widths}")
+    # The details of a running activity are drawn again and again. The focus stays where it is.
+    await row(browser, "film.mp4")
+    await browser.until("document.querySelector('#detail h2').innerText.includes('film.mp4')")
+    await tab(browser, "overview")
+    await picture(browser, "download")
+    await tab(browser, "headers")
+    await browser.run("document.getElementById('tab-headers').focus()")
+    await picture(browser, "transfers")
+    await app.command("finish")
+    await browser.until("[...document.querySelectorAll('.progress')].filter(p => !p.hidden && !p.parentElement.hidden).length === 1")
+    await browser.until("document.getElementById('panel') && !document.getElementById('detail').innerText.includes('running')")
+    check(await browser.run("document.activeElement.id") == "tab-headers", "the focus is lost")
+    await browser.run("document.querySelector('.close').click()")
+    await browser.run("document.getElementById('clear').click()")
+    await footer(browser, "0 activities")
+
+
+async def speaks(browser, app):
+    """The tree that a screen reader gets."""
+    await browser.call("Accessibility.enable")
+    tree = (await browser.call("Accessibility.getFullAXTree"))["nodes"]
+    nodes = [(node["role"]["value"], node.get("name", {}).get("value", ""), node) for node in tree
+             if not node.get("ignored") and "role" in node]
+    names = {role: [name for found, name, _ in nodes if found == role] for role in {role for role, _, _ in nodes}}
+    for role in ["button", "textbox", "searchbox", "combobox", "checkbox", "tab", "treegrid", "row", "spinbutton", "progressbar"]:
+        unnamed = [name for name in names.get(role, []) if not name.strip()]
+        check(not unnamed, f"{len(unnamed)} of role {role} have no name")
+    check("Activities" in names["treegrid"], f"the grids are {names['treegrid']}")
+    rows = names["row"]
+    check(any(name.startswith("GET, /v1/prices, 200, 17 B, ") and "attempt 2" in name for name in rows), f"the rows are {rows}")
+    check(any(name.startswith("GET, /v1/catalog, 200, ") and "cache" in name for name in rows), f"the rows are {rows}")
+    check("Overview" in names["tab"], f"the tabs are {names['tab']}")
+    selected = [name for role, name, node in nodes if role == "row" and any(
+        p["name"] == "selected" and p["value"]["value"] for p in node.get("properties", []))]
+    check(len(selected) == 1, f"selected are {selected}")
+    await browser.call("Accessibility.disable")
 
 
 async def shows_hostile_text(browser, app):
     await app.command("hostile")
-    await footer(browser, "21 activities")
+    await footer(browser, "22 activities")
     await row(browser, "evil")
     for name in ["overview", "headers", "bodies"]:
         text = await tab(browser, name)
@@ -272,7 +335,10 @@ async def main():
         async with Browser() as browser:
             await browser.window(1360, 800)
             await browser.call("Page.navigate", url=app.address)
+            await opens(browser)
+            await shows_transfers(browser, app)
             await shows_the_shop(browser, app)
+            await speaks(browser, app)
             await shows_hostile_text(browser, app)
             await looks_right(browser)
             await survives_many(browser, app)

@@ -9,6 +9,8 @@ import Foundation
 ///
 ///     shop                a batch, a chain, redirects, retries, a cache, images, a socket, events and an upload
 ///     send COUNT RATE     stubbed requests per second, with paths, statuses and sizes that follow from their numbers
+///     transfers           a download, an upload, and a stream that stop halfway, and a download that is cut off
+///     finish              lets these transfers go on, and waits for them
 ///     hostile             markup, escapes and secrets in every part of a response
 ///     get PATH            one request through the inspector's filters; prints its status or its error
 @main
@@ -19,6 +21,7 @@ struct InspectorProcess {
         say(address.absoluteString)
         let stubs = StubbedTraffic(inspector)
         var shop: ShopTraffic?
+        var transfers: TransferTraffic?
         while let line = await nextLine() {
             let words = line.split(separator: " ").map(String.init)
             switch words.first {
@@ -26,6 +29,10 @@ struct InspectorProcess {
                 let traffic = try shop ?? ShopTraffic(inspector)
                 shop = traffic
                 try await traffic.run()
+            case "transfers": transfers = try TransferTraffic(inspector)
+            case "finish":
+                try await transfers?.finish()
+                transfers = nil
             case "send": await stubs.send(Int(words[1]) ?? 0, perSecond: Int(words[2]) ?? 1000)
             case "hostile": await stubs.sendHostile()
             case "get": say(await stubs.get(words[1]))

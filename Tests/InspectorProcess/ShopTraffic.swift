@@ -67,6 +67,10 @@ struct ShopTraffic {
                 body: Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
             ).slowly(bytesPerChunk: 20_000, every: .milliseconds(20)))
         server.on(.post, "/v1/upload", .text("thanks").delayed(by: .milliseconds(20)))
+        server.on(
+            .get, "/v1/manual",
+            TestResponse(
+                status: 200, headers: ["Content-Type": "application/json", "Content-Encoding": "gzip"], body: manual))
         server.on(.get, "/v1/news", .events(["apples are back", "pears are new", "plums are gone"]))
         server.on(.get, "/v1/chat", .webSocket { try $0.echo() })
         for number in 1...4 {
@@ -81,6 +85,14 @@ struct ShopTraffic {
             base64Encoded: """
                 iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAHUlEQVR42mP4Dwby8ReACJnNgFMCUwjC\
                 xi1BBzsAl0OJYWNup+sAAAAASUVORK5CYII=
+                """) ?? Data()
+
+    /// 5,612 bytes of JSON, compressed to 92.
+    private static let manual =
+        Data(
+            base64Encoded: """
+                H4sIAAAAAAACA+3JsQmAMBRF0VUev3YCVxGLBxIJ6A+EpBJ3dw2Le9rzxO2cvmLVFmP2VB1qpch5qKV8umYs4jiO4ziO4ziO4ziO\
+                4ziO4/56+/sBMDhOoOwVAAA=
                 """) ?? Data()
 
     func run() async throws {
@@ -101,6 +113,7 @@ struct ShopTraffic {
         _ = try await agent.send(Call<Data>(.get, "prices"))
         _ = try await agent.send(Call<Data>(.get, "logo.png"))
         _ = try await agent.send(Call<Data>(.get, "photo"))
+        _ = try await agent.send(Call<Data>(.get, "manual"))
         _ = try await agent.send(Upload())
         var news = agent.events(Call<HTTPBody>(.get, "news"), EventOptions(reconnection: .off)).makeAsyncIterator()
         while try await news.next() != nil {}

@@ -49,7 +49,7 @@ struct AccessTests {
         #expect(try visit.request("GET", "/", ["Cookie": "a=b; \(visit.cookie); c=d"]).status == 200)
     }
 
-    @Test("a name that someone's DNS points to this device is refused")
+    @Test("a name that DNS points to this device is refused")
     func rebinding() throws {
         let visit = try Visit()
         for host in [
@@ -68,7 +68,7 @@ struct AccessTests {
         }
     }
 
-    @Test("other origins are refused, on other ports of this host too")
+    @Test("other origins are refused, even other ports of this host")
     func origins() throws {
         let visit = try Visit()
         for origin in [
@@ -87,6 +87,30 @@ struct AccessTests {
         #expect(try visit.request("GET", "/", ["Sec-Fetch-Site": "none"]).status == 200)
         let options = try visit.request("OPTIONS", "/tools", ["Origin": "http://evil.example"])
         #expect(options.status == 403 && !options.head.lowercased().contains("access-control"))
+    }
+
+    @Test("another origin can't turn tools on, and guessing a token opens nothing")
+    func toolsOfOthers() async throws {
+        let visit = try Visit()
+        let settings = #"{"delay":0,"bandwidth":0,"failures":5,"failureStatus":0,"rules":[]}"#
+        for method in ["POST", "PUT", "DELETE", "PATCH"] {
+            let reply = try visit.request(
+                method, "/tools", ["Origin": "http://evil.example", "Content-Type": "application/json"], body: settings)
+            #expect(reply.status == 403, "\(method)")
+            #expect(!reply.head.lowercased().contains("access-control"))
+        }
+        #expect(try visit.request("POST", "/tools", ["Cookie": ""], body: settings).status == 403)
+        let agent = NetworkAgent(
+            baseURL: "https://api.example.com", transport: .stub(.text("ok")), filters: visit.inspector.filters)
+        _ = try await agent.send(Call<Data>(.get, "a"))
+        // Right up to the last character, and longer or shorter by one.
+        var guesses = (0..<200).map { _ in (0..<48).map { _ in String("0123456789abcdef".randomElement()!) }.joined() }
+        guesses += [String(visit.token.dropLast()), visit.token + "0", visit.token.uppercased() + "g", "%00", "\u{41}"]
+        guesses.append(String(visit.token.dropLast()) + (visit.token.last == "0" ? "1" : "0"))
+        for guess in guesses {
+            let reply = try visit.request("GET", "/?token=\(guess)", ["Cookie": ""])
+            #expect(reply.status == 403 && reply.field("set-cookie") == nil, "\(guess)")
+        }
     }
 
     @Test(
@@ -120,7 +144,8 @@ struct AccessTests {
         #expect(!inspector.isListening)
         let visit = try Visit(inspector)
         #expect(inspector.isListening)
-        #expect(throws: InspectorError.self) { try inspector.start(inReleaseBuilds: true) { _ in } }
+        let second = #expect(throws: InspectorError.self) { try inspector.start(inReleaseBuilds: true) { _ in } }
+        #expect(second?.code == .alreadyStarted)
         inspector.stop()
         #expect(!inspector.isListening)
         #expect(throws: Visitor.Refused.self) { try Visitor(port: visit.port) }
@@ -137,12 +162,14 @@ struct AccessTests {
     @Test("a taken port is an error")
     func takenPort() throws {
         let visit = try Visit()
-        #expect(throws: InspectorError.self) {
+        let error = #expect(throws: InspectorError.self) {
             try TrafficInspector().start(port: visit.port, inReleaseBuilds: true) { _ in }
         }
+        #expect(
+            error?.code == .listeningFailed && "\(error!)".hasPrefix("listeningFailed: the inspector can't listen: "))
     }
 
-    @Test("the last owner's end stops the server")
+    @Test("releasing the last owner stops the server")
     func lastOwner() throws {
         var visit: Visit? = try Visit(watchForLeaks(TrafficInspector()))
         let port = try #require(visit?.port)
@@ -160,7 +187,7 @@ struct AccessTests {
         #expect(inspector.isListening)
         #else
         let error = #expect(throws: InspectorError.self) { try inspector.start { _ in } }
-        #expect(error?.reason == .releaseBuild && !inspector.isListening)
+        #expect(error?.code == .releaseBuild && !inspector.isListening)
         #endif
     }
 }

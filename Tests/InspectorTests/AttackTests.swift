@@ -70,7 +70,7 @@ struct AttackTests {
         #expect(try (0..<4).map { _ in try fast.response().status } == [200, 404, 200, 404])
     }
 
-    @Test("a thousand silent connections don't keep the page out")
+    @Test("a thousand silent connections don't block the page")
     func silence() throws {
         let visit = try Visit()
         let page = try visit.events()
@@ -105,7 +105,7 @@ struct AttackTests {
         #expect(silent.received.isEmpty)
     }
 
-    @Test("a page that never reads slows nobody, costs no memory, and learns how many rows it missed")
+    @Test("a page that never reads delays nobody, uses no memory, and learns how many rows it missed")
     func neverReads() async throws {
         let visit = try Visit(TrafficInspector(maximumActivities: 200))
         let agent = Self.agent(visit.inspector)
@@ -138,7 +138,27 @@ struct AttackTests {
         #expect((body["text"] as? String)?.count == 1000)
     }
 
-    @Test("over many exchanges the number of activities and the memory stay flat")
+    @Test("names of 64 KB stay within the limits of a row, and the memory limit counts them")
+    func longNames() async throws {
+        let visit = try Visit(TrafficInspector(maximumBytes: 4 << 20))
+        let agent = Self.agent(visit.inspector)
+        let long = String(repeating: "n", count: 64 << 10)
+        for _ in 0..<100 {
+            let call = Call<Data>(.get, long) { call in
+                call.headers = HTTPHeaders([long: long])
+                call.label = long
+            }
+            _ = try await agent.send(call)
+        }
+        let count = visit.inspector.recordedIDs.count
+        #expect(count > 5 && count < 40)
+        let page = try visit.events()
+        while page.text.matches(of: /"id":/).count < count { #expect(page.receive()) }
+        #expect(page.received.count < count * (80 << 10))
+        #expect(try visit.request("GET", "/archive").status == 200)
+    }
+
+    @Test("after many exchanges, the number of activities and the memory stay constant")
     func flatMemory() async throws {
         let inspector = TrafficInspector(maximumActivities: 500, maximumBytes: 4 << 20)
         _ = try inspector.start(inReleaseBuilds: true) { _ in }

@@ -1,4 +1,5 @@
 import Errand
+import ErrandStreaming
 import ErrandTestSupport
 import ErrandTesting
 import ErrandWebSocket
@@ -28,7 +29,7 @@ struct CanaryTests {
         return all + page.text
     }
 
-    @Test("of headers, queries, forms, JSON, cookies, redirects, labels, notes and errors")
+    @Test("from headers, queries, forms, JSON, cookies, redirects, labels, notes and errors")
     func exchanges() async throws {
         let canary = Self.canary
         let visit = try Visit()
@@ -72,7 +73,46 @@ struct CanaryTests {
         #expect(!all.contains("Y2FuYXJ5"), "as Base64")
     }
 
-    @Test("of WebSocket messages")
+    @Test("of nested JSON, XML, URLs in redirects and bodies, and events of an event stream")
+    func nested() async throws {
+        let canary = Self.canary
+        let visit = try Visit()
+        let stub = StubTransport()
+        let deep =
+            #"{"a":[{"b":{"client_secret":"\#(canary)-deep","c":[{"refresh_token":"\#(canary)-list"}]}}],"end":1}"#
+        stub.on(
+            "/moved",
+            response: .redirect(to: "https://ada:\(canary)-user@other.example.com/deep?access_token=\(canary)-moved#x"))
+        stub.on(
+            "/deep",
+            response: StubResponse(headers: ["Content-Type": "application/json"], body: Data(deep.utf8)))
+        stub.on(
+            "/xml",
+            response: StubResponse(
+                headers: ["Content-Type": "application/xml"], body: Data("<a><password>\(canary)</password></a>".utf8)))
+        stub.on(
+            "/events",
+            response: StubResponse(
+                headers: ["Content-Type": "text/event-stream"],
+                body: Data("data: {\"token\":\"\(canary)-event\"}\n\ndata: last event\n\n".utf8)))
+        let agent = NetworkAgent(
+            baseURL: "https://api.example.com", transport: stub, accessories: [visit.inspector])
+        _ = try? await agent.send(Call<Data>(.get, "moved"))
+        for path in ["deep", "xml"] {
+            _ = try await agent.send(
+                Call<Data>(.post, path, body: .data(Data(deep.utf8), contentType: "application/json")))
+        }
+        for try await _ in agent.events(Call<HTTPBody>(.get, "events"), EventOptions(reconnection: .off)) {}
+        let all = try everything(visit, until: "/events")
+        #expect(all.contains("last event") && all.contains("--data-binary") && all.contains("StubTransport()"))
+        #expect(!all.contains(canary), "\(all.range(of: canary).map { all[$0.lowerBound...].prefix(80) } ?? "")")
+        // The page shows the same after the activities have been masked in memory.
+        try await eventually { visit.inspector.unmaskedIDs.isEmpty }
+        #expect(try everything(visit, until: "/events").contains("last event"))
+        #expect(try !everything(visit, until: "/events").contains(canary))
+    }
+
+    @Test("from WebSocket messages")
     func messages() async throws {
         let visit = try Visit()
         let stub = StubTransport()
@@ -93,7 +133,7 @@ struct CanaryTests {
         #expect((activity["messageList"] as? [Any])?.count == 2)
     }
 
-    @Test("and nothing of an inspector's own secrets is in its descriptions")
+    @Test("and the inspector's own secrets aren't in its descriptions")
     func descriptions() throws {
         let visit = try Visit()
         var text = ""

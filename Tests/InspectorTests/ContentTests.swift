@@ -140,7 +140,7 @@ struct ContentTests {
         #expect(visit.inspector.recordedIDs.isEmpty)
     }
 
-    @Test("the oldest activities make room, and running ones stay")
+    @Test("the oldest activities are removed first, and running activities stay")
     func eviction() async throws {
         let visit = try Visit(TrafficInspector(maximumActivities: 10))
         let gate = Gate()
@@ -171,7 +171,7 @@ struct ContentTests {
         #expect(inspector.recordedIDs.isEmpty)
     }
 
-    @Test("hostile text stays text: JSON keeps every character")
+    @Test("hostile text is escaped, and JSON keeps every character")
     func hostileText() throws {
         for text in [
             "</script><script>alert(1)</script>", "\u{1B}[2J\u{202E}x\u{0}\u{7F}\u{85}\u{2028}", "\"\\\n\r\t/",

@@ -46,7 +46,7 @@ struct ExportTests {
         return MaskedActivity(try #require(store.all.first), Redaction())
     }
 
-    @Test("as a test that compiles and passes")
+    @Test("a request is copied as a test that compiles and passes")
     func stubTest() async throws {
         let activity = try await Self.activity("{\"error\":\"no \\\\ \u{202E}user\"}\n")
         let copied = try #require(StubTest.text(of: activity))
@@ -60,7 +60,7 @@ struct ExportTests {
     }
 
     #if os(Linux) || os(macOS)
-    @Test("as a curl command in which a shell interprets no part of the request")
+    @Test("a request is copied as a curl command in which the shell doesn't interpret any part")
     func curl() async throws {
         let request = RecordedExchange.Request(
             .post, "https://api.example.com/a'b?c=$(id)&d=`id`",
@@ -82,18 +82,43 @@ struct ExportTests {
                 <X-Empty;>
                 <-H>
                 <X-Escape: \\u{1B}[2J>
-                <-H>
-                <Content-Type: application/json>
                 <--compressed>
                 <--data-binary>
                 <{'a': "$HOME"}
                 >
+                <-H>
+                <User-Agent:>
+                <-H>
+                <Content-Type: application/json>
+                <-H>
+                <Expect:>
                 <https://api.example.com/a'b?c=$(id)&d=`id`>
 
                 """)
     }
 
-    @Test("bytes of a body reach curl through printf")
+    @Test(
+        "curl sends a copied request without fields of its own",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/curl"), "curl is not installed"))
+    func ownFields() async throws {
+        let server = try TestServer()
+        server.on("/a", .text("ok"))
+        let body = RecordedBody(Data("x=1".utf8))
+        for request in [
+            RecordedExchange.Request(.post, server.url("/a"), body: body),
+            RecordedExchange.Request(.get, server.url("/a"), headers: ["User-Agent": "own"]),
+        ] {
+            let shell = try #require(Program("sh"))
+            let command = CurlCommand.text(of: request).replacing(
+                "curl ", with: "curl -s --noproxy '*' ", maxReplacements: 1)
+            #expect(try await shell.run(["-c", command], limit: .seconds(60)).text == "ok")
+        }
+        let (post, get) = (server.received[0], server.received[1])
+        #expect(post.text == "x=1" && !post.headers.contains(.contentType) && !post.headers.contains(.userAgent))
+        #expect(get.headers[.userAgent] == "own")
+    }
+
+    @Test("the bytes of a body reach curl through printf")
     func bytes() async throws {
         let all = Data((0...255).map { UInt8($0) })
         let request = RecordedExchange.Request(.put, "https://a.example/", body: RecordedBody(all))

@@ -3,7 +3,7 @@ import Testing
 @testable import ErrandInspector
 
 @Suite("The server's parser") struct PageRequestTests {
-    @Test("a request is the same at every split, and not complete before its end")
+    @Test("a request is the same at every split, and incomplete before its end")
     func splits() throws {
         let text = Array(
             "POST /tools?a=1&b= HTTP/1.1\r\nHost: a\r\nX-Long:\t value \r\nContent-Length: 5\r\n\r\nhelloGET".utf8)

@@ -22,21 +22,21 @@ struct ToolTests {
             accessories: [visit.inspector], time: time)
     }
 
-    @Test("they are off at first and after a stop")
+    @Test("the tools are off at first and after a stop")
     func off() async throws {
         let visit = try Visit()
         let stub = StubTransport(StubResponse.text("ok"))
         let agent = agent(visit, stub)
         #expect(try await agent.send(Call<String>(.get, "a")).value == "ok")
-        #expect(agent.explain(Call<String>(.get, "a")).description.contains("inspector tools, off"))
+        #expect(agent.explain(Call<String>(.get, "a")).description.contains("the inspector's tools: off"))
         #expect(try set(ToolSettings(failures: 1), visit) == 200)
-        #expect(agent.explain(Call<String>(.get, "a")).description.contains("inspector tools, on"))
+        #expect(agent.explain(Call<String>(.get, "a")).description.contains("the inspector's tools: on"))
         visit.inspector.stop()
         #expect(try await agent.send(Call<String>(.get, "a")).value == "ok")
         #expect(stub.received.count == 2)
     }
 
-    @Test("the next requests fail, and only as many as asked for")
+    @Test("the next requests fail, up to the requested number")
     func failures() async throws {
         let visit = try Visit()
         let stub = StubTransport(StubResponse.text("ok"))
@@ -71,7 +71,7 @@ struct ToolTests {
         #expect(shown["source"] as? String == "inspector" && shown["status"] as? Int == 418)
     }
 
-    @Test("delay and bandwidth are waits on the agent's clock")
+    @Test("delay and bandwidth wait on the agent's clock")
     func slow() async throws {
         let visit = try Visit()
         let time = ManualTimeSource()
@@ -92,7 +92,7 @@ struct ToolTests {
         #expect(start.duration(to: time.now) >= .milliseconds(3500))
     }
 
-    @Test("settings out of range are bounded, and garbage is refused")
+    @Test("settings out of range are clamped, and invalid settings are refused")
     func bounds() throws {
         let rule = ToolSettings.Rule(pattern: "a", status: 7, type: "a\r\nX: b", body: "", latency: 1 << 40)
         let wild = ToolSettings(
@@ -111,7 +111,7 @@ struct ToolTests {
     }
 
     @Test(
-        "a pattern occurs anywhere in the URL",
+        "a pattern matches anywhere in the URL",
         arguments: [
             ("users", true), ("*", true), ("https://*/users", true), ("a*e", true), ("users/*/x", false),
             ("USERS", false),
@@ -121,7 +121,7 @@ struct ToolTests {
         #expect(URLPattern.matches("https://api.example.com/users/7", pattern) == matches)
     }
 
-    @Test("a pattern of many stars takes no exponential time")
+    @Test("a pattern with many stars doesn't take exponential time")
     func patternTime() {
         #expect(!URLPattern.matches(String(repeating: "a", count: 20_000), String(repeating: "a*", count: 200) + "b"))
     }

@@ -1,4 +1,5 @@
 import ErrandEssentials
+import ErrandPlatform
 import ErrandSupport
 import Foundation
 import Testing

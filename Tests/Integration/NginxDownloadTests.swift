@@ -43,7 +43,7 @@ struct NginxDownloadTests {
         try data.write(to: nginx.folder.appendingPathComponent("www/film.bin"), options: .atomic)
     }
 
-    @Test("whole, in segments, and by name into a directory", arguments: NginxTests.Kind.allCases)
+    @Test("files are downloaded whole, in segments, and by name into a directory", arguments: NginxTests.Kind.allCases)
     func whole(kind: NginxTests.Kind) async throws {
         let nginx = try await Nginx()
         for segments in [1, 2, 8] {
@@ -57,7 +57,8 @@ struct NginxDownloadTests {
     }
 
     @Test(
-        "interrupted and continued, with a tag, with a date, without ranges", arguments: NginxTests.Kind.allCases,
+        "interrupted downloads continue, with an entity tag, with a date, and without ranges",
+        arguments: NginxTests.Kind.allCases,
         [1, 8])
     func takenUp(kind: NginxTests.Kind, segments: Int) async throws {
         let nginx = try await Nginx()
@@ -76,7 +77,8 @@ struct NginxDownloadTests {
     }
 
     @Test(
-        "a file that changes under it is never joined with the old one", arguments: NginxTests.Kind.allCases, [1, 2, 8])
+        "a file that changes during the download is never joined with the old file",
+        arguments: NginxTests.Kind.allCases, [1, 2, 8])
     func changes(kind: NginxTests.Kind, segments: Int) async throws {
         let nginx = try await Nginx()
         let agent = agent(nginx, kind, segments: segments)

@@ -52,7 +52,7 @@ struct NginxSocketTests {
         await socket.close()
     }
 
-    @Test("over TCP, and over TLS with your own authority and a pinned key")
+    @Test("messages are exchanged over TCP, and over TLS with your own authority and a pinned key")
     func echoes() async throws {
         try await echo(agent(nginx.url("plain", scheme: "http", host: "127.0.0.1")))
         try await echo(agent(nginx.url("tls"), pins: [try await nginx.pin("named")]))

@@ -63,7 +63,7 @@ struct NginxTests {
         #expect(try echo.text().hasPrefix("PURGE a b ") || echo.status == 405)
     }
 
-    @Test("parts and conditions", arguments: Kind.allCases)
+    @Test("range requests and conditional requests work", arguments: Kind.allCases)
     func ranges(kind: Kind) async throws {
         let nginx = try await Nginx()
         let agent = NetworkAgent(baseURL: nginx.url, transport: kind.transport)
@@ -85,7 +85,7 @@ struct NginxTests {
         #expect(streamed == Nginx.film)
     }
 
-    @Test("a server that ends its connections after a few requests is not noticed", arguments: Kind.allCases)
+    @Test("a server that ends its connections after a few requests doesn't cause failures", arguments: Kind.allCases)
     func keepAlive(kind: Kind) async throws {
         let nginx = try await Nginx()
         let agent = NetworkAgent(baseURL: nginx.url, transport: kind.transport)
@@ -116,7 +116,7 @@ struct NginxTests {
         return NetworkAgent(baseURL: nginx.secureURL, transport: .curl(configuration))
     }
 
-    @Test("TLS with your own authority, HTTP/2 and HTTP/1.1 (behaviour, section 5, row 9)")
+    @Test("TLS works with your own authority, over HTTP/2 and HTTP/1.1")
     func ownAuthority() async throws {
         let nginx = try await Nginx()
         let two = try await secure(nginx).send(Get(path: "/text.txt")).value

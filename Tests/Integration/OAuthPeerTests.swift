@@ -97,7 +97,7 @@ struct ProviderMockTests {
         #expect(session.token != token && session.token?.owner == "ada")
     }
 
-    @Test("the loopback listener receives the redirect of a server that others wrote") func loopback() async throws {
+    @Test("the loopback listener receives the redirect of a third-party server") func loopback() async throws {
         let server = try await PythonServer(Self.script)
         let client = OAuthClient(
             issuer: server.url, id: "app", authentication: .post(secret: "secret"), transport: .system)
@@ -111,7 +111,7 @@ struct ProviderMockTests {
         #expect(try await client.signIn(scope: "openid", browser: browser).owner == "ada")
     }
 
-    @Test("what the server refuses has its code") func refusals() async throws {
+    @Test("a server's refusal has its error code") func refusals() async throws {
         let server = try await PythonServer(Self.script)
         let client = OAuthClient(
             issuer: server.url, id: "app", authentication: .basic(secret: "secret"), transport: .system)
@@ -183,7 +183,7 @@ struct AuthlibTests {
         #expect(await code { _ = try await wrong.clientToken() } == .refused)
     }
 
-    @Test("client credentials, by a secret and by a key") func clientCredentials() async throws {
+    @Test("client credentials work with a secret and with a key") func clientCredentials() async throws {
         let key = try PrivateKey.generate(.p256)
         let server = try await PythonServer(Self.script, files: ["key.pem": key.publicKey.pem])
         for (id, authentication) in [
@@ -384,7 +384,7 @@ struct ProofPeerTests {
         var result = ""
     }
 
-    @Test("1,000 proofs for random requests are valid there: signature, claims and thumbprint") func proofs()
+    @Test("joserfc accepts 1,000 proofs for random requests: signature, claims and thumbprint") func proofs()
         async throws
     {
         var random = SeededGenerator(seed: 9449)

@@ -109,7 +109,7 @@ struct PeerSocketTests {
         }
     }
 
-    @Test("messages come back over TCP, over TLS, and through nginx before either")
+    @Test("messages are echoed over TCP, over TLS, and through nginx before either")
     func echoes() async throws {
         try await echo(agent(url("plain")))
         try await echo(agent(url("tls", scheme: "https")))
@@ -124,7 +124,7 @@ struct PeerSocketTests {
         for name in ["plain", "tls"] { try await echo(agent(nginx.url(name, scheme: "http", host: "127.0.0.1"))) }
     }
 
-    @Test("fragments are one message, its ping is answered, and the subprotocol is the chosen one")
+    @Test("fragments form one message, pings are answered, and the subprotocol is the chosen one")
     func fragments() async throws {
         let socket = agent(try url("plain")).webSocket(Lines(path: "fragments"))
         var received: [String] = []
@@ -132,7 +132,7 @@ struct PeerSocketTests {
         #expect(received == ["Grüße", "notes.v2"] && socket.subprotocol == "notes.v2")
     }
 
-    @Test("its close code, its message limit, its reset and its 401 are the matching errors")
+    @Test("close codes, message limits, resets and a 401 are the matching errors")
     func endings() async throws {
         let agent = agent(try url("plain"))
         let enough = await #expect(throws: WebSocketError.self) {

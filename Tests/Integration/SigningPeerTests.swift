@@ -151,7 +151,7 @@ struct MessageSignaturePeerTests {
         return all.filter { _ in random.chance(2) }
     }
 
-    @Test("1,000 random requests each way: signed here and verified there, signed there and verified here")
+    @Test("1,000 random requests are verified in both directions")
     func both() async throws {
         let keys = try await Self.keys(in: Folder())
         var requests = Requests(seed: 9421)
@@ -268,7 +268,7 @@ struct AWSPeerTests {
         return request.headers[.authorization] ?? ""
     }
 
-    @Test("1,000 random requests have the same signatures here and there: fields, URLs, S3, tokens, unsigned bodies")
+    @Test("1,000 random requests have the same signatures as in botocore: fields, URLs, S3, tokens, unsigned bodies")
     func same() async throws {
         var requests = Requests(seed: 4)
         var messages: [Message] = []

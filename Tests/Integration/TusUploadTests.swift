@@ -55,7 +55,9 @@ struct TusUploadTests {
         try await eventually { agent.activities.isEmpty }
     }
 
-    @Test("whole, with the request that begins it, and in parts", arguments: [0, 1000, 3_000_000], [nil, 700_000])
+    @Test(
+        "a body is sent whole, with the creating request, and in parts", arguments: [0, 1000, 3_000_000],
+        [nil, 700_000])
     func whole(count: Int, part: Int64?) async throws {
         let server = try await TusServer()
         let data = try write(count)
@@ -64,7 +66,7 @@ struct TusUploadTests {
         #expect(try server.contents() == [data])
     }
 
-    @Test("cut at any byte: each attempt continues at the server's offset")
+    @Test("a connection that breaks at any byte continues at the server's offset")
     func cut() async throws {
         let server = try await TusServer(cutting: (0..<8).map { _ in .random(in: 10_000..<1_000_000) })
         let data = try write(5_000_000)
@@ -76,7 +78,7 @@ struct TusUploadTests {
         #expect(notices.contains { if case .continuing(let offset) = $0 { offset > 0 } else { false } })
     }
 
-    @Test("interrupted at any moment, and continued by the next start")
+    @Test("an upload that is interrupted at any moment is continued by the next start")
     func takenUp() async throws {
         let server = try await TusServer()
         let data = try write(6_000_000)
@@ -86,7 +88,7 @@ struct TusUploadTests {
         #expect(try server.contents().contains(data))
     }
 
-    @Test("in segments that it joins, whole, in parts and cut at any byte", arguments: [2, 5], [nil, 300_000])
+    @Test("segments are joined by the server: whole, in parts and cut at any byte", arguments: [2, 5], [nil, 300_000])
     func segments(count: Int, part: Int64?) async throws {
         let server = try await TusServer(cutting: part == nil ? (0..<6).map { _ in .random(in: 10_000..<400_000) } : [])
         let data = try write(5_000_003)
@@ -96,7 +98,7 @@ struct TusUploadTests {
         #expect(try server.contents() == [data])
     }
 
-    @Test("in segments, interrupted at any moment and continued by the next start")
+    @Test("an upload in segments that is interrupted at any moment is continued by the next start")
     func segmentsTakenUp() async throws {
         let server = try await TusServer()
         let data = try write(6_000_000)

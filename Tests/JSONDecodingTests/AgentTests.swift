@@ -17,7 +17,7 @@ struct AgentTests {
         return agent
     }
 
-    @Test("an agent decodes with it, and a request with its own")
+    @Test("an agent decodes with it, and a request can have its own decoder")
     func decodes() async throws {
         let agent = agent(#"{"id":7,"user_name":"Ada"}"#)
         #expect(try await agent.send(Call<User>(.get, "user")).value == User(id: 7, userName: nil))
@@ -28,7 +28,7 @@ struct AgentTests {
         #expect(user == User(id: 7, userName: "Ada"))
     }
 
-    @Test("a failure reports its place, as with JSONDecoder")
+    @Test("a failure reports its path, as with JSONDecoder")
     func failure() async throws {
         do {
             _ = try await agent(#"[{"id":"x"}]"#).send(Call<[User]>(.get, "users"))

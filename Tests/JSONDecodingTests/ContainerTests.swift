@@ -87,7 +87,7 @@ struct ContainerTests {
         pair.agree(String.self, "null")
     }
 
-    @Test("a decoder that a type keeps still has its text, its value and its path")
+    @Test("a decoder that a type has stored keeps its text, value and path")
     func kept() throws {
         final class Keeper: Decodable {
             let decoder: any Decoder
@@ -109,7 +109,7 @@ struct ContainerTests {
         }
     }
 
-    @Test("of equal keys the first one counts, in whatever order a type asks")
+    @Test("the first of equal keys counts, in any order in which a type reads them")
     func duplicates() throws {
         let text = #"{"a":1,"b":2,"a":3,"c":4,"b":5,"":6,"":7}"#
         for order in [["a", "b", "c", "a", ""], ["c", "b", "a"], ["b", "a", "b", "c"], ["", "c", "b", "a", "none"]] {
@@ -132,7 +132,7 @@ struct ContainerTests {
         Pair().agree([String: Int].self, "{\(many)}")
     }
 
-    @Test("dates by every strategy")
+    @Test("dates are decoded by every strategy")
     func dates() {
         var pair = Pair()
         let strategies: [JSONDecoder.DateDecodingStrategy] = [
@@ -159,7 +159,7 @@ struct ContainerTests {
         }
     }
 
-    @Test("a date that is not ISO 8601 has the path of the type that reads it, in nested containers too")
+    @Test("a date that isn't ISO 8601 has the path of the type that reads it, even in nested containers")
     func nestedDates() {
         var pair = Pair()
         pair.date(.iso8601)
@@ -186,7 +186,7 @@ struct ContainerTests {
         pair.agree([[String: Date]].self, #"[{"d":"x"}]"#)
     }
 
-    @Test("data and floats by every strategy")
+    @Test("data and floats are decoded by every strategy")
     func dataAndFloats() {
         var pair = Pair()
         let strategies: [JSONDecoder.DataDecodingStrategy] = [
@@ -205,7 +205,7 @@ struct ContainerTests {
         }
     }
 
-    @Test("keys by every strategy; those of dictionaries stay as they are")
+    @Test("keys are converted by every strategy, except keys of dictionaries")
     func keys() {
         struct Profile: Decodable {
             let userName: String?

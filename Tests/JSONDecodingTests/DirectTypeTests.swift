@@ -13,7 +13,7 @@ struct DirectTypeTests {
         return try decoder.decode(type, from: Data(text.utf8))
     }
 
-    @Test("dictionaries keep their keys even if a strategy converts keys")
+    @Test("dictionaries keep their keys even with a key strategy")
     func keptKeys() throws {
         #expect(
             try read([String: User].self, #"{"a_b":{"first_name":"Ada"}}"#) == ["a_b": User(firstName: "Ada")])
@@ -34,7 +34,7 @@ struct DirectTypeTests {
         #expect(!isDirect(Int?.self) && !isDirect([Int: String].self) && !isDirect(Set<Int>.self))
     }
 
-    @Test("an array whose elements are not all as their type wants them has the error of the first that is not")
+    @Test("an array with invalid elements throws the error of the first")
     func elements() throws {
         #expect(try read([Int].self, "[1,2.0,3e1]") == [1, 2, 30])
         #expect(try read([[Double]].self, "[[1,2.5],[],[-0.5e1]]") == [[1, 2.5], [], [-5]])
@@ -46,7 +46,7 @@ struct DirectTypeTests {
         #expect(context.codingPath.map(\.intValue) == [1, 1])
     }
 
-    @Test("of equal keys the first one counts, in whatever order a type asks for them")
+    @Test("the first of equal keys counts, in any order in which a type requests them")
     func equalKeys() throws {
         struct Triple: Decodable, Equatable { let ab, cd, ef: Int }
         let permutations = [

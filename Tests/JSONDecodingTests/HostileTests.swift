@@ -14,7 +14,7 @@ struct HostileTests {
         } catch { return nil }
     }
 
-    @Test("a text that is cut off at any byte is malformed there")
+    @Test("a text that is truncated at any byte is malformed at that byte")
     func truncated() {
         let text = Array(#"{"a":[1,-2.5e+3,"x\n\ud83d\ude00é",true,null,{"b":{}}],"c":false}"#.utf8)
         for length in 0..<text.count {
@@ -25,7 +25,7 @@ struct HostileTests {
         #expect(problem(text, AnyJSON.self) == nil)
     }
 
-    @Test("512 levels are read and more are refused, as by JSONDecoder")
+    @Test("512 levels are read and more are refused, as with JSONDecoder")
     func deep() {
         for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
             for depth in [511, 512, 513, 100_000] {
@@ -41,7 +41,7 @@ struct HostileTests {
 
     private struct Ignored: Decodable { init(from decoder: any Decoder) {} }
 
-    @Test("bytes that aren't UTF-8, and halves of surrogates, are malformed wherever they are")
+    @Test("bytes that aren't UTF-8 and unpaired surrogates are malformed everywhere")
     func invalidText() {
         for bytes: [UInt8] in [
             [0xFF], [0xC0, 0xAF], [0xE0, 0x80, 0x80], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80],
@@ -64,7 +64,7 @@ struct HostileTests {
         #expect(problem(Array("1e-\(digits)".utf8), Double.self)?.code == .numberNotRepresentable)
     }
 
-    @Test("objects with very many keys, equal ones and equal hashes, take one search each and no more")
+    @Test("objects with many keys, equal keys or equal hashes take one search per key")
     func manyKeys() throws {
         struct Small: Decodable {
             let first: Int?
@@ -81,7 +81,7 @@ struct HostileTests {
         #expect(try FastJSONDecoder().decode([String: Int].self, from: escaped).count == 100_000)
     }
 
-    @Test("errors have their place, and no part of the text")
+    @Test("errors have a position, and don't contain parts of the text")
     func messages() throws {
         let error = try #require(problem(Array(#"{"secret":tru3}"#.utf8), Ignored.self))
         #expect(error.description == "malformedJSON: expected true, false or null, found 't', byte 10")

@@ -27,7 +27,7 @@ struct DecodingLessonsTests {
     // MARK: Numbers
 
     @Test(
-        "a Double is the nearest one, also for digits that need more than 64 bits",
+        "a Double is the nearest value, even for digits that need more than 64 bits",
         arguments: [
             ("1000000000.000000001", 1e9), ("0.95000000000000000000", 0.95),
             ("-65.619720000000029", -65.61972000000003),
@@ -56,7 +56,7 @@ struct DecodingLessonsTests {
         #expect(try read("7.038531e-26", Float.self) == 7.038531e-26)
     }
 
-    @Test("integers beyond 2^53 keep every digit, in every place")
+    @Test("integers beyond 2^53 keep every digit, at any depth")
     func integers() throws {
         struct Item: Decodable {
             let sequence: Int64
@@ -71,7 +71,7 @@ struct DecodingLessonsTests {
     }
 
     @Test(
-        "an exponent or a fraction that no integer has is an error, and never a crash or a rounded number",
+        "an exponent or a fraction that an integer can't have is an error, never a crash or a rounded number",
         arguments: [
             "1147e0286", "1147e02864", "1.7976931348623157e308", "9999999999.99", "42.123", "1e-1", "1e9999999999",
         ])
@@ -112,17 +112,21 @@ struct DecodingLessonsTests {
         let agent = NetworkAgent(
             baseURL: "https://api.example.com", transport: .stub(.json(#"[{"foo":1},{"foo":123.45}]"#)))
         let plain = await #expect(throws: ErrandError.self) { try await agent.send(Call<[Order]>(.get, "orders")) }
-        #expect(plain?.message.hasSuffix("not valid JSON, or a number in the body doesn't fit its type") == true)
+        #expect(
+            plain?.message.hasSuffix("valid JSON, or a number in the body doesn't fit the type of its property")
+                == true)
         agent.configure { $0.decoder = .fast }
         let fast = await #expect(throws: ErrandError.self) { try await agent.send(Call<[Order]>(.get, "orders")) }
-        #expect(fast?.message.hasPrefix("Array<Order> expected: /1/foo: not valid, numberNotRepresentable") == true)
+        #expect(fast?.message.hasPrefix("expected Array<Order>: /1/foo: not valid, numberNotRepresentable") == true)
         #expect(fast?.message.contains("123") == false)
         // Without the body, for example in the error of a stream's element, both are possible.
         let error = try #require(plain?.underlying)
-        #expect(error.briefDescription.hasSuffix("not valid JSON, or a number in the body doesn't fit its type"))
+        #expect(
+            error.briefDescription.hasSuffix(
+                "valid JSON, or a number in the body doesn't fit the type of its property"))
     }
 
-    @Test("numbers with millions of digits or an exponent to match take no more time than reading them")
+    @Test("numbers with millions of digits or a huge exponent take no longer than reading them")
     func costlyNumbers() throws {
         let digits = String(repeating: "9", count: 2_000_000)
         let texts = [digits, "1e100000000", "10000000e100000000", "0.\(digits)", "\(digits).\(digits)", "1e-100000000"]
@@ -140,7 +144,7 @@ struct DecodingLessonsTests {
         }
     }
 
-    @Test("a Decimal of any length is the same as JSONDecoder's")
+    @Test("a Decimal of any length equals JSONDecoder's")
     func decimals() {
         var random = SeededGenerator(seed: 11)
         for _ in 0..<2_000 {
@@ -166,7 +170,7 @@ struct DecodingLessonsTests {
     }
 
     @Test(
-        "half a surrogate pair and a pair in the wrong order are errors wherever they are",
+        "unpaired surrogates and pairs in the wrong order are errors everywhere",
         arguments: [
             #"["\uDFF3"]"#, #"{"name":"\udc00\ud800\uggggxy"}"#, #"{"a":"\ufffdSC\udee4\udff0L"}"#,
             #"["\uD800\uD800"]"#,
@@ -179,7 +183,7 @@ struct DecodingLessonsTests {
     }
 
     @Test(
-        "bytes that aren't UTF-8 are errors, however much precedes them",
+        "bytes that aren't UTF-8 are errors, after any text",
         arguments: [
             [0xF0, 0x8F, 0xBF, 0xBF], [0xFF], [0xF5, 0x80, 0x80, 0x80], [0xED, 0xBF, 0xB3], [0xC0, 0x80], [0xE2, 0x82],
         ])
@@ -195,7 +199,7 @@ struct DecodingLessonsTests {
     }
 
     @Test(
-        "text that lenient parsers read is malformed",
+        "text that only lenient parsers accept is malformed",
         arguments: [
             #"{"foo" = 1, "bar" = 2}"#, "not json", #"{"rsvHour":11",rsvMin":30}"#, "{foo:1}", "[[]", "[1] x",
             "{'a':1}",
@@ -223,7 +227,7 @@ struct DecodingLessonsTests {
         }
     }
 
-    @Test("an error of an element far inside has the whole path, as text in the agent's error")
+    @Test("an error in a nested element has the whole path, as text in the agent's error")
     func farInside() async throws {
         let agent = NetworkAgent(
             baseURL: "https://api.example.com",

@@ -28,7 +28,7 @@ struct ModelLessonsTests {
     }
 
     @Test(
-        "every character beyond the basic plane is read from its two escapes",
+        "every character beyond the Basic Multilingual Plane is read from its two escapes",
         arguments: [0x1_0000, 0x2_0000, 0x10_0000])
     func supplementary(start: UInt32) throws {
         for value in stride(from: start, to: start + 0x1_0000, by: 251) {
@@ -40,7 +40,7 @@ struct ModelLessonsTests {
     }
 
     @Test(
-        "a control character within a text is malformed, and a word that isn't JSON as well",
+        "a control character in a text is malformed, and so is a word that isn't JSON",
         arguments: [
             "{\"body\":\"text\u{B}\"}", "\u{1B}", "\"\u{7}\"", "\"\t\"", "\"\0\"", "\u{C}[]", "[1]\0", "\u{A0}1",
             "{\"a\":{\"b\":\"c\"}},\"d\":[1]}", "[133]-[sid]", "{,\"a\":\"b\"}", "[1,2,]", "{\"a\":\"b\",}", "[1][2]",
@@ -55,7 +55,7 @@ struct ModelLessonsTests {
         #expect((context.underlyingError as? JSONDecodingError)?.code == .malformedJSON)
     }
 
-    @Test("a byte order mark is ignored at the start, and only there, and only whole")
+    @Test("a byte order mark is ignored only at the start, and only if it's complete")
     func marks() throws {
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         let decoder = FastJSONDecoder()
@@ -89,7 +89,7 @@ struct ModelLessonsTests {
     // MARK: Numbers
 
     @Test(
-        "a Decimal has the digits of the text, whole or with a fraction",
+        "a Decimal has the digits of the text, with and without a fraction",
         arguments: [
             "0.691", "0.6", "1.1172404971672576", "2.6090288509851067", "-80241446968629135069",
             "0.027121761950711698",
@@ -146,7 +146,7 @@ struct ModelLessonsTests {
         #expect(info.myUrl == "u" && info.myURL == nil)
     }
 
-    @Test("a value that fails to decode leaves the decoder where it was, so another type can be tried")
+    @Test("after a failed value, the decoder stays in place, so another type can be tried")
     func failedAttempts() throws {
         struct Either: Decodable {
             var values: [String] = []
@@ -181,7 +181,7 @@ struct ModelLessonsTests {
         #expect(try read(#"{"first":{"a":["x"]},"second":2}"#, Lenient.self).second == 2)
     }
 
-    @Test("null within a list is passed by decodeIfPresent, and optional models are nil or complete")
+    @Test("decodeIfPresent skips null in a list, and optional models are nil or complete")
     func optionals() throws {
         struct List: Decodable {
             var values: [Int?] = []
@@ -209,7 +209,7 @@ struct ModelLessonsTests {
             ])
     }
 
-    @Test("a decoder for a superclass that the text lacks reads null, and its error has the key's path")
+    @Test("a decoder for a missing superclass reads null, and its error has the key's path")
     func superclass() {
         struct Outer: Decodable {
             struct Inner: Decodable { let isOn: Bool }
@@ -241,7 +241,7 @@ struct ModelLessonsTests {
         #expect((try? FastJSONDecoder().decode([URL].self, from: data)) == expected)
     }
 
-    @Test("a date with a formatter's fraction is read, and one in another form is an error with its path")
+    @Test("a date with a formatter's fraction is read, and a date in another format is an error with its path")
     func dates() throws {
         var decoder = FastJSONDecoder()
         let formatter = DateFormatter()
@@ -254,12 +254,15 @@ struct ModelLessonsTests {
         let error = #expect(throws: DecodingError.self) {
             try decoder.decode([Date].self, from: Data(#"["1970-01-01T00:00:01.500Z","1970-01-01"]"#.utf8))
         }
-        guard case .dataCorrupted(let context)? = error else { return }
+        guard case .dataCorrupted(let context)? = error else {
+            Issue.record("another error: \(String(describing: error))")
+            return
+        }
         #expect(context.codingPath.map(\.intValue) == [1])
     }
 
     @Test(
-        "a Boolean isn't a number or a text, nor the reverse, and the error has the key",
+        "a Boolean is neither a number nor a text, nor the reverse, and the error has the key",
         arguments: [
             #"{"flag":1}"#, #"{"flag":0}"#, #"{"flag":"1"}"#, #"{"flag":"true"}"#, #"{"flag":""}"#, #"{"count":true}"#,
             #"{"count":"7"}"#, #"{"text":7}"#, #"{"text":true}"#, #"{"count":[]}"#, #"{"text":{}}"#,
@@ -278,7 +281,7 @@ struct ModelLessonsTests {
         #expect(context.codingPath.count == 1 && text.contains("\"\(context.codingPath[0].stringValue)\""))
     }
 
-    @Test("deep optionals of equal shape don't mix their paths, however often they are read")
+    @Test("deep optionals of the same type don't mix their paths, in any number of reads")
     func deepOptionals() throws {
         struct Node: Decodable {
             let value: Int?
@@ -290,7 +293,10 @@ struct ModelLessonsTests {
         #expect(depth(try read(text, Node.self)) == 21)
         let wrong = text.replacing(#"{"value":7}"#, with: #"{"value":"x"}"#)
         let error = #expect(throws: DecodingError.self) { try read(wrong, Node.self) }
-        guard case .typeMismatch(_, let context)? = error else { return }
+        guard case .typeMismatch(_, let context)? = error else {
+            Issue.record("another error: \(String(describing: error))")
+            return
+        }
         #expect(context.codingPath.count == 41 && context.codingPath.last?.stringValue == "value")
     }
 }

@@ -31,7 +31,7 @@ struct NumberTests {
         }
     }
 
-    @Test("every Double is read back from its description, to the bit")
+    @Test("every Double is read back from its description, bit by bit")
     func descriptions() {
         var random = SeededGenerator(seed: 8)
         for _ in 0..<20_000 {
@@ -43,7 +43,7 @@ struct NumberTests {
         #expect(read("-0", Double.self)?.sign == .minus)
     }
 
-    @Test("middles between two values round to the even one, whatever follows after hundreds of digits")
+    @Test("halfway values round to even, even with hundreds of digits")
     func middles() {
         let middle = "9007199254740993"
         #expect(read(middle) == 9_007_199_254_740_992.0)
@@ -53,7 +53,7 @@ struct NumberTests {
         #expect(read("16777217.000000001", Float.self) == 16_777_218)
     }
 
-    @Test("integers of every width are exact, to both ends of their range")
+    @Test("integers of every width are exact, up to both ends of their range")
     func integers() {
         func check<Value: FixedWidthInteger & Decodable>(_ type: Value.Type) {
             for value in [Value.min, Value.max, 0, Value.max / 3, Value.min / 3] {

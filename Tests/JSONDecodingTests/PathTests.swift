@@ -7,7 +7,7 @@ struct PathTests {
     private struct Item: Decodable { let id: Int }
 
     @Test(
-        "a key of a dictionary is an integer in the path if it's the text of one, unless a strategy converts keys",
+        "a dictionary key that is an integer is one in the path, unless a strategy converts keys",
         arguments: ["7", "07", "+7", "-3", "0", "1.0", "a", "", " 7", "٣", "99999999999999999999"])
     func numericKeys(key: String) {
         var pair = Pair()
@@ -64,7 +64,7 @@ struct PathTests {
     }
 
     @Test(
-        "a wrong date of a container that is kept has the path of JSONDecoder, while its parent is decoded and afterwards"
+        "a wrong date in a stored container has JSONDecoder's path, during and after decoding its parent"
     )
     func keptDates() throws {
         var pair = Pair()

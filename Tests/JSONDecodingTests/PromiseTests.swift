@@ -13,7 +13,7 @@ struct PromiseTests {
         return nil
     }
 
-    @Test("keys keep the order of the text, however many there are", arguments: [3, 40, 300])
+    @Test("any number of keys keep the order of the text", arguments: [3, 40, 300])
     func keyOrder(count: Int) throws {
         struct Keys: Decodable {
             let names: [String]
@@ -29,7 +29,7 @@ struct PromiseTests {
         #expect(try decoder.decode(Keys.self, from: text).names == names.map { "\($0)!" })
     }
 
-    @Test("of several members of a dictionary that fail, the first one of the text is the error")
+    @Test("if several members of a dictionary fail, the first in the text is the error")
     func firstFailure() throws {
         for (good, bad) in [(0, "z"), (20, "b"), (100, "a")] {
             let members = (0..<good).map { "\"k\($0)\":1" } + ["\"\(bad)\":true", "\"c\":\"x\"", "\"d\":[]"]
@@ -45,7 +45,7 @@ struct PromiseTests {
         }
     }
 
-    @Test("the errors of a text that is too long, and of one that is not in its encoding, have their codes")
+    @Test("a text that is too long or not in its encoding throws an error with its own code")
     func codes() throws {
         // Refused because of its length, before any byte is read.
         let tooLong = #expect(throws: JSONDecodingError.self) {
@@ -59,7 +59,7 @@ struct PromiseTests {
     }
 
     @Test(
-        "an integer with an exponent or a fraction of zeros is exact in the widest types, and one with a fraction is refused"
+        "an integer with an exponent or a zero fraction is exact in the widest types, and other fractions are refused"
     )
     func wideIntegers() throws {
         let decoder = FastJSONDecoder()
@@ -107,7 +107,7 @@ struct PromiseTests {
         #expect(throws: ErrandError.self) { try response.decoded(as: [String].self) }
     }
 
-    @Test("a text is read independently of the previous one, and its index has an entry for each value")
+    @Test("a text is read independently of the previous text, and its index has an entry for each value")
     func texts() throws {
         let decoder = FastJSONDecoder()
         for count in [3, 100_000, 1, 9_000, 0] {
@@ -121,7 +121,7 @@ struct PromiseTests {
         }
     }
 
-    @Test("an index of more entries than eight bytes each is built in parts, whatever value is at the boundary")
+    @Test("an index denser than one entry per eight bytes is built in parts, with any value at the boundary")
     func grownIndex() throws {
         for count in 0..<80 {
             // Two bytes per entry, plus members whose key and value must stay together.

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ErrandJSONDecoding
 
-@Suite("Memory that a text makes the decoder reserve", .endsInTime)
+@Suite("Memory that a text can make the decoder reserve", .endsInTime)
 struct ReservationTests {
     private struct Pair<Half: Decodable>: Decodable {
         let first: Half
@@ -36,7 +36,7 @@ struct ReservationTests {
         }
     }
 
-    @Test("an array of many short elements reserves no room for all of them before the first one is decoded")
+    @Test("an array of many short elements doesn't reserve room for all of them before decoding the first")
     func wideElements() {
         #expect(MemoryLayout<Element>.stride > 8_000)
         // Would be 16 GB of elements.
@@ -52,7 +52,7 @@ struct ReservationTests {
         #expect(watch.first.map { $0 - before < 8 << 30 } == true)
     }
 
-    @Test("reserved memory has a bound in bytes, whatever the size of an element")
+    @Test("reserved memory is limited in bytes, for elements of any size")
     func bound() {
         #expect(JSONDocument.room(for: 7, Int.self) == 7)
         #expect(JSONDocument.room(for: 1 << 29, Int8.self) == 64 << 10)

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// The decoder reuses decoders, containers and memory from one value to the next, unless a type keeps them.
-@Suite("What the fast decoder uses again", .endsInTime, .leakChecked)
+@Suite("Parts that the fast decoder reuses", .endsInTime, .leakChecked)
 struct ReuseTests {
     private enum OtherKey: String, CodingKey { case id, inner }
     private struct Identified: Decodable { let id: Int }
@@ -51,7 +51,7 @@ struct ReuseTests {
         "{\"id\":\(id),\"inner\":{\"id\":\(id + 1),\"inner\":{\"inner\":null,\"id\":\(id + 2)}}}"
     }
 
-    @Test("a decoder that a type keeps still has its value and its path, whatever is decoded after it")
+    @Test("a decoder that a type stored keeps its value and path, whatever is decoded afterwards")
     func kept() throws {
         let decoder = FastJSONDecoder()
         let text = "[\((0..<40).map(Self.text).joined(separator: ","))]"
@@ -67,7 +67,7 @@ struct ReuseTests {
         }
     }
 
-    @Test("one decoder serves many tasks, types and settings, one after the other and at once")
+    @Test("one decoder can be used by many tasks, types and settings, in sequence and concurrently")
     func shared() async throws {
         struct User: Decodable, Equatable {
             let id: Int
@@ -95,7 +95,7 @@ struct ReuseTests {
         }
     }
 
-    @Test("a type decodes with the decoder that decodes it")
+    @Test("a type can decode nested data with the decoder that is decoding it")
     func nested() throws {
         struct Nested: Decodable {
             static let decoder = FastJSONDecoder()

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("JSON Schema: amounts in messages", .leakChecked) struct AmountTests {
     @Test(
-        "an amount of one has its noun and its verb in the singular",
+        "an amount of one has a singular noun and verb",
         arguments: [
             (#"{"minItems":1}"#, "[]", "an array of at least 1 element"),
             (#"{"minItems":2}"#, "[]", "an array of at least 2 elements"),

@@ -16,7 +16,7 @@ struct FormatRuleTests {
     }
 
     @Test(
-        "the rule for names from right to left binds every label of a name (RFC 5893, section 2)",
+        "the rule for right-to-left names applies to every label of a name (RFC 5893, section 2)",
         arguments: [
             ("0a.\u{5D0}", false), ("a0.\u{5D0}", true), ("0a.example", true), ("\u{5D0}.0a", false),
             ("a.\u{5D0}\u{5D1}", true),
@@ -33,7 +33,7 @@ struct FormatRuleTests {
     }
 
     @Test(
-        "literals of a template are those of RFC 6570 with erratum 6937",
+        "literals of a template follow RFC 6570 with erratum 6937",
         arguments: [
             ("it's/{id}", true), ("'", true), ("{'}", false), ("a\"b", false), ("a b", false), ("<a>", false),
             ("a\\b", false),
@@ -44,7 +44,7 @@ struct FormatRuleTests {
     }
 
     @Test(
-        "a regular expression is one of ECMA-262 with the flag u, also one that is not supported",
+        "a regular expression must be valid in ECMA-262 with the flag u, even if it isn't supported",
         arguments: [
             ("[[]", true), (#"\ud800"#, true), (#"(?<\u0061>x)"#, true), (#"\p{Extended_Pictographic}"#, true),
             (#"(a)\1"#, true), (#"(?<n>a)\k<n>"#, true), ("a{100000}", true), (#"\p{Script=Greek}"#, true),

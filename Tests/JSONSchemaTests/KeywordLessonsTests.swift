@@ -11,7 +11,7 @@ struct KeywordLessonsTests {
     }
 
     @Test(
-        "a dollar sign is the end of the string, and not of a line",
+        "a dollar sign matches only the end of the string, not of a line",
         arguments: [
             ("^[a-z]+$", "badstring", true), ("^[a-z]+$", "badstring\\n", false),
             ("^[a-z]+$", "badstring\\n\\n", false),
@@ -32,7 +32,7 @@ struct KeywordLessonsTests {
     }
 
     @Test(
-        "a length counts characters of Unicode, however they are written",
+        "a length counts Unicode characters, in any form of writing",
         arguments: [
             ("\u{1F600}", 1), ("\\ud83d\\ude00", 1), ("\\n\\\"\\\\", 3), ("e\u{301}", 2), ("\\u00e9", 1),
             ("\u{1F468}\u{200D}\u{1F469}", 3), ("", 0), ("\\u0000", 1), ("\u{20BB7}\u{91CE}", 2),
@@ -44,7 +44,7 @@ struct KeywordLessonsTests {
     }
 
     @Test(
-        "with minContains of 0, contains passes, and maxContains still counts",
+        "with minContains 0, contains always holds, and maxContains still counts",
         arguments: [
             ("[\"apple\"]", true), ("[\"apple\",1]", true), ("[\"apple\",1,2]", false), ("[]", true), ("{}", true),
         ])
@@ -82,7 +82,7 @@ struct KeywordLessonsTests {
         for alone in [#"{"then":false}"#, #"{"else":false}"#, #"{"if":false}"#] { #expect(try fits(alone, "1")) }
     }
 
-    @Test("siblings of a reference count since draft 2019-09, and not before")
+    @Test("siblings of a reference count in draft 2019-09 and later, not before")
     func siblings() throws {
         let schema = ##"{"multipleOf":3,"$ref":"#/$defs/m","$defs":{"m":{"minimum":6}}}"##
         for (text, expected) in [("6", true), ("7", false), ("3", false)] {
@@ -121,7 +121,7 @@ struct KeywordLessonsTests {
         }
     }
 
-    @Test("a key is additional if neither properties nor patterns name it, also if a value is wrong")
+    @Test("a key is additional if neither properties nor patterns name it, even if a value is wrong")
     func additionalKeys() throws {
         let pattern = #"{"patternProperties":{"^[a-zA-Z0-9]{1,10}$":{"type":"string"}},"additionalProperties":false}"#
         #expect(
@@ -169,7 +169,7 @@ struct KeywordLessonsTests {
             try fits(nested, #"{"name":1,"children":[{"name":2}]}"#) && !fits(nested, #"{"name":1,"children":[{}]}"#))
     }
 
-    @Test("an item that fails counts as evaluated, and prefixItems isn't a keyword before draft 2020-12")
+    @Test("a failed item counts as evaluated, and prefixItems isn't a keyword before draft 2020-12")
     func items() throws {
         let schema = #"{"prefixItems":[true,false],"unevaluatedItems":{"minLength":2}}"#
         #expect(try violations(schema, #"["a","a","a"]"#) == ["/1 #/prefixItems/1", "/2 #/unevaluatedItems/minLength"])

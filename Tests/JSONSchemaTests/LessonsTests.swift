@@ -135,7 +135,7 @@ struct SchemaLessonsTests {
         #expect(try violations(nested, #"{"foo": {}}"#) == ["/foo/bar #/properties/foo/required"])
     }
 
-    @Test("every key that isn't evaluated is reported, not the first only")
+    @Test("every unevaluated key is reported, not only the first")
     func allKeys() throws {
         let schema = #"{"properties": {"a": {"type": "string"}}, "unevaluatedProperties": false}"#
         #expect(
@@ -148,7 +148,8 @@ struct SchemaLessonsTests {
             ])
     }
 
-    @Test("keys of a referenced document count as evaluated, through two levels of allOf and an anchor, in 2019-09 too")
+    @Test(
+        "keys of a referenced document count as evaluated, through two levels of allOf and an anchor, even in 2019-09")
     func referenced() throws {
         let others = [
             "https://a.test/primary.json": """
@@ -243,7 +244,7 @@ struct SchemaLessonsTests {
         #expect(try violations(relative, "1") == [] && violations(relative, "2").isEmpty == false)
     }
 
-    @Test("references without an absolute base find documents by path, through one another")
+    @Test("references without an absolute base find documents by path, even through one another")
     func paths() throws {
         let documents = [
             "/indirection": ##"{"$id": "/indirection", "$defs": {"baz": {"$ref": "/types#/foo"}}}"##,
@@ -256,7 +257,7 @@ struct SchemaLessonsTests {
         #expect(throws: JSONValidationError.self) { try schema.validate(Data("\"x\"".utf8)) }
     }
 
-    @Test("a reference to a missing target is an error when the schema is compiled, wherever it is")
+    @Test("a reference to a missing target, anywhere, is an error when the schema is compiled")
     func danglingReferences() {
         for schema in [
             ##"{"properties": {"deep": {"items": {"$ref": "#/$defs/none"}}}}"##, ##"{"$ref": "#type"}"##,
@@ -277,7 +278,7 @@ struct SchemaLessonsTests {
     // MARK: Formats
 
     @Test(
-        "formats are checked to the last character and by the calendar",
+        "formats are checked up to the last character, and dates against the calendar",
         arguments: [
             ("date-time", "2016-01-02", false), ("date-time", "2016-15-12T00:00:00.123Z", false),
             ("date-time", "1963-02-30T00:00:00Z", false), ("date-time", "2024-06-01T12:34:56ZAS", false),
@@ -310,7 +311,7 @@ struct SchemaLessonsTests {
     }
 
     @Test(
-        "a pattern that ECMA-262 forbids with the flag u is refused with its place, not ignored",
+        "a pattern that ECMA-262 forbids with the flag u is refused with its position, not ignored",
         arguments: [
             #"^[\säÄ\w\_\'\/\-]+$"#, #"\d+:\[1-9]+|N"#, #"^(?:[\+-]?\d{4}(?!\d{2}\b))(-?)\1$"#, #"\Z"#, "[[:alpha:]]+(",
             "^(a",

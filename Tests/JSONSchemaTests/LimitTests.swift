@@ -21,7 +21,7 @@ struct LimitTests {
 
     // MARK: Compiling
 
-    @Test("schemas that grow with the combinations of dynamic anchors end at the budget, which the message names")
+    @Test("schemas that grow with combinations of dynamic anchors stop at the budget, which the message names")
     func environments() {
         let names = (0..<18).map { "r\($0)" }
         let references = names.map { "\"\($0)\":{\"$ref\":\"\($0)\"}" }.joined(separator: ",")
@@ -58,7 +58,7 @@ struct LimitTests {
         ]
     }()
 
-    @Test("compiling a schema has a bound, whatever the work is", arguments: schemas)
+    @Test("compiling a schema is limited, for every kind of work", arguments: schemas)
     func compiling(schema: String) {
         #expect(fault(schema) == nil)
         let found = fault(schema) {
@@ -90,7 +90,7 @@ struct LimitTests {
         #expect(fault(schema) { ($0.maximumSteps, $0.maximumBytes) = (.max, .max) } == nil)
     }
 
-    @Test("patterns count together, over all strings and keys of a text")
+    @Test("the steps of patterns count together, over all strings and keys of a text")
     func patterns() throws {
         let branches = (0..<40).map { "{\"pattern\":\"^(a|b|ab|c\($0)|\\u00e9)*$\"}" }.joined(separator: ",")
         let text =
@@ -103,7 +103,7 @@ struct LimitTests {
         #expect(found.problems.allSatisfy { $0.expected == "a document that takes at most 200000 steps" })
     }
 
-    @Test("no pattern has a table before texts have taken as many steps as it may take to make")
+    @Test("a pattern gets a table only after texts have taken as many steps as building it takes")
     func tables() throws {
         let patterns = (0..<300).map { "\"(a|b)*a(a|b)(a|b)(a|b)k\($0)\":{}" }.joined(separator: ",")
         let schema = try JSONSchema(Data("{\"patternProperties\":{\(patterns)}}".utf8))
@@ -158,7 +158,7 @@ struct LimitTests {
         ]
     }()
 
-    @Test("each limit is named by the message of the text that exceeds it", arguments: excesses)
+    @Test("every limit is named in the message of a text that exceeds it", arguments: excesses)
     func messages(schema: String, text: String, words: String) throws {
         #expect(try error(schema, text, JSONLimits())?.verdict != .notJudged)
         var limits = JSONLimits()
@@ -170,7 +170,7 @@ struct LimitTests {
         #expect(found.problems.contains { $0.kind == .limit && $0.expected.contains(words) }, "\(found)")
     }
 
-    @Test("names that are too long for hosts are refused by their length")
+    @Test("names that are too long for hosts are refused because of their length")
     func names() throws {
         for format in ["idn-hostname", "idn-email", "hostname", "email"] {
             let schema = try JSONSchema(Data("{\"format\":\"\(format)\"}".utf8), formats: .assertion)

@@ -18,7 +18,7 @@ struct SchemaAgentTests {
         } catch { return error as? ErrandError }
     }
 
-    @Test("a schema is the shape of a request, and a check of any request")
+    @Test("a schema can be the shape of a request, and a check of any request")
     func schema() async throws {
         struct GetOrder: JSONValidatedRequest {
             let shape: JSONSchema

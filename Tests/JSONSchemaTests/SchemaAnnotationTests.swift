@@ -9,7 +9,7 @@ struct SchemaAnnotationTests {
         try JSONSchema(Data(schema.utf8)).annotations(of: Data(text.utf8)).map(\.description)
     }
 
-    @Test("metadata, formats, content and unknown keywords of all values")
+    @Test("values have their metadata, formats, content keywords and unknown keywords as annotations")
     func values() throws {
         let schema = """
             {"title": "A file", "properties": {"data": {"contentEncoding": "base64", "contentMediaType": "image/png"},
@@ -47,7 +47,7 @@ struct SchemaAnnotationTests {
         }
     }
 
-    @Test("only schemas that hold annotate, and those in not never do")
+    @Test("only schemas that hold annotate, and schemas in not never do")
     func branches() throws {
         let schema = """
             {"items": {"anyOf": [{"type": "string", "title": "text"}, {"type": "integer", "title": "count"}, {"title": "any"}],

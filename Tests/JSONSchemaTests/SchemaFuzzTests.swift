@@ -11,7 +11,7 @@ struct SchemaFuzzTests {
     private static let documents = 16
 
     @Test(
-        "random schemas judge random documents as a slow validator by the text of the specification does",
+        "random schemas have the same verdicts on random documents as a slow validator written from the specification",
         arguments: 0..<8)
     func oracle(part: Int) throws {
         var (valid, refused, unresolved) = (0, 0, 0)

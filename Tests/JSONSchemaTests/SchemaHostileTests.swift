@@ -15,7 +15,7 @@ struct SchemaHostileTests {
         return nil
     }
 
-    @Test("100,000 definitions, each of which refers to the next one")
+    @Test("100,000 chained definitions are compiled")
     func chain() throws {
         let count = 100_000
         let definitions = (0..<count).map { "\"d\($0)\":{\"$ref\":\"#/$defs/d\($0 + 1)\"}" }.joined(separator: ",")
@@ -47,7 +47,7 @@ struct SchemaHostileTests {
         #expect(error?.code == .tooLarge)
     }
 
-    @Test("a schema that is nested too deeply, and one in a document that is")
+    @Test("a schema that is nested too deeply is refused, alone or within a document")
     func deepSchema() throws {
         let deep = String(repeating: #"{"not":"#, count: 100_000) + "true" + String(repeating: "}", count: 100_000)
         #expect(fault(deep)?.code == .tooLarge)
@@ -57,7 +57,7 @@ struct SchemaHostileTests {
         #expect(problems(schema, nested(400)).isEmpty && !problems(schema, nested(401)).isEmpty)
     }
 
-    @Test("a deeply nested document, also if all of it is hashed")
+    @Test("a deeply nested document is validated, even if all of it is hashed")
     func deepDocument() throws {
         var limits = JSONLimits()
         let nested = { (count: Int) in String(repeating: "[", count: count) + String(repeating: "]", count: count) }
@@ -69,7 +69,7 @@ struct SchemaHostileTests {
         #expect(problems(schema, twice, limits).first?.schemaLocation == "#/uniqueItems")
     }
 
-    @Test("branches within branches are read once, however deep they are")
+    @Test("nested branches are read once, at any depth")
     func nestedBranches() throws {
         let text = """
             {"$defs": {"n": {"anyOf": [
@@ -83,7 +83,7 @@ struct SchemaHostileTests {
         #expect(problems(schema, nested, limits).isEmpty)
     }
 
-    @Test("the explanation of branches that all fail ends")
+    @Test("explaining branches that all fail is limited")
     func explanations() throws {
         let branches = (0..<300).map { ##"{"required": ["k\##($0)"], "additionalProperties": {"$ref": "#"}}"## }
         let schema = try JSONSchema(
@@ -93,7 +93,7 @@ struct SchemaHostileTests {
         #expect(found.contains { $0.schemaLocation == "#/oneOf" } && found.count <= 20)
     }
 
-    @Test("four times the branches of a union take four times the steps")
+    @Test("a union with four times the branches takes four times the steps")
     func unions() throws {
         func steps(_ count: Int) throws -> Int {
             let branches = (0..<count).map {
@@ -118,7 +118,7 @@ struct SchemaHostileTests {
     }
 
     @Test(
-        "patterns on which other engines backtrack",
+        "patterns that make other engines backtrack are matched",
         arguments: ["^(a+)+$", "^(a|aa)+$", "(x+x+)+y", "^(([a-z])+.)+[A-Z]([a-z])+$"])
     func patterns(pattern: String) throws {
         let schema = try JSONSchema(
@@ -129,7 +129,7 @@ struct SchemaHostileTests {
         #expect(problems(schema, "\"\(long)\u{e9}\"").map(\.kind) == [.value])
     }
 
-    @Test("an enumeration of 100,000 values")
+    @Test("an enumeration of 100,000 values is validated")
     func enumeration() throws {
         let values = (0..<50_000).map { "\"value \($0)\",\($0).5" }.joined(separator: ",")
         let schema = try JSONSchema(Data(#"{"items": {"enum": [\#(values), {"a": [1]}]}}"#.utf8))
@@ -138,7 +138,7 @@ struct SchemaHostileTests {
         #expect(problems(schema, #"["value 50000", 1.25, {"a": [2]}, null]"#).count == 4)
     }
 
-    @Test("elements to compare for uniqueness, up to a limit")
+    @Test("elements are compared for uniqueness up to a limit")
     func unique() throws {
         let schema = try JSONSchema(Data(#"{"uniqueItems": true}"#.utf8))
         let elements = (0..<20_000).map { #"{"b":[\#($0)],"a":"x"}"# }
@@ -149,7 +149,7 @@ struct SchemaHostileTests {
         #expect(problems(schema, "[\((0...10).map { "\($0)" }.joined(separator: ","))]", limits).first?.kind == .limit)
     }
 
-    @Test("a number with a million digits")
+    @Test("a number with a million digits is validated")
     func longNumber() throws {
         let schema = try JSONSchema(Data(#"{"multipleOf": 7, "minimum": 1e999999}"#.utf8))
         let digits = String(repeating: "7", count: 1_000_001)
@@ -160,7 +160,7 @@ struct SchemaHostileTests {
         #expect(fault(#"{"minimum": \#(digits)}"#)?.code == .tooLarge)
     }
 
-    @Test("many schemas that need the evaluated members of others")
+    @Test("many schemas that need other schemas' evaluated members are validated")
     func unevaluated() throws {
         let branches = (0..<600).map {
             ##"{"$ref": "#/$defs/b\##($0 + 1)", "properties": {"k\##($0)": true}, "unevaluatedProperties": true}"##
@@ -171,7 +171,7 @@ struct SchemaHostileTests {
         #expect(problems(schema, #"{"k5": 1, "other": 2}"#).isEmpty)
     }
 
-    @Test("a union that needs the evaluated properties of every branch has a bound")
+    @Test("a union that needs the evaluated properties of every branch is limited")
     func steps() throws {
         let schema = try JSONSchema(Data(#"{"items": {"anyOf": [{"minimum": 1}, {"maximum": 0}]}}"#.utf8))
         var limits = JSONLimits()

@@ -23,7 +23,7 @@ struct SchemaReferenceTests {
         return nil
     }
 
-    @Test("pointers, anchors, identifiers and other documents")
+    @Test("pointers, anchors, identifiers and other documents are resolved")
     func references() throws {
         let tree = try schema(
             """
@@ -41,7 +41,7 @@ struct SchemaReferenceTests {
         ] { #expect(!fits(tree, wrong), "\(wrong)") }
     }
 
-    @Test("a schema within an OpenAPI document, and its brothers")
+    @Test("a schema in an OpenAPI document can refer to other schemas in it")
     func openAPI() throws {
         let document = """
             {"openapi": "3.1.0", "info": {"title": "Shop", "version": "1"}, "components": {"schemas": {
@@ -55,7 +55,7 @@ struct SchemaReferenceTests {
         #expect(throws: JSONSchemaError.self) { _ = try schema(document, at: "/components/schemas/Nothing") }
     }
 
-    @Test("a dynamic reference leads to the outermost anchor of its name")
+    @Test("a dynamic reference resolves to the outermost anchor of its name")
     func dynamic() throws {
         let list = """
             {"$id": "https://a.test/strings", "$ref": "list", "$defs": {
@@ -75,7 +75,7 @@ struct SchemaReferenceTests {
         #expect(!fits(tree, #"{"children": [{"daat": 1}]}"#))
     }
 
-    @Test("the metaschemas are known, and judge schemas")
+    @Test("the metaschemas are built in, and validate schemas")
     func metaschemas() throws {
         for uri in [
             "https://json-schema.org/draft/2020-12/schema", "https://json-schema.org/draft/2019-09/schema",
@@ -91,7 +91,7 @@ struct SchemaReferenceTests {
         }
     }
 
-    @Test("drafts 7 and 2019-09 by $schema, and by choice for a schema without it")
+    @Test("drafts 7 and 2019-09 are selected by $schema, or by an option for a schema without it")
     func drafts() throws {
         let items = #"{"items": [{"type": "string"}], "additionalItems": false}"#
         let seven = #"{"$schema": "http://json-schema.org/draft-07/schema#", \#(items.dropFirst())"#
@@ -114,7 +114,7 @@ struct SchemaReferenceTests {
         #expect(try violations(recursive, #"{"x": 1, "c": {}}"#) == ["/c/x https://a.test/o#/required"])
     }
 
-    @Test("the vocabularies of your own metaschema")
+    @Test("your own metaschema can select vocabularies")
     func vocabularies() throws {
         let meta = """
             {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "https://a.test/meta", "$vocabulary": {
@@ -131,7 +131,7 @@ struct SchemaReferenceTests {
     }
 
     @Test(
-        "a wrong schema is refused with the place",
+        "an invalid schema is refused with the position",
         arguments: [
             ("{", "notJSON", ""), (#"{"a": 1, "a": 2}"#, "notJSON", "/a"), ("[]", "invalidKeyword", ""),
             ("12", "invalidKeyword", ""),
@@ -178,7 +178,7 @@ struct SchemaReferenceTests {
         }
     }
 
-    @Test("the file of a schema is the base of its references")
+    @Test("a schema file's URL is the base of its references")
     func file() throws {
         let folder = FileManager.default.temporaryDirectory.appending(
             path: "errand-schema-\(UInt64.random(in: 0 ... .max))")

@@ -12,7 +12,7 @@ struct SchemaStrictTests {
     }
 
     @Test(
-        "lists whose elements have to differ do not compile if two are equal",
+        "lists whose elements must differ don't compile if two are equal",
         arguments: [
             (#"{"required": ["a", "a"]}"#, "/required/1"), (#"{"required": ["a", "b", "\u0061"]}"#, "/required/2"),
             (#"{"type": ["integer", "integer"]}"#, "/type/1"), (#"{"type": ["null", "array", "null"]}"#, "/type/2"),
@@ -82,7 +82,7 @@ struct SchemaStrictTests {
         #expect(error?.count == 49 && error?.problems.count == 20 && error?.problems.first?.pointer == "/0")
     }
 
-    @Test("an error tells whether the text doesn't fit or couldn't be judged")
+    @Test("an error shows whether the text is invalid or couldn't be judged")
     func verdicts() throws {
         var limits = JSONLimits()
         limits.maximumPatternBytes = 3

@@ -35,7 +35,7 @@ struct SchemaTagTests {
     }
 
     @Test(
-        "one branch remains, wherever the tag is and however it is written",
+        "one branch remains, with the tag in any position and spelling",
         arguments: [
             #"{"kind":"k7","v":1}"#, #"{"v":1,"kind":"k7"}"#, #" { "v" : {"kind":"k1"} , "kind" : "k7" } "#,
             #"{"\u006bind":"k\u0037"}"#, #"{"x":"}\"","y":[{"kind":"k2"}],"kind":"k7","kind":"k8"}"#,
@@ -46,7 +46,7 @@ struct SchemaTagTests {
         #expect(found.all == 101 && found.left == [2])
     }
 
-    @Test("no branch remains for another tag, and without one", arguments: [#"{"kind":"x"}"#, #"{"kind":7}"#, "{}"])
+    @Test("no branch remains for an unknown or missing tag", arguments: [#"{"kind":"x"}"#, #"{"kind":7}"#, "{}"])
     func nothing(text: String) throws {
         let schema = try JSONSchema(Data(Self.union(100).utf8))
         #expect(parts(schema, text).left == [1])
@@ -55,7 +55,7 @@ struct SchemaTagTests {
         #expect(found?.problems.first?.expected == "a value that fits one of 100 schemas")
     }
 
-    @Test("tags may be numbers and literals, after references, in some branches only, and within each other")
+    @Test("tags can be numbers and literals, come after references, be missing in some branches, and be nested")
     func kinds() throws {
         let schema = try JSONSchema(
             Data(
@@ -118,7 +118,7 @@ struct SchemaTagTests {
         #expect(tagged > 80 && valid > 300 && invalid > 300, "\(tagged) \(valid) \(invalid)")
     }
 
-    @Test("annotations are those of all branches")
+    @Test("annotations come from all branches")
     func annotations() throws {
         let branches = (0..<10).map {
             #"{"title": "t\#($0)", "properties": {"kind": {"const": "k\#($0)"}}, "required": ["kind"]}"#
@@ -129,7 +129,7 @@ struct SchemaTagTests {
         #expect(try schema.annotations(of: text).map(\.schemaLocation) == ["#/oneOf/3/title"])
     }
 
-    @Test("a tag that comes late is looked for as long as there is a budget, in nested objects too")
+    @Test("a late tag is searched for within a budget, even in nested objects")
     func budget() throws {
         let text =
             ##"{"$defs": {"u": \##(Self.union(50, "anyOf").dropLast()), "properties": {"in": {"$ref": "#/$defs/u"}}}}, "$ref": "#/$defs/u"}"##
@@ -143,7 +143,7 @@ struct SchemaTagTests {
         #expect(error(schema, wrong) != nil && error(schema, wrong) == error(schema, wrong, usesTags: false))
     }
 
-    @Test("many tags take no more memory than a share of the limit for a text")
+    @Test("many tags use only a share of a text's memory limit")
     func memory() throws {
         let schema = try JSONSchema(Data("{\"items\": \(Self.union(6_000))}".utf8))
         let objects = (0..<6_000).map { "{\"kind\":\"k\($0)\",\"v\":1}" }

@@ -18,7 +18,7 @@ func violations(
 
 @Suite("JSON Schema: keywords", .endsInTime, .leakChecked)
 struct SchemaTests {
-    @Test("assertions of the validation vocabulary, with the places in the document and in the schema")
+    @Test("the assertions of the validation vocabulary report positions in the document and the schema")
     func assertions() throws {
         let schema = """
             {"type": "object", "required": ["id", "name"], "properties": {
@@ -68,7 +68,7 @@ struct SchemaTests {
         ] { #expect(try violations(schema, text).isEmpty == fits, "\(schema) \(text)") }
     }
 
-    @Test("in-place applicators: one problem names the keyword, and the closest branch explains it")
+    @Test("a problem of an in-place applicator names the keyword, and the closest branch explains it")
     func applicators() throws {
         let schema = """
             {"oneOf": [
@@ -107,7 +107,7 @@ struct SchemaTests {
             ])
     }
 
-    @Test("unevaluated keys and elements, through branches that hold")
+    @Test("unevaluated keys and elements are found through branches that hold")
     func unevaluated() throws {
         let schema = """
             {"properties": {"a": true}, "anyOf": [{"properties": {"b": {"type": "string"}}, "required": ["b"]},
@@ -121,7 +121,7 @@ struct SchemaTests {
         #expect(try violations(items, #"[1, "a", 2]"#) == ["/2 #/unevaluatedItems"])
     }
 
-    @Test("strings count as characters, and compare without escapes, but not without normalisation")
+    @Test("lengths count characters, and comparisons decode escapes but don't normalize")
     func strings() throws {
         #expect(try violations(#"{"maxLength": 2, "minLength": 2}"#, #""\ud83d\ude00😀""#) == [])
         #expect(try violations(#"{"const": "a\u00e9\n"}"#, #""\u0061é\u000a""#) == [])
@@ -159,7 +159,7 @@ struct SchemaTests {
         #expect(try violations(#"{"format": "colour"}"#, #""x""#, formats: .assertion) == [])
     }
 
-    @Test("the words of a problem")
+    @Test("problems are described in words")
     func words() throws {
         let schema = try JSONSchema(Data(#"{"$id": "https://a.test/s", "items": {"maximum": 2.50}}"#.utf8))
         do {
@@ -173,7 +173,7 @@ struct SchemaTests {
         }
     }
 
-    @Test("text that isn't JSON, and repeated keys, are problems without a location in the schema")
+    @Test("invalid JSON and repeated keys are problems without a location in the schema")
     func syntax() throws {
         #expect(try violations("true", "[1,]") == ["/1 -"])
         #expect(try violations("{}", "") == [" -"])

@@ -33,7 +33,7 @@ struct UniqueItemsTests {
     }
 
     @Test(
-        "no value cancels the hash of the key in front of it",
+        "no value cancels the hash of the key before it",
         arguments: [
             "267093430318121055e1110", "-267093430318121055e1110", "0", "null", "true", "false", "\"\"", "[]", "{}",
             "[267093430318121055e1110]", "{\"a\":267093430318121055e1110}",
@@ -59,7 +59,7 @@ struct UniqueItemsTests {
         #expect(seen.count > 300)
     }
 
-    @Test("elements that differ are never compared, so that four times as many take four times the steps")
+    @Test("different elements are never compared, so four times the elements take four times the steps")
     func linear() throws {
         func text(_ count: Int) -> String {
             "[\((0..<count).map { "{\"k\($0 + 10_000)\":267093430318121055e1110}" }.joined(separator: ","))]"
@@ -70,7 +70,7 @@ struct UniqueItemsTests {
         #expect(many <= few * 4 + 4)
     }
 
-    @Test("two equal values are read once, however deep they are", arguments: ["[": "]", "{\"a\":": "}"])
+    @Test("two equal values are read once, at any depth", arguments: ["[": "]", "{\"a\":": "}"])
     func depth(open: String, close: String) throws {
         func text(_ depth: Int) -> String {
             let size = 40_000 - depth * (open.utf8.count + 1)
@@ -88,7 +88,7 @@ struct UniqueItemsTests {
         #expect(throws: JSONValidationError.self) { try schema.validate(Data(text(400).utf8)) }
     }
 
-    @Test("a constant that is deep is compared in as many steps as it has bytes")
+    @Test("comparing a deep constant takes one step per byte")
     func constants() throws {
         let deep = { (space: String) in
             String(repeating: "[", count: 400) + space + "\"" + String(repeating: "x", count: 4_000) + "\""
@@ -102,7 +102,7 @@ struct UniqueItemsTests {
         }
     }
 
-    @Test("values that are nested deeper than any stack are compared to the end")
+    @Test("values that are nested deeper than any stack are compared completely")
     func deepDifference() throws {
         let nested = { (inner: String) in
             String(repeating: "[", count: 20_000) + inner + String(repeating: "]", count: 20_000)

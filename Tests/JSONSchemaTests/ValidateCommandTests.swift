@@ -23,14 +23,14 @@ struct ValidateCommandTests {
         return (outcome, output, complaints)
     }
 
-    @Test("a document that fits")
+    @Test("a valid document is accepted")
     func valid() throws {
         let folder = try folder()
         let result = run([folder.path("example.json"), folder.path("right.json")])
         #expect(result.0 == .valid && result.output.isEmpty && result.complaints.isEmpty)
     }
 
-    @Test("a document that does not fit is explained, a line for each problem")
+    @Test("an invalid document is explained, with a line for each problem")
     func invalid() throws {
         let folder = try folder()
         let result = run([folder.path("example.json"), folder.path("wrong.json")])
@@ -43,7 +43,7 @@ struct ValidateCommandTests {
         #expect(run([folder.path("example.json"), folder.path("many.json")]).output.last == "… and 30 more")
     }
 
-    @Test("arguments and files that can't be used")
+    @Test("unusable arguments and files are reported")
     func unusable() throws {
         let folder = try folder()
         let (example, right) = (folder.path("example.json"), folder.path("right.json"))
@@ -57,7 +57,7 @@ struct ValidateCommandTests {
         #expect(run(["--help"]).output.first?.hasPrefix("usage: errand-validate EXAMPLE.json DOCUMENT.json") == true)
     }
 
-    @Test("a schema, with its dialect, its place in the file, formats, and files that it refers to")
+    @Test("a schema can have a dialect, a position in its file, formats, and referenced files")
     func schema() throws {
         let folder = try Folder([
             "schema.json": #"{"items": {"$ref": "item.json"}}"#,
@@ -94,7 +94,7 @@ struct ValidateCommandTests {
         ] { #expect(wrong.0 == .unusable && wrong.complaints == [ValidateCommand.usage]) }
     }
 
-    @Test("the problems as JSON")
+    @Test("problems can be printed as JSON")
     func json() throws {
         struct Report: Decodable {
             struct Problem: Decodable {
@@ -123,7 +123,7 @@ struct ValidateCommandTests {
 
     #if os(Linux) || os(macOS)
     @Test(
-        "the process has the exit status 0, 1 or 2",
+        "the exit status is 0, 1 or 2",
         arguments: [("right.json", 0), ("wrong.json", 1), ("none.json", 2)] as [(String, Int32)])
     func process(document: String, status: Int32) async throws {
         let folder = try folder()
@@ -147,7 +147,7 @@ struct ValidateCommandTests {
         #expect(result.text == "/0/id: expected a string, found a number (byte 7), by #/items/properties/id/type\n")
     }
 
-    @Test("a pipe is read to its end")
+    @Test("a pipe is read completely")
     func pipe() async throws {
         let folder = try folder()
         let shell = try #require(Program("sh"))

@@ -66,7 +66,7 @@ struct AgentTests {
         #expect(error.message.contains("found an empty text"))
     }
 
-    @Test("an empty body passes if the status or method allows no other", arguments: [204, 205, 304])
+    @Test("an empty body is accepted if the status or method doesn't allow a body", arguments: [204, 205, 304])
     func noContent(status: Int) async throws {
         let request = GetUser(acceptableStatuses: [status])
         #expect(try await agent(.status(status)).send(request).value == nil)
@@ -74,7 +74,7 @@ struct AgentTests {
         #expect(error?.jsonValidation != nil)
     }
 
-    @Test("a response to HEAD has no body to judge, after a redirect either")
+    @Test("a response to HEAD isn't validated, even after a redirect")
     func head() async throws {
         let transport = StubTransport { request in
             request.url.path() == "/user" ? .redirect(to: "/other", status: 303) : .json(#"{"id":"unseen"}"#)
@@ -84,7 +84,7 @@ struct AgentTests {
         #expect(response.http.url.path() == "/other" && response.value == nil)
     }
 
-    @Test("a redirect that turns POST into GET is judged as GET")
+    @Test("a redirect that turns POST into GET is validated as GET")
     func redirect() async throws {
         let transport = StubTransport { request in
             request.method == .post ? .redirect(to: "/other", status: 303) : .status(200)
@@ -93,7 +93,7 @@ struct AgentTests {
         #expect(await refusal(GetUser(method: .post), agent)?.jsonValidation != nil)
     }
 
-    @Test("refused responses are discarded instead of stored, also from a filter that responds by itself")
+    @Test("rejected responses aren't stored, even if a filter responds itself")
     func staging() async throws {
         let stored = Mutex<[String]>([])
         @Sendable func keep(_ word: String) { stored.withLock { $0.append(word) } }
@@ -111,7 +111,7 @@ struct AgentTests {
         #expect(stored.withLock { $0 } == ["kept", "discarded"])
     }
 
-    @Test("a later filter sees the check when it judges, and the check runs once at the end")
+    @Test("a later filter includes the check when it judges, and the check runs once at the end")
     func judging() async throws {
         let responses = Mutex([#"{"id":1}"#, #"{"id":1,"name":"Ada"}"#])
         let transport = StubTransport { _ in .json(responses.withLock { $0.removeFirst() }) }
@@ -125,7 +125,7 @@ struct AgentTests {
         #expect(try await agent.send(GetUser()).value == User(id: 1))
     }
 
-    @Test("limits of the filter's own")
+    @Test("the filter can have its own limits")
     func limits() async throws {
         var limits = JSONLimits()
         limits.maximumBytes = 10
@@ -133,14 +133,14 @@ struct AgentTests {
         #expect(error?.jsonValidation?.problems.map(\.kind) == [.limit])
     }
 
-    @Test("a request that is to be validated is validated on an agent without the filter")
+    @Test("a request with a shape is validated on an agent without the filter")
     func forgotten() async throws {
         let error = await refusal(GetUser(), agent(.json("[]"), []))
         #expect(error?.code == .checkFailed && error?.jsonValidation?.problems.map(\.kind) == [.type])
         #expect(try await agent(.json(#"{"id":1,"name":"Ada"}"#), []).send(GetUser()).value == User(id: 1))
     }
 
-    @Test("the limits of the agent's filter count, and a response is validated once")
+    @Test("the limits of the agent's filter apply, and a response is validated once")
     func once() async throws {
         struct Counted: JSONValidatedRequest {
             typealias Output = HTTPResponse
@@ -181,7 +181,7 @@ struct AgentTests {
         _ = try await agent(.json("{}"), []).send(Checked(method: .head))
     }
 
-    @Test("a body that was delivered into a file is judged there and stays readable")
+    @Test("a body that was delivered to a file is validated there and stays readable")
     func file() async throws {
         let folder = try Folder()
         let url = folder.file("body.json")
@@ -191,7 +191,7 @@ struct AgentTests {
         #expect(await refusal(Checked(delivery: .file(url)), agent(.status(200), []))?.jsonValidation != nil)
     }
 
-    @Test("a stream is refused, because a check would take it from its reader")
+    @Test("a stream is rejected, because a check would consume it")
     func stream() async throws {
         let error = await refusal(Checked(delivery: .stream), agent(.chunks([Data(#"{"id":1}"#.utf8)]), []))
         #expect(error?.code == .checkFailed)

@@ -14,7 +14,7 @@ struct AlternativesTests {
         #expect(shape.complaints("1.5") == ["document: expected an integer, found a number with a fraction (byte 0)"])
     }
 
-    @Test("objects are distinguished by their contents, and the closest one explains itself")
+    @Test("objects are distinguished by their contents, and the closest shape explains the problem")
     func objects() {
         let shape = JSONShape.either(
             ["kind": .enumeration("circle"), "radius": .number],
@@ -35,7 +35,7 @@ struct AlternativesTests {
         #expect(shape.complaints(#"{"kind":"circle","radius":01}"#).first?.hasPrefix("/radius: not JSON") == true)
     }
 
-    @Test("scalars with several rules name them all")
+    @Test("if a scalar fits none of several rules, the message names them all")
     func scalars() {
         let shape = JSONShape.either(
             .integer(in: 0...9), .integer(in: 90...99), .string(length: 2...2), .enumeration("any"))
@@ -51,7 +51,7 @@ struct AlternativesTests {
         #expect(shape.complaints("{}") == ["document: expected a string or an integer, found an object (byte 0)"])
     }
 
-    @Test("a plain alternative makes a narrower one of its kind unnecessary")
+    @Test("a general alternative makes a narrower alternative of the same kind unnecessary")
     func subsumption() {
         #expect(JSONShape.either(.integer(in: 0...9), .number).accepts("77.5"))
         #expect(JSONShape.either(["a": .integer], .object).accepts("{}"))
@@ -59,7 +59,7 @@ struct AlternativesTests {
         #expect(JSONShape.either(.any, .custom("never") { _ in false }).accepts("[1]"))
     }
 
-    @Test("your own checks compete as well")
+    @Test("custom checks count as alternatives too")
     func checks() {
         let odd = JSONShape.custom("an odd number", of: .integer) { $0.integer?.isMultiple(of: 2) == false }
         let ten = JSONShape.custom("ten", of: .integer) { $0.integer == 10 }
@@ -80,7 +80,7 @@ struct AlternativesTests {
         #expect(!JSONShape.enumeration([]).accepts("null"))
     }
 
-    @Test("a tree")
+    @Test("a tree is a recursive shape")
     func tree() {
         let shape = JSONShape.recursive { tree in ["name": .string, "children": .array(of: tree)] }
         #expect(shape.accepts(#"{"name":"a","children":[{"name":"b","children":[]},{"name":"c","children":[]}]}"#))
@@ -92,7 +92,7 @@ struct AlternativesTests {
                 ])
     }
 
-    @Test("shapes that contain each other")
+    @Test("shapes can contain each other")
     func mutualRecursion() {
         let folder = JSONShape.recursive { folder in
             let link = JSONShape.recursive { link in ["to": .either(folder, link, .null)] }
@@ -102,7 +102,7 @@ struct AlternativesTests {
         #expect(!folder.accepts(#"{"files":["a"],"links":[{"to":{"files":[1],"links":[]}}]}"#))
     }
 
-    @Test("recursion that reads no characters ends, and adds no matches")
+    @Test("recursion without reading characters ends, and doesn't add matches")
     func emptyRecursion() {
         #expect(!JSONShape.recursive { $0 }.accepts("1"))
         #expect(JSONShape.recursive { .either($0, .string) }.accepts(#""x""#))
@@ -117,7 +117,7 @@ struct AlternativesTests {
 
     /// Each level has two alternatives that differ only after their contents. Trying them one after the other would
     /// take exponential time in the depth.
-    @Test("nested alternatives are weighed in one pass, however deep", arguments: [true, false])
+    @Test("nested alternatives are matched in one pass, at any depth", arguments: [true, false])
     func nestedAlternatives(fits: Bool) {
         let shape = JSONShape.recursive { next in
             .either(["next": next, "kind": .enumeration("a")], ["next": next, "kind": .enumeration("b")], .integer)
@@ -130,7 +130,7 @@ struct AlternativesTests {
         #expect(fits || problems.count == 1)
     }
 
-    @Test("a failure deep within alternatives does not have the rest read over and over")
+    @Test("after a failure deep within alternatives, the rest isn't read again for each alternative")
     func rereading() {
         let shape = JSONShape.recursive { next in .either(["n": next, "a": .any], ["n": next, "b": .any], .integer) }
         var text = "true"
@@ -141,7 +141,7 @@ struct AlternativesTests {
         #expect(problems.count == 1)
     }
 
-    @Test("repeated keys within alternatives are found once, with their place")
+    @Test("repeated keys within alternatives are reported once, with their position")
     func duplicates() {
         let shape = JSONShape.array(of: .either(["a": ["x": .any]], ["b": .any]))
         #expect(

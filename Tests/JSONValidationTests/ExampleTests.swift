@@ -34,7 +34,7 @@ struct ExampleTests {
         #expect(shape.problems("{}").map(\.pointer) == ["/id", "/name", "/tags", "/score", "/on"])
     }
 
-    @Test("elements are put together: optional, nullable, numbers, either")
+    @Test("elements are merged: optional keys, nullable values, numbers, alternatives")
     func elements() throws {
         let shape = try shape(#"[{"a":1,"b":null},{"a":2.5,"b":"x","c":[]},{"a":1,"b":null,"c":[true]}]"#)
         #expect(shape.accepts(#"[{"a":1,"b":"y"},{"a":0.1,"b":null,"c":[false]}]"#))
@@ -46,7 +46,7 @@ struct ExampleTests {
         #expect(!mixed.accepts("[true]") && !mixed.accepts("[[true]]"))
     }
 
-    @Test("a value that an example doesn't show may be anything")
+    @Test("a value that an example doesn't show can be anything")
     func unknown() throws {
         #expect(try shape("[]").accepts(#"[1,"x",null]"#))
         #expect(try shape(#"{"a":null}"#).accepts(#"{"a":[1]}"#))
@@ -56,10 +56,10 @@ struct ExampleTests {
         #expect(try shape("\u{FEFF}[7]").accepts("[8]"))
     }
 
-    @Test("an example has to be JSON", arguments: ["", "[1", #"{"a":1,"a":2}"#, "[1,]"])
+    @Test("an example must be JSON", arguments: ["", "[1", #"{"a":1,"a":2}"#, "[1,]"])
     func broken(text: String) { #expect(throws: JSONValidationError.self) { try shape(text) } }
 
-    @Test("a deep example")
+    @Test("an example can be deeply nested")
     func deep() throws {
         let text = String(repeating: "[{\"a\":", count: 250) + "1" + String(repeating: "}]", count: 250)
         #expect(try shape(text).accepts(text))

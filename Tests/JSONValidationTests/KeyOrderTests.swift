@@ -6,7 +6,7 @@ import Testing
 struct KeyOrderTests {
     private static let wrapped = JSONShape.array(of: ["value": .any, "kind": .optional(.any)])
 
-    @Test("random objects that look alike have the problems that a list of their keys has", arguments: 0..<10)
+    @Test("random similar objects have the same problems as with a list of their keys", arguments: 0..<10)
     func agrees(part: Int) {
         var (repeated, full, right) = (0, 0, 0)
         for seed in part * 1_000..<(part + 1) * 1_000 {
@@ -33,7 +33,7 @@ struct KeyOrderTests {
     }
 
     @Test(
-        "a repeated key is found wherever it is",
+        "a repeated key is found in any position",
         arguments: ["a", "b", "c", "d", "a key of more than sixteen bytes", "\\u0061", "\\u0064", "e", ""])
     func places(key: String) {
         let before = #"{"a":1,"b":{"a":1},"c":[],"a key of more than sixteen bytes":2,"d":3,"e":4,"":5}"#
@@ -49,7 +49,7 @@ struct KeyOrderTests {
         }
     }
 
-    @Test("keys that are the same with and without escapes, or in objects with many keys and deep ones")
+    @Test("repeated keys are found with and without escapes, in objects with many keys and in deep objects")
     func hostile() {
         let many = (0..<200).map { "\"key number \($0)\":\($0)" }
         let deep = { (key: String) in

@@ -34,7 +34,7 @@ struct ProblemTests {
         #expect(deep?.pointer.utf8.count ?? 0 < 1_200)
     }
 
-    @Test("messages contain no value of the text")
+    @Test("messages don't contain values of the text")
     func discretion() {
         let secret = "hunter2hunter2"
         let shape: JSONShape = [
@@ -48,7 +48,7 @@ struct ProblemTests {
         for problem in error { #expect(!"\(problem)".contains("hunter2") && !"\(problem)".contains("271828")) }
     }
 
-    @Test("the list is bounded, the count is not, and a syntax error is never lost")
+    @Test("the list of problems is limited, their count isn't, and a syntax error is always included")
     func bounds() {
         let text = "[\(Array(repeating: "true", count: 1_000).joined(separator: ",")),x]"
         do {
@@ -63,7 +63,7 @@ struct ProblemTests {
         }
     }
 
-    @Test("a limit of no problems still throws one")
+    @Test("with a limit of zero problems, one is still thrown")
     func noProblems() {
         var limits = JSONLimits()
         limits.maximumProblems = 0
@@ -71,7 +71,7 @@ struct ProblemTests {
     }
 
     @Test(
-        "repeated keys are found, however they are written",
+        "repeated keys are found, in any spelling",
         arguments: [
             #"{"a":1,"a":2}"#, #"{"a":1,"\u0061":2}"#, #"{"\u00e9":1,"é":2}"#, #"{"":1,"":2}"#,
             #"{"\ud83d\ude00":1,"😀":1}"#,
@@ -94,7 +94,7 @@ struct ProblemTests {
         #expect(JSONShape.any.problems("{\(keys.joined(separator: ",")),\"key 77\":1}").map(\.kind) == [.duplicateKey])
     }
 
-    @Test("depth is bounded, at the limit and beyond, for arrays and objects")
+    @Test("the depth of arrays and objects is limited, exactly at the limit")
     func depth() {
         var limits = JSONLimits()
         limits.maximumDepth = 40
@@ -113,7 +113,7 @@ struct ProblemTests {
         #expect(either.problems(nested(41), limits: limits).map(\.kind) == [.limit])
     }
 
-    @Test("a depth without bound needs no stack")
+    @Test("unlimited depth doesn't need stack")
     func greatDepth() {
         var limits = JSONLimits()
         limits.maximumDepth = .max
@@ -121,7 +121,7 @@ struct ProblemTests {
         #expect(JSONShape.any.problems(text, limits: limits).isEmpty)
     }
 
-    @Test("bytes are bounded")
+    @Test("the number of bytes is limited")
     func size() {
         var limits = JSONLimits()
         limits.maximumBytes = 5
@@ -132,7 +132,7 @@ struct ProblemTests {
             ])
     }
 
-    @Test("keys that are remembered are bounded; those of the shape are free")
+    @Test("the number of remembered keys is limited, and keys of the shape don't count")
     func keys() {
         var limits = JSONLimits()
         limits.maximumKeys = 3
@@ -144,7 +144,7 @@ struct ProblemTests {
         #expect(JSONShape.any.problems(#"{"a":1}"#, limits: limits).map(\.kind) == [.limit])
     }
 
-    @Test("one shape serves many at once")
+    @Test("one shape can be used concurrently")
     func concurrency() async {
         let shape = JSONShape.recursive { ["v": .string(matching: /[a-z]*/), "n": .optional($0)] }
         await withTaskGroup { group in
@@ -157,7 +157,7 @@ struct ProblemTests {
         }
     }
 
-    @Test("an amount of one has its noun in the singular")
+    @Test("an amount of one has a singular noun")
     func amounts() {
         for (count, expected) in [(1, "an array of 1 element"), (2, "an array of 2 elements")] {
             let shape = JSONShape.array(of: .integer, count: count...count)
@@ -165,7 +165,7 @@ struct ProblemTests {
         }
     }
 
-    @Test("an empty range has no amount")
+    @Test("an empty range doesn't have an amount")
     func emptyAmounts() {
         for shape in [
             JSONShape.array(of: .integer, count: ..<Int.min), .array(of: .integer, count: 5..<5),

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Random shapes, compared with the simplest possible validator", .endsInTime, .leakChecked)
 struct ShapeFuzzTests {
-    @Test("a tree walked by hand has the same problems at the same places", arguments: 0..<20)
+    @Test("the problems and positions are the same as in a tree that is walked by hand", arguments: 0..<20)
     func agrees(part: Int) {
         var (fits, fails) = (0, 0)
         for seed in part * 1_000..<(part + 1) * 1_000 {

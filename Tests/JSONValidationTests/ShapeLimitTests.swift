@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Shapes: limits", .endsInTime, .leakChecked)
 struct ShapeLimitTests {
-    @Test("patterns of a shape count together, over all strings of a text")
+    @Test("the steps of a shape's patterns count together, over all strings of a text")
     func patterns() throws {
         let text =
             "[\((0..<20).map { _ in "\"\(String(repeating: "ab", count: 200))\u{e9}\"" }.joined(separator: ","))]"
@@ -17,7 +17,7 @@ struct ShapeLimitTests {
             Set(shape.problems(text, limits: limits).map(\.expected)) == ["a document that takes at most 20000 steps"])
     }
 
-    @Test("custom checks and alternatives of shapes are bounded too")
+    @Test("custom checks and alternatives of shapes are limited too")
     func shapes() {
         var limits = JSONLimits()
         limits.maximumSteps = 2_000
@@ -30,7 +30,7 @@ struct ShapeLimitTests {
         #expect(nested.accepts(levels) && nested.problems(levels, limits: limits).contains { $0.kind == .limit })
     }
 
-    @Test("a shape's error tells whether the text doesn't fit or couldn't be judged")
+    @Test("a shape's error shows whether the text is invalid or couldn't be judged")
     func verdicts() throws {
         var limits = JSONLimits()
         limits.maximumPatternBytes = 3

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Shapes", .leakChecked)
 struct ShapeTests {
-    @Test("the error of the guide's example has the place of the value and what was expected")
+    @Test("the error in the guide's example has the position of the value and the expected type")
     func example() throws {
         let shape: JSONShape = .array(of: [
             "id": .integer, "name": .string(nonEmpty: true), "email": .optional(.string), "tags": .array(of: .string),
@@ -26,7 +26,7 @@ struct ShapeTests {
         }
     }
 
-    @Test("every key is required unless it is optional, other keys may be there, and containers are checked throughout")
+    @Test("every key is required unless it's optional, other keys are allowed, and containers are checked completely")
     func objects() {
         let shape: JSONShape = ["a": .integer, "b": ["c": .string], "d": .optional(.boolean)]
         #expect(shape.accepts(#"{"a":1,"b":{"c":"x"},"d":true,"e":[null]}"#))
@@ -37,7 +37,7 @@ struct ShapeTests {
         #expect(shape.complaints("7") == ["document: expected an object, found a number (byte 0)"])
     }
 
-    @Test("null passes where it is allowed, in objects as in arrays, and nowhere else")
+    @Test("null is accepted only where it is allowed, in objects as in arrays")
     func nulls() {
         #expect(!(["a": .string] as JSONShape).accepts(#"{"a":null}"#))
         #expect(!(["a": .object] as JSONShape).accepts(#"{"a":null}"#))
@@ -65,7 +65,7 @@ struct ShapeTests {
         #expect(!([.string, .integer] as JSONShape).accepts("[true]"))
     }
 
-    @Test("the bare words object and array accept any content")
+    @Test("the literals object and array accept any content")
     func anyContents() {
         #expect(JSONShape.object.accepts(#"{"a":[1,null,{}]}"#))
         #expect(JSONShape.object.accepts("{}"))
@@ -84,7 +84,7 @@ struct ShapeTests {
     }
 
     @Test(
-        "numbers",
+        "numbers and integers are accepted in any notation",
         arguments: [
             ("1", true), ("-0", true), ("1.0", true), ("10e-1", true), ("1.5", false), ("15e-1", false), ("1e30", true),
             ("123456789012345678901234567890", true), ("0.0", true), ("0e-5", true), ("1.20", false), ("12.0e1", true),
@@ -95,7 +95,7 @@ struct ShapeTests {
     }
 
     @Test(
-        "ranges of integers",
+        "integers have ranges",
         arguments: [
             ("0", true), ("150", true), ("151", false), ("-1", false), ("1.5e2", true), ("1.0", true), ("0.5", false),
             ("99999999999999999999", false), ("1e400", false), ("0e400", true), ("-9223372036854775809", false),
@@ -132,7 +132,7 @@ struct ShapeTests {
         #expect(!JSONShape.number(in: ...value.nextDown).accepts(text))
     }
 
-    @Test("lengths are counted in Unicode scalars, escapes resolved")
+    @Test("lengths are counted in Unicode scalars, with escapes resolved")
     func lengths() {
         let shape = JSONShape.string(length: 1...3)
         #expect(shape.accepts(#""東京都""#) && shape.accepts(#""\u6771\ud83d\ude00x""#) && shape.accepts(#""😀\n""#))
@@ -144,7 +144,7 @@ struct ShapeTests {
         #expect(!JSONShape.string(nonEmpty: true).accepts(#""""#) && JSONShape.string(nonEmpty: false).accepts(#""""#))
     }
 
-    @Test("patterns match the whole string, and see it without escapes")
+    @Test("patterns match the whole string, with escapes resolved")
     func patterns() throws {
         let literal = JSONShape.string(matching: /[a-z]+-(\d+)/)
         let source = try JSONShape.string(pattern: "[a-z]+-[0-9]+")
@@ -176,7 +176,7 @@ struct ShapeTests {
         #expect(many.accepts(#""value 499""#) && !many.accepts(#""value 500""#))
     }
 
-    @Test("counts of elements and keys")
+    @Test("a shape can limit the number of elements and keys")
     func counts() {
         let array = JSONShape.array(of: .integer, count: 1...2)
         #expect(array.accepts("[1]") && array.accepts("[1,2]"))
@@ -192,7 +192,7 @@ struct ShapeTests {
             ])
     }
 
-    @Test("a closed object refuses other keys")
+    @Test("a closed object rejects other keys")
     func closed() {
         let shape = JSONShape.object(["id": .integer, "name": .optional(.string)], closed: true)
         #expect(shape.accepts(#"{"id":1}"#) && shape.accepts(#"{"name":"x","id":1}"#))
@@ -206,7 +206,7 @@ struct ShapeTests {
         #expect((["a": .string, "a": .integer] as JSONShape).accepts(#"{"a":1}"#))
     }
 
-    @Test("objects with more keys than a machine word has bits", arguments: [64, 65, 200])
+    @Test("objects can have more keys than a machine word has bits", arguments: [64, 65, 200])
     func wideObjects(count: Int) {
         let keys = (0..<count).map { "key\($0)" }
         let shape = JSONShape.object(
@@ -222,7 +222,7 @@ struct ShapeTests {
         #expect(shape.problems(text(keys + ["key9", "other"])).map(\.kind) == [.duplicateKey, .unexpectedKey])
     }
 
-    @Test("your own check sees the value, and only a value that fits")
+    @Test("a custom check receives only values that fit")
     func customChecks() {
         struct Person: Decodable { let name: String }
         let even = JSONShape.custom("an even number", of: .integer) { $0.integer?.isMultiple(of: 2) == true }
@@ -248,7 +248,7 @@ struct ShapeTests {
         #expect(JSONShape.custom("never") { _ in throw CancellationError() }.problems("null").count == 1)
     }
 
-    @Test("a fragment reads its value")
+    @Test("a fragment is validated")
     func fragments() {
         func check(_ text: String, _ passes: @escaping @Sendable (JSONFragment) -> Bool) {
             #expect(JSONShape.custom("it", passes).accepts(text), "\(text)")

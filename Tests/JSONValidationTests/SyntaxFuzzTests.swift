@@ -9,7 +9,7 @@ struct SyntaxFuzzTests {
     private static let seeds = 5_000
 
     @Test(
-        "the verdict on random and mutated texts is JSONSerialization's, but for the known differences",
+        "random and mutated texts have JSONSerialization's verdict, except for known differences",
         arguments: 0..<parts)
     func agrees(part: Int) {
         for seed in part * Self.seeds..<(part + 1) * Self.seeds {
@@ -27,7 +27,7 @@ struct SyntaxFuzzTests {
     }
 
     @Test(
-        "text that only JSONSerialization takes for JSON",
+        "text that only JSONSerialization accepts is rejected",
         arguments: [
             ("[1,]", KnownDifference.trailingComma), (#"{"a":1,}"#, .trailingComma),
             ("[[1, ], {\"a\":[2,],},]", .trailingComma),
@@ -41,7 +41,7 @@ struct SyntaxFuzzTests {
     }
 
     @Test(
-        "numbers beyond a Double are JSON, and JSONSerialization alone refuses them",
+        "numbers beyond a Double are JSON, although JSONSerialization rejects them",
         arguments: ["1e400", "[-7E+1313]"])
     func hugeNumbers(text: String) throws {
         let bytes = Array(text.utf8)
@@ -50,7 +50,7 @@ struct SyntaxFuzzTests {
         #expect(KnownDifference(bytes, JSONVerdict(bytes)) == .hugeNumber)
     }
 
-    @Test("keys are the same if their characters are, not if only their normal forms are")
+    @Test("keys are equal if their characters are, not only their normal forms")
     func normalisation() throws {
         let text = Data("{\"\u{E9}\":1,\"e\u{301}\":2}".utf8)
         try JSONShape.any.validate(text)

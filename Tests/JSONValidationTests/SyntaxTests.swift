@@ -5,7 +5,7 @@ import Testing
 @Suite("Strict RFC 8259", .endsInTime, .leakChecked)
 struct SyntaxTests {
     @Test(
-        "is JSON",
+        "JSON is accepted",
         arguments: [
             "null", " true ", "\t\r\n[]\n", "{}", "\"\"", "0", "-0", "-1.5e-10", "1E+2", "[1 , 2]",
             "{\"a\" : 1 , \"b\":[ ]}",
@@ -16,7 +16,7 @@ struct SyntaxTests {
     func accepts(text: String) { #expect(JSONShape.any.complaints(text) == []) }
 
     @Test(
-        "text that isn't JSON",
+        "text that isn't JSON is rejected",
         arguments: [
             ("", "document: not JSON: expected a value, found an empty text (byte 0)"),
             (" \n ", "document: not JSON: expected a value, found an empty text (byte 3)"),
@@ -51,12 +51,12 @@ struct SyntaxTests {
             ("'a'", "document: not JSON: expected a value, found ''' (byte 0)"),
             ("\"a", "document: not JSON: expected the end of a string, found the end of the text (byte 2)"),
             ("\"a\\", "document: not JSON: expected the end of a string, found the end of the text (byte 3)"),
-            ("[\"a\nb\"]", "/0: not JSON: expected an escape for a control character, found byte 0x0A (byte 3)"),
+            ("[\"a\nb\"]", "/0: not JSON: expected an escape instead of a control character, found byte 0x0A (byte 3)"),
             ("\"\\x41\"", "document: not JSON: expected an escape, found '\\' (byte 1)"),
             ("\"\\u12g4\"", "document: not JSON: expected an escape, found '\\' (byte 1)"),
-            ("\"\\ud83d\"", "document: not JSON: expected a pair of surrogates, found half of one (byte 1)"),
-            ("\"\\ude00\\ud83d\"", "document: not JSON: expected a pair of surrogates, found half of one (byte 1)"),
-            ("\"\\ud83dx\\ude00\"", "document: not JSON: expected a pair of surrogates, found half of one (byte 1)"),
+            ("\"\\ud83d\"", "document: not JSON: expected a pair of surrogates, found half of a pair (byte 1)"),
+            ("\"\\ude00\\ud83d\"", "document: not JSON: expected a pair of surrogates, found half of a pair (byte 1)"),
+            ("\"\\ud83dx\\ude00\"", "document: not JSON: expected a pair of surrogates, found half of a pair (byte 1)"),
             ("{\"a\\q\":1}", "document: not JSON: expected an escape, found '\\' (byte 3)"),
             ("[1]\u{0}", "document: not JSON: expected the end of the text, found byte 0x00 (byte 3)"),
             ("[1]\u{C}", "document: not JSON: expected the end of the text, found byte 0x0C (byte 3)"),
@@ -99,7 +99,7 @@ struct SyntaxTests {
         }
     }
 
-    @Test("every cut of a text is refused, and no byte after the text is read")
+    @Test("a text cut at any byte is rejected, and no byte after the text is read")
     func cuts() throws {
         let text = Array(
             #"{"name":"a long enough string to fill a word or two","é":[1,-2.5e3,true,false,null,"\u00e9\ud83d\ude00"],"x":{"y":{}}}"#
@@ -120,7 +120,7 @@ struct SyntaxTests {
         }
     }
 
-    @Test("no bytes at all, without an address")
+    @Test("empty data without an address is rejected")
     func noBytes() {
         #expect(throws: JSONValidationError.self) {
             try JSONShape.any.validate(bytes: UnsafeRawBufferPointer(start: nil, count: 0))
@@ -128,7 +128,7 @@ struct SyntaxTests {
         #expect(throws: JSONValidationError.self) { try JSONShape.any.validate(Data()) }
     }
 
-    @Test("a slice of data is judged by itself")
+    @Test("a slice of data is validated by itself")
     func slices() throws {
         let data = Data("xx[1]yy".utf8)
         try JSONShape.array(of: .integer).validate(data[2..<5])

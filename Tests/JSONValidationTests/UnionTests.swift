@@ -10,7 +10,7 @@ struct UnionTests {
         ["kind": .enumeration("rectangle", "square"), "width": .number],
         ["kind": .enumeration("line"), "width": .number, "note": .optional(.string)])
 
-    @Test("a tag that no shape has names all tags that fit the rest, at its place")
+    @Test("an unknown tag is reported at its position, with all tags that fit the rest")
     func tags() {
         #expect(
             shapes.complaints(#"{"width":1,"kind":"oval"}"#) == [
@@ -40,7 +40,7 @@ struct UnionTests {
         }
     }
 
-    @Test("within unions the place of a failure is named however deep it lies", arguments: [3, 6, 12, 60])
+    @Test("the position of a failure within unions is reported, at any depth", arguments: [3, 6, 12, 60])
     func depth(levels: Int) {
         let tree = JSONShape.recursive { tree in
             .either(["n": tree, "a": .any], ["n": tree, "b": .any], .integer)
@@ -109,7 +109,7 @@ struct UnionTests {
             !JSONShape.either(odd, .string).accepts(#"{"b":1}"#) && JSONShape.either(odd, shape).accepts(#"{"b":1}"#))
     }
 
-    @Test("shapes nested deep are made, refused with words and released without a crash")
+    @Test("deeply nested shapes are created, refused with a message and released without a crash")
     func deepShapes() {
         let wraps: [(JSONShape) -> JSONShape] = [
             { .array(of: $0) }, { ["a": $0] }, { .nullable($0) }, { .either($0, .string) }, { .map(of: $0) },
@@ -129,7 +129,7 @@ struct UnionTests {
         }
     }
 
-    @Test("a missing value reports what was expected")
+    @Test("a missing value reports the expected type")
     func missing() throws {
         let shape: JSONShape = [
             "a": .integer(in: 1...3), "b": .enumeration("x", "y"), "c": .string(nonEmpty: true),
@@ -147,7 +147,7 @@ struct UnionTests {
             ])
     }
 
-    @Test("limits below zero count as zero, and say so in sensible words")
+    @Test("negative limits count as zero, and the messages are sensible")
     func negativeLimits() {
         var limits = JSONLimits()
         limits.maximumBytes = -1

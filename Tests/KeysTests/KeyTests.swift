@@ -14,7 +14,7 @@ import Testing
         (TestKeys.rsaPrivate, [.rsaPSSSHA512, .rsaPKCS1SHA256]),
     ]
 
-    @Test("a key signs, and only its public key, the message and the algorithm verify") func roundTrip() throws {
+    @Test("a signature is only valid for its public key, message and algorithm") func roundTrip() throws {
         for (pem, algorithms) in Self.keys {
             let key = try PrivateKey(pem: pem)
             #expect(key.algorithms == algorithms)
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test("signatures have the sizes that the specifications fix") func sizes() throws {
+    @Test("signatures have the sizes in the specifications") func sizes() throws {
         let sizes = try Self.keys.flatMap { pem, algorithms in
             let key = try PrivateKey(pem: pem)
             return try algorithms.map { try key.signature(of: Data(), by: $0).count }
@@ -47,7 +47,7 @@ import Testing
         #expect(sizes == [64, 64, 96, 256, 256, 256, 256])
     }
 
-    @Test("ECDSA signatures keep their size whatever r and s are") func padding() throws {
+    @Test("ECDSA signatures have the same size for any r and s") func padding() throws {
         let key = try PrivateKey(pem: TestKeys.p256Private)
         for number in 0..<600 {
             let message = Data("\(number)".utf8)
@@ -60,7 +60,7 @@ import Testing
         #expect(ECDSASignature.raw(der, size: 32) == small)
     }
 
-    @Test("PEM and JWK give the same key, and a written key is read again") func formats() throws {
+    @Test("PEM and JWK give the same key, and a written key can be read again") func formats() throws {
         let ed = try PrivateKey(pem: TestKeys.ed25519Private)
         #expect(try PrivateKey(jwk: Data(TestKeys.ed25519JWK.utf8)).publicKey == ed.publicKey)
         #expect(try PublicKey(pem: TestKeys.ed25519Public) == ed.publicKey)
@@ -135,8 +135,7 @@ import Testing
         return false
     }
 
-    @Test("a key of another type, an unknown algorithm and an unsupported key are told apart") func mismatches() throws
-    {
+    @Test("other key types, unknown algorithms and unsupported keys are distinguished") func mismatches() throws {
         let ed = try PrivateKey(pem: TestKeys.ed25519Private)
         #expect(error(.keyMismatch) { _ = try ed.signature(of: Data(), by: .ecdsaP256SHA256) })
         #expect(error(.keyMismatch) { _ = try ed.publicKey.isValid(Data(), of: Data(), by: .hmacSHA256) })
@@ -161,7 +160,7 @@ import Testing
         #expect(error(.malformedKey) { _ = try PublicKey(jwk: Data("[]".utf8)) })
     }
 
-    @Test("keys that are cut off or changed are refused or different, never accepted as they were") func fuzzing()
+    @Test("truncated or modified keys are refused or different, never accepted as the original") func fuzzing()
         throws
     {
         var random = SeededGenerator(seed: 9421)
@@ -204,7 +203,31 @@ import Testing
         }
     }
 
-    @Test("tasks share a key") func concurrency() async throws {
+    @Test("no dump shows a part of a key", arguments: [KeyType.ed25519, .p256, .p384, .rsa])
+    func secrecyOfParts(type: KeyType) throws {
+        let key =
+            switch type {
+            case .p256: try PrivateKey(pem: TestKeys.p256Private)
+            case .p384: try PrivateKey(pem: TestKeys.p384Private)
+            case .rsa: try PrivateKey(pem: TestKeys.rsaPrivate)
+            default: try PrivateKey(pem: TestKeys.ed25519Private)
+            }
+        var texts = ["\(key)", String(reflecting: key), "\([key])", "\(["key": key])"]
+        for value in [key, [key], (1, key), Result<PrivateKey, any Error>.success(key)] as [Any] {
+            var dumped = ""
+            dump(value, to: &dumped)
+            texts.append(dumped)
+            texts.append(String(reflecting: value))
+        }
+        let lines = key.pem.split(separator: "\n").dropFirst().dropLast().map { String($0.prefix(24)) }
+        let bytes = try #require(Data(base64Encoded: key.pem.split(separator: "\n").dropFirst().dropLast().joined()))
+        let numbers = bytes.suffix(6).map { "\($0)" }.joined(separator: ", ")
+        for text in texts {
+            #expect(!lines.contains(where: text.contains) && !text.contains(numbers), "\(text.prefix(200))")
+        }
+    }
+
+    @Test("tasks can share a key") func concurrency() async throws {
         let key = try PrivateKey(pem: TestKeys.rsaPrivate)
         try await withThrowingTaskGroup(of: Bool.self) { group in
             for number in 0..<64 {
@@ -218,7 +241,7 @@ import Testing
         }
     }
 
-    @Test("digests of pieces are those of the whole") func digests() throws {
+    @Test("a digest in pieces equals the digest of the whole") func digests() throws {
         let data = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0) })
         for algorithm in [KeyDigest.Algorithm.sha256, .sha384, .sha512] {
             var digest = try KeyDigest(algorithm)

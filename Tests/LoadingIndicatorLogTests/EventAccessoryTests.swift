@@ -21,7 +21,7 @@ import Testing
         NetworkAgent(baseURL: base, transport: .stub(response))
     }
 
-    @Test("the closures of a request run in order, around delegate and completion")
+    @Test("the closures of a request run in order, with delegate and completion")
     func request() async throws {
         let options = CallOptions(accessories: [events])
         let progress = TransportEvent.progress(TransferProgress(received: 2, totalToReceive: 2))
@@ -44,7 +44,7 @@ import Testing
         #expect(log.all.dropFirst(4) == ["will start", "will stop", "cancelled by handle", "did stop"])
     }
 
-    @Test("the closures of a batch and a chain run for the whole, not for its parts")
+    @Test("the closures of a batch and a chain run for the composite, not for its parts")
     func composites() async throws {
         let agent = agent(.text("ok"))
         _ = try await agent.run(Batch(Get(), Get()), options: CallOptions(accessories: [events]))
@@ -55,7 +55,7 @@ import Testing
         #expect(log.all.filter { !$0.hasPrefix("progress") } == ofBatch + ofBatch)
     }
 
-    @Test("closures of an earlier start are not called by a later one, and are released")
+    @Test("closures of an earlier start aren't called by a later start, and are released")
     func once() async throws {
         final class Token: Sendable {}
         weak var held: Token?

@@ -88,4 +88,51 @@ struct IndicatorLessonsTests {
         await log.flush()
         #expect(records.count == 2)
     }
+
+    @Test("a file that another program has emptied, as logrotate's copytruncate does, begins anew")
+    func emptied() async throws {
+        let records = Log<LogRecord>()
+        let log = RequestLog(.line, to: ClosureSink { records.add($0) })
+        let agent = NetworkAgent(baseURL: base, transport: .stub(.text("ok")), accessories: [log])
+        for number in 0..<9 { _ = try await agent.send(Get(path: "item-\(number)")) }
+        await log.flush()
+        let folder = try Folder()
+        let file = folder.file("errand.log")
+        let length = records.all[0].description.utf8.count + 1
+        let sink = FileSink(at: file, maximumBytes: 5 * length)
+        for record in records.all.prefix(4) { sink.write(record) }
+        try FileHandle(forWritingTo: file).truncate(atOffset: 0)
+        for record in records.all[4...6] { sink.write(record) }
+        let text = try String(contentsOf: file, encoding: .utf8)
+        #expect(text.hasPrefix(records.all[4].description) && text.split(separator: "\n").count == 3)
+        #expect(!text.utf8.contains(0) && folder.names == ["errand.log"] && sink.failure == nil)
+    }
+
+    #if os(Linux)
+    @Test("after another program has emptied the file, a record that the disk has no room for leaves no zeros")
+    func emptiedAndFull() async throws {
+        // In a separate process, whose file size limit simulates a full disk.
+        await #expect(processExitsWith: .success) {
+            signal(SIGXFSZ, SIG_IGN)
+            let folder = try Folder()
+            let file = folder.file("errand.log")
+            let records = Log<LogRecord>()
+            let log = RequestLog(.line, to: ClosureSink { records.add($0) })
+            let agent = NetworkAgent(baseURL: base, transport: .stub(.text("ok")), accessories: [log])
+            for number in 0..<9 { _ = try await agent.send(Get(path: "item-\(number)")) }
+            await log.flush()
+            let sink = FileSink(at: file)
+            for record in records.all { sink.write(record) }
+            try FileHandle(forWritingTo: file).truncate(atOffset: 0)
+            var limit = rlimit()
+            let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+            getrlimit(resource, &limit)
+            limit.rlim_cur = 5
+            setrlimit(resource, &limit)
+            sink.write(records.all[0])
+            #expect(sink.failure?.hasPrefix("writing") == true)
+            #expect(try Data(contentsOf: file).isEmpty)
+        }
+    }
+    #endif
 }

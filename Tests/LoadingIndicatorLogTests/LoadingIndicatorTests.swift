@@ -50,7 +50,7 @@ struct LoadingIndicatorTests {
         #expect(indicator.state == .hidden)
     }
 
-    @Test("a view that follows an indicator is notified of each state, is not kept, and ends the task")
+    @Test("a view that follows an indicator receives each state, isn't retained, and ends the task")
     @MainActor func following() async throws {
         @MainActor final class View {
             var shown: [Bool] = []
@@ -163,7 +163,7 @@ struct LoadingIndicatorTests {
         #expect(await reader.next() == nil)
     }
 
-    @Test("once finished, it is hidden within its minimum, ends its streams, and isn't shown any more")
+    @Test("once finished, it is hidden within its minimum, ends its streams, and isn't shown again")
     func finishing() async throws {
         final class Screen: LoadingPresenter {
             let log: Log<String>
@@ -193,7 +193,7 @@ struct LoadingIndicatorTests {
         await indicator.finish()
     }
 
-    @Test("a batch and a chain without labels are called by their kind once")
+    @Test("a batch and a chain without labels are named by their kind once")
     func unnamed() async throws {
         let lines = Log<String>()
         let log = RequestLog(.line, to: ClosureSink { lines.add($0.line) })

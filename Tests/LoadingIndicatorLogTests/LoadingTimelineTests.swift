@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(
-        "ten thousand random starts and stops show the indicator exactly when it should be, and hide it in the end",
+        "after ten thousand random starts and stops, the indicator was shown exactly when it should be, and is hidden",
         arguments: [(0, 0), (200, 400), (50, 0), (0, 300), (7, 1)], [1, 2] as [UInt64])
     func random(times: (delay: Int, minimum: Int), seed: UInt64) {
         var random = SeededGenerator(seed: seed)

@@ -50,7 +50,7 @@ struct RequestLogTests {
         #expect(records.all.map(\.status) == [200, 404, nil])
     }
 
-    @Test("the version of HTTP is in the line, also if only the timings have it", arguments: [true, false])
+    @Test("the HTTP version is in the line, even if only the timings contain it", arguments: [true, false])
     func version(isInTimings: Bool) async throws {
         struct Versioned: Transport {
             let isInTimings: Bool
@@ -86,7 +86,7 @@ struct RequestLogTests {
         #expect(records.all.map(\.line).first?.contains("200, network, 3155760000000.0 ms") == true)
     }
 
-    @Test("the response of a filter's own error is in the line")
+    @Test("the line of a filter's own error has the status of the response in it")
     func evidence() async throws {
         struct Gone: Filter {
             struct Failure: RequestFailure {
@@ -103,7 +103,7 @@ struct RequestLogTests {
         #expect(records.all.map(\.status) == [410] && records.all.map(\.outcome) == [.failure])
     }
 
-    @Test("a cache hit, a cancellation and a batch around its parts are named")
+    @Test("a cache hit, a cancellation, and a batch with its parts are named")
     func sources() async throws {
         let log = log(.line)
         let agent = agent(.text("ok"), log, filters: [.cache(.memory(), policy: .timed(.seconds(60)))])
@@ -124,7 +124,7 @@ struct RequestLogTests {
         #expect(records.all[3].parent == records.all[4].id)
     }
 
-    @Test("only listed headers are shown, and bodies as JSON, text or a size, within a bound")
+    @Test("only listed headers are shown, and bodies as JSON, text or a size, up to a limit")
     func bodies() async throws {
         let log = log(.bodies(upTo: 1000))
         let response = StubResponse.json(#"{"id":7,"session":{"a":[1,2]},"name":"Ada","tags":[],"n":1.50}"#)
@@ -151,7 +151,7 @@ struct RequestLogTests {
         #expect(first.description.contains("\n  < {\n  <   \"id\": 7,"))
     }
 
-    @Test("truncated JSON is shown as far as it goes, a long text with its size")
+    @Test("truncated JSON is shown up to its end, and a long text with its size")
     func cut() async throws {
         let log = log(.bodies(upTo: 30))
         _ = try await agent(.json(#"{"name":"Ada","password":"hunter2hunter2","x":1}"#), log).send(Post())
@@ -161,7 +161,7 @@ struct RequestLogTests {
         #expect(records.all[1].responseBody == String(repeating: "x", count: 30) + "\n… 100 bytes in all")
     }
 
-    @Test("off costs no memory; the level may change while it runs")
+    @Test("turning the log off costs no memory, and the level can change while it runs")
     func levels() async throws {
         let log = log(.off)
         let agent = agent(.text("ok"), log)
@@ -174,7 +174,7 @@ struct RequestLogTests {
         #expect(records.all.count == 1)
     }
 
-    @Test("a sink that hangs delays no request, and the next record has the number of dropped ones")
+    @Test("a sink that hangs doesn't delay requests, and the next record has the number of dropped records")
     func slowSink() async throws {
         let blocked = DispatchSemaphore(value: 0)
         let begun = Gate()
@@ -198,7 +198,7 @@ struct RequestLogTests {
         #expect(records.all.last?.line.contains("(90 earlier records were dropped)") == true)
     }
 
-    @Test("a flush waits for what was recorded before it, not for what follows")
+    @Test("a flush waits for earlier records, not for later ones")
     func busySink() async throws {
         let (flushes, agents) = (Counter(), Log<NetworkAgent>())
         let sink = ClosureSink { _ in
@@ -266,7 +266,41 @@ struct RequestLogTests {
         #expect(!records.all.contains { "\($0.label)\($0)".contains("s3cr3t") })
     }
 
-    @Test("files rotate at their size, are their owner's alone, and take no link")
+    #if os(Linux)
+    @Test("a record that the disk has no room for leaves no part of its line, and later ones are whole")
+    func fullDisk() async throws {
+        // In a separate process, whose file size limit simulates a full disk.
+        await #expect(processExitsWith: .success) {
+            signal(SIGXFSZ, SIG_IGN)
+            let folder = try Folder()
+            let file = folder.file("errand.log")
+            let sink = FileSink(at: file)
+            let records = Log<LogRecord>()
+            let log = RequestLog(.line, to: ClosureSink { records.add($0) })
+            let agent = NetworkAgent(baseURL: base, transport: .stub(.text("ok")), accessories: [log])
+            for number in 0..<3 { _ = try await agent.send(Get(path: "item-\(number)")) }
+            await log.flush()
+            sink.write(records.all[0])
+            let whole = try Data(contentsOf: file)
+            var limit = rlimit()
+            let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+            getrlimit(resource, &limit)
+            let before = limit.rlim_cur
+            limit.rlim_cur = rlim_t(whole.count + 5)
+            setrlimit(resource, &limit)
+            sink.write(records.all[1])
+            #expect(sink.failure?.hasPrefix("writing") == true)
+            limit.rlim_cur = before
+            setrlimit(resource, &limit)
+            #expect(try Data(contentsOf: file) == whole)
+            sink.write(records.all[2])
+            let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+            #expect(lines.count == 2 && lines[1].contains("item-2") && sink.failure == nil)
+        }
+    }
+    #endif
+
+    @Test("files rotate at their size, are readable only by their owner, and don't follow links")
     func files() async throws {
         let folder = try Folder()
         let directory = folder.url
@@ -291,6 +325,17 @@ struct RequestLogTests {
         #expect(lines.last?.contains("item-49") == true)
         let numbers = lines.compactMap { $0.firstMatch(of: #/item-(\d+)/#).flatMap { Int($0.1) } }
         #expect(numbers == Array((50 - numbers.count)..<50), "none is lost between two files")
+        // Another program moves the file, and later removes it.
+        for name in ["moved.log", nil] {
+            if let name {
+                try FileManager.default.moveItem(at: file, to: directory.appending(path: name))
+            } else {
+                try FileManager.default.removeItem(at: file)
+            }
+            _ = try await agent.send(Get(path: "after-\(name ?? "removal")"))
+            await log.flush()
+            #expect(try String(contentsOf: file, encoding: .utf8).contains("after-\(name ?? "removal")"))
+        }
         let link = directory.appending(path: "link.log")
         try FileManager.default.createSymbolicLink(at: link, withDestinationURL: file)
         let refused = FileSink(at: link)

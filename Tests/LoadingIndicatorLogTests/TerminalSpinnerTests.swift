@@ -35,7 +35,7 @@ import Testing
         #expect(written.all.count == count)
     }
 
-    @Test("a finished spinner has cleared its line, draws no more, and still writes lines")
+    @Test("a finished spinner has cleared its line, isn't drawn again, and still writes lines")
     func finished() async throws {
         let spinner = spinner()
         spinner.present(LoadingState(isShown: true, label: "Loading…", running: 1))
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test(
-        "lines fit the terminal, wide characters too, and a label moves no cursor",
+        "lines fit the terminal, even with wide characters, and a label can't move the cursor",
         arguments: [
             ("Loading the news", 40, "⠋ Loading the news"), ("Loading the news", 12, "⠋ Loading t"),
             ("正在加载新闻", 9, "⠋ 正在加"), ("⭐✅⌚⭐✅", 9, "⠋ ⭐✅⌚"), ("🇫🇷🇯🇵🇫🇷🇯🇵", 9, "⠋ 🇫🇷🇯🇵🇫🇷"),
@@ -79,7 +79,7 @@ import Testing
         #expect(SpinnerLine.text(state, frame: 0, columns: columns, isColored: false) == line)
     }
 
-    @Test("numbers that no share is do not trap", arguments: [Double.nan, .infinity, -1, 7])
+    @Test("invalid fractions don't trap", arguments: [Double.nan, .infinity, -1, 7])
     func fractions(fraction: Double) {
         let state = LoadingState(isShown: true, running: 1, fraction: fraction)
         let line = SpinnerLine.text(state, frame: 0, columns: 80, isColored: false)
@@ -92,7 +92,7 @@ import Testing
         #expect(timeline.presented.fraction.map { $0 >= 0 && $0 <= 1 } ?? !fraction.isFinite)
     }
 
-    @Test("color only if it is wanted")
+    @Test("color is used only if it's wanted")
     func colour() {
         let state = LoadingState(isShown: true, label: "Loading…", running: 1)
         #expect(SpinnerLine.text(state, frame: 1, columns: 80, isColored: true) == "\u{1B}[36m⠙\u{1B}[0m Loading…")

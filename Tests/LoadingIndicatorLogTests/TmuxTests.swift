@@ -82,7 +82,8 @@ struct TmuxTests {
         }
     }
 
-    @Test("label, progress and number, lines above it, a label that is too long, and a cleared line at the end")
+    @Test(
+        "the terminal shows label, progress and number, lines above, a truncated label, and a cleared line at the end")
     func screen() async throws {
         let screen = try await Screen()
         do {
@@ -123,7 +124,7 @@ struct TmuxTests {
     }
 
     @Test(
-        "errand-watch leaves no spinner on the terminal, at its end and when it is interrupted",
+        "errand-watch leaves no spinner on the terminal, at its end or when interrupted",
         arguments: [nil, SIGINT, SIGTERM])
     func watch(signal: Int32?) async throws {
         // On a loaded machine the program may end before the signal arrives; then the test starts it again.
@@ -178,7 +179,7 @@ struct TmuxTests {
         await screen.end()
     }
 
-    @Test("into a file or a pipe only the lines are written, without a control character")
+    @Test("only lines without control characters are written to a file or a pipe")
     func piped() async throws {
         let input = NSTemporaryDirectory() + "/errand-spinner-\(UUID().uuidString)"
         defer { unlink(input) }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("errand-watch", .endsInTime, .leakChecked)
 struct WatchCommandTests {
-    @Test("help, unknown options and missing directories get a sentence each")
+    @Test("help, unknown options and missing directories print a sentence each")
     func arguments() async throws {
         let program = try Program(built: "errand-watch")
         let help = try await program.run(["--help"])
@@ -21,10 +21,10 @@ struct WatchCommandTests {
         let two = try await program.run(["/tmp", "/tmp"])
         #expect(two.status == 2)
         let empty = try await program.run([""])
-        #expect(empty.status == 2 && empty.complaint.contains("the directory is empty"))
+        #expect(empty.status == 2 && empty.complaint.contains("the directory's name is empty"))
     }
 
-    @Test("with a directory it writes an archive and a waterfall there")
+    @Test("with a directory, it writes an archive and a waterfall there")
     func files() async throws {
         let folder = try Folder()
         let result = try await Program(built: "errand-watch").run([folder.url.path])

@@ -75,7 +75,7 @@ import Testing
 
     #if os(Linux) || os(macOS)
     @Test(
-        "the code of README and the pages compiles in such an app, and so do files to copy and each protocol that users implement",
+        "the code of README and the pages, files to copy and each protocol compile in such an app",
         arguments: ["5", "6"])
     func pages(mode: String) async throws {
         let folder = Self.here.deletingLastPathComponent().appending(path: "DocumentationTests")
@@ -111,7 +111,7 @@ import Testing
         #expect(try await SwiftCompiler.diagnostics(of: code, in: Self.root, mode: mode).isEmpty)
     }
 
-    @Test("an output that isn't decodable is named, whatever its isolation")
+    @Test("an output that isn't decodable is named, with any isolation")
     func output() async throws {
         let code = """
             import Errand
@@ -122,7 +122,7 @@ import Testing
         #expect(found.contains { $0.contains("'Output' has no default 'decode'") }, "\(found)")
     }
 
-    @Test("the words of the compiler that the page quotes are the compiler's")
+    @Test("the compiler messages that the page quotes are real")
     func words() async throws {
         let page = try String(contentsOf: Self.root.appending(path: "docs/main-actor.md"), encoding: .utf8)
         let cases = [

@@ -54,7 +54,7 @@ import Testing
         return try #require(planned.all.first)
     }
 
-    @Test("a file that changes before it is sent is a typed error", arguments: Change.allCases)
+    @Test("a file that changes before it is sent throws a typed error", arguments: Change.allCases)
     func before(change: Change) async throws {
         let folder = try folder()
         let body = try await built(folder)
@@ -65,7 +65,9 @@ import Testing
         #expect(own == .fileChanged)
     }
 
-    @Test("a file that changes while it is sent is a typed error, and no whole body", arguments: Change.allCases)
+    @Test(
+        "a file that changes while it is sent throws a typed error, without a complete body", arguments: Change.allCases
+    )
     func within(change: Change) async throws {
         let folder = try folder()
         let body = try await built(folder)

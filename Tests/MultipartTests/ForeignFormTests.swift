@@ -18,7 +18,7 @@ struct ForeignFormTests {
     // MARK: Names
 
     @Test(
-        "a name ends at its quote or semicolon, and may have quotes, semicolons, equals signs and backslashes",
+        "a name ends at its quote or semicolon, and can contain quotes, semicolons, equals signs and backslashes",
         arguments: [
             (#"name="f"; filename="100129-03\"100129.jpg""#, "f", #"100129-03"100129.jpg"#),
             ("name=file; filename=myfile.txt", "file", "myfile.txt"),
@@ -36,7 +36,7 @@ struct ForeignFormTests {
         #expect(part?.name == name && part?.fileName == fileName)
     }
 
-    @Test("a backslash escapes in an attachment, and is a character in a form, as browsers send it")
+    @Test("a backslash is an escape in an attachment, and a plain character in a form, as browsers send it")
     func backslashes() async throws {
         let parameters = #"filename="a\\nice \"file\".txt""#
         #expect(try await part(parameters, type: "attachment")?.fileName == #"a\nice "file".txt"#)
@@ -74,7 +74,7 @@ struct ForeignFormTests {
 
     // MARK: Boundaries
 
-    @Test("a boundary that begins like the outer one only separates within its part")
+    @Test("a boundary that begins like the outer boundary only separates parts within its part")
     func prefixes() async throws {
         let inner = "--b_alt\r\n\r\none\r\n--b_alt\r\n\r\ntwo\r\n--b_alt--\r\n"
         let text =
@@ -112,7 +112,7 @@ struct ForeignFormTests {
         #expect(error?.code == .notMultipart)
     }
 
-    @Test("the stream of a camera whose type names the boundary with its hyphens is read", arguments: [1, 7, 1000])
+    @Test("a camera's stream whose type names the boundary with its hyphens is read", arguments: [1, 7, 1000])
     func hyphens(size: Int) async throws {
         let frame = "Content-Type: image/jpeg\r\nContent-Length: 5\r\n\r\nJPE\r\n"
         for type in ["boundary=--myboundary", "boundary =--myboundary", "boundary=\"--myboundary\""] {
@@ -140,7 +140,7 @@ struct ForeignFormTests {
         #expect(texts(parts) == ["second", "third"])
     }
 
-    @Test("parts before a missing end are delivered, and the missing end is an error with its own code")
+    @Test("if the end is missing, earlier parts are delivered, followed by an error with its own code")
     func missingEnd() async throws {
         var names: [String] = []
         let text =
@@ -154,7 +154,7 @@ struct ForeignFormTests {
 
     // MARK: Content
 
-    @Test("a part's bytes are the sent bytes, also in a transfer encoding, which its headers name")
+    @Test("a part contains the bytes that were sent, even in a transfer encoding, which its headers name")
     func transferEncodings() async throws {
         let text = """
             --foo\r
@@ -180,7 +180,7 @@ struct ForeignFormTests {
         #expect(found.map(\.0) == ["base64", "Quoted-Printable"] && found.map(\.1) == ["w6k=", "a=3D"])
     }
 
-    @Test("a part has the type of its file's name or the one that is passed, and JSON has its own")
+    @Test("a part has the type of its file's extension or the given type, and JSON has its own")
     func types() async throws {
         let data = Data("x".utf8)
         let (body, request) = try await sent(
@@ -198,7 +198,7 @@ struct ForeignFormTests {
 
     // MARK: Ranges and batches
 
-    @Test("ranges are read after a blank line, in pieces of any size, and a range in another form is ignored")
+    @Test("ranges are read after a blank line, in pieces of any size, and ranges in another form are ignored")
     func ranges() async throws {
         func parts(_ field: String, _ content: String) async throws -> [(ContentRange?, Data)] {
             let text = "\r\n--r\r\nContent-Type: text/plain\r\nContent-Range: \(field)\r\n\r\n\(content)\r\n--r--\r\n"
@@ -223,7 +223,7 @@ struct ForeignFormTests {
         }
     }
 
-    @Test("the parts of a batch are matched by their Content-ID, within other parts too, and never by their content")
+    @Test("the parts of a batch are matched by Content-ID, even within other parts, and never by content")
     func batches() async throws {
         let inner =
             "--change\r\nContent-Type: application/http\r\nContent-ID: 4\r\n\r\nHTTP/1.1 500 Error\r\n\r\n{}\r\n--change--"

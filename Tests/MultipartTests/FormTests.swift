@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(
-        "no name breaks out of its quotes, and each is read as it was written",
+        "no name breaks out of its quotes, and each name is read back unchanged",
         arguments: [
             "plain", "a\"b", "a\r\nX-Evil: 1", "a\nb", "a\rb", "a;b=c", "名前", "é\u{301}🇨🇭", "", "a'b", "a=b,c",
             String(repeating: "長", count: 300), "a\"; filename=\"evil", "\"\r\n\r\n--b--\r\n", "%41", "  a  ",
@@ -107,7 +107,7 @@ import Testing
         #expect(stub.received.isEmpty)
     }
 
-    @Test("another multipart type encodes file names by RFC 8187, and needs no names")
+    @Test("other multipart types encode file names as in RFC 8187, and don't need names")
     func mixed() async throws {
         var multipart = Multipart(
             .related, boundary: "b",
@@ -164,7 +164,7 @@ import Testing
         }
     }
 
-    @Test("your own boundary fails the request if a part contains it; a random boundary never occurs in a part")
+    @Test("a boundary that you set fails the request if a part contains it, and a random boundary never does")
     func boundaries() async throws {
         let hidden = Data("abc\r\n--secret\r\nxyz".utf8)
         let folder = try Folder(["f": String(repeating: "-", count: 300_000) + "\r\n--secret--"])
@@ -187,7 +187,7 @@ import Testing
         #expect(try await read(first, request.headers[.contentType]).map(\.data) == [hidden])
     }
 
-    @Test("every method sends a form that can be read, with a length if it is known and chunked otherwise")
+    @Test("every method can send a form, with a length if it is known and chunked otherwise")
     func framing() async throws {
         let server = try TestServer { _ in .status(200) }
         let agent = NetworkAgent(baseURL: server.url, transport: .system)
@@ -214,7 +214,7 @@ import Testing
         }
     }
 
-    @Test("a form is sent again after a 307; one with a stream that can be read once is not")
+    @Test("a form is sent again after a 307, unless it has a stream that can be read only once")
     func redirect() async throws {
         let server = try TestServer { request in
             request.path == "/a" ? .redirect(to: "/b", status: 307) : .status(200)
@@ -235,7 +235,7 @@ import Testing
         #expect(error?.code == .bodyNotReplayable)
     }
 
-    @Test("the type of a file comes from its extension in any case, or is the given one")
+    @Test("the type of a file follows from its extension in any case, or is the given type")
     func types() async throws {
         let part = Multipart.Part.data
         let names = [
@@ -249,7 +249,7 @@ import Testing
         #expect(Multipart.Part.file(URL(filePath: "/tmp/a.pdf"), name: "x", fileName: "").fileName == nil)
     }
 
-    @Test("a form that is longer than a number can count has no length")
+    @Test("a form whose length exceeds the largest integer has no length")
     func uncountable() throws {
         let longest = Int64.max - (1 << 20) - 1000
         func length(_ streams: Int64...) throws -> Int64? {
@@ -262,7 +262,7 @@ import Testing
         #expect(try length(longest / 2) ?? 0 > longest / 2)
     }
 
-    @Test("a stream of another length than it announced fails the request, and its own error is kept")
+    @Test("a stream whose length differs from the announced length fails the request, and its own error is kept")
     func lengths() async throws {
         for announced in [Int64(5), 15] {
             let body = RequestBody.multipart(

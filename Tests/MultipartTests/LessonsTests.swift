@@ -35,7 +35,7 @@ struct ReadingLessonsTests {
         }
     }
 
-    @Test("a field after a file has its own bytes, wherever the end of the file falls within chunks of 64 KiB")
+    @Test("a field after a file has its own bytes, with the file's end anywhere within chunks of 64 KiB")
     func fieldAfterFile() async throws {
         let boundary = "----WebKitFormBoundaryXyz789"
         for count in 65_200...65_540 where count % 3 == 0 || count > 65_300 && count < 65_420 {
@@ -47,7 +47,7 @@ struct ReadingLessonsTests {
     }
 
     @Test(
-        "megabytes that begin with a line end and contain no other are read in linear time",
+        "megabytes with a line end only at their start are read in linear time",
         arguments: ["\r", "\n", "\r\n", "\r\n-"])
     func longLines(start: String) async throws {
         let (chunk, count) = (Data(repeating: 0x61, count: 100), 40_000)
@@ -63,7 +63,7 @@ struct ReadingLessonsTests {
         #expect(parts.map(\.data) == [Data(start.utf8) + Data(repeating: 0x61, count: count * 100)])
     }
 
-    @Test("content that has the boundary within a line, or almost a boundary, is content")
+    @Test("content that contains the boundary within a line, or almost a boundary, is content")
     func tokens() async throws {
         for content in [
             "a b c", "token", "--tokenx", "x\r\n--toke", "x\r\n-token", "x\r\n--tokenx", "x--token--", "\n--token\n",
@@ -96,7 +96,7 @@ struct ReadingLessonsTests {
     }
 
     @Test(
-        "a boundary is read without quotes as well, whatever it contains, and wherever it is in the type",
+        "a boundary is read without quotes too, with any characters, anywhere in the type",
         arguments: [
             ("multipart/form-data; boundary====1656457491496===", "===1656457491496==="),
             (
@@ -118,7 +118,7 @@ struct ReadingLessonsTests {
         #expect(parts.map(\.name) == ["a", "b"])
     }
 
-    @Test("a part without content, not even a line end, is empty and takes no bytes of the next one")
+    @Test("a part without content or a line end is empty and takes no bytes of the next part")
     func missingContent() async throws {
         let text = """
             --b\r
@@ -143,7 +143,7 @@ struct ReadingLessonsTests {
         }
     }
 
-    @Test("a body whose boundary isn't its type's, or that has none, is an error and not an empty form")
+    @Test("a body with another boundary than its type's, or without one, is an error and not an empty form")
     func otherBoundary() async throws {
         for body in [form("right", [("field1", Data("value1".utf8))]), Data("{\"a\":1}".utf8), Data()] {
             let error = await #expect(throws: MultipartError.self) { try await read(body, type("wrong")) }
@@ -151,7 +151,7 @@ struct ReadingLessonsTests {
         }
     }
 
-    @Test("parts within a part, with a preamble and an epilogue, stay within it")
+    @Test("nested parts stay within their part, with preamble and epilogue")
     func nestedEpilogue() async throws {
         let inner = "preamble\r\n--i\r\n\r\none\r\n--i\r\n\r\ntwo\r\n--i--\r\nepilogue --b"
         let text = "--b\r\nContent-Type: multipart/mixed; boundary=i\r\n\r\n\(inner)\r\n--b\r\n\r\nlast\r\n--b--"
@@ -171,7 +171,7 @@ struct ReadingLessonsTests {
     }
 
     @Test(
-        "the name of a file is UTF-8, or Latin-1 if it isn't valid, or filename*, and never decoded twice",
+        "a file name is UTF-8, or else Latin-1, or filename*, and never decoded twice",
         arguments: [
             (#"filename="031汉堡包, 漢堡.docx""#, "031汉堡包, 漢堡.docx"), (#"filename="Declaração.pdf""#, "Declaração.pdf"),
             (#"filename*=utf-8''1_%D0%9B%D0%B8%D1%81%D1%821.html"#, "1_Лист1.html"),
@@ -217,7 +217,7 @@ struct ReadingLessonsTests {
         return try #require(stub.received.last)
     }
 
-    @Test("an agent's default type isn't sent with a form, or with another body that has its own type")
+    @Test("an agent's default Content-Type isn't sent with a form, or with other bodies that have a type")
     func agentType() async throws {
         let json: HTTPHeaders = ["Content-Type": "application/json; charset=utf-8"]
         let form = try await request(agent: json, own: [:], .multipart([:], parts))
@@ -233,7 +233,7 @@ struct ReadingLessonsTests {
     }
 
     @Test(
-        "a multipart type without a boundary, set by hand, gets the boundary, and any other type set by hand is sent",
+        "a multipart type set by hand without a boundary gets the boundary, and other types are sent unchanged",
         arguments: [
             "multipart/form-data", "Multipart/Form-Data; charset=utf-8", "multipart/related; type=\"text/xml\"",
         ])
@@ -251,7 +251,7 @@ struct ReadingLessonsTests {
         }
     }
 
-    @Test("an empty array and a missing value create no part, null creates an empty one, and a field has no type")
+    @Test("an empty array and a missing value create no part, null creates an empty part, and fields have no type")
     func emptyValues() async throws {
         let none: String? = nil
         let parameters: Parameters = [
@@ -264,7 +264,7 @@ struct ReadingLessonsTests {
         #expect(found.prefix(5).allSatisfy { $0.type == nil } && found.last?.type == "image/png")
     }
 
-    @Test("the status of a response to a form is judged as any other")
+    @Test("the status of a response to a form is judged like any other")
     func statusOfForm() async throws {
         let agent = NetworkAgent(baseURL: "https://api.example.com", transport: .stub(.text("too large", status: 413)))
         let error = await #expect(throws: ErrandError.self) {
@@ -273,7 +273,7 @@ struct ReadingLessonsTests {
         #expect(error?.code == .unacceptableStatus && error?.response?.status == 413)
     }
 
-    @Test("a part's fields may be folded, in any case and order, and a name may have semicolons and equals signs")
+    @Test("a part's fields can be folded, in any case and order, and a name can contain semicolons and equals signs")
     func oddHeaders() async throws {
         let text = """
             --b\r

@@ -44,7 +44,7 @@ import Testing
         WholePart(nil, Data()), WholePart(nil, Data()), WholePart(nil, Data("\r\n\r\n".utf8)),
     ]
 
-    @Test("a body is taken apart in the same way at any split into chunks")
+    @Test("a body is split into the same parts with any division into chunks")
     func splits() async throws {
         let data = Data(Self.text.utf8)
         for size in [1, 2, 3, 7, 1000] {
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test("a body cut at any byte before its end is a typed error")
+    @Test("a body that is truncated at any byte throws a typed error")
     func cuts() async throws {
         let data = Data(Self.text.utf8)
         // The last boundary is the first one whose two hyphens end the line.
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test("lines may end in LF alone, as those of the first boundary do")
+    @Test("lines can end in LF alone, if the first boundary's line does")
     func bareLineFeeds() async throws {
         let text = "--b\nA: 1\n\none\r\n--b\n\n\r\ntwo\n\n--b--\n"
         let parts = try await read(Data(text.utf8), "multipart/mixed;boundary=b")
@@ -84,7 +84,7 @@ import Testing
         #expect(one.map { String(decoding: $0.data, as: UTF8.self) } == ["one\n--b\ntwo"])
     }
 
-    @Test("a body that isn't multipart is a typed error, and never a wrong part")
+    @Test("a body that isn't multipart throws a typed error, and never yields a wrong part")
     func nonsense() async throws {
         let wrong: [(String?, String, MultipartError.Code)] = [
             (nil, "", .notMultipart), ("text/plain; boundary=b", "--b--", .notMultipart),
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test("parts, headers and the text before the first part are bounded, in bounded memory")
+    @Test("parts, headers and the text before the first part are limited, in bounded memory")
     func limits() async throws {
         let line = Data((String(repeating: "x", count: 1022) + "\r\n").utf8)
         let endless: [(String, Data)] = [("", line), ("--b\r\nA: ", line), ("", Data("--b\r\n\r\n\r\n".utf8))]
@@ -129,7 +129,7 @@ import Testing
         #expect(error?.code == .limitExceeded)
     }
 
-    @Test("random parts that look like boundaries are read unchanged, whatever the chunks", arguments: 0..<20)
+    @Test("random parts that look like boundaries are read unchanged, with any chunks", arguments: 0..<20)
     func random(seed: Int) async throws {
         var random = SeededGenerator(seed: seed)
         let words = ["\r", "\n", "\r\n", "-", "--", "--b", "\r\n--", "\r\n--b", "\r\n--bb", "x", ""].map {
@@ -151,7 +151,7 @@ import Testing
         #expect(try await read(pieces(of: text, sizes: sizes), "multipart/x; boundary=b").map(\.data) == contents)
     }
 
-    @Test("the ranges of a file arrive with their places over the wire, and a part that was not read is skipped")
+    @Test("the ranges of a file arrive with their positions over the wire, and an unread part is skipped")
     func byteRanges() async throws {
         let content = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0 / 7) })
         var body = Data()
@@ -183,7 +183,7 @@ import Testing
         #expect(other?.code == .unacceptableContentType)
     }
 
-    @Test("a part of another length than its range is a typed error")
+    @Test("a part whose length differs from its range throws a typed error")
     func wrongRange() async throws {
         let text = "--b\r\nContent-Range: bytes 0-9/100\r\n\r\nshort\r\n--b--"
         let error = await #expect(throws: ErrandError.self) {
@@ -192,7 +192,7 @@ import Testing
         #expect(error?.code == .truncated)
     }
 
-    @Test("a part that the reader has passed throws, and a part within a part can be read")
+    @Test("a part throws after the reader has passed it, and nested parts can be read")
     func passed() async throws {
         let inner = "--i\r\n\r\none\r\n--i\r\n\r\ntwo\r\n--i--"
         let text = "--b\r\nContent-Type: multipart/x; boundary=i\r\n\r\n\(inner)\r\n--b\r\n\r\nlast\r\n--b--"
@@ -207,7 +207,7 @@ import Testing
         #expect(error?.code == .partPassed)
     }
 
-    @Test("names and file names with backslashes arrive as a browser writes them, and as this module does")
+    @Test("names and file names with backslashes arrive as browsers and this module write them")
     func backslashes() async throws {
         for name in [#"C:\dir\new.txt"#, #"\"#, #"a\"#, #"\\"#, #"a\";x"#, #"a\"b"#] {
             let part = Multipart.Part.data(Data("x".utf8), name: name, fileName: name)

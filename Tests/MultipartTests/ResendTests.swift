@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 @Suite("Forms that are sent again", .endsInTime, .leakChecked) struct ResendTests {
-    @Test("after a 401 the same form goes out with the same bytes, its files and its boundary included")
+    @Test("after a 401, the form is sent again with the same bytes, including files and boundary")
     func afterRefusal() async throws {
         let folder = try Folder(["a.txt": String(repeating: "file\n", count: 50_000)])
         let server = try TestServer()

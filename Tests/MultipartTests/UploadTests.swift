@@ -37,7 +37,7 @@ import Testing
         #expect(came.headers[.contentLength] == (kind == "stream" ? nil : "\(came.bodyLength)"))
     }
 
-    @Test("a server that dies within an upload: the body is sent again if it can be, and is an error if not")
+    @Test("if the server dies during an upload, the body is sent again if possible, and otherwise the upload fails")
     func death() async throws {
         let log = Log<Int>()
         let server = try RawServer { peer in

@@ -55,7 +55,7 @@ struct NewPluginTests {
     }
 
     @Test(
-        "a name has the form that the language requires in the package",
+        "a name is converted to the form that Swift requires",
         arguments: [
             ("HTTPSigner", "X-HTTP-Signer", "func httpSigner("), ("Default", "X-Default", "func `default`("),
             ("Gate2", "X-Gate2", "func gate2("), ("ErrandGate", "X-Errand-Gate", "func errandGate("),
@@ -68,7 +68,7 @@ struct NewPluginTests {
         #expect(source.contains("\"\(field)\"") && source.contains(factory))
     }
 
-    @Test("it finds Errand by a directory, or by a URL")
+    @Test("the package refers to Errand by a directory or a URL")
     func source() async throws {
         let directory = try Folder()
         let url = "https://example.com/team/errand.git"
@@ -77,7 +77,7 @@ struct NewPluginTests {
         #expect(manifest.contains(".package(url: \"\(url)\", .upToNextMinor(from: \"0.1.0\"))"))
         #expect(manifest.contains(".product(name: \"Errand\", package: \"errand\")"))
         let missing = try await Self.run("check", "Gate", "--errand", "nowhere", in: directory.url)
-        #expect(missing.status == 2 && missing.complaint.contains("nowhere is not a clone of Errand"))
+        #expect(missing.status == 2 && missing.complaint.contains("nowhere isn't a clone of Errand"))
     }
 
     @Test(
@@ -96,7 +96,7 @@ struct NewPluginTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.url.path).isEmpty)
     }
 
-    @Test("no plugin gets the name of a module of this package")
+    @Test("a plugin can't have the name of a module of this package")
     func modules() async throws {
         let sources = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appending(path: "Sources/Plugins")

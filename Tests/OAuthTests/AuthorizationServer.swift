@@ -338,7 +338,9 @@ final class AuthorizationServer: Sendable {
 
     /// RFC 6749, section 2.3; RFC 7523, section 3.
     private func checkClient(_ request: RecordedRequest, _ form: [String: String], _ state: inout State) throws {
-        let failure = Refusal(status: 401, error: "invalid_client")
+        let now = time.date.timeIntervalSince1970 + state.behavior.clockOffset
+        let failure = Refusal(
+            status: 401, error: "invalid_client", headers: [.date: HTTPDate.format(Date(timeIntervalSince1970: now))])
         switch state.behavior.registration {
         case .open: guard form["client_id"] == "app" else { throw failure }
         case .post(let secret):
@@ -357,7 +359,7 @@ final class AuthorizationServer: Sendable {
                 token.claims["iss"] == .text("app"), token.claims["sub"] == .text("app"),
                 token.claims["aud"] == .text(url), case .text(let id)? = token.claims["jti"],
                 state.seenAssertions.insert(id).inserted, case .number(let end)? = token.claims["exp"],
-                Double(end) > time.date.timeIntervalSince1970, Double(end) < time.date.timeIntervalSince1970 + 120
+                Double(end) > now, Double(end) < now + 120
             else { throw failure }
         }
     }

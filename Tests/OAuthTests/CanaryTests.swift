@@ -1,11 +1,14 @@
 import Errand
 import ErrandCache
 import ErrandEssentials
+import ErrandInspector
 import ErrandLoadingIndicatorLog
 import ErrandOAuth
 import ErrandRecording
 import ErrandSystemTransport
+import ErrandTestSupport
 import ErrandTesting
+import Foundation
 import Synchronization
 import Testing
 
@@ -23,7 +26,7 @@ import Testing
     }
 
     @Test(
-        "tokens, codes, verifiers, secrets and proofs are in no log, recording, error, description or dump",
+        "tokens, codes, verifiers, secrets and proofs don't appear in logs, recordings, errors, descriptions or dumps",
         arguments: [
             false, true,
         ])
@@ -98,7 +101,75 @@ import Testing
         #expect(texts.list.count > 50 && secrets.count > 10)
     }
 
-    @Test("a token goes to the agent's origin only, and caches keep users apart") func origins() async throws {
+    @Test("tokens, codes and proofs are neither in the inspector nor in the files of a cache") func kept() async throws
+    {
+        let server = try AuthorizationServer()
+        let folder = TemporaryDirectory()
+        let inspector = TrafficInspector(time: server.time)
+        let page = try inspector.start(inReleaseBuilds: true) { _ in }
+        defer { inspector.stop() }
+        let dpop = try DPoP(key: .generate(.p256))
+        let client = server.client(dpop: dpop, accessories: [inspector])
+        let session = try await server.session(client, scope: "openid")
+        let agent = NetworkAgent(
+            baseURL: server.url, transport: .system,
+            filters: [
+                .authentication(session), .cache(DiskStore(at: folder.url), policy: .timed(.seconds(600))),
+            ], accessories: [inspector], time: server.time)
+        _ = try await agent.send(Call<String>(.get, "api/stored"))
+        server.expireAccessTokens()
+        _ = try await agent.send(Call<String>(.get, "api/again"))
+        #expect(server.refreshes == 1)
+        // The page exchanges its token for a cookie.
+        let browser = NetworkAgent(baseURL: page.absoluteString, transport: .system)
+        var visit = Call<HTTPResponse>(.get, page.absoluteString)
+        (visit.redirects, visit.acceptableStatuses) = (.off, .any)
+        let cookie = try #require(try await browser.send(visit).value.headers[.setCookie]?.prefix { $0 != ";" })
+        var archive = Call<String>(.get, "http://127.0.0.1:\(try #require(page.port))/archive")
+        archive.headers = [.cookie: String(cookie)]
+        let shown = try await browser.send(archive).value
+        #expect(shown.contains("/token") && shown.contains("/api/stored"))
+        var texts = [shown]
+        for path in try FileManager.default.subpathsOfDirectory(atPath: folder.url.path) {
+            // Folders can't be read.
+            guard let data = try? Data(contentsOf: folder.url.appending(path: path)) else { continue }
+            texts.append(String(decoding: data, as: UTF8.self))
+        }
+        #expect(texts.contains { $0.contains("/api/stored") && !$0.contains("/token") })
+        let secrets = server.edit { $0.secrets }.union(server.received.compactMap { $0.headers["DPoP"] })
+        let found = texts.flatMap { text in secrets.filter(text.contains).map { "\($0) in \(text.prefix(200))" } }
+        #expect(found.isEmpty && secrets.count > 10, "\(found)")
+    }
+
+    @Test("no type that holds a secret shows it") func types() async throws {
+        let texts = Texts()
+        let key = try PrivateKey.generate(.p256)
+        let token = OAuthToken(
+            "canary-access", expiry: Date(timeIntervalSince1970: 0), refreshToken: "canary-refresh", scope: "openid",
+            idToken: "canary-id", owner: "ada")
+        let client = OAuthClient(
+            issuer: "https://id.example.com", id: "app", authentication: .basic(secret: "canary-secret"),
+            transport: StubTransport(.json(#"{"access_token":"canary-reply","expires_in":"canary-number"}"#)))
+        let session = OAuthSession(client, store: MemoryTokenStore(token))
+        await session.signIn(token)
+        for value in [
+            token, [token], ["token": token], client, session, session.authentication, MemoryTokenStore(token),
+            ClientAuthentication.basic(secret: "canary-secret"), ClientAuthentication.post(secret: "canary-secret"),
+            try ClientAuthentication.privateKey(key), try DPoP(key: key), key, HMACKey("canary-of-a-key".utf8),
+            OAuthFilter.authentication(session), FileTokenStore(URL(filePath: "/nowhere")),
+            SignInPage { _ in URL(filePath: "/canary") }, LoopbackBrowser { _ in },
+            OAuthError(.refused, "refused", underlying: OAuthError(.noToken, "missing")),
+        ] as [Any] { texts.add(value) }
+        let error = await failure { _ = try await client.clientToken() }
+        texts.add(error as Any)
+        let pem = key.pem.split(separator: "\n").dropFirst().dropLast().map(String.init)
+        for text in texts.list {
+            #expect(!text.contains("canary") && !pem.contains(where: text.contains), "\(text.prefix(300))")
+        }
+        #expect(texts.list.count == 57 && !pem.isEmpty)
+    }
+
+    @Test("a token is sent only to the agent's origin, and caches keep users apart") func origins() async throws {
         let server = try AuthorizationServer()
         let other = try TestServer { _ in .text("other") }
         let session = try await server.session(server.client(dpop: try DPoP(key: .generate(.p256))))

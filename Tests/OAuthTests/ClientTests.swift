@@ -7,7 +7,7 @@ import Testing
 @testable import ErrandOAuth
 
 @Suite("Clients and servers", .endsInTime, .leakChecked) struct ClientTests {
-    @Test("a client proves its identity in each way, and a wrong secret is refused") func identities() async throws {
+    @Test("a client authenticates in each way, and a wrong secret is refused") func identities() async throws {
         let secret = "canary: s+e=c/r&e%t ü"
         let key = try PrivateKey.generate(.p256)
         let cases: [(AuthorizationServer.Registration, ClientAuthentication)] = [
@@ -31,6 +31,29 @@ import Testing
         #expect(throws: KeyError.self) { try ClientAuthentication.privateKey(key, algorithm: .ed25519) }
     }
 
+    @Test("an empty error isn't one, and the code of an error counts whatever its description is") func oddErrors()
+        async throws
+    {
+        var server = OAuthServer(issuer: "https://id.example.com")
+        server.tokenEndpoint = URL(string: "https://id.example.com/token")
+        for (body, code) in [
+            (#"{"access_token":"t","error":""}"#, nil), (#"{"access_token":"t","error":null}"#, nil),
+            (#"{"access_token":"t","error":" ","error_description":""}"#, nil),
+            (#"{"error":"invalid_grant","error_description":["a","b"]}"#, OAuthError.Code.invalidGrant),
+            (#"{"error":"invalid_grant","error_description":{"en":"a"}}"#, .invalidGrant),
+            (#"{"error":"access_denied","error_description":7}"#, .accessDenied),
+            (#"{"error":"invalid_grant","error_description":null}"#, .invalidGrant),
+        ] {
+            let response = StubResponse.json(body).status(code == nil ? 200 : 400)
+            let client = OAuthClient(server: server, id: "app", transport: StubTransport(response))
+            let error = await failure {
+                let token = try await client.clientToken()
+                #expect(token.accessToken == "t")
+            }
+            #expect(error?.code == code, "\(body)")
+        }
+    }
+
     @Test("the ID and the secret are encoded as in a form before they're joined (RFC 6749, section 2.3.1)") func basic()
     {
         #expect(FormEncoding.encode("a b:c%+~*-._ü") == "a+b%3Ac%25%2B%7E*-._%C3%BC")
@@ -38,7 +61,7 @@ import Testing
         #expect(FormEncoding.decode("a=1&a=2") == nil && FormEncoding.decode("a=%") == nil)
     }
 
-    @Test("the metadata is found at both places, fetched once, and belongs to the issuer exactly") func discovery()
+    @Test("the metadata is found at both locations, fetched once, and must match the issuer exactly") func discovery()
         async throws
     {
         let server = try AuthorizationServer()
@@ -97,7 +120,7 @@ import Testing
         #expect(error?.code == .invalidServer)
     }
 
-    @Test("what a server can't do is an error with a code") func unsupported() async throws {
+    @Test("an operation that a server doesn't support throws an error with a code") func unsupported() async throws {
         let server = OAuthServer(issuer: "https://a.example")
         let client = OAuthClient(server: server, id: "app", transport: StubTransport(.status(500)))
         #expect(await failure { _ = try await client.clientToken() }?.code == .unsupported)
@@ -117,7 +140,9 @@ import Testing
         #expect(error?.code == .invalidServer && error?.status == 404)
     }
 
-    @Test("a token that a server doesn't know counts as revoked; the access token is revoked if it's alone")
+    @Test(
+        "revoking a token that the server doesn't know succeeds, and without a refresh token the access token is revoked"
+    )
     func revoke()
         async throws
     {
@@ -126,7 +151,7 @@ import Testing
         #expect(server.received("/revoke").first?.text.contains("token_type_hint=access_token") == true)
     }
 
-    @Test("each code of an error has its number and a sentence for people") func codes() {
+    @Test("each error code has a number and a sentence for people") func codes() {
         let codes: [OAuthError.Code] = [
             .invalidServer, .issuerMismatch, .unsupported, .invalidParameter, .stateMismatch, .invalidRedirect,
             .browserFailed, .signInCancelled, .signInTimedOut, .accessDenied, .invalidGrant, .deviceCodeExpired,

@@ -1,5 +1,6 @@
 import Errand
 import ErrandEssentials
+import ErrandMessageSyntax
 import ErrandOAuth
 import ErrandSystemTransport
 import ErrandTesting
@@ -75,8 +76,7 @@ import Testing
         #expect(server.refreshes == 1)
     }
 
-    @Test("another key gets neither a token nor a resource: a stolen token is worth nothing") func stolen() async throws
-    {
+    @Test("another key gets neither a token nor a resource, so a stolen token is useless") func stolen() async throws {
         let server = try AuthorizationServer()
         let session = try await server.session(server.client(dpop: try DPoP(key: .generate(.p256))))
         let token = try #require(session.token)
@@ -91,7 +91,7 @@ import Testing
         await #expect(throws: ErrandError.self) { try await bare.send(Call<String>(.get, "api")) }
     }
 
-    @Test("the server's nonces are used, at the token endpoint and at the resource, and a new one after each change")
+    @Test("the server's nonces are used, at the token endpoint and the resource, and replaced after each change")
     func nonces() async throws {
         let server = try AuthorizationServer()
         server.behave { ($0.nonce, $0.resourceNonce) = ("nonce-1", "resource-1") }
@@ -112,7 +112,7 @@ import Testing
         #expect(server.refreshes == 1 && server.received("/token").count == 4)
     }
 
-    @Test("a nonce that changes with each response is asked for once in a request, and never loops") func restless()
+    @Test("a nonce that changes with each response is requested once per request, without a loop") func restless()
         async throws
     {
         let number = Mutex(0)
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    @Test("a replayed proof is refused, also with the right token") func replayed() async throws {
+    @Test("a replayed proof is refused, even with the right token") func replayed() async throws {
         let server = try AuthorizationServer()
         let session = try await server.session(server.client(dpop: try DPoP(key: .generate(.p256))))
         _ = try await server.agent(session).send(Call<String>(.get, "api"))
@@ -163,7 +163,9 @@ import Testing
         #expect(response.headers[.wwwAuthenticate]?.contains("invalid_dpop_proof") == true)
     }
 
-    @Test("a server whose clock differs is followed after its refusal, at the resource") func clock() async throws {
+    @Test("after a refusal by a resource server with another clock, proofs use that server's time") func clock()
+        async throws
+    {
         let server = try AuthorizationServer()
         let session = try await server.session(server.client(dpop: try DPoP(key: .generate(.p256))))
         server.behave { $0.clockOffset = 3600 }
@@ -171,6 +173,55 @@ import Testing
         for count in [2, 3] {
             #expect(try await agent.send(Call<String>(.get, "api")).value == "/api")
             #expect(server.received("/api").count == count)
+        }
+    }
+
+    @Test(
+        "a server whose clock differs is followed at the token endpoint, for proofs and for assertions, once",
+        arguments: [3600.0, -3600], [true, false])
+    func clockOfTokens(offset: Double, isProof: Bool) async throws {
+        let server = try AuthorizationServer()
+        let key = try PrivateKey.generate(.p256)
+        if !isProof { server.behave { $0.registration = .key(key.publicKey) } }
+        let client = server.client(
+            isProof ? .none : try .privateKey(key), dpop: isProof ? try DPoP(key: .generate(.p256)) : nil)
+        server.behave { $0.clockOffset = offset }
+        let session = try await server.session(client)
+        // The refused code is redeemed with the second request.
+        #expect(session.token != nil && server.received("/token").count == 2)
+        let agent = server.agent(session)
+        server.expireAccessTokens()
+        #expect(try await agent.send(Call<String>(.get, "api")).value == "/api")
+        // The difference is known from here on.
+        #expect(server.refreshes == 1 && server.received("/token").count == 3)
+        // The time can't be the reason anymore, so nothing is repeated.
+        server.behave { $0.registration = .basic("canary-other") }
+        #expect(await failure { _ = try await client.clientToken() }?.serverCode == "invalid_client")
+        #expect(server.received("/token").count == 4)
+    }
+
+    @Test("a refusal whose date differs is repeated once, and not if nothing in the request has a date")
+    func clockOnce() async throws {
+        for (error, isSigned, count) in [
+            ("invalid_client", true, 2), ("invalid_client", false, 1), ("invalid_grant", true, 1),
+            ("invalid_dpop_proof", true, 1),
+        ] {
+            let server = try AuthorizationServer()
+            let client = server.client(isSigned ? try .privateKey(PrivateKey.generate(.p256)) : .none)
+            // A clock that runs away: each refusal has another date.
+            let number = Mutex(0.0)
+            server.behave {
+                $0.errorOfToken = .computed { _ in
+                    let next = number.withLock { number in
+                        number += 1
+                        return number
+                    }
+                    return .json(#"{"error":"\#(error)"}"#, status: 400).header(
+                        .date, HTTPDate.format(Date(timeIntervalSince1970: 1_000_000_000 + next * 9000)))
+                }
+            }
+            #expect(await failure { _ = try await client.clientToken() }?.serverCode == error)
+            #expect(server.received("/token").count == count, "\(error)")
         }
     }
 

@@ -44,7 +44,8 @@ import Testing
         #expect(waits == [5, 10])
     }
 
-    @Test("a code expires by the clock, even if the server only ever says that it's pending") func expiry() async throws
+    @Test("a code expires by the clock, even if the server keeps answering that it's pending") func expiry()
+        async throws
     {
         let (waits, result) = try await Self.run(Array(repeating: "authorization_pending", count: 100))
         #expect(throws: OAuthError.self) { try result.get() }
@@ -54,7 +55,7 @@ import Testing
     }
 
     @Test(
-        "the server's end is final",
+        "an error from the server ends the sign-in",
         arguments: [
             ("expired_token", OAuthError.Code.deviceCodeExpired), ("access_denied", .accessDenied),
             ("invalid_grant", .invalidGrant), ("unauthorized_client", .refused),
@@ -81,7 +82,18 @@ import Testing
         for page in ["http://a.example/", "javascript:alert(1)", "", "/enter"] {
             #expect(throws: OAuthError.self) { try reply("1", "1", page: page) }
         }
-        #expect(throws: OAuthError.self) { try reply(#""1""#, "1") }
+        #expect(throws: OAuthError.self) { try reply(#""1 minute""#, "1") }
+        #expect(throws: OAuthError.self) { try reply(#""inf""#, "1") }
+    }
+
+    @Test("numbers may be in quotes, and a page for a QR code may be empty or missing") func quoted() throws {
+        for page in ["", #""verification_uri_complete":"","#, #""verification_uri_complete":null,"#] {
+            let text =
+                #"{"device_code":"d","user_code":"u",\#(page)"verification_url":"https://a.example/","expires_in":"900","interval":"7"}"#
+            let reply = try DeviceReply(Data(text.utf8))
+            #expect(reply.lifetime == 900 && reply.interval == 7)
+            #expect(reply.signIn(at: Date(timeIntervalSince1970: 0)).pageWithCode == nil)
+        }
     }
 
     @Test("cancelling the task ends the sign-in") func cancelled() async throws {

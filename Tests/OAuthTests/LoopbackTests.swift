@@ -62,7 +62,7 @@ import Testing
         #expect(pages.all[0].contains("Done &lt;here&gt; &amp; there"))
     }
 
-    @Test("other requests are refused and don't end the sign-in; the redirect does, and then the port is closed")
+    @Test("other requests are refused without ending the sign-in, and after the redirect the port is closed")
     func others() async throws {
         let statuses = Log<Int>()
         let (redirect, uri) = try await Self.listen { uri in
@@ -81,7 +81,27 @@ import Testing
         await #expect(throws: ErrandError.self) { try await Self.send(uri + "?code=late") }
     }
 
-    @Test("connections that send nothing, too much or not HTTP don't keep the redirect away") func slow() async throws {
+    @Test("a redirect of another sign-in is refused and doesn't end this one") func foreign() async throws {
+        let server = try AuthorizationServer()
+        let statuses = Log<Int>()
+        let browser = LoopbackBrowser { url in
+            let redirect = try await RobotBrowser.redirect(of: url)
+            let address = String(redirect.prefix { $0 != "?" })
+            for query in [
+                "", "?code=evil", "?code=evil&state=other", "?error=access_denied", "?state=%25", "?code=a&code=b",
+            ] {
+                statuses.add(try await Self.send(address + query).status)
+            }
+            statuses.add(try await Self.send(redirect).status)
+        }
+        #expect(try await server.client().signIn(browser: browser).kind == .bearer)
+        try await eventually { statuses.count == 7 }
+        #expect(statuses.all == [400, 400, 400, 400, 400, 400, 200])
+    }
+
+    @Test("connections that send no bytes, too many bytes or invalid HTTP don't block the redirect") func slow()
+        async throws
+    {
         let (redirect, uri) = try await Self.listen { uri in
             let port = try #require(URL(string: uri)?.port)
             var silent: [Socket] = []
@@ -106,7 +126,7 @@ import Testing
         #expect(redirect == uri + "?code=x")
     }
 
-    @Test("a head is judged at any length: only a complete one is answered") func heads() {
+    @Test("a head is accepted at any length, but answered only when it's complete") func heads() {
         let authority = "127.0.0.1:4711"
         let head = Array("GET /callback?code=a HTTP/1.1\r\nhOsT:  \(authority) \r\nAccept: */*\r\n\r\n".utf8)
         for count in 0..<head.count {

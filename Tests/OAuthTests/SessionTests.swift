@@ -1,6 +1,7 @@
 import Errand
 import ErrandEssentials
 import ErrandOAuth
+import ErrandSupport
 import ErrandTesting
 import Synchronization
 import Testing
@@ -19,7 +20,7 @@ import Testing
         }
     }
 
-    @Test("100 calls at the end of a token cause one refresh, and each is answered", arguments: [true, false])
+    @Test("100 calls with an expiring token cause one refresh, and each gets a response", arguments: [true, false])
     func oneRefresh(isExpiredByClock: Bool) async throws {
         let server = try AuthorizationServer()
         let session = try await server.session()
@@ -58,7 +59,8 @@ import Testing
         #expect(try await agent.send(Call<String>(.get, "api")).value == "/api")
     }
 
-    @Test("a server that's down doesn't sign the user out; invalid_grant does, here and in the store") func ends()
+    @Test("an unavailable server doesn't sign the user out; invalid_grant does, in the session and the store")
+    func ends()
         async throws
     {
         let server = try AuthorizationServer()
@@ -82,7 +84,7 @@ import Testing
         #expect(!session.isSignedIn && store.load() == nil)
     }
 
-    @Test("a refresh token that a thief used first ends the session of both") func reuse() async throws {
+    @Test("a refresh token that a thief used first ends both sessions") func reuse() async throws {
         let server = try AuthorizationServer()
         let session = try await server.session()
         let agent = server.agent(session)
@@ -97,7 +99,7 @@ import Testing
         #expect(await failure { _ = try await server.client().refresh(theirs) }?.code == .invalidGrant)
     }
 
-    @Test("the stored token is restored by the first request, or before; an expired one is renewed first")
+    @Test("the stored token is restored by the first request or earlier, and refreshed first if it has expired")
     func restored()
         async throws
     {
@@ -122,7 +124,8 @@ import Testing
         #expect(!(try await OAuthSession(server.client()).restore()))
     }
 
-    @Test("a token that another process has renewed is taken from the store, also after invalid_grant") func processes()
+    @Test("a token that another process has refreshed is read from the store, even after invalid_grant")
+    func processes()
         async throws
     {
         let server = try AuthorizationServer()
@@ -148,7 +151,89 @@ import Testing
         #expect(session.token == winner)
     }
 
-    /// Another process stores its token between the first two reads and the third.
+    private enum Place: CaseIterable { case file, memory }
+
+    @Test(
+        "sessions that share a store refresh once for all of their calls, also if the server ends a sign-in whose refresh token is used twice",
+        arguments: Place.allCases, [true, false])
+    private func sharedStore(place: Place, isExpiredByClock: Bool) async throws {
+        let server = try AuthorizationServer()
+        let folder = TemporaryDirectory()
+        let memory = MemoryTokenStore()
+        func store() -> any TokenStore {
+            place == .memory ? memory : FileTokenStore(folder.url.appending(path: "token.json"))
+        }
+        let first = try await server.session(store: store())
+        var sessions = [first]
+        for _ in 0..<3 { sessions.append(OAuthSession(server.client(), store: store())) }
+        for session in sessions { try await session.restore() }
+        for round in 1...2 {
+            server.expireAccessTokens()
+            if isExpiredByClock { server.time.advance(by: .seconds(61)) }
+            let results = await withTaskGroup(of: [Result<String, any Error>].self) { group in
+                for session in sessions { group.addTask { await Self.send(server.agent(session), 25) } }
+                return await group.reduce(into: []) { $0 += $1 }
+            }
+            #expect(results.count == 100 && results.allSatisfy { (try? $0.get()) != nil })
+            #expect(server.refreshes == round && Set(sessions.map(\.token)).count == 1)
+        }
+    }
+
+    #if os(Linux)
+    @Test("while another process renews the token, calls wait for its token, and a sign-out for its end")
+    func otherProcess() async throws {
+        let server = try AuthorizationServer()
+        let (folder, time) = (TemporaryDirectory(), ManualTimeSource())
+        let url = folder.url.appending(path: "token.json")
+        let session = try await server.session(store: FileTokenStore(url, time: time))
+        let agent = server.agent(session)
+        server.expireAccessTokens()
+        let other = try LockHolder(url.path + ".lock")
+        let call = Task { try await agent.send(Call<String>(.get, "api")).value }
+        try await time.waitForSleepers()
+        let token = OAuthToken("canary-other", refreshToken: "canary-others-refresh")
+        server.edit { _ = $0.accessTokens.insert(token.accessToken) }
+        try await FileTokenStore(url).save(token)
+        try other.release()
+        time.advance(by: .milliseconds(100))
+        #expect(try await call.value == "/api")
+        #expect(session.token == token && server.refreshes == 0)
+        let next = try LockHolder(url.path + ".lock")
+        let signOut = Task { try await session.signOut() }
+        try await time.waitForSleepers()
+        #expect(!session.isSignedIn)
+        try await FileTokenStore(url).save(OAuthToken("canary-late", refreshToken: "canary-late-refresh"))
+        try next.release()
+        time.advance(by: .milliseconds(100))
+        try await signOut.value
+        #expect(try await FileTokenStore(url).load() == nil)
+    }
+
+    @Test(
+        "a process that never ends its renewal delays calls and a sign-out by two minutes, and doesn't prevent either")
+    func stuckProcess() async throws {
+        let server = try AuthorizationServer()
+        let (folder, time) = (TemporaryDirectory(), ManualTimeSource())
+        let url = folder.url.appending(path: "token.json")
+        let session = try await server.session(store: FileTokenStore(url, time: time))
+        let agent = server.agent(session)
+        server.expireAccessTokens()
+        let other = try LockHolder(url.path + ".lock")
+        let call = Task { try await agent.send(Call<String>(.get, "api")).value }
+        try await time.waitForSleepers()
+        time.advance(by: .seconds(121))
+        let error = await #expect(throws: AuthenticationError.self) { try await call.value }
+        #expect(error?.code == .refreshFailed && session.isSignedIn)
+        let signOut = Task { try await session.signOut() }
+        try await time.waitForSleepers()
+        time.advance(by: .seconds(121))
+        try await signOut.value
+        #expect(try await FileTokenStore(url).load() == nil)
+        try other.release()
+    }
+    #endif
+
+    /// Another process that doesn't use the lock stores its token during the refresh.
     private final class RacingStore: TokenStore {
         private let reads = Mutex(0)
         private let first, then: OAuthToken
@@ -156,7 +241,7 @@ import Testing
         func load() async throws -> OAuthToken? {
             reads.withLock { reads in
                 reads += 1
-                return reads <= 2 ? first : then
+                return reads <= 3 ? first : then
             }
         }
         func save(_ token: OAuthToken) async throws {}
@@ -185,7 +270,7 @@ import Testing
         server.behave { $0.metadata["revocation_endpoint"] = .flag(false) }
     }
 
-    @Test("a refresh that's running while the user signs out doesn't bring the token back") func signOutDuringRefresh()
+    @Test("a refresh that runs while the user signs out doesn't restore the token") func signOutDuringRefresh()
         async throws
     {
         let server = try AuthorizationServer()
@@ -206,7 +291,7 @@ import Testing
         #expect(!session.isSignedIn && store.load() == nil)
     }
 
-    @Test("a store that fails is reported; the token is used all the same, and stored later") func failingStore()
+    @Test("a failing store is reported, and the token is used anyway and stored later") func failingStore()
         async throws
     {
         let server = try AuthorizationServer()
@@ -231,7 +316,7 @@ import Testing
         #expect(!session.isSignedIn)
     }
 
-    @Test("the closure signs in once for all calls, again if a token can't be renewed, and may return nil")
+    @Test("the closure signs in once for all calls, again if a token can't be refreshed, and can return nil")
     func signIn()
         async throws
     {
@@ -254,7 +339,7 @@ import Testing
         #expect(error?.code == .signedOut)
     }
 
-    @Test("another user's token ends the calls of the first") func users() async throws {
+    @Test("another user's token ends the calls of the first user") func users() async throws {
         let server = try AuthorizationServer()
         let session = try await server.session(scope: "openid")
         #expect(session.token?.owner == "ada")

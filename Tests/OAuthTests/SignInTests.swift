@@ -7,7 +7,7 @@ import Testing
 @testable import ErrandOAuth
 
 @Suite("Signing in with a browser", .endsInTime, .leakChecked) struct SignInTests {
-    @Test("the example of RFC 7636, appendix B") func pkce() {
+    @Test("the example of RFC 7636, appendix B, is correct") func pkce() {
         #expect(
             PKCE(verifier: "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk").challenge
                 == "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM")
@@ -30,7 +30,7 @@ import Testing
         #expect(server.received("/token").first?.headers[.contentType] == "application/x-www-form-urlencoded")
     }
 
-    @Test("without OpenID, there is neither a nonce nor an owner; more parameters reach the page") func plain()
+    @Test("without OpenID there is no nonce or owner, and more parameters reach the page") func plain()
         async throws
     {
         let server = try AuthorizationServer()
@@ -57,7 +57,7 @@ import Testing
         #expect(await server.client().failure()?.code == .stateMismatch)
     }
 
-    @Test("a redirect of another issuer is refused, or one without an issuer if the server promises it")
+    @Test("a redirect is refused if it names another issuer, or none although the server promised to name it")
     func wrongIssuer()
         async throws
     {
@@ -77,10 +77,10 @@ import Testing
     }
 
     @Test(
-        "a redirect to another address, twice the same parameter, or without a code is refused",
+        "a redirect to another address, with a repeated parameter or without a code is refused",
         arguments: [
             "com.example.app:/signed-in/", "com.example.app:/other", "com.example.evil:/signed-in",
-            "COM.example.app:/signed-in",
+            "com.example.app:/Signed-in",
         ])
     func redirectURI(address: String) async throws {
         let server = try AuthorizationServer()
@@ -111,7 +111,7 @@ import Testing
         #expect(throws: OAuthError.self) { try code("https://app.example.com/in?from=other&code=a&state=s") }
     }
 
-    @Test("a stolen code is worth nothing without its verifier, and a code works once") func stolenCode() async throws {
+    @Test("a stolen code is useless without its verifier, and a code works once") func stolenCode() async throws {
         let server = try AuthorizationServer()
         let stolen = Log<String>()
         var robot = RobotBrowser()
@@ -134,7 +134,7 @@ import Testing
         #expect(!server.edit { $0.accessTokens.contains(token.accessToken) })
     }
 
-    @Test("the user's and the server's refusals have their codes, with the description on one line and bounded")
+    @Test("refusals by the user and the server have their own codes, with a one-line, bounded description")
     func refusals() async throws {
         let server = try AuthorizationServer()
         server.behave { $0.redirectError = "access_denied" }
@@ -172,7 +172,7 @@ import Testing
     }
 
     @Test(
-        "errors without a body, redirects and errors with status 200 are refusals",
+        "errors without a body, redirects, and errors with status 200 count as refusals",
         arguments: [
             (TestResponse.status(500), OAuthError.Code.refused, true), (.status(400), .refused, false),
             (.redirect(to: "https://evil.example.com/token", status: 307), .refused, false),
@@ -205,7 +205,7 @@ import Testing
         #expect(await failure { _ = try await client.refresh(token) }?.code == .userMismatch)
     }
 
-    @Test("a server with an endpoint for pushed requests gets the parameters there, and the page only a reference")
+    @Test("if the server accepts pushed requests, it gets the parameters there, and the page only a reference")
     func pushed() async throws {
         let server = try AuthorizationServer()
         server.behave {
@@ -220,7 +220,7 @@ import Testing
         #expect(server.received("/par").count == 1)
     }
 
-    @Test("the browser asks for the page once") func browsers() async throws {
+    @Test("the browser requests the page once") func browsers() async throws {
         struct Eager: OAuthBrowser {
             func redirect(from page: SignInPage) async throws -> String {
                 _ = try await page.url(for: "app:/a")

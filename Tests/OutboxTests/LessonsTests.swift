@@ -6,7 +6,7 @@ import Testing
 
 /// Faults that users of other queues have reported. Tests/Lessons.md has the reports.
 @Suite("Bugs of other outboxes", .endsInTime, .leakChecked) struct OutboxLessonsTests {
-    @Test("an entry enqueued while a request is sent follows it, also if that request fails and is sent again")
+    @Test("an entry enqueued while a request is sent comes after it, even if that request fails and is sent again")
     func enqueuedWhileSending() async throws {
         let (gate, count) = (Gate(), Counter())
         let desk = Desk { path in
@@ -27,7 +27,7 @@ import Testing
         await outbox.close()
     }
 
-    @Test("a network that is reported again and again doesn't send a request twice")
+    @Test("a network that is reported available repeatedly doesn't cause a request to be sent twice")
     func reportedOften() async throws {
         let (gate, offline) = (Gate(), Gate())
         let desk = Desk { path in
@@ -57,7 +57,7 @@ import Testing
         await outbox.close()
     }
 
-    @Test("a network that is reported too early costs an attempt, and the entry is sent later")
+    @Test("a network that is reported available too early costs an attempt, and the entry is sent later")
     func reportedTooEarly() async throws {
         let online = Gate()
         let desk = Desk { path in

@@ -44,7 +44,7 @@ import Testing
         return try Data(contentsOf: desk.log)
     }
 
-    @Test("a damaged byte costs one entry, which is reported, and no other")
+    @Test("a damaged byte loses a single entry, which is reported")
     func damagedBytes() async throws {
         let bytes = try await sample()
         let whole: [UInt64: Int] = [1: 1, 3: 3, 4: 4, 5: 5]
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test("a damaged byte in a record of an entry that was sent holds up no entry that was enqueued after it")
+    @Test("a damaged byte in the record of a sent entry doesn't block later entries")
     func damagedAfterSending() async throws {
         let desk = Desk { $0 == "notes/2" ? .status(503) : .text($0) }
         let outbox = try await desk.open()
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test("an entry that is lost before it was sent still stops the entries that depend on it")
+    @Test("an entry that is lost before it was sent still blocks the entries that depend on it")
     func damagedBeforeSending() async throws {
         let outbox = try await desk.enqueueOnly()
         let first = try await outbox.enqueue(Note(lane: "a", number: 1))
@@ -106,7 +106,8 @@ import Testing
         await again.close()
     }
 
-    @Test("a number that leaves no room for another one is damage", arguments: [OutboxFormat.Kind.next, .put])
+    @Test(
+        "a number that leaves no room for a later number counts as damage", arguments: [OutboxFormat.Kind.next, .put])
     func hugeNumber(kind: OutboxFormat.Kind) async throws {
         var bytes = OutboxFormat.prefix
         OutboxFormat.add(kind, .max, kind == .put ? [0] : [], to: &bytes)
@@ -115,7 +116,7 @@ import Testing
     }
 
     @Test(
-        "a large number leaves room for later ones, which are read again, also from a rewritten log",
+        "large numbers leave room for later ones, which can be read again, even from a rewritten log",
         arguments: [OutboxFormat.Kind.next, .put])
     func greatNumber(kind: OutboxFormat.Kind) async throws {
         var bytes = OutboxFormat.prefix
@@ -149,7 +150,8 @@ import Testing
     }
 
     @Test(
-        "a log without a number left refuses entries, and keeps its entries when it is rewritten", arguments: 0...2
+        "a log that has run out of numbers refuses new entries, and keeps its entries when it is rewritten",
+        arguments: 0...2
     )
     func usedUp(room: Int) async throws {
         var outbox = try await desk.enqueueOnly()
@@ -174,7 +176,7 @@ import Testing
         await outbox.close()
     }
 
-    @Test("an entry never gets the number that leaves none after it")
+    @Test("an entry never gets the last possible number")
     func lastNumber() {
         for (number, isRead) in [(OutboxFormat.maximumNext - 1, true), (OutboxFormat.maximumNext, false)] {
             var bytes: [UInt8] = []
@@ -184,7 +186,7 @@ import Testing
         }
     }
 
-    @Test("an entry whose bytes are damaged while the outbox is open is lost and reported, and the next one is sent")
+    @Test("an entry that is damaged while the outbox is open is lost and reported, and the next one is sent")
     func damagedMeanwhile() async throws {
         let outbox = try await desk.open()
         outbox.pause()
@@ -218,7 +220,7 @@ import Testing
         }
     }
 
-    @Test("a replacement that a crash has cut off leaves the older, acknowledged one")
+    @Test("if a crash truncates a replacement, the older, acknowledged entry remains")
     func tornReplacement() async throws {
         let outbox = try await desk.enqueueOnly()
         let id = try await outbox.enqueue(Draft(text: "first"))
@@ -234,7 +236,7 @@ import Testing
         }
     }
 
-    @Test("a log of another version is refused and left alone")
+    @Test("a log of another version is refused and not changed")
     func version() async throws {
         var bytes = try await sample()
         bytes[OutboxFormat.prefix.count - 1] = UInt8(ascii: "2")
@@ -246,7 +248,7 @@ import Testing
         #expect(try Data(contentsOf: desk.log) == bytes)
     }
 
-    @Test("while another file is in place of the log, no entry counts as damaged, and all are there when it is back")
+    @Test("while the log is replaced by another file, no entry counts as damaged, and all return with it")
     func replaced() async throws {
         let outbox = try await desk.enqueueOnly()
         let id = try await outbox.enqueue(Note(number: 1))
@@ -265,7 +267,7 @@ import Testing
         await outbox.close()
     }
 
-    @Test("links and pipes in place of the files are refused at once", arguments: ["outbox.log", "outbox.lock"])
+    @Test("links and pipes in place of the files are refused immediately", arguments: ["outbox.log", "outbox.lock"])
     func planted(name: String) async throws {
         try FileManager.default.createDirectory(at: desk.folder.url, withIntermediateDirectories: true)
         let victim = desk.folder.url.appending(path: "victim")
@@ -285,7 +287,7 @@ import Testing
         #expect(try Data(contentsOf: victim) == Data("precious".utf8))
     }
 
-    @Test("only the owner reads the files, and no header is in them")
+    @Test("only the owner can read the files, which don't contain headers")
     func secrets() async throws {
         struct Secret: OutboxRequest {
             typealias Output = Void
@@ -303,7 +305,7 @@ import Testing
         #expect(permissions as? Int == 0o600)
     }
 
-    @Test("a log whose entries are gone is rewritten, and other processes follow")
+    @Test("a log whose entries are all removed is rewritten, and other processes continue with it")
     func rewriting() async throws {
         let other = try await desk.enqueueOnly()
         let outbox = try await desk.enqueueOnly()
@@ -323,7 +325,7 @@ import Testing
         await other.close()
     }
 
-    @Test("an entry being sent is sent once, and a stopped lane stays stopped, while another process rewrites the log")
+    @Test("while another process rewrites the log, entries are sent once and a stopped lane stays stopped")
     func rewritingMeanwhile() async throws {
         let gate = Gate()
         let desk = Desk { path in

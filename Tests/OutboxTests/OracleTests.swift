@@ -11,7 +11,7 @@ import Testing
     private static let isLong = ProcessInfo.processInfo.environment["ERRAND_LONG_TESTS"] != nil
 
     @Test(
-        "two processes, killed again and again: no entry is lost, sent twice or out of order, not on a full disk either"
+        "two processes that are killed repeatedly don't lose, repeat or reorder entries, even on a full disk"
     )
     func processes() async throws {
         let oracle = OutboxOracle()

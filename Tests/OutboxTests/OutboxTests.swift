@@ -8,7 +8,7 @@ import Testing
 @Suite("The outbox", .endsInTime, .leakChecked) struct OutboxTests {
     private let desk = Desk()
 
-    @Test("requests are sent in their order, each with its own key, and each response is delivered")
+    @Test("requests are sent in order, each with its own key, and each response is delivered")
     func order() async throws {
         let outbox = try await desk.open()
         for number in 0..<20 { try await outbox.enqueue(Note(number: number)) }
@@ -35,7 +35,7 @@ import Testing
         await second.close()
     }
 
-    @Test("lanes are sent at the same time, no more at once than the limit, and a waiting one doesn't delay the others")
+    @Test("lanes are sent concurrently, up to the limit, and a waiting lane doesn't delay the others")
     func lanes() async throws {
         let gate = Gate()
         let desk = Desk { path in
@@ -73,7 +73,7 @@ import Testing
         await outbox.close()
     }
 
-    @Test("a temporary failure waits by the backoff, keeps its key, and delays its lane only")
+    @Test("a temporary failure waits for the backoff, keeps its key, and only delays its lane")
     func backoff() async throws {
         let failures = Counter()
         let desk = Desk { path in
@@ -100,7 +100,7 @@ import Testing
         await outbox.close()
     }
 
-    @Test("a server that asks for a wait gets it")
+    @Test("a server's Retry-After is obeyed")
     func retryAfter() async throws {
         let failures = Counter()
         let desk = Desk { path in
@@ -119,7 +119,7 @@ import Testing
         await outbox.close()
     }
 
-    @Test("without a network one entry tries for all, and all are sent when the network is back")
+    @Test("without a network, one entry tries for all, and all are sent when the network returns")
     func offline() async throws {
         let online = Gate()
         let desk = Desk { path in
@@ -163,7 +163,7 @@ import Testing
         await outbox.close()
     }
 
-    @Test("a handler drops, edits and repeats entries")
+    @Test("a handler can drop, edit and repeat entries")
     func decisions() async throws {
         let again = Counter()
         let desk = Desk { path in
@@ -190,7 +190,7 @@ import Testing
         await outbox.close()
     }
 
-    @Test("the last draft wins, in the place of the first; one that was sent is not replaced")
+    @Test("the last draft replaces the first in its place, unless that was sent")
     func drafts() async throws {
         let outbox = try await desk.enqueueOnly()
         let first = try await outbox.enqueue(Draft(text: "a"))
@@ -218,7 +218,7 @@ import Testing
         await sending.close()
     }
 
-    @Test("waiting entries are merged, also after attempts that reached no server")
+    @Test("waiting entries are merged, even after attempts that reached no server")
     func merges() async throws {
         let online = Gate()
         let desk = Desk { path in
@@ -259,7 +259,7 @@ import Testing
         await outbox.close()
     }
 
-    @Test("an entry waits for its dependencies, in whatever lane")
+    @Test("an entry waits for its dependencies in any lane")
     func dependencies() async throws {
         let gate = Gate()
         let desk = Desk { path in
@@ -305,7 +305,7 @@ import Testing
         await second.close()
     }
 
-    @Test("an unknown type, and a value that no longer decodes, go to the handler with the stored value")
+    @Test("an unknown type, or a value that can't be decoded, goes to the handler with the stored value")
     func schema() async throws {
         struct NewNote: OutboxRequest {
             typealias Output = Void
@@ -328,7 +328,7 @@ import Testing
         await second.close()
     }
 
-    @Test("limits of entries and bytes are kept, and an entry beyond them is refused with a reason")
+    @Test("the limits for entries and bytes are enforced, and an excess entry is refused with a reason")
     func limits() async throws {
         var options = Desk.exact
         (options.maximumEntries, options.maximumEntryBytes) = (2, 200)
@@ -392,7 +392,7 @@ import Testing
         await outbox.close()
     }
 
-    @Test("closing cancels the running delivery, keeps its entry, and lets another outbox send")
+    @Test("closing cancels the running delivery, keeps its entry, and allows another outbox to send")
     func close() async throws {
         let gate = Gate()
         let desk = Desk { path in
@@ -412,7 +412,7 @@ import Testing
         await second.close()
     }
 
-    @Test("entries that another outbox on the directory enqueues are sent by the sender, in order")
+    @Test("entries enqueued by another outbox on the directory are sent in order by the sending outbox")
     func twoOutboxes() async throws {
         var options = Desk.exact
         options.checkInterval = .seconds(1)
@@ -429,7 +429,7 @@ import Testing
         await other.close()
     }
 
-    @Test("accessories of the agent observe each delivery, and the entry is a tag of its requests")
+    @Test("the agent's accessories observe each delivery, and the entry is a tag of its requests")
     func accessories() async throws {
         let recorder = RecordingAccessory()
         let tags = Log<OutboxEntry.ID?>()
@@ -455,7 +455,7 @@ import Testing
         #expect(notes.contains { $0.contains("waits") })
     }
 
-    @Test("a delivery begins after the end of the one before, whatever ends the wait meanwhile")
+    @Test("a delivery starts after the previous one has ended, however a wait ends meanwhile")
     func turns() async throws {
         let (gate, failures) = (Gate(), Counter())
         let opened = Mutex<Outbox?>(nil)
@@ -483,7 +483,7 @@ import Testing
         await outbox.close()
     }
 
-    @Test("an entry that one attempt was refused for, and another may have sent, isn't merged with later ones")
+    @Test("an entry with one refused and one possibly successful attempt isn't merged with later entries")
     func refusedOnce() async throws {
         let attempts = Counter()
         let desk = Desk(filters: [Twice()]) { path in

@@ -16,7 +16,7 @@ import Android
 
 @Suite("Outboxes of processes", .endsInTime) struct ProcessTests {
 
-    @Test("a full disk refuses an entry with a reason, wherever a write ends, and doesn't lose any entry")
+    @Test("a full disk refuses an entry with a reason, at any point of a write, and doesn't lose entries")
     func fullDisk() async throws {
         // In a separate process, whose file size limit simulates a full disk.
         await #expect(processExitsWith: .success) {
@@ -100,7 +100,7 @@ import Android
         }
     }
 
-    @Test("a handler's decision while the disk is full is made once")
+    @Test("a handler decides once, even while the disk is full")
     func decidedOnFullDisk() async throws {
         await #expect(processExitsWith: .success) {
             signal(SIGXFSZ, SIG_IGN)
@@ -124,7 +124,7 @@ import Android
         }
     }
 
-    @Test("an entry that is found damaged while the disk is full is lost once, and the next one follows")
+    @Test("an entry that is found damaged while the disk is full is lost once, and the next one is sent")
     func lostOnFullDisk() async throws {
         await #expect(processExitsWith: .success) {
             signal(SIGXFSZ, SIG_IGN)
@@ -150,7 +150,7 @@ import Android
         }
     }
 
-    @Test("several processes enqueue in one directory, and one of them at a time sends, each entry once")
+    @Test("several processes enqueue in one directory, and one at a time sends, each entry once")
     func several() async throws {
         let keys = Log<String>()
         let server = try TestServer { request in

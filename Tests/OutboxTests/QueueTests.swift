@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test(
-        "random operations and restarts: no entry is lost, no entry jumps the queue of its lane", arguments: [1, 2, 3])
+        "random operations and restarts never lose an entry or reorder a lane", arguments: [1, 2, 3])
     func oracle(seed: Int) throws {
         var random = SeededGenerator(seed: seed)
         var (machine, model) = (Machine(), Model())
@@ -204,7 +204,7 @@ import Testing
         }
     }
 
-    @Test("after failures without a server, one entry is sent, and no other entry is tried until it has ended")
+    @Test("after failures without a server, only one entry is sent, and the others wait until it has ended")
     func attempt() {
         var (machine, now) = (Machine(), ContinuousClock.now)
         for lane in ["a", "b", "c"] {
@@ -237,7 +237,7 @@ import Testing
         #expect([next(), next()] == [2, 3])
     }
 
-    @Test("an outbox that only enqueues keeps no more than its entries in memory")
+    @Test("an outbox that only enqueues keeps only its entries in memory")
     func bounded() {
         var machine = Machine()
         for number in 0..<2_000 {

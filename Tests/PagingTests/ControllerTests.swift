@@ -13,7 +13,7 @@ import Testing
         return (PageController(GetNumbers(page: position), on: server.agent), server)
     }
 
-    @Test("next adds a page until the last one, and then sends no request", arguments: PagePosition.all)
+    @Test("next adds a page until the last page, and then doesn't send requests", arguments: PagePosition.all)
     func next(position: PagePosition) async throws {
         let (controller, server) = controller(position, 25)
         #expect(controller.state.isFirst && !controller.state.isLast && controller.state.page == nil)
@@ -34,7 +34,7 @@ import Testing
         #expect(try await controller.next() == nil && server.requests.count == 1)
     }
 
-    @Test("next pressed a hundred times at once loads one page")
+    @Test("a hundred concurrent calls of next load one page")
     func pressedOften() async throws {
         let gate = Gate()
         let (controller, server) = controller(.number(), 100)
@@ -93,7 +93,7 @@ import Testing
         #expect(controller.state.items == Array(0..<25))
     }
 
-    @Test("the previous page, any page and the same page again can be loaded")
+    @Test("the previous page, any page and the same page can be loaded")
     func anyPage() async throws {
         let (controller, _) = controller(.number(), 95)
         #expect(try await controller.previous() == nil)
@@ -110,7 +110,7 @@ import Testing
     }
 
     @Test(
-        "pages that only the previous one names are found again once they were shown",
+        "after they were shown, pages that only the previous page names can be found again",
         arguments: [PagePosition.cursor(), .link()])
     func namedPages(position: PagePosition) async throws {
         let (controller, _) = controller(position, 45)
@@ -140,7 +140,7 @@ import Testing
         #expect(try await controller.next()?.number == 1)
     }
 
-    @Test("a list without a total whose last page is full shows no empty page")
+    @Test("a list without a total whose last page is full doesn't show an empty page")
     func fullLastPage() async throws {
         let server = NumberServer(.offset, 20)
         let controller = PageController(GetNumbers(page: .offset(), hasTotal: false), on: server.agent)
@@ -193,7 +193,7 @@ import Testing
         }
     }
 
-    @Test("the end of an item may use the controller that releases it")
+    @Test("the deinit of an item can use the controller that releases it")
     func items() async throws {
         let (server, screen) = (NumberServer(.offset, 15), Screen())
         let controller = PageController(GetRows { screen.rowEnded() }, on: server.agent)
@@ -223,7 +223,7 @@ import Testing
 
     private static let stored = CallOptions(tags: Tags().with(Marked.self, "stored"))
 
-    @Test("the stored first page is shown until the fresh one arrives, which leads on")
+    @Test("the stored first page is shown until the fresh page arrives, from which the list continues")
     func cachedThenFresh() async throws {
         let gate = Gate()
         let server = NumberServer(.cursor, 25)
@@ -241,7 +241,7 @@ import Testing
         #expect(controller.state.items == Array(0..<20) && server.requests.count == 2)
     }
 
-    @Test("if no page is stored, the shown pages stay, without an error, until the fresh one comes")
+    @Test("if no page is stored, the shown pages stay without an error until the fresh page arrives")
     func nothingStored() async throws {
         let server = NumberServer(.number(first: 1), 25)
         let controller = PageController(
@@ -266,7 +266,7 @@ import Testing
         #expect(controller.state.items == [7] && controller.state.error != nil && !controller.state.isLoading)
     }
 
-    @Test("the options of a reload are for its page alone, and the controller's stay with it")
+    @Test("the options of a reload apply only to its page, and the controller keeps its own")
     func reloadOptions() async throws {
         let server = NumberServer(.number(first: 1), 25)
         let controller = PageController(

@@ -12,7 +12,7 @@ import Testing
         return (NetworkAgent(baseURL: "https://api.example.com/v1", transport: stub), stub)
     }
 
-    @Test("an empty cursor ends a list, like a missing one", arguments: [#","next":"""#, #","next":null"#, ""])
+    @Test("an empty cursor ends a list like a missing cursor", arguments: [#","next":"""#, #","next":null"#, ""])
     func emptyCursor(next: String) async throws {
         let (agent, stub) = Self.agent(.json(#"{"items":[1],"next":"a"}"#), .json(#"{"items":[2]\#(next)}"#))
         var items: [Int] = []
@@ -20,7 +20,7 @@ import Testing
         #expect(items == [1, 2] && stub.received.count == 2)
     }
 
-    @Test("after a first page that failed, the next load is the first page, and a page is shown once")
+    @Test("after the first page failed, the next load requests the first page, and it is shown once")
     func failedFirstPage() async throws {
         for position in PagePosition.all {
             let server = NumberServer(position.style, 25)
@@ -36,7 +36,8 @@ import Testing
     }
 
     @Test(
-        "a list that has become shorter shows no page twice, and the reader can leave it", arguments: PagePosition.all)
+        "a list that has become shorter doesn't show a page twice, and the user can go back",
+        arguments: PagePosition.all)
     func shorterList(position: PagePosition) async throws {
         let server = NumberServer(position.style, 15)
         let controller = PageController(GetNumbers(page: position), on: server.agent)
@@ -64,7 +65,7 @@ import Testing
     }
 
     @Test(
-        "the next link is found among others, however they are written",
+        "the next link is found among other links, in any notation",
         arguments: [
             [#"</v1/numbers?page=2&f=a,b,c>; rel="next""#],
             [#"</v1/numbers?x=1,2>; rel="prev", </v1/numbers?page=2&f=a,b,c>; rel="next""#],
@@ -83,7 +84,7 @@ import Testing
     }
 
     @Test(
-        "if an item is deleted while a list is read, the others move: a list by pages misses one, a cursor misses none")
+        "if an item is deleted during reading, numbered pages skip an item, and cursors don't")
     func deletion() async throws {
         for (position, expected) in [(PagePosition.offset(), 1...21), (.cursor(), 1...20)] {
             let (all, log) = (Array(1...21), Log<[Int]>())

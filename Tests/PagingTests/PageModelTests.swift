@@ -41,7 +41,7 @@ import Testing
         #expect(model.items == Array(0..<25) && model.isLast && model.total == 25 && model.page?.number == 3)
     }
 
-    @Test("a view that reads something else is not notified of a page, but of the loading before and after it")
+    @Test("a view that reads other properties is notified of the loading state, but not of a page")
     func loading() async throws {
         let (model, server) = model(25)
         let gate = Gate()
@@ -76,7 +76,7 @@ import Testing
         #expect(model.page?.number == 1)
     }
 
-    @Test("a model ends with its last view, and its controller with it")
+    @Test("a model is released with its last view, and its controller with it")
     func end() async throws {
         var pair: (PageModel<Int, Numbers>, NumberServer)? = model(25)
         try await pair?.0.next()

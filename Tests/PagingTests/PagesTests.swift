@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Pages as sequences", .endsInTime, .leakChecked) struct PagesTests {
     @Test(
-        "each style over lists of every length, with a total and without: all items once, in order, and no page too many",
+        "each style returns all items once and in order, for lists of every length, with and without a total",
         arguments: PagePosition.all, [0, 1, 9, 10, 11, 1_000])
     func lengths(position: PagePosition, count: Int) async throws {
         for (hasTotal, isPrefetching) in [(true, false), (false, false), (true, true), (false, true)] {
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(
-        "with a total of 0 the first page is delivered empty and is the last", arguments: PagePosition.all)
+        "with a total of 0, the first page is delivered empty and is the last page", arguments: PagePosition.all)
     func empty(position: PagePosition) async throws {
         let server = NumberServer(position.style, 0)
         var pages: [Page<Int, Numbers>] = []
@@ -34,7 +34,7 @@ import Testing
         #expect(pages.first?.total == 0 && pages.first?.items.isEmpty == true && server.requests.count == 1)
     }
 
-    @Test("the first page's number and its size are 1 and 10, or as set")
+    @Test("the first page's number and size default to 1 and 10, and can be set")
     func requests() async throws {
         func queries(_ position: PagePosition) async throws -> [String] {
             let server = NumberServer(position.style, 25)
@@ -49,7 +49,7 @@ import Testing
         #expect(PagePosition.number(size: -5).size == 1)
     }
 
-    @Test("an iterator that is asked again after a failure sends the same page, so no item is lost or repeated")
+    @Test("an iterator that is used again after a failure requests the same page, so no item is lost or repeated")
     func failure() async throws {
         for isPrefetching in [false, true] {
             let server = NumberServer(.offset, 35)
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test("a list continues from a page that is there")
+    @Test("a list can continue after a page that you already have")
     func resumed() async throws {
         let server = NumberServer(.cursor, 35)
         var first: Page<Int, Numbers>?
@@ -86,7 +86,7 @@ import Testing
         #expect(rest == Array(10..<35))
     }
 
-    @Test("one page is loaded ahead when asked for, and cancelled when the loop ends")
+    @Test("one page is loaded ahead on request, and cancelled when the loop ends")
     func prefetching() async throws {
         let (gate, cancelled) = (Gate(), Gate())
         let transport = StubTransport { request in
@@ -136,7 +136,7 @@ import Testing
         return NetworkAgent(baseURL: "https://api.example.com", transport: transport)
     }
 
-    @Test("links that differ by a fragment, or lead back to a page before, are an error, and no list without an end")
+    @Test("links that differ only in a fragment, or lead back to an earlier page, are an error, not an endless list")
     func circles() async throws {
         let fragments = Counter()
         let agents = [
@@ -181,7 +181,7 @@ import Testing
         #expect(count == 2 && transport.received.last?.urlText == "https://api.example.com" + expected)
     }
 
-    @Test("a link that isn't a URL is an error, and not the end of the list")
+    @Test("a next link that isn't a URL is an error, not the end of the list")
     func invalidLinks() async throws {
         for target in ["https://", "//a b/", "https://a.example:99999/", "//[::1"] {
             let agent = linked { _ in target }
@@ -226,7 +226,7 @@ import Testing
         #expect(controller.state.pages.count == 2)
     }
 
-    @Test("a page that names itself as the next one is an error, and not an endless list")
+    @Test("a page that names itself as the next page is an error, not an endless list")
     func repeated() async throws {
         let agent = NetworkAgent(
             baseURL: "https://api.example.com", transport: .stub(.json(#"{"items":[1],"next":"same"}"#)))
@@ -242,7 +242,7 @@ import Testing
         }
     }
 
-    @Test("an empty page ends a list whose total promises more, and an empty page beyond the total has no effect")
+    @Test("an empty page ends a list even if its total is higher, and so does a total that is too low")
     func wrongTotals() async throws {
         let stub = StubTransport()
         stub.on("/numbers", response: .json(#"{"items":[1,2],"total":9}"#), .json(#"{"items":[],"total":9}"#))
@@ -257,7 +257,7 @@ import Testing
         #expect(pages == 1)
     }
 
-    @Test("a next link to another origin goes without the agent's credentials")
+    @Test("a next link to another origin is requested without the agent's credentials")
     func foreignLink() async throws {
         let stub = StubTransport { request in
             let response = StubResponse.json(#"{"items":[1]}"#)
@@ -300,7 +300,7 @@ import Testing
         [.authorization, .cookie, "X-Key"].count { request.headers.contains($0) }
     }
 
-    @Test("a next link carries a request's own authorization, sensitive headers and cookies to its own origin alone")
+    @Test("a next link carries the request's own credentials only to its own origin")
     func ownSecrets() async throws {
         let urls = [
             "https://api.example.com/numbers", "https://api.example.com/2", "https://evil.example/3",
@@ -325,7 +325,7 @@ import Testing
         }
     }
 
-    @Test("a redirect of the first page does not make its target the list's own origin")
+    @Test("a redirect of the first page doesn't make its target the list's own origin")
     func redirectedList() async throws {
         let stub = StubTransport { request in
             switch request.url.absoluteString {
@@ -342,7 +342,7 @@ import Testing
         #expect(stub.received.map(secrets) == [3, 0, 0, 3])
     }
 
-    @Test("other rules about secrets still count: trusted origins, and a filter that knows the service")
+    @Test("other rules for secrets still apply: trusted origins, and a filter that knows the service")
     func trustedLinks() async throws {
         let urls = ["https://api.example.com/numbers", "https://b.example/2", "https://c.example/3"]
         let stub = linked(urls)
@@ -361,7 +361,7 @@ import Testing
         #expect(stub.received.map(secrets) == [3, 3, 3])
     }
 
-    @Test("requests that a closure creates, whole ones too, don't carry their secrets to another origin")
+    @Test("requests that a closure creates, even complete ones, don't send their secrets to another origin")
     func closures() async throws {
         struct Whole: Request {
             typealias Output = [Int]
@@ -384,7 +384,7 @@ import Testing
         #expect(stub.received.map(secrets) == [1, 0, 1, 2, 0, 2])
     }
 
-    @Test("requests without their own type are a list as well")
+    @Test("requests without a type can form a list as well")
     func calls() async throws {
         let stub = StubTransport { request in
             .json(request.url.query?.contains("page=1") == true ? "[1,2]" : "[3]")

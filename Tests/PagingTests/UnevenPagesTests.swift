@@ -5,7 +5,7 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-@Suite("Pages other than the requested ones", .endsInTime, .leakChecked)
+@Suite("Pages that differ from the request", .endsInTime, .leakChecked)
 struct UnevenPagesTests {
     /// Returns a server's response for a page number or offset and a requested size.
     private typealias Answer = @Sendable (_ at: Int, _ size: Int) -> String
@@ -51,7 +51,7 @@ struct UnevenPagesTests {
     }
 
     @Test(
-        "a server that gives fewer items than requested is asked until it has no more",
+        "if a server returns fewer items than requested, the next page is requested until there are no more",
         arguments: [0, 1, 5, 19, 20, 21, 40, 45, 100], [false, true])
     func capped(count: Int, isOffset: Bool) async throws {
         let position = isOffset ? PagePosition.offset(size: 100) : .number(size: 100)
@@ -65,7 +65,7 @@ struct UnevenPagesTests {
         }
     }
 
-    @Test("a screen shows the whole list of a server that gives fewer items than requested, in any way of paging")
+    @Test("a screen shows a server's complete list with short pages, in every style of paging")
     func cappedScreen() async throws {
         for isOffset in [false, true] {
             let position = isOffset ? PagePosition.offset(size: 100) : .number(size: 100)
@@ -103,7 +103,7 @@ struct UnevenPagesTests {
     }
 
     @Test(
-        "a list ends where its server repeats a page, because it ignores pages or has no more",
+        "a list ends when the server repeats a page, because it ignores page numbers or has no more",
         arguments: [1, 5, 10, 45, 100], [PagePosition.number(size: 10), .offset(size: 10), .number(size: 100)])
     func repeatedPages(count: Int, position: PagePosition) async throws {
         for varying in [false, true] {
@@ -122,7 +122,7 @@ struct UnevenPagesTests {
         }
     }
 
-    @Test("a server that gives its last page for every later one ends the list after it", arguments: [false, true])
+    @Test("a list ends if the server repeats its last page for later pages", arguments: [false, true])
     func lastPageAgain(isOffset: Bool) async throws {
         let position = isOffset ? PagePosition.offset() : .number()
         let server = Server { at, size in
@@ -133,7 +133,7 @@ struct UnevenPagesTests {
         #expect(server.requests.value == 5)
     }
 
-    @Test("a page that repeats although the total promises more is an error, and not a list with gaps")
+    @Test("a repeated page is an error if the total is higher, not a list with gaps")
     func repeatedWithTotal() async throws {
         for position in [PagePosition.number(), .offset()] {
             let server = Server(Self.same(10, total: 45))
@@ -146,7 +146,7 @@ struct UnevenPagesTests {
         }
     }
 
-    @Test("items that move by a whole page between two requests come once, and the list continues")
+    @Test("items that move by a whole page between two requests appear once, and the list continues")
     func movedPages() async throws {
         let requests = Counter()
         let server = Server { at, size in
@@ -158,7 +158,7 @@ struct UnevenPagesTests {
         #expect(try await items(server, .number(), hasTotal: false) == Array(0..<35))
     }
 
-    @Test("items at the border of two pages that come twice are delivered twice, and don't end the list")
+    @Test("items at the border of two pages that appear in both are delivered twice, and don't end the list")
     func borders() async throws {
         // Each page begins with the previous page's last item.
         let server = Server { at, _ in Self.json((at - 1) * 9..<min(40, (at - 1) * 9 + 10)) }
@@ -166,7 +166,7 @@ struct UnevenPagesTests {
         #expect(Set(found) == Set(0..<40) && found.count == 44)
     }
 
-    @Test("pages whose items are all equal may follow one another, but not forever")
+    @Test("pages with identical items may follow one another, but not endlessly")
     func equalItems() async throws {
         let server = Server { at, size in Self.json(Array(repeating: 0, count: at <= 3 ? size : at == 4 ? 4 : 0)) }
         #expect(try await items(server, .number(), hasTotal: false).count == 34)
@@ -175,7 +175,7 @@ struct UnevenPagesTests {
         #expect(error?.code == .endlessList && error?.errorCode == 4 && endless.requests.value == 1_001)
     }
 
-    @Test("a server that names another page after each empty one is asked a thousand times and no more")
+    @Test("a server that names another page after each empty page gets a thousand requests and no more")
     func emptyPages() async throws {
         let requests = Counter()
         let server = Server { _, _ in Self.json([Int](), extra: ",\"next\":\"c\(requests.increment())\"") }
@@ -225,7 +225,7 @@ struct UnevenPagesTests {
         return (items, server.requests.value)
     }
 
-    @Test("items are known again by their identity, or by their values, or by the body")
+    @Test("repeated items are recognized by identity, by value, or by the body")
     func kinds() async throws {
         let articles = try await count(Article.self) { "{\"id\":1,\"views\":\($0)},{\"id\":2,\"views\":7}" }
         #expect(articles.items == 2 && articles.requests == 3)

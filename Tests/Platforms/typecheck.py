@@ -393,7 +393,7 @@ def are_available(package):
         return True
     lines = [f"platforms: newer than the oldest macOS, and used without a question: {line}" for line in found]
     is_noticed = availability.notices()
-    lines.append(f"platforms: API that is too new is {'found' if is_noticed else 'NOT found'}")
+    lines.append(f"platforms: a planted use of API that is too new is {'found' if is_noticed else 'NOT found'}")
     print("\n".join(lines), flush=True)
     return is_noticed and not found
 

@@ -8,7 +8,7 @@ import Testing
 
 @testable import ErrandInspector
 
-@Suite("The accessories of the house keep what an accessory promises", .endsInTime, .leakChecked)
+@Suite("Errand's own accessories pass the conformance suite", .endsInTime, .leakChecked)
 struct HouseAccessoryTests {
     @Test("the log passes every case", arguments: HouseAccessory.log)
     func log(each: PluginConformanceCase) async throws { try await each.run() }
@@ -28,7 +28,7 @@ struct HouseAccessoryTests {
 
 enum HouseAccessory {
     private static let limit = LawBudget.duration
-    private static let laws = LawOptions(rounds: 100 * LawBudget.factor, budget: LawBudget.duration)
+    private static let laws = LawOptions(rounds: 2 * LawBudget.rounds, budget: LawBudget.duration)
 
     /// An inspector with its server, and the data for its page.
     private final class StartedInspector: Accessory {

@@ -19,7 +19,9 @@ extension HouseFilter {
         HouseFilter("limits what runs at the same time") { Limits() },
         HouseFilter("remembers the hosts of the last thousand calls") { RemembersHosts() },
         HouseFilter("stores for a user what the user may see") {
-            CarefulCache { http in
+            CarefulCache(separatesUsers: true) { http in
+                // Writes are sent each time. The bytes of a stream aren't known, so nothing is kept under them.
+                if !http.method.isSafe || http.body.data == nil && !http.body.isNone { return UUID().uuidString }
                 let fields = http.headers.map { "\($0.name.rawName.lowercased()): \($0.value)" }.joined(separator: "\n")
                 let body = http.body.data.map { String(decoding: $0, as: UTF8.self) } ?? ""
                 return "\(http.method) \(http.urlText)\n\(fields)\n\n\(body)"
@@ -48,9 +50,9 @@ extension HouseFilter {
     ]
 }
 
-@Suite("Filters that look wrong and are right", .endsInTime, .leakChecked)
+@Suite("Filters that look wrong but are right", .endsInTime, .leakChecked)
 struct TrickyFilterTests {
-    @Test("a filter that is right passes every case", arguments: HouseFilter.tricky)
+    @Test("a right filter passes every case", arguments: HouseFilter.tricky)
     func kept(filter: HouseFilter) async throws {
         for each in filter.cases {
             do { try await each.run() } catch { Issue.record("\(error)") }
@@ -70,6 +72,8 @@ private struct RepeatsGet: Filter {
 
 /// The version from the documentation.
 private struct RepeatsLater: Filter {
+    var traits: FilterTraits { .retries }
+
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         let first = try await next(exchange)
         guard first.status == 503, exchange.http.method.isIdempotent, exchange.http.body.isReplayable else {

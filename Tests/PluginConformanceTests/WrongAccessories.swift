@@ -14,11 +14,11 @@ import Darwin
 #endif
 
 extension WrongAccessory {
-    private static let blocks = "it does not block the thread of an event"
-    private static let spins = "it leaves the processor to others"
-    private static let same = "every call ends as it does without it"
-    private static let silent = "it reports nothing of its own"
-    private static let free = "an activity waits for no other in it"
+    private static let blocks = "the accessory doesn't block the thread of an event"
+    private static let spins = "the accessory doesn't keep the processor busy"
+    private static let same = "every call ends the same way as without the accessory"
+    private static let silent = "the accessory doesn't cause events itself"
+    private static let free = "the accessory doesn't make an activity wait for another"
 
     /// Accessories that block others, or interfere with the activities they observe.
     static let conduct: [WrongAccessory] = [
@@ -118,7 +118,9 @@ extension WrongAccessory {
         journal("the cookies of refusals", "Set-Cookie") { event in
             if case .received(let response, _, _) = event { response.headers[.setCookie] ?? "" } else { "" }
         },
-        WrongAccessory("shows the last token", caughtBy: "no secret is in what describes it", saying: "Authorization") {
+        WrongAccessory(
+            "shows the last token", caughtBy: "the accessory's description contains no secret", saying: "Authorization"
+        ) {
             ShowsToken()
         },
     ]
@@ -126,7 +128,9 @@ extension WrongAccessory {
     private static func journal(
         _ what: String, _ saying: String, _ line: @escaping @Sendable (ActivityEvent) -> String
     ) -> WrongAccessory {
-        WrongAccessory("writes \(what)", caughtBy: "no secret is in what it writes", saying: saying, output: \.text) {
+        WrongAccessory(
+            "writes \(what)", caughtBy: "the accessory's output contains no secret", saying: saying, output: \.text
+        ) {
             Journal(line)
         }
     }
@@ -140,11 +144,11 @@ extension WrongAccessory {
             if case .note(let note) = event { note.message } else { nil }
         },
         WrongAccessory(
-            "counts for each host", caughtBy: "what it keeps for each URL, host, label or body has a bound",
+            "counts for each host", caughtBy: "the accessory's memory for URLs, hosts, labels and bodies is bounded",
             saying: "bytes more"
         ) { Grows(asSet: true) { _, event in if case .built(let http) = event { http.url.host } else { nil } } },
         WrongAccessory(
-            "counts for each label", caughtBy: "what it keeps for each URL, host, label or body has a bound",
+            "counts for each label", caughtBy: "the accessory's memory for URLs, hosts, labels and bodies is bounded",
             saying: "bytes more"
         ) { Grows(asSet: true) { activity, event in if case .willStart = event { activity.label } else { nil } } },
     ]
@@ -152,7 +156,9 @@ extension WrongAccessory {
     private static func grows(
         _ description: String, _ saying: String, _ line: @escaping @Sendable (Activity, ActivityEvent) -> String?
     ) -> WrongAccessory {
-        WrongAccessory(description, caughtBy: "it keeps nothing of the activities that are over", saying: saying) {
+        WrongAccessory(
+            description, caughtBy: "the accessory's memory doesn't grow with finished activities", saying: saying
+        ) {
             Grows(asSet: false, line)
         }
     }

@@ -48,31 +48,33 @@ struct WrongAccessory: Sendable, CustomTestStringConvertible {
 
     static let all: [WrongAccessory] = [
         WrongAccessory(
-            "cancels what it observes", caughtBy: "every call ends as it does without it", saying: "got cancelled"
+            "cancels what it observes", caughtBy: "every call ends the same way as without the accessory",
+            saying: "got cancelled"
         ) { ClosureAccessory { activity, event in if case .built = event { activity.cancel() } } },
         WrongAccessory(
-            "cancels when many run", caughtBy: "it keeps up with hundreds of activities of several agents",
+            "cancels when many run", caughtBy: "the accessory works with hundreds of activities of several agents",
             saying: "other outcomes, such as cancelled"
         ) { Crowded() },
         WrongAccessory(
-            "sleeps", caughtBy: "it does not block the thread of an event", saying: "in willStop"
+            "sleeps", caughtBy: "the accessory doesn't block the thread of an event", saying: "in willStop"
         ) {
             ClosureAccessory { _, event in if case .willStop = event { usleep(2_000) } }
         },
         WrongAccessory(
-            "asks for whole bodies", caughtBy: "it asks for a bounded copy of bodies", saying: "\(Int.max) bytes"
+            "asks for whole bodies", caughtBy: "the accessory requests copies of at most 64 MiB of each body",
+            saying: "\(Int.max) bytes"
         ) { Greedy() },
         WrongAccessory(
-            "keeps the activities that it has seen", caughtBy: "it keeps no activity after its end",
+            "keeps the activities that it has seen", caughtBy: "the accessory releases each activity after its end",
             saying: "an activity that stays in memory"
         ) { KeepsActivities(untilTheirEnd: false) },
         WrongAccessory(
             "keeps activities until their end",
-            caughtBy: "it keeps no activity whose end is missing, and serves the next",
+            caughtBy: "the accessory releases an activity whose end is never reported",
             saying: "an activity still waiting for its end"
         ) { KeepsActivities(untilTheirEnd: true) },
         WrongAccessory(
-            "leaks a task for each activity", caughtBy: "it keeps no activity after its end",
+            "leaks a task for each activity", caughtBy: "the accessory releases each activity after its end",
             saying: "an activity that stays in memory"
         ) {
             ClosureAccessory { activity, event in
@@ -84,7 +86,7 @@ struct WrongAccessory: Sendable, CustomTestStringConvertible {
             }
         },
         WrongAccessory(
-            "leaks a task that holds nothing", caughtBy: "a task that it starts ends after the call",
+            "leaks a task that holds nothing", caughtBy: "a task that the accessory starts ends after the call",
             saying: "a task that keeps running"
         ) {
             ClosureAccessory { _, event in
@@ -92,11 +94,12 @@ struct WrongAccessory: Sendable, CustomTestStringConvertible {
             }
         },
         WrongAccessory(
-            "has a timer that keeps it", caughtBy: "agent, transport and accessory go when they are released",
+            "has a timer that keeps it", caughtBy: "the accessory doesn't keep itself or its agent alive",
             saying: "to be released"
         ) { Ticking() },
         WrongAccessory(
-            "writes the fields of requests", caughtBy: "no secret is in what it writes", saying: "a sensitive field",
+            "writes the fields of requests", caughtBy: "the accessory's output contains no secret",
+            saying: "a sensitive field",
             output: \.text
         ) { Journal.fields() },
     ]

@@ -9,7 +9,7 @@ extension WrongFilter {
     /// Filters that disturb their surroundings.
     static let company: [WrongFilter] = [
         WrongFilter(
-            "sends its key wherever a redirect leads", caughtBy: "no secret goes to another origin",
+            "sends its key wherever a redirect leads", caughtBy: "secrets aren't sent to another origin",
             saying: "X-Api-Key", secrets: [key]
         ) {
             ClosureFilter(.hop) { exchange, next in
@@ -19,17 +19,17 @@ extension WrongFilter {
             }
         },
         WrongFilter(
-            "adds again what a redirect has removed", caughtBy: "no secret goes to another origin",
+            "adds again what a redirect has removed", caughtBy: "secrets aren't sent to another origin",
             saying: "Authorization"
         ) { RemembersFields() },
         WrongFilter(
             "does its work for the first attempt only",
-            caughtBy: "each attempt of a retry around it is treated like the first",
+            caughtBy: "every attempt of an outer retry is treated like the first",
             saying: "the fields of the second attempt"
         ) { WorksOnce() },
         WrongFilter(
             "refuses a response without a Date",
-            caughtBy: "a response that a filter behind it makes passes, as that of a cache",
+            caughtBy: "a response that an inner filter creates, such as a cache, is returned unchanged",
             saying: "SomethingWentWrong"
         ) { exchange, next in
             let response = try await next(exchange)
@@ -37,24 +37,24 @@ extension WrongFilter {
             return response
         },
         WrongFilter(
-            "stores what was not judged", caughtBy: "a response that a check refuses is not served again",
+            "stores what was not judged", caughtBy: "a response that a check rejected isn't returned to a later call",
             saying: "got bad"
         ) { NaiveCache() },
         WrongFilter(
             "serves one user what is another's",
-            caughtBy: "a response for one user, or to one body, is not served to another",
+            caughtBy: "a response for one user or request body isn't returned for another",
             saying: "the response for Bearer two"
         ) { NaiveCache() },
         WrongFilter(
             "confuses calls that run at the same time",
-            caughtBy: "of two hundred calls at once each gets its own response", saying: "the response of call"
+            caughtBy: "two hundred concurrent calls each get their own response", saying: "the response of call"
         ) { RemembersLast() },
         WrongFilter(
-            "holds a lock over next", caughtBy: "a call that waits for its response holds back no other",
-            saying: "a call that waits for the first one", endless: true
+            "holds a lock over next", caughtBy: "a call that waits for its response doesn't delay another call",
+            saying: "a second call that waits for the first one", endless: true
         ) { HoldsLock() },
         WrongFilter(
-            "sends by the way of the first agent", caughtBy: "two agents can share it",
+            "sends by the way of the first agent", caughtBy: "two agents can share the filter",
             saying: "the responses of the"
         ) { UsesFirstNext() },
     ]
@@ -62,20 +62,22 @@ extension WrongFilter {
     /// Filters that reveal secrets, or don't report their actions.
     static let talk: [WrongFilter] = [
         WrongFilter(
-            "writes the fields into a note", caughtBy: "no secret is in a note", saying: "<secret>"
+            "writes the fields into a note", caughtBy: "the filter's notes contain no secret", saying: "<secret>"
         ) { exchange, next in
             let fields = exchange.http.headers.map { "\($0.name): \($0.value)" }
             exchange.note("debug", fields.joined(separator: ", "))
             return try await next(exchange)
         },
         WrongFilter(
-            "writes the whole URL into a note", caughtBy: "no secret is in a note", saying: "access_token=<secret>"
+            "writes the whole URL into a note", caughtBy: "the filter's notes contain no secret",
+            saying: "access_token=<secret>"
         ) { exchange, next in
             exchange.note("debug", "sends \(exchange.http.url)")
             return try await next(exchange)
         },
         WrongFilter(
-            "adds the key that it used to an error", caughtBy: "no secret is in an error", saying: "<secret>",
+            "adds the key that it used to an error", caughtBy: "the filter's errors contain no secret",
+            saying: "<secret>",
             secrets: [key]
         ) {
             ClosureFilter(.call) { exchange, next in
@@ -85,19 +87,22 @@ extension WrongFilter {
             }
         },
         WrongFilter(
-            "shows its key in its description", caughtBy: "no secret is in what describes it", saying: "<secret>",
+            "shows its key in its description", caughtBy: "the filter's description contains no secret",
+            saying: "<secret>",
             secrets: [key]
         ) { ShowsKey(key: key) },
         WrongFilter(
-            "stands nowhere", caughtBy: "it stands in a stage, and explains itself in one line", saying: "stages 0"
+            "stands nowhere", caughtBy: "the filter has a stage and a one-line explanation", saying: "stages 0"
         ) { ClosureFilter([]) { exchange, next in try await next(exchange) } },
         WrongFilter(
-            "repeats without saying so", caughtBy: "its traits say that it repeats", saying: "the trait .retries"
+            "repeats without saying so", caughtBy: "a filter that repeats requests has the trait .retries",
+            saying: "the trait .retries"
         ) { exchange, next in
             do { return try await next(exchange) } catch { return try await next(exchange) }
         },
         WrongFilter(
-            "adds a parameter without saying so", caughtBy: "its traits say that it changes the request",
+            "adds a parameter without saying so",
+            caughtBy: "a filter that changes the request declares it in its traits",
             saying: "the trait .changesRequest"
         ) { exchange, next in
             var exchange = exchange

@@ -14,9 +14,8 @@ import Darwin
 #endif
 
 extension WrongFilter {
-    private static let once = "a request that is not idempotent is sent once"
-    private static let apart = "what tells users apart keeps their responses apart"
-    private static let waits = "it does not wait as long as a server asks for, whatever that is"
+    private static let once = "a request that isn't idempotent is sent once, even if it fails"
+    private static let waits = "the filter limits the wait that a server asks for"
 
     /// Filters that repeat, wait, store, share or trust too much.
     static let conduct: [WrongFilter] = [
@@ -44,7 +43,7 @@ extension WrongFilter {
         },
         WrongFilter(
             "sends a second POST where the first is slow",
-            caughtBy: "a request that is not idempotent is sent once, however late its response is", saying: "1, got 2"
+            caughtBy: "a request that isn't idempotent is sent once, even if its response is late", saying: "1, got 2"
         ) { exchange, next in
             try await withThrowingTaskGroup { group in
                 group.addTask { try await next(exchange) }
@@ -58,7 +57,8 @@ extension WrongFilter {
             }
         },
         WrongFilter(
-            "waits for a minute on 429", caughtBy: "it does not wait for a minute unasked", saying: "a wait of 60.0",
+            "waits for a minute on 429", caughtBy: "the filter doesn't wait a minute unless the server asks for it",
+            saying: "a wait of 60.0",
             endless: true
         ) { exchange, next in
             let response = try await next(exchange)
@@ -67,7 +67,8 @@ extension WrongFilter {
             return try await next(exchange)
         },
         WrongFilter(
-            "waits for a minute on 429 by a clock of its own", caughtBy: "it does not wait for a minute unasked",
+            "waits for a minute on 429 by a clock of its own",
+            caughtBy: "the filter doesn't wait a minute unless the server asks for it",
             saying: "a clock other", endless: true
         ) { exchange, next in
             let response = try await next(exchange)
@@ -76,7 +77,8 @@ extension WrongFilter {
             return try await next(exchange)
         },
         WrongFilter(
-            "does not ask when the call has to end", caughtBy: "it begins no wait that ends after the deadline",
+            "does not ask when the call has to end",
+            caughtBy: "the filter doesn't start a wait that would end after the deadline",
             saying: "a wait of 60.0", endless: true
         ) { exchange, next in
             try await afterRetryAfter(exchange, next) { min($0, 60) }
@@ -88,7 +90,7 @@ extension WrongFilter {
         },
         WrongFilter(
             "goes on when its wait is cancelled",
-            caughtBy: "a cancellation ends a wait between attempts, and nothing is sent after it",
+            caughtBy: "a cancellation ends a wait between attempts, and no attempt follows",
             saying: "the requests at the transport: 1, got 2"
         ) { exchange, next in
             let response = try await next(exchange)
@@ -97,36 +99,40 @@ extension WrongFilter {
             return try await next(exchange)
         },
         WrongFilter(
-            "tells an error anew", caughtBy: "an error keeps its evidence", saying: "the message"
+            "tells an error anew", caughtBy: "an error keeps its message, response and underlying error",
+            saying: "the message"
         ) { exchange, next in
             do { return try await next(exchange) } catch let error as ErrandError {
                 throw ErrandError(error.code, "the request failed", underlying: error.underlying)
             }
         },
         WrongFilter(
-            "stores under the URL and Authorization", caughtBy: "\(apart), one after the other",
+            "stores under the URL and Authorization",
+            caughtBy: "consecutive calls of different users get their own responses",
             saying: "user two (a sensitive field), got for one"
         ) { CarefulCache { "\($0.method) \($0.urlText) \($0.headers[.authorization] ?? "")" } },
         WrongFilter(
-            "stores under all fields but cookies", caughtBy: "\(apart), one after the other", saying: "(cookie)"
+            "stores under all fields but cookies",
+            caughtBy: "consecutive calls of different users get their own responses", saying: "(cookie)"
         ) {
             CarefulCache { http in
                 "\(http.method) \(http.urlText)" + http.headers.filter { $0.name != .cookie }.map(\.value).joined()
             }
         },
         WrongFilter(
-            "shares what runs for the same URL", caughtBy: "\(apart), at the same time", saying: "user two"
+            "shares what runs for the same URL",
+            caughtBy: "concurrent calls of different users get their own responses", saying: "user two"
         ) { SharesRunning { "\($0.method) \($0.urlText)" } },
         WrongFilter(
-            "stores under the path", caughtBy: "calls that differ in URL, method or body get responses of their own",
+            "stores under the path", caughtBy: "calls that differ in URL, method or body get different responses",
             saying: "the response to GET"
         ) { CarefulCache { "\($0.method) \($0.url.path) \($0.url.query() ?? "")" } },
         WrongFilter(
             "responds to GET with the response of a HEAD",
-            caughtBy: "calls that differ in URL, method or body get responses of their own", saying: "GET"
+            caughtBy: "calls that differ in URL, method or body get different responses", saying: "GET"
         ) { CarefulCache { "\($0.urlText)" } },
         WrongFilter(
-            "trusts every origin", caughtBy: "what the agent keeps for its own origin goes to no other",
+            "trusts every origin", caughtBy: "the agent's credentials for its own origin aren't sent to another",
             saying: "Authorization"
         ) { exchange, next in
             var exchange = exchange
@@ -135,10 +141,11 @@ extension WrongFilter {
         },
         WrongFilter(
             "trusts what begins like its origin",
-            caughtBy: "what the agent keeps for its own origin goes to no other", saying: "Authorization"
+            caughtBy: "the agent's credentials for its own origin aren't sent to another", saying: "Authorization"
         ) { TrustsPrefix() },
         WrongFilter(
-            "replaces the checks of others", caughtBy: "the checks of others run, and refuse what they refuse",
+            "replaces the checks of others",
+            caughtBy: "checks of other filters and of the request run, and can reject the response",
             saying: "the check of outside, got none"
         ) { exchange, next in
             let response = try await next(exchange)
@@ -147,15 +154,16 @@ extension WrongFilter {
         },
         WrongFilter(
             "shares an exchange, and hands over nothing of it",
-            caughtBy: "the checks of others run, and refuse what they refuse", saying: "the check of inside, got none"
+            caughtBy: "checks of other filters and of the request run, and can reject the response",
+            saying: "the check of inside, got none"
         ) { exchange, next in try await SharedExchange(for: Alone()).send(exchange, next: next) },
         WrongFilter(
             "shares an exchange, and forgets what was staged",
-            caughtBy: "what others stage is committed or discarded, once", saying: "inside committed"
+            caughtBy: "work that other filters stage is committed or discarded, once", saying: "inside committed"
         ) { exchange, next in try await SharedExchange(for: Alone()).send(exchange, next: next) },
         WrongFilter(
             "stores what the request could not read",
-            caughtBy: "a response that the request refuses is not served again", saying: "7, got"
+            caughtBy: "a response that the request rejected isn't returned to a later call", saying: "7, got"
         ) { StoresAtOnce() },
     ]
 

@@ -7,26 +7,29 @@ extension WrongFilter {
     /// Filters that end a call wrongly, or never let it end.
     static let endings: [WrongFilter] = [
         WrongFilter(
-            "replaces each error by its own", caughtBy: "an error of the rest of the way passes as it is",
+            "replaces each error by its own",
+            caughtBy: "an error from an inner filter or the transport is rethrown unchanged",
             saying: "SomethingWentWrong"
         ) { exchange, next in
             do { return try await next(exchange) } catch { throw SomethingWentWrong() }
         },
         WrongFilter(
-            "makes a response of each error", caughtBy: "an error of the rest of the way passes as it is",
+            "makes a response of each error",
+            caughtBy: "an error from an inner filter or the transport is rethrown unchanged",
             saying: "an error, got the status 503"
         ) { exchange, next in
             do { return try await next(exchange) } catch { return .madeUp(for: exchange, status: 503) }
         },
         WrongFilter(
-            "repeats a POST that may have arrived", caughtBy: "a request that is not idempotent is sent once",
+            "repeats a POST that may have arrived",
+            caughtBy: "a request that isn't idempotent is sent once, even if it fails",
             saying: "how often a POST that failed was sent (connectionLost): 1, got 2"
         ) { exchange, next in
             do { return try await next(exchange) } catch { return try await next(exchange) }
         },
         WrongFilter(
             "swallows a cancellation",
-            caughtBy: "a cancellation reaches the transport, passes, and nothing is sent after it",
+            caughtBy: "a cancellation reaches the transport and the caller, and no request follows",
             saying: "a response with the status 499"
         ) { exchange, next in
             do { return try await next(exchange) } catch  where error.isCancellation {
@@ -35,47 +38,48 @@ extension WrongFilter {
         },
         WrongFilter(
             "turns a cancellation into an error of its own",
-            caughtBy: "a cancellation reaches the transport, passes, and nothing is sent after it",
+            caughtBy: "a cancellation reaches the transport and the caller, and no request follows",
             saying: "a cancellation, got SomethingWentWrong"
         ) { exchange, next in
             do { return try await next(exchange) } catch { throw SomethingWentWrong() }
         },
         WrongFilter(
             "sends by a task that no cancellation reaches",
-            caughtBy: "a cancellation reaches the transport, passes, and nothing is sent after it",
+            caughtBy: "a cancellation reaches the transport and the caller, and no request follows",
             saying: "a transfer that keeps running", endless: true
         ) { exchange, next in
             try await Task { try await next(exchange) }.value
         },
         WrongFilter(
             "sends again after a cancellation",
-            caughtBy: "a cancellation reaches the transport, passes, and nothing is sent after it",
+            caughtBy: "a cancellation reaches the transport and the caller, and no request follows",
             saying: "the requests at the transport: 1, got 2"
         ) { exchange, next in
             do { return try await next(exchange) } catch { return try await next(exchange) }
         },
         WrongFilter(
             "repeats what was cancelled further in",
-            caughtBy: "a cancellation from further in passes and is not repeated",
+            caughtBy: "a cancellation that the transport throws is rethrown, and the request isn't repeated",
             saying: "a transport that was cancelled: an error, got the status 200"
         ) { exchange, next in
             do { return try await next(exchange) } catch { return try await next(exchange) }
         },
         WrongFilter(
             "cancels those who share a response with the first",
-            caughtBy: "a call that is cancelled leaves an equal one alone", saying: "the response of the second call"
+            caughtBy: "cancelling a call doesn't affect an equal call", saying: "the response of the second call"
         ) { SharesResponses() },
         WrongFilter(
             "sends once more after it has returned",
-            caughtBy: "once it has returned it sends nothing more for the call",
-            saying: "2 requests, 1 of them before it"
+            caughtBy: "after the filter returns, it doesn't send requests for the call",
+            saying: "2 requests, 1 of them before the response"
         ) { exchange, next in
             let response = try await next(exchange)
             Task { try await next(exchange) }
             return response
         },
         WrongFilter(
-            "leaves the loser of a race running", caughtBy: "what it has started ends before its response is taken",
+            "leaves the loser of a race running",
+            caughtBy: "when the filter returns, none of its requests is still running",
             saying: "a request still running", endless: true
         ) { exchange, next in
             let loser = Task { try await next(exchange) }
@@ -86,7 +90,7 @@ extension WrongFilter {
         },
         WrongFilter(
             "leaks a task that calls next after the end",
-            caughtBy: "it calls next only while the call lives, and keeps nothing of it",
+            caughtBy: "the filter calls next only during the call, and releases the call's objects",
             saying: "a task that still runs or calls next", endless: true
         ) { exchange, next in
             Task {
@@ -96,34 +100,35 @@ extension WrongFilter {
             return try await next(exchange)
         },
         WrongFilter(
-            "leaks a task that holds nothing", caughtBy: "a task that it starts ends after the call",
+            "leaks a task that holds nothing", caughtBy: "a task that the filter starts ends after the call",
             saying: "a task that keeps running", endless: true
         ) { exchange, next in
             Task { try await Task.sleep(for: .seconds(600)) }
             return try await next(exchange)
         },
         WrongFilter(
-            "repeats for ever", caughtBy: "a failure that stays ends the call", saying: "attempts and no end"
+            "repeats for ever", caughtBy: "if every attempt fails, the call ends", saying: "attempts and no end"
         ) { exchange, next in
             while true {
                 do { return try await next(exchange) } catch  where !error.isCancellation {}
             }
         },
         WrongFilter(
-            "keeps its exchanges", caughtBy: "it calls next only while the call lives, and keeps nothing of it",
+            "keeps its exchanges",
+            caughtBy: "the filter calls next only during the call, and releases the call's objects",
             saying: "a retained exchange", endless: true
         ) { KeepsExchanges() },
         WrongFilter(
             "keeps the requests that it has seen",
-            caughtBy: "it calls next only while the call lives, and keeps nothing of it",
+            caughtBy: "the filter calls next only during the call, and releases the call's objects",
             saying: "the request and its tags to be released", endless: true
         ) { KeepsRequests() },
         WrongFilter(
-            "has a timer that keeps it", caughtBy: "agent, transport and filter go when they are released",
+            "has a timer that keeps it", caughtBy: "the filter doesn't keep itself or its agent alive",
             saying: "to be released", endless: true
         ) { HasTimer() },
         WrongFilter(
-            "keeps the rest of the way", caughtBy: "agent, transport and filter go when they are released",
+            "keeps the rest of the way", caughtBy: "the filter doesn't keep itself or its agent alive",
             saying: "a part of the agent still in memory", endless: true
         ) { KeepsNext.shared },
     ]

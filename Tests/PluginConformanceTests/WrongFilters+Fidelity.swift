@@ -7,7 +7,7 @@ extension WrongFilter {
     /// Filters that change what they send or return.
     static let fidelity: [WrongFilter] = [
         WrongFilter(
-            "decodes the query and encodes it anew", caughtBy: "a URL reaches the transport as it was written",
+            "decodes the query and encodes it anew", caughtBy: "a URL reaches the transport unchanged",
             saying: "the query items"
         ) { exchange, next in
             try await next(
@@ -18,7 +18,7 @@ extension WrongFilter {
                 })
         },
         WrongFilter(
-            "sorts the query", caughtBy: "a URL reaches the transport as it was written",
+            "sorts the query", caughtBy: "a URL reaches the transport unchanged",
             saying: "the query items"
         ) { exchange, next in
             try await next(
@@ -29,7 +29,7 @@ extension WrongFilter {
                 })
         },
         WrongFilter(
-            "tidies the path", caughtBy: "a URL reaches the transport as it was written",
+            "tidies the path", caughtBy: "a URL reaches the transport unchanged",
             saying: "the URL without its query"
         ) { exchange, next in
             try await next(
@@ -40,7 +40,7 @@ extension WrongFilter {
         },
         WrongFilter(
             "writes the names of fields in lower case",
-            caughtBy: "the fields of a request reach the transport as they were written",
+            caughtBy: "the request's fields reach the transport unchanged",
             saying: "the name of the field"
         ) { exchange, next in
             try await next(
@@ -53,7 +53,7 @@ extension WrongFilter {
                 })
         },
         WrongFilter(
-            "joins the fields of a name", caughtBy: "the fields of a request reach the transport as they were written",
+            "joins the fields of a name", caughtBy: "the request's fields reach the transport unchanged",
             saying: "the field X-Conformance-List"
         ) { exchange, next in
             try await next(
@@ -63,24 +63,26 @@ extension WrongFilter {
         },
         WrongFilter(
             "sends a body of no bytes with a GET",
-            caughtBy: "the fields of a request reach the transport as they were written",
-            saying: "a body only if the request has one"
+            caughtBy: "the request's fields reach the transport unchanged",
+            saying: "no body for a request without one"
         ) { exchange, next in
             try await next(exchange.changing { if $0.body.isNone { $0.body = .data(Data(), contentType: nil) } })
         },
         WrongFilter(
-            "asks for the whole", caughtBy: "a request for a range is sent as one, and its part is no whole",
+            "asks for the whole",
+            caughtBy: "a range request keeps its Range, and a partial response isn't returned as the whole",
             saying: "the field Range"
         ) { exchange, next in
             try await next(exchange.changing { $0.headers.remove("Range") })
         },
         WrongFilter(
-            "serves a part as the whole", caughtBy: "a request for a range is sent as one, and its part is no whole",
+            "serves a part as the whole",
+            caughtBy: "a range request keeps its Range, and a partial response isn't returned as the whole",
             saying: "for the whole"
         ) { CarefulCache { "\($0.method) \($0.urlText) \($0.headers[.authorization] ?? "")" } },
         WrongFilter(
             "has a timeout of its own",
-            caughtBy: "the timeout, the priority and the delivery of a request reach the transport",
+            caughtBy: "the request's timeout, priority and delivery reach the transport",
             saying: "the timeout: 7.0 seconds"
         ) { exchange, next in
             var exchange = exchange
@@ -89,7 +91,7 @@ extension WrongFilter {
         },
         WrongFilter(
             "thinks that it is urgent",
-            caughtBy: "the timeout, the priority and the delivery of a request reach the transport",
+            caughtBy: "the request's timeout, priority and delivery reach the transport",
             saying: "the priority: low"
         ) { exchange, next in
             var exchange = exchange
@@ -98,7 +100,7 @@ extension WrongFilter {
         },
         WrongFilter(
             "has streams collected by the transport",
-            caughtBy: "the timeout, the priority and the delivery of a request reach the transport",
+            caughtBy: "the request's timeout, priority and delivery reach the transport",
             saying: "the delivery"
         ) { exchange, next in
             var exchange = exchange
@@ -124,7 +126,7 @@ extension WrongFilter {
             return response
         },
         WrongFilter(
-            "joins the cookies of a response", caughtBy: "the fields of a response stay apart, each as it came",
+            "joins the cookies of a response", caughtBy: "a response's fields stay separate, unchanged and in order",
             saying: "the field Set-Cookie"
         ) { exchange, next in
             var response = try await next(exchange)
@@ -132,7 +134,7 @@ extension WrongFilter {
             return response
         },
         WrongFilter(
-            "sorts the fields of a response", caughtBy: "the fields of a response stay apart, each as it came",
+            "sorts the fields of a response", caughtBy: "a response's fields stay separate, unchanged and in order",
             saying: "the order of the fields"
         ) { exchange, next in
             var response = try await next(exchange)
@@ -144,7 +146,7 @@ extension WrongFilter {
         },
         WrongFilter(
             "makes a response of its own with the same content",
-            caughtBy: "a response keeps its URL, its version and its source", saying: "the source"
+            caughtBy: "a response keeps its URL, version and source", saying: "the source"
         ) { exchange, next in
             let response = try await next(exchange)
             return HTTPResponse(
@@ -153,7 +155,7 @@ extension WrongFilter {
         },
         WrongFilter(
             "says that the request's URL has responded",
-            caughtBy: "a response keeps its URL, its version and its source", saying: "the URL"
+            caughtBy: "a response keeps its URL, version and source", saying: "the URL"
         ) { exchange, next in
             var response = try await next(exchange)
             response.url = exchange.http.url
@@ -161,7 +163,8 @@ extension WrongFilter {
         },
         WrongFilter(
             "counts the bytes of a stream, and loses its length",
-            caughtBy: "a stream keeps its length, and its bytes their order", saying: "the length of the stream"
+            caughtBy: "a streamed response keeps its length and the order of its bytes",
+            saying: "the length of the stream"
         ) { exchange, next in
             var response = try await next(exchange)
             let pieces = Pieces(response.body)
@@ -170,7 +173,7 @@ extension WrongFilter {
         },
         WrongFilter(
             "counts the bytes of an upload, and loses its length",
-            caughtBy: "a stream in the body of a request keeps its length, and waits for the transport",
+            caughtBy: "a streamed request body keeps its length, and is read only by the transport",
             saying: "the length of the body that is sent"
         ) { exchange, next in
             try await next(
@@ -181,7 +184,7 @@ extension WrongFilter {
         },
         WrongFilter(
             "reads an upload before it sends it",
-            caughtBy: "a stream in the body of a request keeps its length, and waits for the transport",
+            caughtBy: "a streamed request body keeps its length, and is read only by the transport",
             saying: "4001 chunks"
         ) { exchange, next in
             var exchange = exchange
@@ -190,7 +193,7 @@ extension WrongFilter {
             return try await next(exchange)
         },
         WrongFilter(
-            "gives equal calls one stream", caughtBy: "equal calls for a stream get a stream each",
+            "gives equal calls one stream", caughtBy: "concurrent equal calls each get their own stream",
             saying: "the stream of each call"
         ) { SharesRunning { "\($0.method) \($0.urlText)" } },
     ]
@@ -266,15 +269,24 @@ private enum JSONText: Codable {
 
 /// Stores accepted responses in memory, under a custom key.
 final class CarefulCache: Filter {
-    private let stored = Mutex<[String: HTTPResponse]>([:])
-    private let key: @Sendable (HTTPRequest) -> String
+    private struct Key: Hashable {
+        let text: String
+        let users: Set<UserMark>
+    }
 
-    init(key: @escaping @Sendable (HTTPRequest) -> String) { self.key = key }
+    private let stored = Mutex<[Key: HTTPResponse]>([:])
+    private let key: @Sendable (HTTPRequest) -> String
+    /// Whether the users of an exchange are part of its key.
+    private let separatesUsers: Bool
+
+    init(separatesUsers: Bool = false, key: @escaping @Sendable (HTTPRequest) -> String) {
+        (self.separatesUsers, self.key) = (separatesUsers, key)
+    }
 
     var traits: FilterTraits { .caches }
 
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-        let key = key(exchange.http)
+        let key = Key(text: key(exchange.http), users: separatesUsers ? exchange.userMarks : [])
         if let response = stored.withLock({ $0[key] }) { return response }
         let response = try await next(exchange)
         if exchange.delivery != .data { return response }

@@ -7,14 +7,14 @@ extension WrongFilter {
     /// Filters that lose a part of a message, or invent one.
     static let messages: [WrongFilter] = [
         WrongFilter(
-            "loses the fields of the response", caughtBy: "a response keeps its status, its fields and its bytes",
+            "loses the fields of the response", caughtBy: "a response keeps its status, fields and bytes",
             saying: "a field of the response"
         ) { exchange, next in
             let response = try await next(exchange)
             return HTTPResponse(url: response.url, status: response.status, body: response.body)
         },
         WrongFilter(
-            "makes an empty response of each error of the server", caughtBy: "a status passes, whatever it is",
+            "makes an empty response of each error of the server", caughtBy: "a response with any status is returned",
             saying: "the status: 404, got 200"
         ) { exchange, next in
             let response = try await next(exchange)
@@ -22,7 +22,7 @@ extension WrongFilter {
         },
         WrongFilter(
             "responds to HEAD with a body",
-            caughtBy: "a response without a body stays without one, to HEAD, with 204 and with 304",
+            caughtBy: "a response to HEAD, or with 204 or 304, stays without a body",
             saying: "no body in a response to HEAD with 200, got 2 bytes"
         ) { exchange, next in
             let response = try await next(exchange)
@@ -30,7 +30,7 @@ extension WrongFilter {
         },
         WrongFilter(
             "sends GET in the place of HEAD",
-            caughtBy: "a response without a body stays without one, to HEAD, with 204 and with 304", saying: "HEAD"
+            caughtBy: "a response to HEAD, or with 204 or 304, stays without a body", saying: "HEAD"
         ) { exchange, next in
             var exchange = exchange
             if exchange.http.method == .head { exchange.http.method = .get }
@@ -38,7 +38,7 @@ extension WrongFilter {
         },
         WrongFilter(
             "gives 204 a body of its own",
-            caughtBy: "a response without a body stays without one, to HEAD, with 204 and with 304",
+            caughtBy: "a response to HEAD, or with 204 or 304, stays without a body",
             saying: "GET with 204, got 4 bytes"
         ) { exchange, next in
             let response = try await next(exchange)
@@ -46,7 +46,7 @@ extension WrongFilter {
                 ? .madeUp(for: exchange, status: response.status, "null") : response
         },
         WrongFilter(
-            "forgets the body of the request", caughtBy: "a request keeps its method, its path and its body",
+            "forgets the body of the request", caughtBy: "a request keeps its method, path and body",
             saying: "the body: conformance, got "
         ) { exchange, next in
             var exchange = exchange
@@ -55,7 +55,7 @@ extension WrongFilter {
         },
         WrongFilter(
             "makes a dictionary of the fields",
-            caughtBy: "fields that it does not know reach the transport, each of them",
+            caughtBy: "unknown request fields reach the transport, including repeated ones",
             saying: "a field that appears twice"
         ) { exchange, next in
             var exchange = exchange
@@ -66,14 +66,14 @@ extension WrongFilter {
         },
         WrongFilter(
             "knows only the fields on its list",
-            caughtBy: "fields that it does not know reach the transport, each of them", saying: "an unknown field"
+            caughtBy: "unknown request fields reach the transport, including repeated ones", saying: "an unknown field"
         ) { exchange, next in
             var exchange = exchange
             exchange.http.headers.removeAll { ![.accept, .authorization, .userAgent].contains($0.name) }
             return try await next(exchange)
         },
         WrongFilter(
-            "loses the mark of a secret", caughtBy: "a field that is marked as sensitive stays so",
+            "loses the mark of a secret", caughtBy: "a field that is marked as sensitive stays marked",
             saying: "the mark of a sensitive field"
         ) { exchange, next in
             var exchange = exchange
@@ -81,7 +81,7 @@ extension WrongFilter {
             return try await next(exchange)
         },
         WrongFilter(
-            "begins with new tags", caughtBy: "tags that it does not know reach the transport", saying: "the tag"
+            "begins with new tags", caughtBy: "unknown tags reach the transport", saying: "the tag"
         ) { exchange, next in
             var exchange = exchange
             exchange.tags = Tags()
@@ -92,7 +92,7 @@ extension WrongFilter {
     /// Filters that take a body from its reader, or keep it.
     static let bodies: [WrongFilter] = [
         WrongFilter(
-            "reads a stream, and leaves it to be read again", caughtBy: "a streamed response can be read by its reader",
+            "reads a stream, and leaves it to be read again", caughtBy: "a streamed response can be read by the caller",
             saying: "bodyAlreadyRead"
         ) { exchange, next in
             let response = try await next(exchange)
@@ -101,7 +101,8 @@ extension WrongFilter {
             return response
         },
         WrongFilter(
-            "collects a stream before its reader asks", caughtBy: "a stream is not read ahead of its reader",
+            "collects a stream before its reader asks",
+            caughtBy: "a streamed body isn't read before the caller reads it",
             saying: "4001 chunks"
         ) { exchange, next in
             var response = try await next(exchange)
@@ -109,7 +110,7 @@ extension WrongFilter {
             return response
         },
         WrongFilter(
-            "ends a stream where it breaks", caughtBy: "an error in the middle of a stream reaches its reader",
+            "ends a stream where it breaks", caughtBy: "an error in the middle of a stream reaches the caller",
             saying: "an error, got the status 200"
         ) { exchange, next in
             var response = try await next(exchange)
@@ -120,11 +121,12 @@ extension WrongFilter {
             return response
         },
         WrongFilter(
-            "keeps the bodies of its responses", caughtBy: "a stream that its reader drops is cancelled",
+            "keeps the bodies of its responses", caughtBy: "a stream that the caller drops is cancelled",
             saying: "a body still in memory", endless: true
         ) { KeepsBodies() },
         WrongFilter(
-            "pumps a stream by a task of its own", caughtBy: "a reader that is cancelled ends the transfer",
+            "pumps a stream by a task of its own",
+            caughtBy: "cancelling the task that reads a stream ends the transfer",
             saying: "a transfer that keeps running", endless: true
         ) { exchange, next in
             var response = try await next(exchange)
@@ -141,7 +143,8 @@ extension WrongFilter {
             return response
         },
         WrongFilter(
-            "reads the body of the request for its log", caughtBy: "a request body that can be read once arrives whole",
+            "reads the body of the request for its log",
+            caughtBy: "a request body that can be read only once is sent completely",
             saying: "a body that the transport can read"
         ) { exchange, next in
             if exchange.http.body.data == nil {
@@ -152,7 +155,7 @@ extension WrongFilter {
         },
         WrongFilter(
             "repeats a request without the body that is gone",
-            caughtBy: "a request body that can be read once is not sent again without its bytes",
+            caughtBy: "a request body that can be read only once isn't sent again as an empty body",
             saying: "got [20000, 0] bytes"
         ) { exchange, next in
             do { return try await next(exchange) } catch {

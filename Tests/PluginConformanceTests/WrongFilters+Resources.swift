@@ -14,11 +14,11 @@ import Darwin
 #endif
 
 extension WrongFilter {
-    private static let failed = "a call that fails, is refused or is dropped leaves its turn to others"
-    private static let cancelled = "a call that is cancelled leaves its turn to others"
-    private static let blocks = "it does not block the thread that it runs on"
-    private static let kept = "it keeps nothing of the calls that are over"
-    private static let bounded = "what it keeps for each URL, host, user or body has a bound"
+    private static let failed = "a call that fails, is rejected or is dropped gives back its turn"
+    private static let cancelled = "a call that is cancelled gives back its turn"
+    private static let blocks = "the filter doesn't block the thread that it runs on"
+    private static let kept = "the filter's memory doesn't grow with finished calls"
+    private static let bounded = "the filter's memory for URLs, hosts, users and bodies is bounded"
 
     /// Filters that exhaust shared resources.
     static let resources: [WrongFilter] = [
@@ -100,7 +100,8 @@ extension WrongFilter {
             }
         },
         WrongFilter(
-            "spins in each call", caughtBy: "it leaves the processor to others", saying: "less than 5 ms of work"
+            "spins in each call", caughtBy: "the filter doesn't keep the processor busy",
+            saying: "less than 5 ms of work"
         ) { exchange, next in
             spin(.milliseconds(12))
             return try await next(exchange)

@@ -105,7 +105,7 @@ struct BrowserTests {
         #expect(!text.contains("12345678"))
     }
 
-    @Test("no text overflows, and all of it is legible", arguments: [400, 1600], [true, false])
+    @Test("no text overflows, and all text is legible", arguments: [400, 1600], [true, false])
     func looks(width: Int, isDark: Bool) async throws {
         let measured = try await measure(try await page(), width: width, isDark: isDark)
         #expect(measured.width == Double(width) && measured.isDark == isDark)
@@ -113,7 +113,7 @@ struct BrowserTests {
         #expect(measured.contrast >= 4.5, "\(measured.text)")
     }
 
-    @Test("the measure finds faults")
+    @Test("the measurement finds faults")
     func measureItself() async throws {
         let html = """
             <!DOCTYPE html><html><head><meta charset="utf-8">

@@ -60,7 +60,7 @@ struct ExchangeRecorderTests {
         }
     }
 
-    @Test("exchanges of one activity that run at the same time have their responses each")
+    @Test("concurrent exchanges of one activity have their own responses")
     func concurrent() async throws {
         let recorder = ExchangeRecorder(time: time)
         let gate = Gate()
@@ -101,7 +101,7 @@ struct ExchangeRecorderTests {
         }
     }
 
-    @Test("exchanges of one activity that run at the same time have their timings each")
+    @Test("concurrent exchanges of one activity have their own timings")
     func concurrentTimings() async throws {
         let (recorder, gate) = (ExchangeRecorder(time: time), Gate())
         let agent = NetworkAgent(
@@ -133,7 +133,7 @@ struct ExchangeRecorderTests {
         #expect(exchanges.map(\.outcome) == [nil, .failure("connectionLost")])
     }
 
-    @Test("the newest values are kept within a bound of their bytes")
+    @Test("the newest values are kept, up to a limit in bytes")
     func bytes() async throws {
         let recorder = ExchangeRecorder(maximumBodyBytes: 10_000, maximumBytes: 50_000, time: time)
         let agent = agent(.text(String(repeating: "x", count: 9_000)), recorder)
@@ -184,7 +184,7 @@ struct ExchangeRecorderTests {
         #expect(exchange.response?.body.text == "hal" && exchange.response?.body.isTruncated == true)
     }
 
-    @Test("a secret is masked in bodies that are not UTF-8, and a compressed body is left out")
+    @Test("secrets are masked in bodies that aren't UTF-8, and compressed bodies are left out")
     func unreadableBodies() async throws {
         let recorder = ExchangeRecorder(maximumBodyBytes: 10_000, time: time)
         let latin = Data(#"{"password":"c4n4ry-s3cr3t","city":"Z"#.utf8) + [0xFC] + Data(#"rich"}"#.utf8)
@@ -207,7 +207,7 @@ struct ExchangeRecorderTests {
         #expect(archive.log.entries[0].response.content.encoding == "base64")
     }
 
-    @Test("an exchange that has just ended shows no secret, whether the recorder or several readers mask it")
+    @Test("an exchange that has just ended shows no secrets, even if several readers mask it concurrently")
     func maskedByReaders() async throws {
         let recorder = ExchangeRecorder(maximumBodyBytes: 10_000, time: time)
         let agent = agent(.json(#"{"session":"c4n4ry-s3cr3t"}"#), recorder)
@@ -230,7 +230,7 @@ struct ExchangeRecorderTests {
         }
     }
 
-    @Test("the bound of bytes holds for masked bodies, which are longer")
+    @Test("the limit in bytes applies to masked bodies, which are longer")
     func bytesOfMasks() async throws {
         let recorder = ExchangeRecorder(maximumBodyBytes: 10_000, maximumBytes: 50_000, time: time)
         let fields = Array(repeating: #""pwd":1"#, count: 1_000).joined(separator: ",")
@@ -241,7 +241,7 @@ struct ExchangeRecorderTests {
         #expect(recorder.recording.exchanges.last?.response?.body.data.count ?? 0 > 10_000)
     }
 
-    @Test("values made by hand render: an archive survives its file, and exchanges without activities have bars")
+    @Test("values created by hand are rendered: an archive is read back, and exchanges without activities have bars")
     func madeByHand() throws {
         let date = Date(timeIntervalSince1970: 1_000)
         let exchange = RecordedExchange(
@@ -264,7 +264,7 @@ struct ExchangeRecorderTests {
         #expect(page.contains("2 activities in 20.0 ms") && page.contains("PUT https://example.com/a?b=c&amp;d, 201"))
     }
 
-    @Test("counters of values made by hand, of any size")
+    @Test("counters of values created by hand can have any size")
     func hostileValues() async throws {
         let recorder = ExchangeRecorder(time: time)
         _ = try await agent(.text("ok"), recorder).send(Get())

@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.endsInTime, .leakChecked)
 struct HARFileTests {
-    @Test("a real exchange with its phases, a redirect as two entries, all fields that the format requires")
+    @Test("a real exchange has its phases, two entries for a redirect, and all required fields")
     func wire() async throws {
         let server = try TestServer()
         server.on(.get, "/old", .redirect(to: "/new?token=12345678"))
@@ -72,7 +72,7 @@ struct HARFileTests {
         )
     }
 
-    @Test("the secret fields of a multipart form are masked, and the rest is as it was, in both directions")
+    @Test("the secret fields of a multipart form are masked in both directions, and the rest is unchanged")
     func multipart() async throws {
         func form(_ secret: String, boundary: String = "b0") -> String {
             """
@@ -119,7 +119,7 @@ struct HARFileTests {
         }
     }
 
-    @Test("a multipart form that is cut off, nested, without a boundary or with another one shows no secret")
+    @Test("a multipart form that is truncated, nested, or has no or another boundary shows no secrets")
     func multipartEdges() async throws {
         let head = "--b\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\ncanary-canary"
         for end in ["", "\r\n--", "\r\n--b", "\r\n--b--", "\n--b--"] {
@@ -150,7 +150,7 @@ struct HARFileTests {
         }
     }
 
-    @Test("phases add up: TLS is a part of connecting, unknown phases are -1")
+    @Test("phases add up: TLS is part of connecting, and unknown phases are -1")
     func phases() async throws {
         var timings = TransferTimings()
         (timings.queued, timings.nameLookup, timings.connected) = (.milliseconds(1), .milliseconds(3), .milliseconds(6))
@@ -196,7 +196,7 @@ struct HARFileTests {
     }
 
     @Test(
-        "a body is archived as it came",
+        "a body is archived unchanged",
         arguments: [
             ("application/json", "{ \"b\":1.50,\r\n\t\"a\" : [ ] }\n"), ("text/plain", " words\n\n é "),
             ("", "{\"x\" : 1}"),
@@ -210,7 +210,7 @@ struct HARFileTests {
         #expect(content.size == Int64(text.utf8.count) && content.compression == 0)
     }
 
-    @Test("of a body with secrets only those bytes differ")
+    @Test("in a body with secrets, only the secrets differ")
     func secretBytes() async throws {
         let text =
             #"{"user" : "Ada",  "password":"hunter2hunter2","list":[ {"apiKey" : [1, {"x":"y"}] } ],"echo":"hunter2hunter2"}"#
@@ -225,7 +225,7 @@ struct HARFileTests {
         #expect(broken.text == "" && broken.comment?.contains("left out") == true)
     }
 
-    @Test("bytes that aren't text are in Base64, and a truncated copy is marked")
+    @Test("bytes that aren't text are Base64, and a truncated copy is marked")
     func binary() async throws {
         let bytes = Data([0, 1, 2, 0xFF, 0xFE])
         let content = try await entry(.data(bytes).header("Content-Type", "image/png")).response.content
@@ -239,7 +239,7 @@ struct HARFileTests {
         #expect(post.postData?.text == "" && post.postData?.comment != nil && post.bodySize == 5)
     }
 
-    @Test("the size is the body's; compression is the number of bytes that its coding saved")
+    @Test("the size is the body's, and the compression is the number of bytes that the coding saved")
     func sizes() async throws {
         var timings = TransferTimings()
         timings.bytesReceived = 40
@@ -248,7 +248,7 @@ struct HARFileTests {
         #expect(response.content.size == 1_000 && response.bodySize == 40 && response.content.compression == 960)
     }
 
-    @Test("a failure and a cancellation have entries, and the newest are kept")
+    @Test("failures and cancellations have entries, and the newest are kept")
     func ends() async throws {
         let recorder = ExchangeRecorder(maximumExchanges: 10)
         for number in 0..<25 {
@@ -262,7 +262,7 @@ struct HARFileTests {
         #expect(log.entries.last?.response.status == 0 && log.entries.last?.comment == "Get, timedOut")
     }
 
-    @Test("no secret reaches an archive or a waterfall, wherever it is")
+    @Test("no secret appears anywhere in an archive or a waterfall")
     func canary() async throws {
         let canary = "c4n4ry-s3cr3t"
         let recorder = ExchangeRecorder(maximumBodyBytes: 10_000)

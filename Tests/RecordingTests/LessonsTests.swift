@@ -12,7 +12,7 @@ struct RecordingLessonsTests {
         var path: String { "stream" }
     }
 
-    @Test("a recorder reads no more of a streamed body than the app, and doesn't keep it")
+    @Test("a recorder doesn't read more of a streamed body than the app, and doesn't keep it")
     func partlyRead() async throws {
         let pulled = Counter()
         let stream = StubResponse.stream {
@@ -80,7 +80,7 @@ struct RecordingLessonsTests {
         #expect(try !String(decoding: file.encoded(), as: UTF8.self).contains("canary"))
     }
 
-    @Test("an archive that is made while requests run is whole, and so is one of requests without a response")
+    @Test("an archive that is created while requests are running is complete, even with requests without a response")
     func unfinished() async throws {
         let gate = Gate()
         let stub = StubTransport()

@@ -9,7 +9,7 @@ import Testing
 struct NetworkMetricsTests {
     private let time = ManualTimeSource()
 
-    @Test("requests, failures by kind, cancellations, bytes and hits, host by host")
+    @Test("requests, failures by kind, cancellations, bytes and hits are counted by host")
     func counts() async throws {
         let recorder = ExchangeRecorder(maximumExchanges: 0, time: time)
         let progress = TransportEvent.progress(TransferProgress(sent: 3, received: 10))
@@ -37,7 +37,7 @@ struct NetworkMetricsTests {
         #expect(recorder.reset().metrics.hosts.count == 3 && recorder.metrics.hosts.isEmpty)
     }
 
-    @Test("percentiles are an eighth too long at the most")
+    @Test("percentiles are at most an eighth too long")
     func percentiles() async throws {
         let recorder = ExchangeRecorder(maximumExchanges: 0, time: time)
         for milliseconds in 1...100 {
@@ -58,7 +58,7 @@ struct NetworkMetricsTests {
         #expect(HostMetrics().percentile(50) == nil && host.percentile(.nan) == nil)
     }
 
-    @Test("buckets hold the values of their range, at any size")
+    @Test("buckets contain the values of their range, at any size")
     func buckets() {
         var last = -1
         for exponent in UInt64(1)..<41 {
@@ -76,7 +76,7 @@ struct NetworkMetricsTests {
         #expect(histogram.percentile(50) != nil)
     }
 
-    @Test("hosts and kinds of failure are bounded")
+    @Test("the numbers of hosts and of failure kinds are limited")
     func bounds() async throws {
         let recorder = ExchangeRecorder(maximumHosts: 10, time: time)
         for number in 0..<30 {

@@ -19,7 +19,7 @@ struct RecordedExchangeTests {
             label: "create, s3ss10n-of-ada", date: Date(timeIntervalSince1970: 0))
     }
 
-    @Test("an exchange of a request and a response in the clear has each secret masked in all of its parts")
+    @Test("an exchange created from unmasked messages has all secrets masked in all of its parts")
     func masked() throws {
         let exchange = try exchange()
         #expect(exchange.request.url == "https://api.example.com/users?token=•••&page=2")
@@ -30,7 +30,7 @@ struct RecordedExchangeTests {
         #expect(!text.contains(secret) && !text.contains("s3ss10n") && text.contains("/users?token=•••"))
     }
 
-    @Test("the length of a received body is the copy's length, unless a greater one is given")
+    @Test("a received body's length is the copy's length, unless a greater length is given")
     func length() throws {
         let whole = try exchange().response?.body
         #expect(whole?.length == 35 && whole?.isTruncated == false)
@@ -38,7 +38,7 @@ struct RecordedExchangeTests {
         #expect(beginning?.length == 1000 && beginning?.isTruncated == true)
     }
 
-    @Test("an exchange takes over the secrets of another one, and reports its memory use")
+    @Test("an exchange adopts the secrets of another exchange, and reports its memory use")
     func others() throws {
         var exchange = try exchange()
         var redactor = Redactor()
@@ -50,7 +50,7 @@ struct RecordedExchangeTests {
         #expect(exchange.approximateByteCount == before + 5000)
     }
 
-    @Test("an entry that is written alone reads as one of a file")
+    @Test("an entry that is written alone equals the entry in a file")
     func entry() throws {
         let entry = try HARFile.Entry(exchange())
         #expect(try JSONDecoder().decode(HARFile.Entry.self, from: entry.encoded()) == entry)

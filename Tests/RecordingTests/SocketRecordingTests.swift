@@ -45,7 +45,7 @@ struct SocketRecordingTests {
         return try #require(file.log.entries.first)
     }
 
-    @Test("the entry of the handshake has the messages in both directions, text as it is and bytes in Base64")
+    @Test("the handshake's entry has the messages in both directions, text unchanged and bytes in Base64")
     func messages() async throws {
         let recorder = ExchangeRecorder(maximumBodyBytes: 100, time: time)
         let date = time.date.timeIntervalSince1970
@@ -82,7 +82,7 @@ struct SocketRecordingTests {
         #expect(recorder.recording.exchanges.count == 1 && recorder.recording.activities.count == 1)
     }
 
-    @Test("without bodies an entry has the sizes of its messages alone; a copy that is cut off has them, too")
+    @Test("without bodies, an entry has only the sizes of its messages; a truncated copy has them, too")
     func sizes() async throws {
         for (limit, text, bytes) in [(0, "", ""), (3, "gr", "AP8H")] {
             let recorder = ExchangeRecorder(maximumBodyBytes: limit, time: time)
@@ -93,7 +93,7 @@ struct SocketRecordingTests {
         }
     }
 
-    @Test("the newest messages are kept within the limits of a socket, and the entry counts the others")
+    @Test("the newest messages are kept within a socket's limits, and the entry counts the others")
     func bounds() async throws {
         let texts = (0..<10).map { "message \($0)" }
         let few = ExchangeRecorder(maximumBodyBytes: 100, maximumSocketMessages: 4, time: time)
@@ -144,7 +144,7 @@ struct SocketRecordingTests {
         #expect(messages[2].data.first == text.first)
     }
 
-    @Test("a secret of the handshake is masked in its messages, and one of a message in the handshake")
+    @Test("a handshake's secret is masked in the messages, and a message's secret in the handshake")
     func handshakeSecrets() async throws {
         let recorder = ExchangeRecorder(maximumBodyBytes: 1000, time: time)
         let path = "socket?token=hunter2hunter2&page=swordfish7"
@@ -180,7 +180,7 @@ struct SocketRecordingTests {
         #expect(entries.map { $0.webSocketMessages?.map(\.data) } == [["first"], ["second"]])
     }
 
-    @Test("a refused handshake is an entry of a socket without messages")
+    @Test("a refused handshake is an entry without messages")
     func refusal() async throws {
         let recorder = ExchangeRecorder(maximumBodyBytes: 100)
         let agent = NetworkAgent(baseURL: base, transport: .stub(.status(403)), accessories: [recorder])

@@ -41,7 +41,7 @@ struct WaterfallPageTests {
         return reader
     }
 
-    @Test("every request by name, parts below their whole, redirects, retries and cache hits in words")
+    @Test("every request is named, with parts below their composite, and redirects, retries and cache hits in words")
     func contents() async throws {
         let server = try TestServer()
         server.on(.get, "/v1/old", .redirect(to: "/v1/text?token=12345678"))
@@ -77,7 +77,7 @@ struct WaterfallPageTests {
         }
     }
 
-    @Test("a batch without a label is called by its kind once")
+    @Test("a batch without a label is named by its kind once")
     func unnamed() async throws {
         let recorder = ExchangeRecorder()
         let agent = NetworkAgent(baseURL: base, transport: .stub(.text("ok")), accessories: [recorder])
@@ -86,7 +86,7 @@ struct WaterfallPageTests {
         #expect(html.contains("batch") && !html.contains("<b>batch</b> batch"))
     }
 
-    @Test("an empty page, and one that is bounded")
+    @Test("an empty page and a truncated page are rendered")
     func bounds() async throws {
         let recorder = ExchangeRecorder(maximumExchanges: 10)
         #expect(try read(recorder.waterfallPage().html).text.contains("0 activities in 0.0 ms"))

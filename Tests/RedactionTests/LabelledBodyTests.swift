@@ -25,7 +25,7 @@ import Testing
         #expect(shown("{}", type: "application/json", coding: "utf-8, gzip") == nil)
     }
 
-    @Test("parts are masked whether the boundary's line has two more hyphens than its name, or the name's own")
+    @Test("parts are masked if the boundary's line has two more hyphens than its name, or the same number")
     func hyphens() throws {
         let part = "Content-Disposition: form-data; name=password\r\n\r\nhunter2\r\n"
         for line in ["--b", "----b"] {

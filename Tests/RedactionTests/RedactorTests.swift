@@ -5,17 +5,35 @@ import Testing
 
 @Suite(.endsInTime, .leakChecked) struct RedactorTests {
     @Test(
-        "names look secret in any case, with any punctuation and encoding",
+        "names look secret in any case, punctuation and encoding",
         arguments: [
             "token", "access_token", "X-API-Key", "PASSWORD", "pass%77ord", "session.id", "key", "csrf[a]",
             "%%70assword",
         ])
     func secretNames(name: String) { #expect(Redaction().isSecret(name)) }
 
-    @Test("other names do not", arguments: ["page", "keyboard", "monkey", "design", "q", "", "%"])
+    @Test("other names aren't secret", arguments: ["page", "keyboard", "monkey", "design", "q", "", "%"])
     func harmlessNames(name: String) { #expect(!Redaction().isSecret(name)) }
 
-    @Test("rules can be added and lifted, but credentials stay masked")
+    @Test("public names of OAuth are shown, and their secret neighbors are masked") func oauth() {
+        let shown = [
+            "token_type", "TOKEN-TYPE", "token_type_hint", "issued_token_type", "authorization_endpoint",
+            "token_endpoint",
+            "device_authorization_endpoint", "pushed_authorization_request_endpoint", "end_session_endpoint",
+            "token_endpoint_auth_methods_supported",
+        ]
+        for name in shown { #expect(!Redaction().isSecret(name), "\(name)") }
+        for name in ["token", "access_token", "my_token_type", "authorization", "token_types", "session_endpoint"] {
+            #expect(Redaction().isSecret(name), "\(name)")
+        }
+        var redactor = Redactor()
+        let body =
+            #"{"access_token":"canary","token_type":"Bearer","authorization_endpoint":"https://a.test/go?code=canary"}"#
+        let json = redactor.json(Data(body.utf8)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+        #expect(json.contains(#""token_type":"Bearer""#) && json.contains("https://a.test/go"))
+    }
+
+    @Test("rules can be added and removed, but credentials stay masked")
     func rules() {
         var redaction = Redaction()
         redaction.secretNames.insert("customer")
@@ -28,13 +46,16 @@ import Testing
         #expect(redaction.isSecret(HTTPHeaders.Field("X-Other", "1")))
     }
 
-    @Test("a secret that one part names is masked in all others")
+    @Test("a secret that one part names is masked in all other parts")
     func echoes() {
         var redactor = Redactor()
         let url = redactor.url("https://ada:pa%2Fssword@example.com/a?page=2&token=abc%2Bdefgh&x#frag")
         #expect(url == "https://•••@example.com/a?page=2&token=•••&x")
         let headers = redactor.headers(["Authorization": "Bearer 0123456789", "Accept": "a/b", "X-Own": "x"])
         #expect(headers.map(\.value) == ["•••", "a/b", "•••"])
+        let echoed: HTTPHeaders = ["X-Echo": "got 0123456789 and abc+defgh", "Accept": "a/b"]
+        #expect(redactor.masking(echoed).map(\.value) == ["got ••• and •••", "a/b"])
+        #expect(redactor.masking(echoed.sensitive("X-Echo")).map(\.isSensitive) == [true, false])
         let json = redactor.json(Data(#"{"a":1,"auth":{"list":["in-a-list"],"n":1234567}}"#.utf8))
         #expect(json.map { String(decoding: $0, as: UTF8.self) } == #"{"a":1,"auth":"•••"}"#)
         #expect(redactor.form("a=1&&secret=form%20value&b") == "a=1&&secret=•••&b")
@@ -45,7 +66,7 @@ import Testing
         #expect(redactor.masking("list, harmless") == "list, harmless")
     }
 
-    @Test("each secret is masked everywhere in a text, and no other text is, over 2,000 random texts")
+    @Test("in 2,000 random texts, every secret is masked everywhere, and no other text is")
     func places() {
         var random = SystemRandomNumberGenerator()
         func text(_ count: Int) -> String {
@@ -76,7 +97,7 @@ import Testing
         }
     }
 
-    @Test("the fields of a part are masked with all lines that continue them, however many there are")
+    @Test("the fields of a part are masked with all their continuation lines")
     func foldedFields() {
         func shown(_ head: String, _ redactor: inout Redactor) -> String? {
             let body = Data("--b\r\n\(head)\r\n\r\nopen\r\n--b--".utf8)
@@ -106,7 +127,7 @@ import Testing
                 == "X-Key: •••\(String(repeating: "\r\n•••", count: 100_000))\r\n\r\nopen")
     }
 
-    @Test("JSON keeps every byte except those of secrets, cut off or not, and text that isn't JSON is refused")
+    @Test("JSON keeps every byte except secrets, truncated or not, and text that isn't JSON is refused")
     func json() {
         func masked(_ text: String) -> String? {
             var redactor = Redactor()
@@ -123,7 +144,7 @@ import Testing
     }
 
     @Test(
-        "the value of a pair is masked if the pair's name is a secret's, in any order and cut off, in JSON and XML",
+        "a pair's value is masked if its name is a secret's, in any order and truncated, in JSON and XML",
         arguments: [
             (#"{"name":"password","value":"canary"}"#, #"{"name":"password","value":"•••"}"#),
             (#"[{"value":"canary","name":"api_key"},{"value":"a","name":"b"}]"#, nil),
@@ -146,7 +167,7 @@ import Testing
                 || text.hasSuffix("cana"))
     }
 
-    @Test("pairs whose names are harmless stay as they are, and so does everything next to a value")
+    @Test("pairs with harmless names are unchanged, and so is all text around a masked value")
     func harmlessPairs() {
         var redactor = Redactor()
         for text in [
@@ -162,7 +183,7 @@ import Testing
             redactor.json(Data(deep.utf8)).map { String(decoding: $0, as: UTF8.self) } == #"{"name":"pwd","v":"•••"}"#)
     }
 
-    @Test("a failure has a name without a secret")
+    @Test("a failure has a name without secrets")
     func failures() {
         struct Own: Error { let secret = "x" }
         #expect(Redaction.name(of: ErrandError(.timedOut, "late")) == "timedOut")
@@ -176,7 +197,7 @@ import Testing
     }
 
     @Test(
-        "text that isn't JSON is refused by a method for JSON, and left out of a body of that type",
+        "text that isn't JSON is refused by methods for JSON, and left out of a body of that type",
         arguments: [
             "hello", "{a:1}", "{'a':1}", #"{"a":1,}"#, "[1,]", "[1 2]", #"{"a":1 "b":2}"#, #"{"a":1}{"a":2}"#, "1 2",
             "01", "+1", "nul l", "NaN", #"{"a"}"#, #"{1:2}"#, #"{,}"#, "[,1]", #"["a":1]"#, #"{"a":}"#, #"{"pwd":}"#,
@@ -189,7 +210,7 @@ import Testing
     }
 
     @Test(
-        "JSON that is cut anywhere is JSON as far as it goes",
+        "JSON that is truncated anywhere is JSON as far as it goes",
         arguments: [#"{"a":[1,-2.5e+3,true,null,"x\u00e9\n",{}],"b":{"c":[]},"pwd":[1,{"x":"secret"}]}"#])
     func cutJSON(text: String) {
         for count in 0...text.utf8.count {
@@ -202,7 +223,7 @@ import Testing
     }
 
     @Test(
-        "a body without a type is masked by its content, and left out if its fields can't be told apart",
+        "a body without a type is masked by its content, and left out if its fields can't be identified",
         arguments: [
             ("a=1&password=hunter2", "a=1&password=•••"), ("password=my+secret%20x&b", "password=•••&b"),
             (#"{"pwd":"x"}"#, #"{"pwd":"•••"}"#), ("{\"pwd\":1}\n{\"pwd\":2}", "{\"pwd\":\"•••\"}\n{\"pwd\":\"•••\"}"),
@@ -215,7 +236,7 @@ import Testing
         #expect(body(text, "") == expected)
     }
 
-    @Test("a form without a type in another charset is left out if it has a secret")
+    @Test("a form without a type in another charset is left out if it contains a secret")
     func latinForms() {
         var redactor = Redactor()
         let name = Data([0x6E, 0x3D, 0xFC, 0x26])
@@ -227,7 +248,7 @@ import Testing
     }
 
     @Test(
-        "of XML and HTML the content of secret elements and the values of secret attributes are masked",
+        "in XML and HTML, secret elements and secret attributes are masked",
         arguments: [
             ("<a>1</a>", "<a>1</a>"), ("<a><password>hunter2</password>x</a>", "<a><password>•••</password>x</a>"),
             ("<s:Password Type=\"t\">\n hunter2\n</s:Password>", "<s:Password Type=\"t\">\n •••\n</s:Password>"),
@@ -262,7 +283,7 @@ import Testing
         #expect(body(deep, "text/xml") == "<token>•••")
     }
 
-    @Test("a part of a form is secret, however a server reads the backslashes of its name")
+    @Test("a form part is secret for every way in which a server reads the backslashes of its name")
     func backslashes() {
         for name in [#"pass\word"#, #"x\"; password"#, "password"] {
             let part = "--b\r\nContent-Disposition: form-data; name=\"\(name)\"\r\n\r\nhunter2\r\n--b--"

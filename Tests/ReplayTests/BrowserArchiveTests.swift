@@ -49,7 +49,7 @@ struct BrowserArchiveTests {
     }
 
     @Test(
-        "URLs of different resources stay apart, however alike they look",
+        "URLs of different resources are distinguished, even if they look alike",
         arguments: [
             ("/a%2Fb", "/a/b"), ("/a%3Fb", "/a?b"), ("/a%3Bb", "/a;b"), ("/a%23b", "/a"), ("/a%255Bb", "/a%5Bb"),
             ("/a?q=a%26b", "/a?q=a&b"), ("/a?q=a%2Bb", "/a?q=a+b"), ("/a?q=1%2B1", "/a?q=1%201"),
@@ -63,7 +63,7 @@ struct BrowserArchiveTests {
         }
     }
 
-    @Test("a query is read as a form, as most servers do, unless it was recorded in the request's own writing too")
+    @Test("a query is compared as a form, as most servers read it, unless an entry matches it exactly")
     func forms() async throws {
         #expect(try await matches("\(site)/a?q=a;b", Raw(path: "a?q=a%3Bb")))
         #expect(try await matches("\(site)/a?q=red+shoes&x=1", Raw(path: "a?q=red%20shoes&x=1")))
@@ -82,7 +82,7 @@ struct BrowserArchiveTests {
         try twice.checkAllUsed()
     }
 
-    @Test("a number or a Boolean in place of a text is read as that text, and the file isn't refused")
+    @Test("a number or Boolean instead of a text is read as that text, without refusing the file")
     func numbers() async throws {
         let har = Data(
             """
@@ -116,7 +116,7 @@ struct BrowserArchiveTests {
         #expect(error?.code == .notHAR && error?.path.hasSuffix("response.redirectURL") == true)
     }
 
-    @Test("if only the body's text names a type, it's the type of the response")
+    @Test("if no header has the content type, the response has the type of its content in the archive")
     func types() async throws {
         struct User: Codable, Sendable { let name: String }
         struct GetUser: Request {

@@ -30,7 +30,7 @@ struct ReplayLessonsTests {
         await #expect(throws: ReplayError.self) { try await agent(lenient).send(post("{}")) }
     }
 
-    @Test("the order of a JSON array and missing members make another request")
+    @Test("another order of a JSON array, or missing members, make another request")
     func strictJSON() async throws {
         let bodies = [
             #"{"columns":[1,2,3]}"#, #"{"columns":[2,1,3]}"#, #"{"columns":[2,1,3],"x":null}"#, #"{"columns":[2,1]}"#,
@@ -53,7 +53,7 @@ struct ReplayLessonsTests {
         #expect(try await agent(replay).send(Raw(path: "a?x=1&y=2")).value.text() == "xy")
     }
 
-    @Test("a response whose secrets were masked when it was recorded is replayed whole, whatever its old length")
+    @Test("a response with masked secrets is replayed completely, with any recorded length")
     func maskedLength() async throws {
         let server = try TestServer()
         let body = #"{"access_token":"a-very-long-secret-that-the-mask-is-shorter-than","user":"ada","pin":"1"}"#
@@ -73,7 +73,7 @@ struct ReplayLessonsTests {
         #expect(length == nil || length == "\(replayed.utf8.count)")
     }
 
-    @Test("an archive whose unused parts break the format is read")
+    @Test("an archive whose unused parts are invalid is read")
     func brokenParts() async throws {
         let cookie = #"{"name":"a","value":"b","expires":"Fri, 08-May-2020 10:07:30 GMT","httpOnly":"no"}"#
         let pages = #""pages":[{"id":"page_1","title":"x","startedDateTime":"","pageTimings":{"onLoad":null}}],"#
@@ -88,5 +88,77 @@ struct ReplayLessonsTests {
         let whole = String(decoding: archive(odd), as: UTF8.self).replacing(#""entries""#, with: pages + #""entries""#)
         let replay = try ReplayTransport(har: Data(whole.utf8))
         #expect(try await agent(replay).send(Raw(path: "a")).value.text() == "ok")
+    }
+
+    @Test(
+        "a body that Firefox has labelled as Base64 although it wrote the text is that text, if its size is the text's")
+    func mislabelledText() async throws {
+        let xml = "<a>ä</a> & more"
+        let json = xml.replacing("\"", with: "\\\"")
+        let label = #""encoding":"base64","mimeType":"application/octet-stream","text":"\#(json)""#
+        let replay = try ReplayTransport(
+            har: archive(
+                entry("\(site)/bytes", content: #""size":\#(xml.utf8.count),"# + label),
+                entry("\(site)/characters", content: #""size":\#(xml.unicodeScalars.count),"# + label),
+                entry("\(site)/other", content: #""size":3,"# + label),
+                // Valid Base64 is Base64, whatever its size.
+                entry("\(site)/valid", content: #""size":4,"encoding":"base64","text":"AAAA""#)))
+        let agent = agent(replay)
+        #expect(try await agent.send(Raw(path: "bytes")).value.data == Data(xml.utf8))
+        let latin1 = try await agent.send(Raw(path: "characters")).value.data
+        #expect(latin1.count == xml.unicodeScalars.count)
+        let error = await #expect(throws: HARError.self) { try await agent.send(Raw(path: "other")) }
+        #expect(error?.code == .damagedBody)
+        #expect(try await agent.send(Raw(path: "valid")).value.data == Data([0, 0, 0]))
+    }
+
+    @Test("text that claims to be Base64 is read in pieces, too, wherever it shows that it isn't")
+    func longMislabelledText() async throws {
+        let text = String(repeating: "abcd", count: 1_200_000) + "ä<a>"
+        let label = #""encoding":"base64","mimeType":"text/plain","text":"\#(text)""#
+        let replay = try ReplayTransport(
+            har: archive(
+                entry("\(site)/bytes", content: #""size":\#(text.utf8.count),"# + label),
+                entry("\(site)/characters", content: #""size":\#(text.utf8.count - 1),"# + label),
+                entry("\(site)/other", content: #""size":3,"# + label)))
+        let agent = agent(replay)
+        for path in ["bytes", "characters"] {
+            #expect(try await agent.send(Raw(path: path)).value.data == Data(text.utf8))
+        }
+        let error = await #expect(throws: HARError.self) { try await agent.send(Raw(path: "other")) }
+        #expect(error?.code == .damagedBody)
+    }
+
+    @Test("a response may lack its type, and doesn't announce chunks or a length that its recorded body doesn't have")
+    func recordedHeads() async throws {
+        let heads = [("Transfer-Encoding", "chunked"), ("Content-Length", "999"), ("Content-Type", "text/plain")]
+        let replay = try ReplayTransport(
+            har: archive(
+                entry("\(site)/a", headers: heads, content: #""size":2,"text":"ok""#),
+                entry("\(site)/b", content: #""size":0,"compression":0"#),
+                entry("\(site)/c", content: #""size":0,"text":"","mimeType":null"#)))
+        let response = try await agent(replay).send(Raw(path: "a")).value
+        #expect(try response.text() == "ok")
+        #expect(response.headers[.transferEncoding] == nil && response.headers[.contentLength] ?? "2" == "2")
+        for path in ["b", "c"] { #expect(try await agent(replay).send(Raw(path: path)).value.data.isEmpty) }
+    }
+
+    @Test(
+        "a part of an archive that is null is empty, and doesn't make the other entries unreadable",
+        arguments: [
+            (#""headers":[]"#, #""headers":null"#, 200), (#""content":{"#, #""content":null,"_content":{"#, 200),
+            (#""timings":{}"#, #""timings":null"#, 200), (#""headers":[],"#, "", 200),
+            (#""response":{"#, #""response":null,"_response":{"#, nil),
+            (#""redirectURL":"""#, #""redirectURL":null"#, 200), (#""statusText":"""#, #""statusText":null"#, 200),
+        ] as [(String, String, Int?)])
+    func nullParts(part: String, null: String, status: Int?) async throws {
+        let odd = entry("\(site)/odd", content: #""size":0"#)
+        #expect(odd.contains(part))
+        let replay = try ReplayTransport(
+            har: archive(odd.replacing(part, with: null), entry("\(site)/a", content: text("ok"))))
+        #expect(try await agent(replay).send(Raw(path: "a")).value.text() == "ok")
+        do { #expect(try await agent(replay).send(Raw(path: "odd")).value.status == status) } catch {
+            #expect(status == nil && (error as? ErrandError)?.code == .connectionLost)
+        }
     }
 }

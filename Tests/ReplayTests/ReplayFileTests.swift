@@ -10,7 +10,7 @@ struct ReplayFileTests {
         #expect(throws: HARError.self) { try ReplayTransport(har: Data(text.utf8)) }
     }
 
-    @Test("a file that is cut off at any byte is an error with that place")
+    @Test("a file that is truncated at any byte throws an error with that position")
     func truncated() throws {
         let whole = archive(
             entry(
@@ -24,7 +24,7 @@ struct ReplayFileTests {
         }
     }
 
-    @Test("a damaged byte is an error with its place, or another value, and has no other effect")
+    @Test("a damaged byte is an error with its position, or another value, without other effects")
     func damaged() throws {
         let whole = archive(entry("\(site)/a", headers: [("A", "b")], content: text("ok"), timings: #""wait":1"#))
         var codes: Set<HARError.Code> = []
@@ -69,7 +69,7 @@ struct ReplayFileTests {
         #expect(error?.byte != nil && error?.description.hasPrefix("\(code): ") == true)
     }
 
-    @Test("hostile files: nested deep, endless values, a URL and a head without measure")
+    @Test("hostile files are refused: deep nesting, endless values, an enormous URL or head")
     func hostile() throws {
         for text in [
             String(repeating: "[", count: 1_000_000), #"{"log":{"x":"# + String(repeating: #"{"a":"#, count: 100_000),
@@ -88,12 +88,12 @@ struct ReplayFileTests {
         #expect(bound?.code == .tooLarge && bound?.path == "log.entries[2]")
     }
 
-    @Test("a body that isn't Base64 throws with its place when it is read; other bodies aren't affected")
+    @Test("a body that isn't Base64 throws with its position when it is read, and other bodies aren't affected")
     func damagedBody() async throws {
         let replay = try ReplayTransport(
             har: archive(
                 entry("\(site)/a", content: #""size":3,"encoding":"base64","text":"AA*A""#),
-                entry("\(site)/b", content: #""size":1,"encoding":"base64","text":"A""#),
+                entry("\(site)/b", content: #""size":2,"encoding":"base64","text":"A""#),
                 entry("\(site)/c", content: #""size":3,"encoding":"base64","text":"AAA\nA-_==""#)))
         let agent = agent(replay)
         for path in ["a", "b"] {
@@ -115,7 +115,7 @@ struct ReplayFileTests {
             #expect(throws: HARError.self) { try ReplayTransport(har: folder.file("empty.har")) }?.code == .truncated)
     }
 
-    @Test("a large file is read in little memory, its large body as it is pulled; 1 GB with ERRAND_LONG_TESTS")
+    @Test("a large file is read in little memory, and its large body on demand; 1 GB with ERRAND_LONG_TESTS")
     func large() async throws {
         let isLong = ProcessInfo.processInfo.environment["ERRAND_LONG_TESTS"] != nil
         let pieces = isLong ? 1000 : 5

@@ -35,7 +35,7 @@ struct ReplayFormTests {
             .field("title", title), .data(Data(file.utf8), name: "file", fileName: name, contentType: "text/plain"))
     }
 
-    @Test("a form with files equals a browser's, whatever their boundaries, and differs by any part")
+    @Test("a form with files equals a browser's with other boundaries, and differs in any part")
     func browserForm() async throws {
         let mark = "------WebKitFormBoundaryX"
         let recorded = browser(
@@ -57,7 +57,7 @@ struct ReplayFormTests {
         #expect(error.map { "\($0)".contains("s3cr3t") } == false)
     }
 
-    @Test("parts are compared as bodies are, and a form may be recorded as a list of its fields")
+    @Test("parts are compared like bodies, and a form can be recorded as a list of its fields")
     func parts() async throws {
         let mark = "------WebKitFormBoundaryX"
         let recorded = browser(
@@ -109,7 +109,7 @@ struct ReplayFormTests {
     }
 
     @Test(
-        "a request recorded with its body is found again by it: forms with files, streams, coded bodies",
+        "a request recorded with its body matches again: forms with files, streams, coded bodies",
         arguments: [false, true])
     func roundTrip(isCompressed: Bool) async throws {
         let server = try TestServer()
@@ -146,7 +146,7 @@ struct ReplayFormTests {
         await #expect(throws: ReplayError.self) { try await agent.send(other) }
     }
 
-    @Test("secrets of a coded body and of a form are masked in a recording, and match any others")
+    @Test("secrets in coded bodies and forms are masked in a recording, and match any other values")
     func secrets() async throws {
         let folder = try Folder()
         let file = folder.file("a.har")
@@ -184,7 +184,7 @@ struct ReplayFormTests {
         #expect(try await !matches("other"))
     }
 
-    @Test("items of a form stay apart if only an escaped sign distinguishes them")
+    @Test("items of a form are distinguished even if only an escaped character differs")
     func formItems() async throws {
         let type = "application/x-www-form-urlencoded"
         func matches(_ recorded: String, _ requested: String) async throws -> Bool {

@@ -24,7 +24,7 @@ struct ReplayMatchingTests {
     }
 
     @Test(
-        "a URL may be written in several ways",
+        "equivalent spellings of a URL match",
         arguments: [
             ("https://api.example.com/a", "a"), ("HTTPS://API.example.com:443/a#part", "a"),
             ("https://api.example.com:/%61?x=%C3%BC&y", "a?x=%c3%bc&y"), ("https://u:p@api.example.com/a", "a"),
@@ -35,7 +35,7 @@ struct ReplayMatchingTests {
     }
 
     @Test(
-        "requests that differ in method or URL are different",
+        "requests with another method or URL don't match",
         arguments: [
             "https://api.example.com/b", "https://api.example.com/a?x=1", "http://api.example.com/a",
             "https://api.example.com:444/a", "https://api.example.com/A", "https://api.example.com/a?",
@@ -45,7 +45,7 @@ struct ReplayMatchingTests {
         #expect(try await !matches(entry("POST", "https://api.example.com/a"), Raw(path: "a")))
     }
 
-    @Test("query items and the origin may be left out")
+    @Test("query items and the origin can be ignored")
     func leniency() async throws {
         let recorded = entry("http://127.0.0.1:8080/a?t=1&page=2")
         #expect(try await !matches(recorded, Raw(path: "a?page=2&t=7")))
@@ -66,7 +66,7 @@ struct ReplayMatchingTests {
         }
     }
 
-    @Test("names in JSON are compared as a whole, however long they are", arguments: [200, 255, 256, 300, 100_000])
+    @Test("names in JSON are compared completely, at any length", arguments: [200, 255, 256, 300, 100_000])
     func longNames(length: Int) async throws {
         let long = String(repeating: "n", count: length)
         let recorded = #"{"\#(long)a":1,"\#(long)b":{"\#(long)c":2}}"#
@@ -80,7 +80,7 @@ struct ReplayMatchingTests {
         #expect(try await !matches(json: masked, #"{"\#(long)b":{"\#(long)d":2},"x":"secret"}"#))
     }
 
-    @Test("bodies count on demand: JSON by its values, a form by its items, anything else byte by byte")
+    @Test("bodies are compared on request: JSON by value, forms by item, others byte by byte")
     func bodies() async throws {
         let rule = ReplayMatching(body: true)
         func recorded(_ type: String, _ text: String) -> String {
@@ -113,7 +113,25 @@ struct ReplayMatchingTests {
     }
 
     @Test(
-        "numbers of JSON bodies are compared by value, however they are written",
+        "the type of a recorded form may have a charset, or be missing, and its items may replace its text",
+        arguments: [
+            #"{"mimeType":"application/x-www-form-urlencoded; charset=UTF-8","text":"a=b&c="}"#,
+            #"{"text":"a=b&c="}"#, #"{"mimeType":null,"text":"a=b&c="}"#,
+            #"{"mimeType":"application/x-www-form-urlencoded","params":[{"name":"a","value":"b"},{"name":"c"}]}"#,
+            #"{"mimeType":"application/x-www-form-urlencoded","text":"","params":[{"name":"a","value":"b"},{"name":"c","value":""}]}"#,
+            #"{"mimeType":"application/x-www-form-urlencoded","params":null,"text":"a=b&c="}"#,
+        ])
+    func formTypes(post: String) async throws {
+        let recorded = entry("POST", "\(site)/a", post: post)
+        func request(_ text: String) -> Raw {
+            Raw(path: "a", method: .post, body: .text(text, contentType: "application/x-www-form-urlencoded"))
+        }
+        #expect(try await matches(recorded, request("a=b&c="), ReplayMatching(body: true)))
+        #expect(try await !matches(recorded, request("a=c&c="), ReplayMatching(body: true)))
+    }
+
+    @Test(
+        "numbers in JSON bodies are compared by value, in any notation",
         arguments: [
             ("1", "1.0", true), ("1", "1e0", true), ("100", "1E+2", true), ("0.001", "1.00e-3", true),
             ("0", "-0.0e9", true),
@@ -138,7 +156,7 @@ struct ReplayMatchingTests {
         }
     }
 
-    @Test("field lines that a program has joined are separate fields, whatever their line end")
+    @Test("field lines that a program has joined are separate fields, with any line end")
     func joinedFields() async throws {
         for end in ["\\n", "\\r\\n", "\\r"] {
             let recorded = entry(
@@ -166,7 +184,7 @@ struct ReplayMatchingTests {
         return least
     }
 
-    @Test("a mask and a near miss take time linear in the length of both")
+    @Test("masks and near misses take linear time")
     func nearMisses() async throws {
         func growth(_ make: (Int) throws -> (recorded: String, request: HTTPRequest, matching: ReplayMatching))
             async throws
@@ -201,7 +219,7 @@ struct ReplayMatchingTests {
         }
     }
 
-    @Test("two requests that differ in the body only get their own responses, in any order")
+    @Test("two requests that differ only in the body get their own responses, in any order")
     func bodyOrder() async throws {
         let replay = try ReplayTransport(
             har: archive(
@@ -219,7 +237,7 @@ struct ReplayMatchingTests {
         }
     }
 
-    @Test("chosen headers count")
+    @Test("selected headers are compared")
     func headers() async throws {
         let rule = ReplayMatching(headers: ["Accept-Language", "Authorization"])
         let recorded = entry(
@@ -234,7 +252,7 @@ struct ReplayMatchingTests {
         #expect(try await !matches(typed, Raw(path: "a", method: .post, body: .text("y", contentType: "text/b")), type))
     }
 
-    @Test("a secret's mask matches any value, within one item; an exact match wins")
+    @Test("a secret's mask matches any value within one item, and an exact match takes precedence")
     func masks() async throws {
         let replay = try ReplayTransport(
             har: archive(

@@ -60,7 +60,7 @@ struct ReplayRecordingTests {
         #expect(try JSONDecoder().decode(HARFile.self, from: Data(contentsOf: file)).log.entries.count == 11)
     }
 
-    @Test("new requests are added to the file, whose own entries stay byte for byte")
+    @Test("new requests are added to the file, whose existing entries stay byte for byte")
     func adding() async throws {
         let old = entry("\(site)/old", content: #""size":3,"text":"old","_own":[1, 2,{"a" : null}]"#)
         let folder = try Folder()
@@ -89,7 +89,7 @@ struct ReplayRecordingTests {
     }
 
     @Test(
-        "a request that is passed on is not recorded, and reported; a missing file is an error unless the mode records")
+        "passing a request on reports it without recording; a missing file is an error unless the mode records")
     func passingOn() async throws {
         let folder = try Folder()
         let file = folder.file("a.har")
@@ -103,7 +103,7 @@ struct ReplayRecordingTests {
         #expect(replay.report.unmatched == ["GET \(site)/new", "GET \(site)/old"] && replay.report.recordedCount == 0)
     }
 
-    @Test("recording all again doesn't read the file, and replaces it when it is saved")
+    @Test("recording everything doesn't read the file, and replaces it when it is saved")
     func anew() async throws {
         let folder = try Folder(["a.har": "no archive at all"])
         let file = folder.file("a.har")
@@ -118,7 +118,7 @@ struct ReplayRecordingTests {
         #expect(folder.names == ["a.har"])
     }
 
-    @Test("failures are recorded and replayed with their code; a cancellation is not")
+    @Test("failures are recorded and replayed with their code, cancellations aren't recorded")
     func failures() async throws {
         let folder = try Folder()
         let file = folder.file("a.har")
@@ -137,7 +137,7 @@ struct ReplayRecordingTests {
         #expect(replay.report.entryCount == 2)
     }
 
-    @Test("a stream that is not read to its end is not recorded, and reported")
+    @Test("a stream that isn't read to its end isn't recorded, and that's reported")
     func unread() async throws {
         struct Stream: Request {
             typealias Output = HTTPBody
@@ -152,7 +152,7 @@ struct ReplayRecordingTests {
 
     // MARK: Secrets
 
-    @Test("no secret reaches the file, and requests with other secrets still match")
+    @Test("no secret is stored in the file, and requests with other secrets still match")
     func canaries() async throws {
         let folder = try Folder()
         let file = folder.file("a.har")
@@ -196,7 +196,7 @@ struct ReplayRecordingTests {
         #expect(again.newExchanges.map(\.request.url) == cassette.newExchanges.map(\.request.url))
     }
 
-    @Test("a secret is found in every form in which it is written: plain, percent-encoded, escaped in JSON")
+    @Test("a secret is found in every notation: plain, percent-encoded, escaped in JSON")
     func forms() async throws {
         let secret = "c4n4ry/+s3cr3t=="
         let escaped = #"c4n4ry\/+s3cr3t=="#
@@ -217,7 +217,7 @@ struct ReplayRecordingTests {
         #expect(try !String(contentsOf: folder.file("a.har"), encoding: .utf8).contains("c4n4ry"))
     }
 
-    @Test("an upload of any length is passed on, and recorded up to the bound; with ERRAND_LONG_TESTS beyond it")
+    @Test("an upload of any length is passed on, and recorded up to the limit; with ERRAND_LONG_TESTS beyond it")
     func uploads() async throws {
         let isLong = ProcessInfo.processInfo.environment["ERRAND_LONG_TESTS"] != nil
         let count = isLong ? 70 << 20 : 3 << 20
@@ -246,7 +246,7 @@ struct ReplayRecordingTests {
         #expect(recorded == (isLong ? [0, 0, 3] : [count, count, 3]))
     }
 
-    @Test("values that may be stored in the clear are listed")
+    @Test("values that may be stored unmasked are listed")
     func shown() async throws {
         let folder = try Folder()
         let file = folder.file("a.har")
@@ -266,7 +266,7 @@ struct ReplayRecordingTests {
         #expect(response.headers["X-Trace"] == "t-1")
     }
 
-    @Test("a recording of an agent's recorder replays, too")
+    @Test("a recording of an agent's recorder can be replayed")
     func recorder() async throws {
         let recorder = ExchangeRecorder(maximumBodyBytes: 10_000)
         let stub = StubTransport()

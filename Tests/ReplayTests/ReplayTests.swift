@@ -9,7 +9,7 @@ import Testing
 
 @Suite(.endsInTime, .leakChecked)
 struct ReplayTests {
-    @Test("repeated requests get their responses in the order of the file, each once, whatever is between them")
+    @Test("repeated requests get their responses in the order of the file, each once, with others in between")
     func order() async throws {
         let replay = try ReplayTransport(
             har: archive(
@@ -31,7 +31,7 @@ struct ReplayTests {
             replay.report.description == "4 of 4 entries were used, 0 recorded\n  not in the recording: GET \(site)/a")
     }
 
-    @Test("the last response repeats on demand")
+    @Test("the last response is repeated on request")
     func repeating() async throws {
         let replay = try ReplayTransport(
             har: archive(entry("\(site)/a", content: text("one")), entry("\(site)/a", content: text("two"))),
@@ -43,7 +43,7 @@ struct ReplayTests {
     }
 
     @Test(
-        "redirects are followed through the recording, also if the header is masked and the archive names the target"
+        "redirects are followed in the recording, even if the header is masked and the archive names the target"
     )
     func redirects() async throws {
         let har = archive(
@@ -82,7 +82,7 @@ struct ReplayTests {
     }
 
     @Test(
-        "a text that was in another charset has its own bytes again",
+        "a text in another charset gets its original bytes",
         arguments: [
             ("text/plain; charset=iso-8859-1", Data([0x67, 0x72, 0xFC, 0x6E]), "grün", 0),
             ("text/html", Data([0x80, 0x20, 0xFC]), "€ ü", 0), ("text/plain", Data("ü".utf8), "Ã¼", 0),
@@ -105,7 +105,7 @@ struct ReplayTests {
         #expect(try await agent(replay).send(Raw(path: "a")).value.data == bytes)
     }
 
-    @Test("a body without its content coding loses the fields about the coding; a body that still has it keeps them")
+    @Test("a body without its content coding loses the coding's fields, and a body with its coding keeps them")
     func codings() async throws {
         let coded = Data([0x1F, 0x8B, 8, 0, 0, 0])
         let fields = [("content-encoding", "gzip"), ("content-length", "6"), ("transfer-encoding", "chunked")]
@@ -130,7 +130,7 @@ struct ReplayTests {
         #expect(try await head("long") == ["Content-Length": "5"])
     }
 
-    @Test("a body that isn't in the file is empty and reported, whatever length the head announces")
+    @Test("a body that is missing in the file is empty, and reported, with any announced length")
     func missing() async throws {
         let replay = try ReplayTransport(
             har: archive(
@@ -144,7 +144,7 @@ struct ReplayTests {
     }
 
     @Test(
-        "entries that weren't HTTP messages are left out: pseudo fields, data URLs, WebSockets; fields that Chromium joins are split"
+        "entries that aren't HTTP messages are skipped, and fields that Chromium has joined are split"
     )
     func foreign() async throws {
         let replay = try ReplayTransport(
@@ -160,7 +160,7 @@ struct ReplayTests {
         #expect(replay.report.entryCount == 1 && replay.report.ignoredEntryCount == 2)
     }
 
-    @Test("an archive with the messages of a recorded socket is read, and the socket can't be replayed")
+    @Test("an archive with a socket's messages is read, and the socket can't be replayed")
     func recordedSocket() async throws {
         struct Echo: WebSocketRequest { var path: String { "socket" } }
         let stub = StubTransport()
@@ -190,7 +190,7 @@ struct ReplayTests {
         }
     }
 
-    @Test("a program's own fields don't matter, whatever their values")
+    @Test("a program's own fields are ignored, with any value")
     func ownFields() async throws {
         for own in [#""_resourceType":7"#, #""_resourceType":null,"_webSocketMessages":[1,{"type":2}]"#] {
             let text = entry("\(site)/a").replacing(#""time":1,"#, with: #""time":1,\#(own),"#)
@@ -213,7 +213,7 @@ struct ReplayTests {
         #expect(error?.code == code)
     }
 
-    @Test("recordings and requests by chance get what a queue for each request would give", arguments: 0..<20)
+    @Test("random recordings and requests have the same result as a queue per request", arguments: 0..<20)
     func model(seed: Int) async throws {
         var generator = SeededGenerator(seed: seed)
         let methods = ["GET", "PUT"]
@@ -247,7 +247,7 @@ struct ReplayTests {
 
     // MARK: Time
 
-    @Test("a response takes its recorded time by the agent's clock, and no time by default")
+    @Test("a response can take its recorded time on the agent's clock, by default none")
     func timing() async throws {
         let har = archive(
             entry(
@@ -268,7 +268,7 @@ struct ReplayTests {
         #expect(try await task.value == "ok")
     }
 
-    @Test("a recorded time beyond the timeout is a timeout, and so is an invalid time")
+    @Test("a recorded time beyond the timeout, or an invalid time, is a timeout")
     func late() async throws {
         for wait in ["90000", "1e300", "1e999"] {
             let time = ManualTimeSource()
@@ -301,7 +301,7 @@ struct ReplayTests {
 
     // MARK: Isolation
 
-    @Test("tests with separate recordings don't see one another; 1,000 with ERRAND_LONG_TESTS")
+    @Test("tests with separate recordings don't affect one another; 1,000 with ERRAND_LONG_TESTS")
     func isolation() async throws {
         let count = ProcessInfo.processInfo.environment["ERRAND_LONG_TESTS"] == nil ? 100 : 1000
         let shared = archive(entry("\(site)/n", content: text("first")), entry("\(site)/n", content: text("second")))
@@ -324,7 +324,7 @@ struct ReplayTests {
         }
     }
 
-    @Test("each of several requests to one URL at the same time gets its own response")
+    @Test("concurrent requests to one URL each get their own response")
     func concurrent() async throws {
         let entries = (0..<50).map { entry("\(site)/n", content: text("\($0)")) }
         let har = Data(#"{"log":{"entries":[\#(entries.joined(separator: ","))]}}"#.utf8)

@@ -62,7 +62,7 @@ struct ReplayTrafficTests {
         #expect(replay.unusedEntries.map(\.status) == (name == "mitmproxy" ? [] : [200, 0]))
     }
 
-    @Test("redirects are followed, and a request that was refused is refused")
+    @Test("redirects are followed, and a refused request is refused")
     func following() async throws {
         for name in ["chromium", "firefox", "mitmproxy"] {
             let replay = try ReplayTransport(har: Self.folder.appending(path: "\(name).har"))
@@ -78,7 +78,7 @@ struct ReplayTrafficTests {
         }
     }
 
-    @Test("an archive of another program can be read as a value", arguments: ["chromium", "firefox", "mitmproxy"])
+    @Test("another program's archive can be read as a value", arguments: ["chromium", "firefox", "mitmproxy"])
     func values(name: String) throws {
         let text = try String(contentsOf: Self.folder.appending(path: "\(name).har"), encoding: .utf8)
         // Foundation refuses the unpaired surrogate with which mitmproxy preserves an undecodable byte.
@@ -92,7 +92,7 @@ struct ReplayTrafficTests {
     }
 
     @Test(
-        "an archive that is cut off or damaged anywhere is a typed error",
+        "an archive that is truncated or damaged anywhere throws a typed error",
         arguments: ["chromium", "firefox", "mitmproxy"])
     func damaged(name: String) throws {
         let whole = try Data(contentsOf: Self.folder.appending(path: "\(name).har"))

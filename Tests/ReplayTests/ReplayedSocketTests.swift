@@ -30,7 +30,7 @@ struct ReplayedSocketTests {
         return stub
     }
 
-    @Test("a mode that passes requests on opens sockets over its transport, and a recording reports that it has none")
+    @Test("modes that pass requests on open sockets on their transport, and a recording reports that it has none")
     func passing() async throws {
         for mode in [ReplayMode.recordAll(over: echoing()), .recordNew(over: echoing())] {
             let file = try Folder().file("a.har")
@@ -46,7 +46,7 @@ struct ReplayedSocketTests {
         #expect(replay.report.notRecorded.isEmpty)
     }
 
-    @Test("a socket over a recording alone throws with the reason, and its URL without secrets")
+    @Test("a socket on a recording alone throws with the reason, and its URL without secrets")
     func replaying() async throws {
         let replay = try ReplayTransport(har: archive(entry("wss://api.example.com/socket", status: 101)))
         let error = await #expect(throws: ReplayError.self) {
@@ -58,7 +58,7 @@ struct ReplayedSocketTests {
         #expect(replay.report.unmatched == ["GET \(site)/socket?token=•••"])
     }
 
-    @Test("an inner transport that can't open connections is named")
+    @Test("an inner transport that can't open connections is named in the error")
     func unable() async throws {
         struct Plain: Transport {
             func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
@@ -72,7 +72,7 @@ struct ReplayedSocketTests {
                 && error?.message.contains("Plain can't open WebSocket connections") == true)
     }
 
-    @Test("a socket over a recording of a real connection")
+    @Test("a socket in a recording mode uses a real connection, which isn't recorded")
     func wire() async throws {
         let server = try TestServer()
         server.on(

@@ -31,7 +31,7 @@ import Testing
         #expect(try folder.data("a.tar.gz") == gzip(film))
     }
 
-    @Test("the request for a decoded body sends no range and no coding, and a notice reports that")
+    @Test("the request for a decoded body is sent without a range and a coding, and a notice reports that")
     func requests() async throws {
         let events = try await events(of: agent(origin.server).download(Get(folder.file("a"), path: "a")))
         #expect(events.notices == [.decoding(coding: "gzip")])
@@ -40,7 +40,7 @@ import Testing
         #expect(sent[1].headers["Accept-Encoding"] != "identity" && sent[1].range == nil)
     }
 
-    @Test("a decoded body that breaks starts over, and the bytes are never joined", arguments: Wire.allCases)
+    @Test("an interrupted decoded body starts over, and the bytes are never joined", arguments: Wire.allCases)
     func broken(wire: Wire) async throws {
         origin.set {
             $0.twist = { number, _, response in
@@ -59,7 +59,7 @@ import Testing
         #expect(folder.names == ["a"])
     }
 
-    @Test("a Repr-Digest of the coded bytes isn't compared with the decoded ones, a checksum is")
+    @Test("a Repr-Digest of the encoded bytes isn't compared with the decoded bytes, but a checksum is")
     func digests() async throws {
         let coded = "sha-256=:\(Data(sha256(gzip(film))).base64EncodedString()):"
         origin.set {
@@ -82,7 +82,7 @@ import Testing
         #expect(known.code == .unsupportedContentCoding && known.message.contains("x-lzma9") && folder.names.isEmpty)
     }
 
-    @Test("a decoded file is bounded by an option")
+    @Test("the size of a decoded file is limited by an option")
     func bomb() async throws {
         var options = quick()
         options.maximumDecodedBytes = 500_000

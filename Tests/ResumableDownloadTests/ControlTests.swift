@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(
-        "progress is reported first and the file last, never backwards, up to the total", arguments: Wire.allCases,
+        "progress is reported first and the file last, never decreasing, up to the total", arguments: Wire.allCases,
         [1, 4])
     func events(wire: Wire, segments: Int) async throws {
         origin.set { $0.twist = { number, _, response in number == 2 ? response.truncated(to: 70_000) : response } }
@@ -49,7 +49,7 @@ import Testing
         #expect(all == all.sorted() && all.last == 800_000)
     }
 
-    @Test("a later start begins its progress where the first start ended")
+    @Test("a later start continues the progress of the first start")
     func progressOfTheRest() async throws {
         origin.breakFirst(after: 500_000)
         _ = await failure {
@@ -62,7 +62,7 @@ import Testing
         #expect(progress.transferred > 0 && progress.total == 800_000)
     }
 
-    @Test("reports are as rare as asked for, the rate follows the clock")
+    @Test("reports are as rare as requested, and the rate follows the clock")
     func meter() throws {
         let time = ManualTimeSource()
         let reported = Mutex<[TransferStatus]>([])
@@ -109,7 +109,7 @@ import Testing
         #expect(try folder.data("a") == film && origin.server.requestCount > 1)
     }
 
-    @Test("a body that can't be resumed is held while it is paused, and fetched once")
+    @Test("a body that can't be resumed is held during a pause, and fetched once")
     func pauseWithoutRanges() async throws {
         let gate = Gate()
         origin.set { resource in
@@ -128,7 +128,7 @@ import Testing
         #expect(try folder.data("a") == film && origin.server.requestCount == 1)
     }
 
-    @Test("paused before the start, and cancelled while paused")
+    @Test("a download can be paused before the start, and cancelled during a pause")
     func pausedBefore() async throws {
         let control = TransferControl()
         control.pause()
@@ -142,7 +142,7 @@ import Testing
         _ = try await agent.download(Get(folder.file("a")), control: control).file
     }
 
-    @Test("a hundred pauses at any moment don't lose bytes", arguments: [1, 4])
+    @Test("a hundred pauses at random moments don't lose bytes", arguments: [1, 4])
     func manyPauses(segments: Int) async throws {
         origin.set { $0.twist = { _, _, response in response.slowly(bytesPerChunk: 8 << 10, every: .zero) } }
         let download = agent(origin.server, .system, quick(segments: segments)).download(Get(folder.file("a")))
@@ -176,7 +176,7 @@ import Testing
         #expect((await task.result).isFailure)
     }
 
-    @Test("cancelled at any moment and started again, the file is never wrong", arguments: [1, 4])
+    @Test("a download that is cancelled at any moment and started again never creates a wrong file", arguments: [1, 4])
     func cancelledAnywhere(segments: Int) async throws {
         let agent = agent(origin.server, .system, quick(segments: segments))
         var random = SeededGenerator(seed: 7)
@@ -196,7 +196,7 @@ import Testing
         #expect(try folder.data("a") == film && folder.names == ["a"])
     }
 
-    @Test("ended after every byte of head and body, closed and reset")
+    @Test("a download continues after a close or reset at every byte of head and body")
     func everyByte() async throws {
         let small = bytes(120)
         let other = try Origin(small)
@@ -214,7 +214,7 @@ import Testing
         #expect(folder.names == ["a"])
     }
 
-    @Test("waits between two attempts by the agent's clock, as long as the server asks")
+    @Test("waits between attempts use the agent's clock, and last as long as the server asks")
     func retryAfter() async throws {
         let time = ManualTimeSource()
         origin.set {
@@ -268,7 +268,7 @@ import Testing
         #expect(origin.server.requestCount == count)
     }
 
-    @Test("five hundred at once")
+    @Test("five hundred downloads run concurrently")
     func many() async throws {
         let small = bytes(20_000)
         origin.server.on("/many/*", .ranges(small, etag: "\"1\""))

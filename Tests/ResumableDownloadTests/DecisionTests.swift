@@ -8,11 +8,11 @@ import Testing
 
 @testable import ErrandResumableDownload
 
-@Suite("Decisions of a download from heads and numbers alone", .leakChecked) struct DecisionTests {
-    @Test("strong validators and others")
+@Suite("Decisions of a download, from heads and numbers alone", .leakChecked) struct DecisionTests {
+    @Test("strong validators are distinguished from others")
     func validators() {
         let date = "Sun, 06 Nov 1994 08:49:37 GMT"
-        func strong(_ headers: HTTPHeaders) -> String? { Validator(strongIn: headers)?.value }
+        func strong(_ headers: HTTPHeaders) -> String? { StrongValidator(strongIn: headers)?.value }
         #expect(strong(["ETag": "\"a\""]) == "\"a\"")
         #expect(strong(["ETag": "\"\""]) == "\"\"")
         for weak in [
@@ -24,11 +24,11 @@ import Testing
         #expect(strong(["Last-Modified": date, "Date": "Sun, 06 Nov 1994 08:50:37 GMT"]) == date)
         #expect(strong(["Last-Modified": date, "Date": "Sun, 06 Nov 1994 08:50:36 GMT"]) == nil)
         #expect(strong(["Last-Modified": date]) == nil && strong([:]) == nil)
-        #expect(Validator(strongIn: ["ETag": "\"a\""])?.matches(["ETag": "W/\"a\""]) == false)
-        #expect(Validator(strongIn: ["ETag": "\"\u{E9}\""])?.matches(["ETag": "\"e\u{301}\""]) == false)
+        #expect(StrongValidator(strongIn: ["ETag": "\"a\""])?.matches(["ETag": "W/\"a\""]) == false)
+        #expect(StrongValidator(strongIn: ["ETag": "\"\u{E9}\""])?.matches(["ETag": "\"e\u{301}\""]) == false)
     }
 
-    @Test("Content-Range, right and wrong")
+    @Test("valid and invalid Content-Range fields are distinguished")
     func contentRanges() {
         func parsed(_ text: String) -> ContentRange? { ContentRange(in: ["Content-Range": text]) }
         #expect(parsed("bytes 0-0/1") == .part(first: 0, last: 0, total: 1))
@@ -47,7 +47,7 @@ import Testing
                 == nil)
     }
 
-    @Test("another filter's failure may pass if it declares that, a failure of the download itself doesn't")
+    @Test("another filter's failure is retryable if it declares that, a failure of the download itself isn't")
     func temporary() {
         struct Failure: RequestFailure { let isRetryable: Bool }
         func isTemporary(_ error: any Error) -> Bool { TransferRetries.isTemporary(error) }
@@ -55,7 +55,7 @@ import Testing
         #expect(!isTemporary(TransferError(.busy, "busy")) && !isTemporary(CancellationError()))
     }
 
-    @Test("a plan splits the longest rest, joins finished ranges, and forgets no range", arguments: 0..<200)
+    @Test("a plan splits the longest missing range, joins finished ranges, and doesn't lose ranges", arguments: 0..<200)
     func plans(seed: Int) throws {
         var random = SeededGenerator(seed: UInt64(seed) &* 77 + 1)
         let total = Int64.random(in: 0...10_000, using: &random)
@@ -111,7 +111,7 @@ import Testing
         for (parts, total) in wrong { #expect(RangePlan(checking: parts, total: total) == nil) }
     }
 
-    @Test("an error of a download names its code and its URL in its description, and its file for people")
+    @Test("a download error's description names its code and URL, and its text for people the file")
     func namesRequest() async throws {
         let url = "https://api.example.com/film.mp4?token=canary"
         let agent = NetworkAgent(baseURL: "", transport: .stub(.text("x")), filters: [.downloads])
@@ -124,7 +124,7 @@ import Testing
         #expect(error?.localizedDescription == FailureSentence.fileFailed.text())
     }
 
-    @Test("an error of a download is a sentence for people, with a number that never changes")
+    @Test("a download error has a sentence for people, and a number that never changes")
     func sentences() throws {
         let error = #expect(throws: TransferError.self) {
             try ResumableDownloadFilter.partialDownloads(in: URL(filePath: "/no/such/directory"))
@@ -155,7 +155,7 @@ import Testing
                 == "downloads to a file in 4 segments, resumed after failures")
     }
 
-    @Test("names from servers are harmless")
+    @Test("file names from servers are sanitized")
     func names() throws {
         let names: [(String, String)] = [
             ("attachment; filename=\"film.mp4\"", "film.mp4"), ("attachment; filename=film.mp4", "film.mp4"),
@@ -190,7 +190,7 @@ import Testing
         #expect(SafeFileName.numbered("a.tar.gz", 2) == "a.tar (2).gz" && SafeFileName.numbered("a", 3) == "a (3)")
     }
 
-    @Test("a name of any scalars is harmless after all steps, and they don't change it further")
+    @Test("a name of any characters is harmless after sanitizing, which then doesn't change it further")
     func anyName() throws {
         var random = SeededGenerator(seed: 33)
         let pieces = [
@@ -233,7 +233,8 @@ import Testing
         #expect(SafeFileName.clean(names[0])?.utf8.first == UInt8(ascii: "a"))
     }
 
-    @Test("attempts end after failures in a row, after failures in all, and if the server asks for too long a wait")
+    @Test(
+        "attempts end after consecutive failures, too many failures in all, or if the server asks for too long a wait")
     func retries() {
         var policy = TransferRetryPolicy(
             maximumFailures: 2, maximumAttempts: 8, backoff: Backoff(base: .seconds(1)), maximumWait: .seconds(10))
@@ -264,7 +265,7 @@ import Testing
         #expect(state.wait(madeProgress: true) == nil)
     }
 
-    @Test("checksums and digests in any valid form, and no other")
+    @Test("checksums and digests are accepted in every valid form, and in no other")
     func checksums() {
         let hex = String(repeating: "0aF", count: 21) + "9"
         #expect(
@@ -282,7 +283,7 @@ import Testing
         }
     }
 
-    @Test("the platform's SHA-256 is the portable one's", arguments: [0, 1, 63, 64, 65, 1000, 100_000])
+    @Test("the platform's SHA-256 equals the portable implementation's", arguments: [0, 1, 63, 64, 65, 1000, 100_000])
     func digests(count: Int) {
         let data = bytes(count)
         var (mine, platform) = (PortableSHA256(), PlatformSHA256.make())

@@ -30,7 +30,7 @@ import Testing
         )
     }
 
-    @Test("in a long part the record is at most 1 MiB late, and exact once a transfer has ended")
+    @Test("during a long part, the record is at most 1 MiB behind, and exact after the transfer")
     func counter() throws {
         let destination = try Destination(folder.file("a"))
         let file = try PartialFile(destination, request: "r", url: "u")
@@ -61,7 +61,7 @@ import Testing
         try file.check(size: 0)
     }
 
-    @Test("a sidecar damaged at any place is never believed", arguments: 0..<60)
+    @Test("a sidecar that is damaged anywhere isn't trusted", arguments: 0..<60)
     func damagedSidecar(seed: Int) async throws {
         var random = SeededGenerator(seed: UInt64(seed) + 1)
         let names = try await leave()
@@ -84,13 +84,13 @@ import Testing
     }
 
     @Test("a pipe or a link in place of one of our files neither blocks nor is written to", arguments: 0..<4)
-    func planted(way: Int) async throws {
+    func planted(variant: Int) async throws {
         let names = try await leave()
         let precious = folder.file("precious")
         for (place, isSidecar) in [(folder.file(names.sidecar), true), (folder.file(names.data), false)] {
             try Data("precious".utf8).write(to: precious)
             try FileManager.default.removeItem(at: place)
-            switch way {
+            switch variant {
             case 0: #expect(mkfifo(place.path, 0o600) == 0)
             case 1: try FileManager.default.linkItem(at: precious, to: place)
             case 2: try FileManager.default.createSymbolicLink(at: place, withDestinationURL: precious)
@@ -100,7 +100,7 @@ import Testing
             #expect(try ResumableDownloadFilter.partialDownloads(in: folder.url).count == 1)
             let error = await failure { try await agent(origin.server).send(Get(folder.file("a"))) }
             #expect(try folder.data("precious") == Data("precious".utf8))
-            if way == 1, !isSidecar {
+            if variant == 1, !isSidecar {
                 // A file moved into place by a process that was then killed.
                 #expect(error == nil)
             } else {
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test("a partial file that was cut, emptied, replaced by a link or a directory")
+    @Test("a partial file that was truncated, emptied, or replaced by a link or a directory isn't used")
     func damagedData() async throws {
         for damage in 0..<5 {
             let names = try await leave()
@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    @Test("the record stays if the partial file can't be opened for a moment")
+    @Test("the record stays if the partial file can't be opened temporarily")
     func unopened() async throws {
         let names = try await leave()
         let (data, aside) = (folder.file(names.data), folder.file("aside"))
@@ -181,7 +181,7 @@ import Testing
         #expect(origin.ranges.last != .some(nil) && folder.names == ["dir"])
     }
 
-    @Test("a sidecar with the last sequence number of all is as good as a damaged one")
+    @Test("a sidecar with the last possible sequence number is treated as damaged")
     func lastSequence() async throws {
         let url = folder.file(try await leave().sidecar)
         var sidecar = try Data(contentsOf: url)
@@ -216,7 +216,7 @@ import Testing
         #expect(try folder.data("a") == film && origin.ranges.last == "bytes=499999-")
     }
 
-    @Test("a file that was complete before a kill is finished with one byte more")
+    @Test("a file that was complete when the process was killed is finished with one more byte")
     func wholeBefore() async throws {
         let names = try await leave(499_999)
         // As if the process had died after the last byte and before the rename.
@@ -230,7 +230,7 @@ import Testing
         #expect(try folder.data("a") == film && origin.ranges.last == "bytes=499999-")
     }
 
-    @Test("after a crash of the machine only flushed bytes count")
+    @Test("after a crash of the machine, only flushed bytes count")
     func crash() async throws {
         let names = try await leave()
         var sidecar = try folder.data(names.sidecar)
@@ -273,7 +273,7 @@ import Testing
         #expect((error as? TransferError)?.code == .notAFile)
     }
 
-    @Test("a file that cannot fit is refused before it is fetched, the old one stays")
+    @Test("a file that doesn't fit the disk is refused before it is fetched, and the old file stays")
     func noSpace() async throws {
         try Data("old".utf8).write(to: folder.file("a"))
         origin.set { $0.twist = { _, _, response in response.contentLength(1 << 58) } }
@@ -282,7 +282,7 @@ import Testing
         #expect(try folder.data("a") == Data("old".utf8) && folder.names == ["a"])
     }
 
-    @Test("of two downloads to one destination at a time the second fails")
+    @Test("if two downloads have the same destination at the same time, the second fails")
     func busy() async throws {
         let gate = Gate()
         origin.set { $0.twist = { _, _, response in response.waiting(for: gate, afterBodyBytes: 1000) } }
@@ -324,7 +324,7 @@ import Testing
         #expect(throws: TransferError.self) { try ResumableDownloadFilter.partialDownloads(in: folder.file("missing")) }
     }
 
-    @Test("intervals of progress of any length do not trap", arguments: [1, -1])
+    @Test("progress intervals of any length don't trap", arguments: [1, -1])
     func endlessInterval(sign: Int) async throws {
         // Almost the longest duration.
         let endless = (Duration.seconds(Int64.max) * 18 + .seconds(4_120_486_797_083_267_000)) * sign
@@ -337,7 +337,7 @@ import Testing
         #expect(try folder.data("a") == film)
     }
 
-    @Test("the age of partial files is judged for limits and dates of any size")
+    @Test("the age of partial files is checked for limits and dates of any size")
     func ages() async throws {
         _ = try await leave()
         let name = try #require(folder.names.first { $0.hasSuffix(".part") })
@@ -374,7 +374,7 @@ import Testing
         #expect(mode as? Int == 0o600)
     }
 
-    @Test("the digest that was asked for, and the server's own", arguments: [1, 4])
+    @Test("the requested digest and the server's own digest are checked", arguments: [1, 4])
     func digests(segments: Int) async throws {
         let right = sha256(film)
         let agent = agent(origin.server, .system, quick(segments: segments))

@@ -14,7 +14,7 @@ import Testing
         folder = try Folder()
     }
 
-    @Test("the file arrives at its place, and no other file is left", arguments: Wire.allCases)
+    @Test("the file arrives at its destination, and no other file is left", arguments: Wire.allCases)
     func arrives(wire: Wire) async throws {
         server.on("/film.mp4", .ranges(film, etag: "\"1\""))
         let response = try await agent(server, wire).send(Get(folder.file("a.mp4")))
@@ -81,7 +81,7 @@ import Testing
         #expect(mode as? Int == 0o640)
     }
 
-    @Test("a refused status is reported with its body, and doesn't touch a file", arguments: Wire.allCases)
+    @Test("a rejected status is reported with its body, and doesn't change a file", arguments: Wire.allCases)
     func refused(wire: Wire) async throws {
         try Data("old".utf8).write(to: folder.file("a.mp4"))
         server.on("/film.mp4", .repeating(Data("no such film ".utf8), count: 10_000_000).status(404))
@@ -92,7 +92,7 @@ import Testing
         #expect(try folder.data("a.mp4") == Data("old".utf8) && folder.names == ["a.mp4"])
     }
 
-    @Test("an empty file, a file without a length, a chunked one", arguments: Wire.allCases)
+    @Test("empty files, files without a length and chunked files are downloaded", arguments: Wire.allCases)
     func lengths(wire: Wire) async throws {
         server.on("/empty", .ranges(Data(), etag: "\"1\""))
         server.on("/close", .data(film).untilClose())
@@ -107,7 +107,7 @@ import Testing
         #expect(folder.names == ["chunked", "close", "empty"])
     }
 
-    @Test("checks and content types judge before the old file goes")
+    @Test("checks and content types are judged before the old file is replaced")
     func judged() async throws {
         struct Wrong: Error {}
         try Data("old".utf8).write(to: folder.file("a.mp4"))
@@ -127,7 +127,7 @@ import Testing
         #expect(try folder.data("a.mp4") == Data("old".utf8) && folder.names == ["a.mp4"])
     }
 
-    @Test("a download works on an agent without its filter, whichever way it is sent", arguments: Wire.allCases)
+    @Test("a download works on an agent without its filter, with every way of sending it", arguments: Wire.allCases)
     func noFilter(wire: Wire) async throws {
         server.on("/film.mp4", .ranges(film, etag: "\"1\""))
         let bare = NetworkAgent(baseURL: server.url, transport: wire.transport)
@@ -138,7 +138,7 @@ import Testing
         #expect(folder.names.count == 3)
     }
 
-    @Test("the agent's filter does the work with its options, and the request's own one too")
+    @Test("the agent's filter does the work with its options, and so does a filter in the request's own filters")
     func installedFilter() async throws {
         server.on("/film.mp4", .ranges(film, etag: "\"1\""))
         let installed = NetworkAgent(
@@ -158,7 +158,7 @@ import Testing
         #expect(try folder.data("a") == film && folder.data("b") == film && folder.names == ["a", "b"])
     }
 
-    @Test("a download that a filter sends within another one, with its tags, is carried out too")
+    @Test("a download that a filter sends within another download, with its tags, is performed too")
     func withinAnother() async throws {
         server.on("/film.mp4", .ranges(film, etag: "\"1\""))
         let bare = NetworkAgent(baseURL: server.url, transport: Wire.system.transport)

@@ -25,7 +25,7 @@ import Testing
         NetworkAgent(baseURL: origin.server.url, transport: .system, filters: [.downloads(options)], time: time)
     }
 
-    @Test("progress that was held back is reported when the interval is over, and a stall after it")
+    @Test("delayed progress is reported when the interval is over, and a stall after it")
     func trailing() async throws {
         let time = ManualTimeSource()
         let reports = Mutex<[TransferStatus]>([])
@@ -57,7 +57,7 @@ import Testing
         try await eventually { time.sleeperCount == 0 }
     }
 
-    @Test("reports of many threads are in order")
+    @Test("reports from many threads are in order")
     func order() async throws {
         let reports = Mutex<[Int64]>([])
         let meter = TransferMeter(interval: .zero, moving: .receiving, mayFall: false, time: SystemTimeSource()) {
@@ -105,7 +105,7 @@ import Testing
             retries.map(\.0) == [1, 2, 3] && retries.last?.1 == "the server responded with 503 Service Unavailable")
     }
 
-    @Test("a wait is reported with its end, by the agent's clock, and as a note with its details")
+    @Test("a wait is reported with its end on the agent's clock, and as a note with details")
     func waits() async throws {
         let time = ManualTimeSource()
         origin.set {
@@ -171,7 +171,7 @@ import Testing
         #expect(try states.contains(.paused) && states.last == .finished && folder.data("a") == film)
     }
 
-    @Test("a late reader finds every notice and the newest progress")
+    @Test("a late reader receives every notice and the newest progress")
     func late() async throws {
         origin.set { $0.twist = { number, _, response in number < 4 ? response.truncated(to: 100_000) : response } }
         let download = agent().download(Get(folder.file("a")))

@@ -29,10 +29,10 @@ import Testing
         #expect(try problems([Signature(), .downloads]).count == 1)
     }
 
-    @Test("a download's own filter counts if the agent has none, and not in addition to the agent's")
+    @Test("a download's own filter counts if the agent doesn't have one, and doesn't add to the agent's")
     func brought() throws {
         let problem = try #require(try problems([Signature()]).first)
-        #expect(problem.contains("reuses the first one's signature"))
+        #expect(problem.contains("reuses the first attempt's signature"))
         #expect(try problems([.downloads, Signature()]).isEmpty)
     }
 }

@@ -42,7 +42,7 @@ import Testing
 
     private static let turns = (0..<100).map { $0 % 2 }
 
-    @Test("mirrors that take turns and break: a checksum joins their parts", arguments: [1, 4])
+    @Test("parts from alternating mirrors that break off are joined if a checksum confirms them", arguments: [1, 4])
     func joined(segments: Int) async throws {
         let mirrors = try Mirrors(film, order: Self.turns)
         let request = Get(folder.file("a")).with { $0.checksum = .sha256(sha256(film)) }
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(
-        "mirrors that take turns and break finish without a checksum: the bytes wait for their place",
+        "downloads from alternating mirrors that break off finish even without a checksum",
         arguments: [1, 4])
     func waited(segments: Int) async throws {
         let mirrors = try Mirrors(film, order: Self.turns)
@@ -72,7 +72,7 @@ import Testing
         #expect(mirrors.ranges.last == .some(nil))
     }
 
-    @Test("if another location keeps responding, the download starts over there")
+    @Test("if a different location keeps responding, the download starts over there")
     func moved() async throws {
         let mirrors = try Mirrors(film, order: [0] + [Int](repeating: 1, count: 20))
         let events = try await events(of: agent(mirrors.front).download(Get(folder.file("a"))))
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(
-        "locations that change with every request are an error that suggests a remedy, and that another start may succeed"
+        "if the location changes with every request, the error suggests a remedy, and that another start may succeed"
     )
     func neverTheSame() async throws {
         let mirrors = try Mirrors(film, order: [0] + (0..<20).map { 1 + $0 % 2 })
@@ -119,7 +119,7 @@ import Testing
         #expect(try folder.data("a") == film)
     }
 
-    @Test("attempts that make progress are not counted")
+    @Test("attempts that make progress don't count")
     func progress() async throws {
         let origin = try Origin(film)
         origin.set { $0.twist = { _, _, response in response.truncated(to: 20_000) } }
@@ -129,7 +129,7 @@ import Testing
         #expect(try folder.data("a") == film && origin.server.requestCount == 45)
     }
 
-    @Test("a file that changes with each attempt counts as no progress, and the download ends")
+    @Test("a file that changes with each attempt doesn't count as progress, and the download ends")
     func changing() async throws {
         let origin = try Origin(film)
         origin.set { [film] in

@@ -4,12 +4,13 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite("Every response to a request for the rest", .leakChecked) struct RangeResponseTests {
+@Suite("Every response to a request for the remaining bytes", .leakChecked) struct RangeResponseTests {
     /// The server's behaviour from the second request on, or from the first range request on.
     enum Server: String, CaseIterable, Sendable, CustomTestStringConvertible {
         case honest, ignoresRange, refusesRange412, refusesRange416, noContentRange, wrongStart, wrongTotal, wrongUnit
         case multipart, lyingLength, otherValidator, vanishedValidator, weakValidator, gzipped, shorterParts, longBody
-        case shortBody, emptyPart, unknownTotal, unaskedPart, errorOnce, tooManyOnce, resetOnce, lengthOfOther
+        case shortBody, emptyPart, unknownTotal, unaskedPart, errorOnce, tooManyOnce, resetOnce, lengthOfOther,
+            partWithStatus200
 
         var testDescription: String { rawValue }
     }
@@ -87,11 +88,14 @@ import Testing
         case .errorOnce: return number == 2 ? .text("no", status: 503).header("Retry-After", "0") : response
         case .tooManyOnce: return number < 5 ? .status(429) : response
         case .resetOnce: return number == 2 ? response.resetting(afterBodyBytes: 1000) : response
+        // A part whose status denies that it is one.
+        case .partWithStatus200:
+            return .data(part).header("Content-Range", right).header("ETag", "\"1\"").header("Accept-Ranges", "bytes")
         case .lengthOfOther: return partial("bytes \(first)-\(last + 1)/\(film.count)", wrong + Data("!".utf8))
         }
     }
 
-    @Test("an unrequested part is refused, and no file is created", arguments: Wire.allCases)
+    @Test("a part that wasn't requested is refused, and no file is created", arguments: Wire.allCases)
     func unaskedPart(wire: Wire) async throws {
         let origin = try Origin(film)
         origin.set { resource in
@@ -103,7 +107,7 @@ import Testing
         #expect((error as? TransferError)?.code == .unusableResponse && folder.names.isEmpty)
     }
 
-    @Test("statuses that bring no file", arguments: [201, 202, 204, 205, 304])
+    @Test("statuses without a file are errors", arguments: [201, 202, 204, 205, 304])
     func noFile(status: Int) async throws {
         let origin = try Origin(film)
         origin.set { $0.twist = { _, _, _ in .status(status) } }
@@ -117,7 +121,8 @@ import Testing
     }
 
     @Test(
-        "no range is requested of a file without a strong validator", arguments: [nil, "W/\"1\"", "\"a\"b\"", "bare"],
+        "a file without a strong validator is requested without a range",
+        arguments: [nil, "W/\"1\"", "\"a\"b\"", "bare"],
         [1, 4])
     func noValidator(etag: String?, segments: Int) async throws {
         let origin = try Origin(film)
@@ -133,7 +138,7 @@ import Testing
         #expect(folder.names == ["a"])
     }
 
-    @Test("a date is a strong validator once the file is a minute old")
+    @Test("a date is a strong validator if the file is a minute older than the response")
     func dates() async throws {
         for (date, isStrong) in [("Sun, 06 Nov 1994 08:48:37 GMT", true), ("Sun, 06 Nov 1994 08:48:38 GMT", false)] {
             let server = try TestServer()

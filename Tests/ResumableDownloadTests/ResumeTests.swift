@@ -77,7 +77,7 @@ final class Origin: Sendable {
         #expect(firsts == firsts.sorted() && Set(firsts).count == 3)
     }
 
-    @Test("an entity tag that isn't UTF-8 is sent back with its bytes, also by a later start")
+    @Test("an entity tag that isn't UTF-8 is sent back with the same bytes, even by a later start")
     func entityTagBytes() async throws {
         let tag = Array("\"caf".utf8) + [0xE9] + Array("\"".utf8)
         let total = 10
@@ -126,7 +126,7 @@ final class Origin: Sendable {
         #expect(folder.names == ["a", "film.mp4"])
     }
 
-    @Test("a later start brings its own headers and URL, and only the version has to be the same")
+    @Test("a later start uses its own headers and URL, and only the version has to be the same")
     func ownHeaders() async throws {
         let other = try Folder()
         let signed = try Origin(film, path: "/signed")
@@ -147,7 +147,7 @@ final class Origin: Sendable {
         #expect(try other.data("a") == film && other.names == ["a"])
     }
 
-    @Test("two URLs in one directory do not share partial files")
+    @Test("two URLs in one directory don't share partial files")
     func twoURLs() async throws {
         let second = bytes(500_000, seed: 2)
         origin.breakFirst(after: 300_000)
@@ -194,7 +194,7 @@ final class Origin: Sendable {
         #expect(folder.names == ["a"])
     }
 
-    @Test("a file that changes between two segments or attempts", arguments: Wire.allCases, [1, 2, 8])
+    @Test("a file that changes between two segments or attempts starts over", arguments: Wire.allCases, [1, 2, 8])
     func changesMeanwhile(wire: Wire, segments: Int) async throws {
         let new = bytes(1_200_000, seed: 4)
         origin.set { resource in

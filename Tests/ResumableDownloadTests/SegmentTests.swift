@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(
-        "a range that stops is finished by the finished segments, whole or in halves",
+        "a range that stalls is finished by other segments, whole or in halves",
         arguments: [Int64(64 << 10), 1 << 20], [0, 100_000])
     func stopped(minimum: Int64, after count: Int) async throws {
         let (time, gate) = (ManualTimeSource(), Gate())
@@ -42,7 +42,7 @@ import Testing
         #expect(origin.ranges.count >= 4)
     }
 
-    @Test("a slow range is shared, and no byte is missing", arguments: [Int64(64 << 10), 256 << 10])
+    @Test("a slow range is shared among segments, without missing bytes", arguments: [Int64(64 << 10), 256 << 10])
     func drips(minimum: Int64) async throws {
         let time = ManualTimeSource()
         origin.set {
@@ -60,7 +60,7 @@ import Testing
         #expect(origin.ranges.count > 5)
     }
 
-    @Test("slow ranges, all cancelled: the next run continues", arguments: 0..<5)
+    @Test("if slow ranges are all cancelled, the next run continues", arguments: 0..<5)
     func cancelled(seed: Int) async throws {
         let time = ManualTimeSource()
         origin.set { $0.twist = { _, _, response in response.slowly(bytesPerChunk: 8 << 10, every: .milliseconds(1)) } }
@@ -83,7 +83,7 @@ import Testing
         #expect(try folder.data("a") == film && folder.names == ["a"])
     }
 
-    @Test("a part that is divided while it is written never counts more bytes than the disk has")
+    @Test("a part that is split while it is written never counts more bytes than are on the disk")
     func divided() async throws {
         let destination = try Destination(folder.file("a"))
         let file = try PartialFile(destination, request: "r", url: "u")

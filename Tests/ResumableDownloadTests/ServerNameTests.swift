@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Names that servers write in their own way", .leakChecked) struct ServerNameTests {
     @Test(
-        "a field that ends with a semicolon, leaves out quotes or repeats itself still names the file",
+        "a field that ends with a semicolon, lacks quotes or repeats itself still names the file",
         arguments: [
             ("attachment; filename=\"opensmile-2.3.0.tar.gz\";", "opensmile-2.3.0.tar.gz"),
             ("attachment; filename=a.tar.gz;", "a.tar.gz"), ("attachment;filename=a.txt ; ;", "a.txt"),
@@ -31,7 +31,7 @@ import Testing
         #expect(SafeFileName.choose(disposition: field, url: url) == name)
     }
 
-    @Test("a URL that ends with a slash gets the server's name, and without one the name of its last folder")
+    @Test("a URL that ends with a slash gets the server's name, or else the name of its last folder")
     func folder() async throws {
         let folder = try Folder()
         let server = try TestServer()
@@ -67,7 +67,7 @@ import Testing
         return origin.server.received.map(\.range)
     }
 
-    @Test("a part that begins before the first byte that is missing is never appended as if it began there")
+    @Test("a part that starts before the first missing byte isn't appended as if it started there")
     func earlier() async throws {
         for start in [0, 196_608, 249_999] {
             let ranges = try await download(segments: 1) { [self] number, request, response in
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test(
-        "a Content-Range in the form of a request's Range is ignored: the file is whole with 200, and no part is used with 206"
+        "a Content-Range in the form of a Range is ignored: a 200 is a whole file, and a 206 isn't used"
     )
     func requestForm() async throws {
         for segments in [1, 4] {
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test("an error page in place of a part never gets into the file", arguments: [403, 404, 500, 502, 503])
+    @Test("an error page in place of a part isn't written to the file", arguments: [403, 404, 500, 502, 503])
     func errorPage(status: Int) async throws {
         let page = String(repeating: "<p>Too many connections</p>", count: 4_000)
         let refused = Counter()
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test("a server that drops ranges whose condition is an entity tag sends the whole, and the file is right")
+    @Test("if a server drops ranges with an entity tag and sends the whole, the file is right")
     func withoutConditions() async throws {
         for segments in [1, 4] {
             let ranges = try await download(segments: segments) { [self] number, request, response in
@@ -120,7 +120,7 @@ import Testing
 
     #if os(Linux)
     @Test(
-        "the chunks are the file, whatever length is announced next to them", arguments: [0, 5, 900_000, 600_000])
+        "the chunks determine the file, with any length announced next to them", arguments: [0, 5, 900_000, 600_000])
     func chunksAndLength(length: Int) async throws {
         let server = try RawServer { peer in
             while peer.readHead() != nil {

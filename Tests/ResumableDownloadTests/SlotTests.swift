@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Many downloads and few files", .endsInTime, .leakChecked) struct SlotTests {
     @Test(
-        "as many as asked for at once succeed in a process that may open few files",
+        "the requested number of downloads succeeds in a process that can open few files",
         arguments: [(300, 256), (1000, 1024), (40, 64)])
     func limited(count: Int, limit: Int) async throws {
         let folder = try Folder()
@@ -25,7 +25,7 @@ import Testing
         for name in folder.names { #expect(try folder.data(name) == film) }
     }
 
-    @Test("a download waits, and reports that, while the process has no file descriptor left")
+    @Test("a download waits, and reports that, while the process has no free file descriptors")
     func full() async throws {
         let folder = try Folder()
         let server = try TestServer()
@@ -34,7 +34,7 @@ import Testing
         #expect(folder.names == ["0"])
     }
 
-    @Test("waiting requests go in the order in which they came, and a cancelled one leaves at once")
+    @Test("waiting requests proceed in the order of their arrival, and a cancelled request leaves at once")
     func fair() async throws {
         let budget = DescriptorBudget { 4 }
         let log = OrderLog()

@@ -41,7 +41,7 @@ import Testing
     /// Returns a path as a process receives it from the system.
     private func path(_ name: String) -> String { folder.file(name).resolvingSymlinksInPath().path }
 
-    @Test("without a destination the server or the final URL names the file, and no file is replaced")
+    @Test("without a destination, the server or the final URL names the file, and no file is replaced")
     func names() async throws {
         server.on("/get", .redirect(to: "/film.mp4"))
         server.on("/named", .data(film).header("Content-Disposition", "attachment; filename=\"../../etc/a b.mp4\""))
@@ -58,7 +58,7 @@ import Testing
         #expect(try folder.data("film.mp4") == film && folder.names == ["a b.mp4", "film (2).mp4", "film.mp4"])
     }
 
-    @Test("several URLs, from the command line, a file and standard input, no more at once than asked for")
+    @Test("several URLs from the command line, a file and standard input are downloaded, up to the concurrency limit")
     func several() async throws {
         let gates = (0..<3).map { _ in Gate() }
         for (index, gate) in gates.enumerated() { server.on("/\(index).bin", .data(film).waiting(for: gate)) }
@@ -79,10 +79,10 @@ import Testing
         let wrong = try await run("--input", "-", input: "\(url)\nfilm.mp4\n")
         #expect(wrong.status == 2 && wrong.complaint.contains("standard input, line 2: film.mp4"))
         let noDirectory = try await run(url, urls[0], "list")
-        #expect(noDirectory.status == 2 && noDirectory.complaint.contains(path("list") + " is not one"))
+        #expect(noDirectory.status == 2 && noDirectory.complaint.contains(path("list") + " isn't one"))
     }
 
-    @Test("to standard output: only the bytes; a reader that has enough ends it quietly")
+    @Test("only the bytes are written to standard output, and a reader that closes it ends the program quietly")
     func standardOutput() async throws {
         let got = folder.file("got").path
         for arguments in [[url, "-"], ["-o", "-", url], ["--json", url, "-"]] {
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test("JSON: one object a line from start to end, retries and failures included")
+    @Test("JSON output has one object per line from start to end, including retries and failures")
     func json() async throws {
         busyOnce("/busy")
         let ended = try await run("--json", url, server.url("none?token=canary"), server.url("busy"))
@@ -127,7 +127,7 @@ import Testing
         #expect(events.last?["failed"] as? Int == 1 && events.last?["status"] as? Int == 2)
     }
 
-    @Test("credentials reach the server from the URL, --user, netrc and headers, and no output")
+    @Test("credentials from the URL, --user, netrc and headers reach the server, and don't appear in output")
     func secrets() async throws {
         server.on("/closed", .basicAuth(user: "me", password: "canary", then: .data(film)))
         let closed = server.url("closed")
@@ -152,7 +152,7 @@ import Testing
     }
 
     #if os(Linux)
-    @Test("a password without a terminal to ask on gives a message, and no wait")
+    @Test("a missing password without a terminal prints a message, without waiting")
     func noTerminal() async throws {
         let ended = try await Tool(shell: "setsid -w \"$@\"", "-u", "me", url).ended()
         #expect(ended.status == 2 && ended.complaint.contains("there is no terminal to ask on"))
@@ -160,7 +160,7 @@ import Testing
     }
     #endif
 
-    @Test("the server's date, when it is asked for")
+    @Test("the server's date is set on request")
     func remoteTime() async throws {
         #expect(try await run("-R", url, "old").status == 0)
         #expect(try await run(url, "new").status == 0)
@@ -198,7 +198,7 @@ import Testing
     }
     #endif
 
-    @Test("a rate limit keeps the bytes as they are, and holds back the source")
+    @Test("a rate limit doesn't change the bytes, and slows down the source")
     func rate() async throws {
         #expect(try await run("--limit-rate", "8M", url, "a").status == 0)
         #expect(try folder.data("a") == film)

@@ -18,7 +18,7 @@ import Testing
     private var url: String { origin.server.url("film.mp4") }
 
     @Test(
-        "a signal ends it in order: it is named, the kept bytes are reported, and the next run resumes",
+        "a signal ends it properly: it is named, the kept bytes are reported, and the next run resumes",
         arguments: [(SIGINT, "SIGINT"), (SIGTERM, "SIGTERM"), (SIGHUP, "SIGHUP")])
     func signals(number: Int32, name: String) async throws {
         let before = signal(number, SIG_DFL)
@@ -40,7 +40,7 @@ import Testing
         #expect(try folder.data("a") == film && origin.ranges.last.flatMap { $0 } != nil)
     }
 
-    @Test("attempts, waits and a new beginning show")
+    @Test("attempts, waits and restarts are shown")
     func visible() async throws {
         origin.set {
             $0.twist = { number, request, response in
@@ -107,7 +107,7 @@ import Testing
         #expect(folder.names.isEmpty)
     }
 
-    @Test("a directory without permission, and standard streams that are closed")
+    @Test("an unwritable directory and closed standard streams are reported")
     func places() async throws {
         if getuid() != 0 {
             let closed = folder.file("closed")

@@ -12,7 +12,7 @@ import Testing
     private let half = TransferStatus(
         transferred: 512 << 20, total: 1 << 30, rate: 10_485_760, timeLeft: .seconds(51), state: .receiving)
 
-    @Test("sizes and times as people read them")
+    @Test("sizes and times are human-readable")
     func numbers() {
         for (bytes, text) in [
             (0.0, "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (1536, "1.5 KiB"), (1_048_524, "1023.9 KiB"),
@@ -28,7 +28,7 @@ import Testing
         #expect(Readable.sizes(in: "with 12 bytes remaining") == "with 12 bytes remaining")
     }
 
-    @Test("a line of progress fits into any width, and no word is cut", arguments: 1...220)
+    @Test("a progress line fits any width without truncating words", arguments: 1...220)
     func widths(columns: Int) {
         let words = Set([
             "50%", "512.0", "MiB", "of", "1.0", "GiB,", "GiB", "10.0", "MiB/s,", "MiB/s", "51", "s", "left",
@@ -43,7 +43,7 @@ import Testing
         #expect(TextLayout.width(named.text(columns: columns, nameWidth: 40)) < max(2, columns))
     }
 
-    @Test("narrow terminals keep the important parts, wide ones are used")
+    @Test("narrow terminals keep the important parts, and wide terminals are used")
     func line() {
         let line = ProgressLine(progress: half)
         #expect(line.text(columns: 40) == " 50% 512.0 MiB of 1.0 GiB, 10.0 MiB/s")
@@ -58,7 +58,7 @@ import Testing
         #expect(waiting == " 50% waits 3 s, 512.0 MiB of 1.0 GiB")
     }
 
-    @Test("text is shortened and wrapped between words, and cannot steer the terminal")
+    @Test("text is truncated and wrapped between words, and can't control the terminal")
     func layout() {
         #expect(TextLayout.shortened("abcdefghijklmnop.mp4", to: 11) == "abcd....mp4")
         #expect(TextLayout.shortened("日本語日本語日本語", to: 9) == "日本...語")
@@ -68,7 +68,7 @@ import Testing
         #expect(TextLayout.width("e\u{301}日a") == 4)
     }
 
-    @Test("lines elsewhere: one for each tenth, news in between, the path on standard output")
+    @Test("outside a terminal: a line for each tenth, news in between, and the path on standard output")
     func lines() {
         var format = LineFormat(isQuiet: false)
         func texts(_ event: ReportEvent) -> [ReportText] { format.texts(for: event, of: item, at: start) }
@@ -89,7 +89,7 @@ import Testing
             ])
     }
 
-    @Test("JSON: an object a line, whatever is in the texts")
+    @Test("JSON output is one object per line, with any text")
     func json() throws {
         var format = JSONFormat()
         let odd = ReportItem(index: 2, count: 3, url: "https://example.com/\"\\\u{7F}\u{1}é", name: "x")
@@ -116,7 +116,7 @@ import Testing
             ])
     }
 
-    @Test("a terminal: lines are drawn over, news stay above them, waits and silence show")
+    @Test("on a terminal, progress lines are redrawn, news stays above them, and waits and silence are shown")
     func screen() {
         var format = ScreenFormat { (80, 24) }
         let two = [
@@ -142,7 +142,7 @@ import Testing
         #expect(format.tick(at: start).map(\.text).joined().contains("1 of 2 complete"))
     }
 
-    @Test("a notice becomes a sentence with sizes in units and without codes")
+    @Test("a notice becomes a sentence with units and without codes")
     func notices() throws {
         func retry(_ error: any Error) -> ReportEvent {
             let reason = TransferNotice.reason(for: error)

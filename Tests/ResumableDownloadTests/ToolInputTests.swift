@@ -11,7 +11,7 @@ import Testing
         return nil
     }
 
-    @Test("URLs as people paste them: credentials split off, the rest encoded once")
+    @Test("pasted URLs are read: credentials are split off, and the rest is encoded once")
     func urls() throws {
         let url = try TargetURL("HTTPS://me%40home:s%3Acret@Example.com.:8443/a b/ü%20[1].mp4?q=ä&x=%zz#part")
         #expect(url.text == "https://Example.com.:8443/a%20b/%C3%BC%20%5B1%5D.mp4?q=%C3%A4&x=%25zz")
@@ -26,19 +26,19 @@ import Testing
         #expect(mistake { _ = try TargetURL("http://me:secret@a b/") }?.contains("secret") == false)
     }
 
-    @Test("lists of URLs: comments, blank lines, CR LF, a byte order mark")
+    @Test("lists of URLs can contain comments, blank lines, CR LF and a byte order mark")
     func lists() throws {
         let text = "\u{FEFF}# films\r\n\r\n  https://example.com/a  \r\nhttp://example.com/b\n\t# end"
         #expect(try InputList.parse(Data(text.utf8), name: "l") == ["https://example.com/a", "http://example.com/b"])
         #expect(
             mistake { _ = try InputList.parse(Data("http://a\n\nfilm.mp4".utf8), name: "list.txt") }
                 == "list.txt, line 3: film.mp4 is not an http or https URL")
-        #expect(mistake { _ = try InputList.parse(Data("# none".utf8), name: "l") } == "l has no URL in it")
+        #expect(mistake { _ = try InputList.parse(Data("# none".utf8), name: "l") } == "l doesn't contain a URL")
         #expect(mistake { _ = try InputList.read("/nowhere/l") }?.contains("No such file") == true)
         #expect(mistake { _ = try InputList.read("/") }?.contains("cannot be read") == true)
     }
 
-    @Test("netrc: machines, default, quoted tokens, comments, macros")
+    @Test("netrc files can contain machines, default, quoted tokens, comments and macros")
     func netrc() {
         let netrc = Netrc(
             """
@@ -69,7 +69,7 @@ import Testing
         #expect(Netrc("machine a login \"open").entry(for: "a")?.login == "open")
     }
 
-    @Test("credentials are taken from the URL, then --user, then netrc, and a missing password is asked for once")
+    @Test("credentials come from the URL, then --user, then netrc, and a missing password is requested once")
     func credentials() throws {
         var asked: [String] = []
         let netrc = Netrc("machine a.example login n password p\nmachine b.example login me password q")

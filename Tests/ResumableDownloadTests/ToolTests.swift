@@ -20,7 +20,7 @@ import Testing
     private var url: String { origin.server.url("film.mp4") }
     private var destination: String { folder.file("a").path }
 
-    @Test("a file from the shell: its path on standard output, plain lines on standard error")
+    @Test("a file is downloaded from the shell: its path on standard output, plain lines on standard error")
     func plain() async throws {
         let ended = try await Tool(url, destination).ended()
         #expect(ended.status == 0 && ended.text == destination + "\n")
@@ -32,7 +32,7 @@ import Testing
         #expect(try folder.data("film.mp4") == film)
     }
 
-    @Test("headers are sent, a digest is checked, no secret is printed")
+    @Test("headers are sent, a digest is checked, and no secret is printed")
     func options() async throws {
         let hex = sha256(film).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
         let right = try await Tool(
@@ -46,7 +46,7 @@ import Testing
         #expect(!(right.complaint + right.text).contains("canary"))
     }
 
-    @Test("exit status and one line: 1 for temporary failures, 2 for permanent ones")
+    @Test("the exit status is 1 for temporary failures and 2 for permanent ones, with a one-line message")
     func statuses() async throws {
         func status(_ arguments: String...) async throws -> (Int32, String) {
             let ended = try await Tool(arguments: arguments).ended()
@@ -79,7 +79,7 @@ import Testing
         #expect(help.status == 0 && help.text.hasPrefix("usage: errand-download [OPTION]... URL... [DESTINATION]"))
     }
 
-    @Test("an interrupt ends it with 130, and the next run continues")
+    @Test("an interrupt ends the program with 130, and the next run continues")
     func interrupt() async throws {
         let gate = Gate()
         origin.holdFirst(at: gate, after: 4 << 20)
@@ -96,7 +96,7 @@ import Testing
         #expect(try folder.data("a") == film && origin.ranges.last.flatMap { $0 } != nil)
     }
 
-    @Test("a second run at the same time is refused, and a full disk loses no bytes")
+    @Test("a second run at the same time is refused, and a full disk doesn't lose bytes")
     func busyAndFull() async throws {
         let gate = Gate()
         origin.holdFirst(at: gate, after: 4 << 20)
@@ -116,7 +116,7 @@ import Testing
     }
 
     @Test(
-        "a download that is killed a hundred times at any moment gives the right file and fetches few bytes twice",
+        "a download that is killed a hundred times at random gives the right file and fetches few bytes twice",
         arguments: [1, 4])
     func killed(segments: Int) async throws {
         origin.set {

@@ -28,7 +28,9 @@ import Testing
         }
     }
 
-    @Test("after a cut the rest is requested under the condition of the entity tag", arguments: Wire.allCases)
+    @Test(
+        "after an interruption, the remaining bytes are requested with the entity tag as the condition",
+        arguments: Wire.allCases)
     func resumes(wire: Wire) async throws {
         cutChunks(after: 600_000)
         try await agent(origin.server, wire).send(Get(folder.file("a")))
@@ -48,7 +50,7 @@ import Testing
         #expect(try folder.data("a") == film && firsts.count == 2 && firsts[1] ?? 0 > 0)
     }
 
-    @Test("several cuts only repeat the last byte of each", arguments: Wire.allCases)
+    @Test("several interruptions repeat only the last byte of each", arguments: Wire.allCases)
     func resumesOften(wire: Wire) async throws {
         origin.set { resource in
             resource.twist = { number, _, response in
@@ -89,7 +91,7 @@ import Testing
         #expect(try folder.data("a") == film)
     }
 
-    @Test("another version is never joined", arguments: Wire.allCases, [true, false])
+    @Test("bytes of another version are never joined", arguments: Wire.allCases, [true, false])
     func changed(wire: Wire, knowsConditions: Bool) async throws {
         let new = bytes(910_000, seed: 3)
         origin.set { resource in
@@ -105,7 +107,7 @@ import Testing
         #expect(try folder.data("a") == new && folder.names == ["a"])
     }
 
-    @Test("a server without ranges sends the whole, of which the known bytes are not written again")
+    @Test("a server without ranges sends the whole file, and known bytes aren't written again")
     func withoutRanges() async throws {
         let film = film
         origin.set { resource in
@@ -122,7 +124,7 @@ import Testing
         #expect(notices.all.contains { if case .skipping = $0 { true } else { false } })
     }
 
-    @Test("a body of the same version that is shorter than the bytes on disk doesn't count as the whole")
+    @Test("a body of the same version that is shorter than the bytes on disk doesn't count as complete")
     func shorter() async throws {
         let film = film
         origin.set { resource in

@@ -9,7 +9,7 @@ import Testing
 @Suite("Progress, pause and cancellation of uploads", .leakChecked) struct ControlTests {
     private let film = bytes(800_000)
 
-    @Test("progress ends with all bytes, confirmed, and reports what a broken request lost", arguments: kinds)
+    @Test("progress ends with all bytes confirmed, and reports the bytes that a broken request lost", arguments: kinds)
     func progress(kind: UploadOrigin.Kind) async throws {
         let origin = try UploadOrigin(kind)
         origin.set { $0.fault = { number, _ in number == kind.firstRequest ? .cut(300_000) : nil } }
@@ -99,7 +99,7 @@ import Testing
         #expect(origin.snapshot.bodies.isEmpty)
     }
 
-    @Test("waits are reported with their end, and follow Retry-After; one that is too long ends the upload")
+    @Test("waits are reported with their end, and follow Retry-After; a wait that is too long ends the upload")
     func waits() async throws {
         let origin = try UploadOrigin(.tus)
         origin.set { $0.fault = { number, _ in number == 2 ? .respond(503, [.retryAfter: "30"]) : nil } }
@@ -135,7 +135,7 @@ import Testing
         #expect(notes.map(\.name) == ["retrying", "continuing"] && notes.last?.description.contains("300000") == true)
     }
 
-    @Test("the explanation names the protocol, and an outer signature is a problem")
+    @Test("the explanation names the protocol, and reports an outer signature as a problem")
     func explanation() {
         let options = UploadOptions(uploadProtocol: .tus, maximumSegments: 4)
         #expect(ResumableUploadFilter(options).explanation == "uploads in 4 segments that resume after failures (tus)")

@@ -6,7 +6,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite("Credentials that end during an upload", .leakChecked) struct CredentialTests {
+@Suite("Credentials that expire during an upload", .leakChecked) struct CredentialTests {
     @Test("a token that expires between two parts is replaced, and no byte is sent twice or lost", arguments: kinds)
     func expired(kind: UploadOrigin.Kind) async throws {
         let film = bytes(500_000)

@@ -15,7 +15,9 @@ import Testing
         return UploadPlan(total: total, server: server)
     }
 
-    @Test("a part is as large as one request may be, down to the server's minimum", arguments: [0, 30, 99, 100])
+    @Test(
+        "a part is as large as one request allows, but not smaller than the server's minimum",
+        arguments: [0, 30, 99, 100])
     func parts(offset: Int64) {
         var limits = UploadLimits()
         func part(_ maximum: Int64?) -> UploadPart { UploadPart(at: offset, of: 100, within: limits, upTo: maximum) }
@@ -31,7 +33,7 @@ import Testing
         #expect(UploadPart(at: offset, of: nil, within: limits, upTo: 5).count == nil)
     }
 
-    @Test("both versions of the draft state their number, and a server that may not know it gets the whole body")
+    @Test("both draft versions state their number, and a server that may not know them gets the whole body")
     func draftRequests() {
         for (uploadProtocol, version) in [(UploadProtocol.draft6, "6"), (.draft8, "8")] {
             var plan = plan(uploadProtocol, isConfirmed: false)
@@ -56,7 +58,7 @@ import Testing
         }
     }
 
-    @Test("what is held back: the last byte, or everything if that is less than a server takes at once, or is unknown")
+    @Test("the last byte is held back, or everything if that leaves less than the server's minimum, or that is unknown")
     func heldBack() {
         for uploadProtocol in [UploadProtocol.draft6, .draft8, .tus] {
             var plan = plan(uploadProtocol)
@@ -88,7 +90,8 @@ import Testing
         }
     }
 
-    @Test("the requests of tus: an empty body of the whole length, or the first bytes if the server takes them")
+    @Test(
+        "with tus, the creating request has the body's length and no body, or the first bytes if the server allows it")
     func tusRequests() {
         var plan = plan(.tus)
         plan.metadata = ["filename": "a b.txt", "is_confidential": "", "bad key": "x", "": "y"]
@@ -107,7 +110,7 @@ import Testing
         #expect(plan.server.dialect.creation(plan, method: .post, digest: nil).part == nil)
     }
 
-    @Test("the draft: a response without `Upload-Complete: ?0` ends the upload")
+    @Test("with the draft, a response without `Upload-Complete: ?0` ends the upload")
     func draftVerdicts() throws {
         let plan = plan(.draft8)
         let (dialect, part) = (plan.server.dialect, UploadPart(offset: 50, count: 50, isLast: true))
@@ -148,7 +151,7 @@ import Testing
         #expect(dialect.verdict(onAppend: try response(201), plan, part: middle) == .has(10))
     }
 
-    @Test("tus: an upload is complete when the server has all bytes")
+    @Test("with tus, an upload is complete when the server has all bytes")
     func tusVerdicts() throws {
         let plan = plan(.tus)
         let (dialect, part) = (plan.server.dialect, UploadPart(offset: 50, count: 50, isLast: true))
@@ -171,7 +174,7 @@ import Testing
         guard case .damaged = try appended(460) else { return #expect(Bool(false)) }
     }
 
-    @Test("the response to OPTIONS decides the protocol, unless the app has")
+    @Test("the response to OPTIONS determines the protocol, unless the app has")
     func offers() {
         func server(_ headers: HTTPHeaders, _ chosen: UploadProtocol = .automatic) -> UploadServer {
             UploadServer(offering: headers, chosen: chosen)
@@ -192,7 +195,7 @@ import Testing
         #expect(server([:], .tus).uploadProtocol == .tus)
     }
 
-    @Test("ages and dates of both protocols, and values that cannot be read")
+    @Test("ages and dates of both protocols are read, and unreadable values ignored")
     func fields() {
         let now = Date(timeIntervalSince1970: 1_000_000_000)
         func seconds(_ headers: HTTPHeaders) -> Double? {
@@ -200,6 +203,10 @@ import Testing
         }
         #expect(seconds(["Upload-Limit": "max-age=60"]) == 60 && seconds(["Upload-Limit": "expires=7"]) == 7)
         #expect(seconds(["Upload-Expires": "Sun, 09 Sep 2001 01:46:50 GMT"]) == 10)
+        // The server's clock is an hour behind.
+        let date = "Sun, 09 Sep 2001 00:46:40 GMT"
+        #expect(seconds(["Date": date, "Upload-Expires": "Sun, 09 Sep 2001 00:46:50 GMT"]) == 10)
+        #expect(seconds(["Date": date, "Upload-Limit": "max-age=60"]) == 60)
         #expect(seconds(["Upload-Limit": "max-size=1"]) == nil && seconds(["Upload-Limit": "=?"]) == nil)
         for text in ["", "-1", "1.5", "0x10", "1 2", "1152921504606846977", "١"] {
             #expect(UploadFields.integer(["N": text], "N") == nil, "\(text)")
@@ -211,7 +218,7 @@ import Testing
     }
 
     @Test(
-        "samples lie within the body, in order, and read all of a short one",
+        "samples are inside the body, in order, and cover all of a short body",
         arguments: [0, 1, 262_144, 262_145, 1 << 40])
     func samples(size: Int64) {
         let samples = SourceFingerprint.samples(of: size)

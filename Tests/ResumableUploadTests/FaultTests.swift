@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test("a server that falls silent is given up after the request's timeout", arguments: kinds)
+    @Test("a silent server ends the attempt after the request's timeout", arguments: kinds)
     func silent(kind: UploadOrigin.Kind) async throws {
         let origin = try UploadOrigin(kind)
         origin.set { $0.fault = { number, _ in number == kind.firstRequest ? .cut(250_000, .stall) : nil } }
@@ -152,7 +152,7 @@ import Testing
         #expect(origin.snapshot.bodies.map { Data($0) } == [film])
     }
 
-    @Test("a damaged part is sent again if the server checks it")
+    @Test("a damaged part is sent again if the server verifies it")
     func damaged() async throws {
         let origin = try UploadOrigin(.tus)
         origin.set {
@@ -163,7 +163,7 @@ import Testing
         #expect(origin.snapshot.bodies.map { Data($0) } == [film])
     }
 
-    @Test("a server that takes no bytes ends the upload after the allowed number of attempts", arguments: kinds)
+    @Test("a server that accepts no bytes ends the upload after the allowed number of attempts", arguments: kinds)
     func endless(kind: UploadOrigin.Kind) async throws {
         let origin = try UploadOrigin(kind)
         origin.set {
@@ -175,7 +175,7 @@ import Testing
         #expect(origin.snapshot.log.count < 12 && origin.snapshot.bodies.isEmpty)
     }
 
-    @Test("a server that forgets each upload ends it", arguments: kinds)
+    @Test("a server that forgets every upload ends it", arguments: kinds)
     func forgetful(kind: UploadOrigin.Kind) async throws {
         let origin = try UploadOrigin(kind)
         origin.set {
@@ -198,7 +198,7 @@ import Testing
         }
     }
 
-    @Test("a request that may have been received isn't sent twice, unless it allows that")
+    @Test("a request that may have been received isn't sent twice, unless that is allowed")
     func notTwice() async throws {
         for (method, headers, count) in [
             (HTTPMethod.post, HTTPHeaders(), 1), (.put, [:], 2), (.post, [.idempotencyKey: "k"], 2),
@@ -211,7 +211,7 @@ import Testing
         }
     }
 
-    @Test("a location with another scheme is refused if that would be insecure")
+    @Test("a location with another scheme is refused if it would be insecure")
     func downgrade() async throws {
         let stub = StubTransport()
         stub.on("*", response: .status(201, headers: [.location: "http://a.example/files/1", "Upload-Complete": "?0"]))
@@ -242,7 +242,7 @@ import Testing
         #expect(origin.snapshot.uploads.count == 1 && origin.snapshot.bodies == [Array(film)])
     }
 
-    @Test("another origin that the server names gets the bytes, and no secret")
+    @Test("another origin that the server names gets the bytes without secrets")
     func elsewhere() async throws {
         let (first, second) = (try UploadOrigin(.tus), try UploadOrigin(.tus))
         second.set { $0.uploads["1"] = UploadOrigin.Upload(total: 500_000) }

@@ -44,7 +44,7 @@ import Testing
         origin.set { ($0.fault, $0.log) = ({ _, _ in nil }, []) }
     }
 
-    @Test("two bodies of one length to one URL are sent side by side", arguments: Kind.allCases, kinds)
+    @Test("two bodies of the same length to the same URL are uploaded concurrently", arguments: Kind.allCases, kinds)
     func sideBySide(kind: Kind, server: UploadOrigin.Kind) async throws {
         let (origin, gate, isFirst) = (try UploadOrigin(server), Gate(), Counter())
         origin.set { state in
@@ -62,7 +62,7 @@ import Testing
         #expect(ErrandResumableUploadTests.bodies(of: origin) == [film, other])
     }
 
-    @Test("an upload that was broken off is continued after another one of its length", arguments: Kind.allCases, kinds)
+    @Test("an interrupted upload continues after another upload of the same length", arguments: Kind.allCases, kinds)
     func afterAnother(kind: Kind, server: UploadOrigin.Kind) async throws {
         let origin = try UploadOrigin(server)
         let (first, second) = bodies(kind)
@@ -75,7 +75,29 @@ import Testing
         #expect(ErrandResumableUploadTests.bodies(of: origin) == [other, film])
     }
 
-    @Test("bodies in memory that differ in one byte, wherever it is, are never joined", arguments: kinds)
+    @Test(
+        "the same bytes with other metadata are another upload",
+        arguments: ["metadata", "type", "disposition"], kinds)
+    func metadata(difference: String, kind: UploadOrigin.Kind) async throws {
+        let origin = try UploadOrigin(kind)
+        func send(_ name: String) -> Send {
+            Send(.data(film)).with {
+                switch difference {
+                case "metadata": $0.uploadMetadata = ["filename": name]
+                case "type": $0.headers["Content-Type"] = "image/\(name)"
+                default: $0.headers["Content-Disposition"] = "attachment; filename=\(name)"
+                }
+            }
+        }
+        await leave(origin, send("a"))
+        _ = try await agent(origin).send(send("b"))
+        #expect(!origin.snapshot.log.contains("HEAD"))
+        origin.set { $0.log = [] }
+        _ = try await agent(origin).send(send("a"))
+        #expect(origin.snapshot.log == ["HEAD", "PATCH 250000"])
+    }
+
+    @Test("bodies in memory that differ in any byte are never joined", arguments: kinds)
     func oneByte(kind: UploadOrigin.Kind) async throws {
         let origin = try UploadOrigin(kind)
         await leave(origin, Send(.data(film)))
@@ -106,7 +128,7 @@ import Testing
     }
 
     @Test(
-        "an upload with a key that began at one origin does not end there when another one is asked for",
+        "a keyed upload that began at one origin doesn't continue at another",
         arguments: kinds)
     func origins(kind: UploadOrigin.Kind) async throws {
         let (staging, production) = (try UploadOrigin(kind), try UploadOrigin(kind))
@@ -118,7 +140,7 @@ import Testing
         #expect(staging.snapshot.log == ["HEAD", "PATCH 250000"])
     }
 
-    @Test("a key is the upload's own at one origin, whatever else is in its URL")
+    @Test("a key identifies the upload at one origin, with any URL")
     func signedAgain() async throws {
         let origin = try UploadOrigin(.draft(8))
         let send = Send(.file(folder.file("a/film.mp4"))).with { $0.uploadKey = "film 7" }
@@ -128,12 +150,12 @@ import Testing
     }
 
     @Test(
-        "the way from a directory to a file",
+        "the relative path from a directory to a file is calculated",
         arguments: [
             ("/a/b/film", "/a/b", "film"), ("/a/film", "/a/b/c", "../../film"), ("/film", "/", "film"),
             ("/a/b/film", "/c", "../a/b/film"), ("/a/./b/../film", "/a//c/", "../film"), ("/../film", "/a", "../film"),
         ])
-    func ways(path: String, directory: String, expected: String) {
+    func variants(path: String, directory: String, expected: String) {
         #expect(RelativePath.of(path, from: directory) == expected)
     }
 }

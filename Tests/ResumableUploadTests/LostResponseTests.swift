@@ -9,7 +9,7 @@ import Testing
     private let film = bytes(600_000)
 
     @Test(
-        "a lost response to the request that begins an upload never creates two complete uploads", arguments: kinds,
+        "a lost response to the creating request never creates two complete uploads", arguments: kinds,
         [0, 1, 2, 1000, 262_144, 262_145, 600_000])
     func creation(kind: UploadOrigin.Kind, count: Int) async throws {
         let (origin, body) = (try UploadOrigin(kind), film.prefix(count))
@@ -21,7 +21,7 @@ import Testing
         #expect((error == nil) == (kind != .tus || count > 0), "\(String(describing: error))")
     }
 
-    @Test("a request that may be received twice carries the whole body, and is sent again", arguments: kinds)
+    @Test("a request that can be received twice carries the whole body, and is sent again", arguments: kinds)
     func repeatable(kind: UploadOrigin.Kind) async throws {
         for (method, headers) in [(HTTPMethod.put, HTTPHeaders()), (.post, [.idempotencyKey: "k"])] {
             let (origin, body) = (try UploadOrigin(kind), bytes(1000))
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test("a body that is read from its start only is whole once, too", arguments: kinds, [nil, 600_000])
+    @Test("a body that can be read only from its start is also sent completely once", arguments: kinds, [nil, 600_000])
     func fromItsStart(kind: UploadOrigin.Kind, length: Int64?) async throws {
         // tus needs a length.
         if kind == .tus, length == nil { return }
@@ -46,7 +46,7 @@ import Testing
         #expect((error == nil) == (kind == .tus))
     }
 
-    @Test("a body of unknown length that was cut before its end is sent again", arguments: [true, false])
+    @Test("a body of unknown length that was interrupted is sent again", arguments: [true, false])
     func cutBeforeItsEnd(isSilent: Bool) async throws {
         let origin = try UploadOrigin(.draft(8))
         // More than socket buffers hold, in pieces, so the body ends after the cut.
@@ -60,7 +60,7 @@ import Testing
         #expect(bodies(of: origin) == [Data(count: piece.count * count)])
     }
 
-    @Test("a body that can be read once goes with one request", arguments: kinds)
+    @Test("a body that can be read only once is sent with one request", arguments: kinds)
     func once(kind: UploadOrigin.Kind) async throws {
         let origin = try UploadOrigin(kind)
         _ = try await agent(origin).send(Send(.stream(HTTPBody(film))))
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test(
-        "401, 423, 429 and 503 to the offset query leave the upload as it is",
+        "401, 423, 429 and 503 to the offset query keep the upload",
         arguments: [401, 423, 429, 503])
     func inquiryPostponed(status: Int) async throws {
         for kind in kinds {
@@ -114,7 +114,7 @@ import Testing
         #expect(reports.all.contains { $0.acknowledged == 250_000 })
     }
 
-    @Test("a server of the draft confirms bytes of the rest while they arrive")
+    @Test("with the draft, the server confirms remaining bytes while they arrive")
     func confirmedMeanwhile() async throws {
         let (server, arrived, confirmed) = (try TestServer(), Counter(), Gate())
         server.on(.options, "/files") { _ in .status(204).header("Upload-Limit", "min-size=0") }

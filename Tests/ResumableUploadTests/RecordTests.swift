@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test("a later start continues where the first one ended, and leaves no files at the end", arguments: kinds)
+    @Test("a later start continues after the first start, and leaves no files at the end", arguments: kinds)
     func resumed(kind: UploadOrigin.Kind) async throws {
         let origin = try UploadOrigin(kind)
         await leave(origin)
@@ -50,7 +50,7 @@ import Testing
         #expect(origin.snapshot.bodies.map { Data($0) } == [film] && names.isEmpty)
     }
 
-    @Test("a later start reports progress from where the first one ended", arguments: kinds)
+    @Test("a later start reports progress from the end of the first start", arguments: kinds)
     func progress(kind: UploadOrigin.Kind) async throws {
         let origin = try UploadOrigin(kind)
         await leave(origin)
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(
-        "a start after a failure finds the record free, although the transport still holds the body", arguments: kinds)
+        "a start after a failure can use the record, even if the transport still holds the body", arguments: kinds)
     func held(kind: UploadOrigin.Kind) async throws {
         let origin = try UploadOrigin(kind)
         let transport = Keeping()
@@ -91,7 +91,7 @@ import Testing
         #expect(origin.snapshot.log.first == "DELETE" && origin.snapshot.uploads["1"] == nil)
     }
 
-    @Test("an upload that the server has forgotten by its own word is not asked for")
+    @Test("an upload that the server has reported as forgotten isn't requested again")
     func expired() async throws {
         let origin = try UploadOrigin(.tus)
         origin.set { $0.expires = "Sun, 06 Nov 1994 08:49:37 GMT" }
@@ -101,7 +101,7 @@ import Testing
         #expect(origin.snapshot.log == ["OPTIONS", "POST", "PATCH 0"])
     }
 
-    @Test("a damaged record is never believed", arguments: 0..<24)
+    @Test("a damaged record isn't trusted", arguments: 0..<24)
     func damaged(seed: Int) async throws {
         let origin = try UploadOrigin(.draft(8))
         await leave(origin)
@@ -132,7 +132,7 @@ import Testing
         #expect(origin.snapshot.bodies.map { Data($0) } == [film] && names.isEmpty)
     }
 
-    @Test("an upload that the server refuses leaves no file", arguments: kinds)
+    @Test("an upload that the server rejects leaves no file", arguments: kinds)
     func refused(kind: UploadOrigin.Kind) async throws {
         let origin = try UploadOrigin(kind)
         origin.set { $0.fault = { _, request in request.method == .options ? nil : .respond(403) } }
@@ -140,7 +140,7 @@ import Testing
         #expect(names.isEmpty)
     }
 
-    @Test("a record of another request, or one that leads to another scheme than http, isn't used")
+    @Test("a record of another request, or with a location of another scheme than http, isn't used")
     func foreign() async throws {
         let origin = try UploadOrigin(.draft(8))
         for change in [
@@ -162,7 +162,7 @@ import Testing
         }
     }
 
-    @Test("the same upload runs once at a time; others run at the same time")
+    @Test("the same upload runs once at a time, and different uploads run concurrently")
     func busy() async throws {
         let origin = try UploadOrigin(.draft(8))
         let gate = Gate()
@@ -180,7 +180,7 @@ import Testing
         #expect(origin.snapshot.bodies.count == 2)
     }
 
-    @Test("no secret of the request is on the disk, and only the owner may read what is")
+    @Test("no secret of the request is on the disk, and only the owner can read the files")
     func secrets() async throws {
         let origin = try UploadOrigin(.draft(8))
         let send = send.with {
@@ -203,7 +203,7 @@ import Testing
         #expect(throws: TransferError.self) { try ResumableUploadFilter.pendingUploads(in: folder.file("none")) }
     }
 
-    @Test("a file that is written to while it is sent never arrives as a whole", arguments: kinds)
+    @Test("a file that is modified during the upload never arrives completely", arguments: kinds)
     func changedMeanwhile(kind: UploadOrigin.Kind) async throws {
         let origin = try UploadOrigin(kind)
         let path = folder.file("film.mp4")

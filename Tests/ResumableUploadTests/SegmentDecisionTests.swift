@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test(
-        "a body is divided into segments of about the same length",
+        "a body is divided into segments of similar length",
         arguments: [2, 100, 101, 12_345_678_901, 1 << 60], [0, 1, 2, 3, 16, 99])
     func split(total: Int64, count: Int) throws {
         let segments = UploadSegment.split(total, into: count, minimum: 1)
@@ -34,7 +34,7 @@ import Testing
             UploadSegment.split(0, into: 4, minimum: 0) == nil && UploadSegment.split(1, into: 4, minimum: -1) == nil)
     }
 
-    @Test("segments of a file are trusted only if they are adjacent and whole")
+    @Test("segments from a file are trusted only if they are adjacent and complete")
     func whole() throws {
         let segments = try #require(UploadSegment.split(100, into: 4, minimum: 1))
         #expect(UploadSegment.areWhole(segments, of: 100))
@@ -53,7 +53,7 @@ import Testing
         #expect(!UploadSegment.areWhole(many, of: 17))
     }
 
-    @Test("Upload-Concat is read as written, and ignored if it makes no sense")
+    @Test("a written Upload-Concat is read back unchanged, and invalid values are ignored")
     func field() {
         for concat in [UploadConcat.partial, .final(["/a", "https://b.example/c"])] {
             #expect(UploadConcat([UploadConcat.name: concat.text]) == concat)
@@ -68,7 +68,7 @@ import Testing
         #expect(UploadConcat(twice) == nil && UploadConcat([:]) == nil)
     }
 
-    @Test("places that fit are together no longer than the field may be", arguments: 2...16)
+    @Test("the locations to join are no longer than the field allows", arguments: 2...16)
     func length(count: Int) throws {
         for length in [30, 300, 430, 3000] {
             let places = try places(count, length: length)
@@ -79,7 +79,7 @@ import Testing
         #expect(try !UploadConcat.fits(places(1, length: 7000)[0].url, among: count))
     }
 
-    @Test("a segment goes without metadata, the request that joins them with it and without a length")
+    @Test("segments are sent without metadata, and the joining request with metadata and without a length")
     func requests() throws {
         var server = UploadServer(.tus)
         server.extensions = ["creation", "creation-with-upload"]
@@ -120,7 +120,7 @@ import Testing
         #expect(try verdict("final;/a /b") == .has(7))
     }
 
-    @Test("a record from before there were segments is read, and one with segments has their locations")
+    @Test("a record from before segments existed can be read, and a record with segments has their locations")
     func record() throws {
         let old = """
             {"acknowledged":5,"format":1,"request":"r","resource":{"url":"http://a.example/1"},"server":{"algorithms":[],\

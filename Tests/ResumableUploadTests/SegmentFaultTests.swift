@@ -17,7 +17,7 @@ import Testing
         func first(_ request: RecordedRequest) -> Bool { seen.withLock { $0.insert(request.path).inserted } }
     }
 
-    @Test("segments that are cut at any byte continue at the server's offset", arguments: 0..<12)
+    @Test("segments that are interrupted at any byte continue at the server's offset", arguments: 0..<12)
     func cut(seed: Int) async throws {
         let origin = try joiningOrigin()
         let random = Mutex(SeededGenerator(seed: UInt64(seed) + 100))
@@ -39,7 +39,7 @@ import Testing
         #expect(bodies(of: origin) == [film])
     }
 
-    @Test("a segment that the server has forgotten starts over alone")
+    @Test("only a segment that the server has forgotten starts over")
     func forgotten() async throws {
         let origin = try joiningOrigin()
         let (cuts, heads) = (Once(), Counter())
@@ -60,7 +60,7 @@ import Testing
         #expect(origin.snapshot.received == 800_003 + 100_000)
     }
 
-    @Test("a segment of which the server lost a part, or reports a wrong offset, arrives whole")
+    @Test("a segment arrives completely if the server lost a part of it or reports a wrong offset")
     func otherOffset() async throws {
         for fault in [UploadOrigin.Fault.keepOnly(50_000), .offset("20000"), .offset("999999999"), .length(7)] {
             let origin = try joiningOrigin()
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test("a damaged segment is sent again if the server checks it")
+    @Test("a damaged segment is sent again if the server verifies it")
     func damaged() async throws {
         let origin = try joiningOrigin()
         let patches = Counter()
@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test(
-        "a segment that is refused ends the others, and the refusal is the response of the call", arguments: [401, 413])
+        "a rejected segment ends the others, and the rejection is the response of the call", arguments: [401, 413])
     func refused(status: Int) async throws {
         let origin = try joiningOrigin()
         breakFirst(origin, .respond(status))
@@ -131,7 +131,7 @@ import Testing
         #expect(origin.snapshot.misplaced == 0 && origin.snapshot.received == 800_003)
     }
 
-    @Test("offsets in interim responses that are greater than any body don't count as acknowledged")
+    @Test("interim offsets beyond the body don't count as acknowledged")
     func hugeInterimOffsets() async throws {
         let transport = Boasting(segments: 10)
         let agent = NetworkAgent(
@@ -173,7 +173,7 @@ import Testing
         }
     }
 
-    @Test("places that are too long to be listed lead to one connection")
+    @Test("if the locations are too long to list, the body is sent over one connection")
     func longPlaces() async throws {
         let origin = try joiningOrigin()
         origin.set { $0.naming = String(repeating: "x", count: 2000) }
@@ -197,7 +197,7 @@ import Testing
         }
     }
 
-    @Test("segments are joined once more only if that is safe")
+    @Test("segments are joined again only if that is safe")
     func lostResponse() async throws {
         for (method, headers, count) in [
             (HTTPMethod.post, HTTPHeaders(), 1), (.put, [:], 2), (.post, [.idempotencyKey: "k"], 2),
@@ -212,7 +212,7 @@ import Testing
     }
 
     @Test(
-        "after a lost response the next start joins again, or sends the missing segments again",
+        "after a lost response, the next start joins again, or sends the missing segments again",
         arguments: [false, true])
     func nextStart(deletes: Bool) async throws {
         let origin = try joiningOrigin()
@@ -230,7 +230,7 @@ import Testing
         #expect(try ResumableUploadFilter.pendingUploads(in: folder.url).isEmpty)
     }
 
-    @Test("if it is safe, segments that are gone after a lost response are sent again at once")
+    @Test("segments that are missing after a lost response are sent again at once, if that is safe")
     func goneAtOnce() async throws {
         let origin = try joiningOrigin()
         origin.set { $0.deletesJoined = true }
@@ -239,7 +239,7 @@ import Testing
         #expect(bodies(of: origin) == [film, film])
     }
 
-    @Test("a request to join that was not worked on is sent again", arguments: [408, 423, 429, 503])
+    @Test("a joining request that wasn't processed is sent again", arguments: [408, 423, 429, 503])
     func notYet(status: Int) async throws {
         let origin = try joiningOrigin()
         breakJoining(origin, .respond(status, [.retryAfter: "0"]))
@@ -247,7 +247,7 @@ import Testing
         #expect(bodies(of: origin) == [film] && origin.snapshot.received == 800_003)
     }
 
-    @Test("a failure inside the server may happen after its work, so it is the response", arguments: [500, 502, 504])
+    @Test("an internal server error may occur after the work, so it is the response", arguments: [500, 502, 504])
     func perhaps(status: Int) async throws {
         let origin = try joiningOrigin()
         breakJoining(origin, .respond(status))
@@ -259,7 +259,7 @@ import Testing
         #expect(bodies(of: origin) == [film])
     }
 
-    @Test("a segment that is missing when they are joined is sent again, and no other")
+    @Test("only a segment that is missing when joining is sent again")
     func missing() async throws {
         let origin = try joiningOrigin()
         let (joins, heads) = (Counter(), Counter())
@@ -278,7 +278,7 @@ import Testing
     }
 
     @Test(
-        "a server that can't join, or has no segments, gets the body over one connection", arguments: [431, 501],
+        "a server that doesn't support joining or segments gets the body over one connection", arguments: [431, 501],
         [false, true])
     func cannotJoin(status: Int, atOnce: Bool) async throws {
         let origin = try joiningOrigin()

@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test("a later start continues each segment at its place, and leaves no files at the end", arguments: [1, 2, 4])
+    @Test("a later start continues each segment at its offset, and leaves no files at the end", arguments: [1, 2, 4])
     func resumed(segments: Int) async throws {
         let origin = try joiningOrigin()
         try await leave(origin)
@@ -52,7 +52,7 @@ import Testing
         if segments == 1 { #expect(log == Array(repeating: ["HEAD", "PATCH 100000"], count: 4).joined() + ["POST"]) }
     }
 
-    @Test("an upload that is cancelled at any moment arrives once, byte by byte", arguments: 0..<4)
+    @Test("an upload that is cancelled at any moment arrives once, byte for byte", arguments: 0..<4)
     func cancelled(seed: Int) async throws {
         let origin = try joiningOrigin()
         var random = SeededGenerator(seed: UInt64(seed) + 1)
@@ -80,7 +80,7 @@ import Testing
         #expect(bodies(of: origin) == [film] && names.isEmpty && origin.snapshot.misplaced == 0)
     }
 
-    @Test("a file that changed begins again, and the server discards each segment")
+    @Test("a modified file starts over, and the server discards each segment")
     func changed() async throws {
         let origin = try joiningOrigin()
         try await leave(origin)
@@ -94,7 +94,7 @@ import Testing
         #expect((1...4).allSatisfy { origin.snapshot.uploads["\($0)"] == nil })
     }
 
-    @Test("a file that is written to while its segments are sent never arrives as a whole")
+    @Test("a file that is modified while its segments are sent never arrives completely")
     func changedMeanwhile() async throws {
         let origin = try joiningOrigin()
         let path = folder.file("film.mp4")
@@ -115,7 +115,7 @@ import Testing
         #expect(origin.snapshot.log.filter { $0 == "DELETE" }.count == 4)
     }
 
-    @Test("segments of a file that changed after they may have been joined are left to the server")
+    @Test("segments of a modified file that may have been joined are left to the server")
     func joined() async throws {
         let origin = try joiningOrigin()
         origin.set { $0.fault = { _, request in UploadOrigin.joins(request) ? .loseResponse : nil } }
@@ -126,7 +126,7 @@ import Testing
         #expect(bodies(of: origin) == [film, bytes(900_001, seed: 2)] && !origin.snapshot.log.contains("DELETE"))
     }
 
-    @Test("segments that the server reports as forgotten aren't asked for")
+    @Test("segments that the server reports as forgotten aren't requested again")
     func expired() async throws {
         let origin = try joiningOrigin()
         origin.set { $0.expires = "Sun, 06 Nov 1994 08:49:37 GMT" }
@@ -136,7 +136,7 @@ import Testing
         #expect(bodies(of: origin) == [film] && !origin.snapshot.log.contains("HEAD"))
     }
 
-    @Test("segments of another body, or that lead elsewhere, aren't used")
+    @Test("segments of another body, or with other locations, aren't used")
     func foreign() async throws {
         for change in [
             { (record: inout UploadRecord) in record.segments?[1].start += 1 },
@@ -159,7 +159,7 @@ import Testing
         }
     }
 
-    @Test("a record of one upload is continued as one, although there may be segments now")
+    @Test("a record of an upload in one piece is continued in one piece, even if segments are allowed now")
     func before() async throws {
         let origin = try joiningOrigin()
         origin.set { $0.fault = { _, request in request.method == .patch ? .cut(250_000) : nil } }
@@ -172,7 +172,7 @@ import Testing
         #expect(bodies(of: origin) == [film] && origin.snapshot.log == ["HEAD", "PATCH 250000"])
     }
 
-    @Test("a segment without a place in the record is begun")
+    @Test("a segment without a location in the record is created")
     func partly() async throws {
         let origin = try joiningOrigin()
         try await leave(origin)

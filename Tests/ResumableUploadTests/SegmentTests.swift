@@ -21,7 +21,7 @@ func joiningOrigin() throws -> UploadOrigin {
         try film.write(to: folder.file("film.mp4"))
     }
 
-    @Test("a body that opens at an offset is sent in segments, and joined", arguments: 0..<3)
+    @Test("a body that can be opened at an offset is sent in segments, and joined", arguments: 0..<3)
     func whole(kind: Int) async throws {
         let body: RequestBody =
             switch kind {
@@ -42,7 +42,7 @@ func joiningOrigin() throws -> UploadOrigin {
         #expect((1...4).allSatisfy { state.uploads["\($0)"]?.metadata == nil })
     }
 
-    @Test("segments are sent side by side, as many as there may be")
+    @Test("segments are sent concurrently, up to the limit")
     func sideBySide() async throws {
         let origin = try joiningOrigin()
         let gate = Gate()
@@ -54,7 +54,7 @@ func joiningOrigin() throws -> UploadOrigin {
         #expect(bodies(of: origin) == [film])
     }
 
-    @Test("everything else goes over one connection, as if there were no segments")
+    @Test("all other bodies are sent over one connection, as without segments")
     func alone() async throws {
         func log(_ options: UploadOptions, _ body: RequestBody, _ change: (inout UploadOrigin.State) -> Void = { _ in })
             async throws -> [String]
@@ -76,7 +76,7 @@ func joiningOrigin() throws -> UploadOrigin {
         #expect(bodies(of: draft) == [film] && draft.snapshot.log == ["OPTIONS", "POST", "PATCH 800002"])
     }
 
-    @Test("the most bytes of a request, and the checksums, are those of each segment's requests")
+    @Test("the maximum request size and checksums apply to each segment's requests")
     func parts() async throws {
         let origin = try joiningOrigin()
         let sums = Counter()
@@ -94,7 +94,7 @@ func joiningOrigin() throws -> UploadOrigin {
         #expect(patches == ["PATCH 0", "PATCH 0", "PATCH 150000", "PATCH 150000", "PATCH 300000", "PATCH 300000"])
     }
 
-    @Test("short segments go with the requests that begin them")
+    @Test("short segments are sent with their creating requests")
     func short() async throws {
         let origin = try joiningOrigin()
         origin.set { $0.extensions += ",creation-with-upload" }
@@ -103,7 +103,7 @@ func joiningOrigin() throws -> UploadOrigin {
         #expect(origin.snapshot.log == ["OPTIONS", "POST", "POST", "POST", "POST"])
     }
 
-    @Test("the limit of the server is for the whole")
+    @Test("the server's limit applies to the whole body")
     func tooLarge() async throws {
         let origin = try joiningOrigin()
         origin.set { $0.limits = "800002" }
@@ -111,7 +111,7 @@ func joiningOrigin() throws -> UploadOrigin {
         #expect((error as? TransferError)?.code == .tooLarge && origin.snapshot.log == ["OPTIONS"])
     }
 
-    @Test("an idempotency key goes with the request that joins the segments only")
+    @Test("an idempotency key is sent only with the joining request")
     func headers() async throws {
         let origin = try joiningOrigin()
         let seen = Mutex<[String]>([])
@@ -131,7 +131,7 @@ func joiningOrigin() throws -> UploadOrigin {
             ])
     }
 
-    @Test("the progress of all segments adds up, and falls with a new transfer only", arguments: 0..<6)
+    @Test("the progress of all segments is added up, and decreases only with a new transfer", arguments: 0..<6)
     func progress(seed: Int) async throws {
         let origin = try joiningOrigin()
         let random = Mutex(SeededGenerator(seed: UInt64(seed) + 1))
@@ -161,7 +161,7 @@ func joiningOrigin() throws -> UploadOrigin {
         #expect(bodies(of: origin) == [film])
     }
 
-    @Test("a pause closes all connections, and then each segment continues where it was")
+    @Test("a pause closes all connections, and then each segment continues")
     func pause() async throws {
         let origin = try joiningOrigin()
         let stalls = Counter()

@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test("an upload that is killed twenty times at any moment arrives once, byte by byte", arguments: kinds)
+    @Test("an upload that is killed twenty times at random arrives once, byte for byte", arguments: kinds)
     func killed(kind: UploadOrigin.Kind) async throws {
         let origin = try UploadOrigin(kind)
         var random = SeededGenerator(seed: 7)
@@ -83,7 +83,7 @@ import Testing
         #expect(origin.snapshot.misplaced == 0 && origin.snapshot.log.filter { $0 == "HEAD" }.count > 5)
     }
 
-    @Test("an upload in segments that is killed twenty times at any moment arrives once, byte by byte")
+    @Test("an upload in segments that is killed twenty times at random arrives once, byte for byte")
     func killedInSegments() async throws {
         let origin = try joiningOrigin()
         var random = SeededGenerator(seed: 11)

@@ -29,7 +29,7 @@ let kinds: [UploadOrigin.Kind] = [.draft(8), .draft(6), .tus]
         }
     }
 
-    @Test("the response that ends the upload is the output; with tus it names the upload")
+    @Test("the response that ends the upload is the output, and with tus it names the upload")
     func output() async throws {
         let draft = try UploadOrigin(.draft(8))
         let first = try await agent(draft).send(Send(.data(film))).value
@@ -41,7 +41,7 @@ let kinds: [UploadOrigin.Kind] = [.draft(8), .draft(6), .tus]
     }
 
     @Test(
-        "a server that knows no protocol gets one ordinary request, and the notice reports that",
+        "a server without a resumable protocol gets one ordinary request, and the notice reports that",
         arguments: [true, false])
     func ordinary(asks: Bool) async throws {
         let origin = try UploadOrigin(.ordinary)
@@ -81,7 +81,7 @@ let kinds: [UploadOrigin.Kind] = [.draft(8), .draft(6), .tus]
         #expect(bodies(of: origin) == [film])
     }
 
-    @Test("a body that can be read once fails with the error of the first attempt", arguments: kinds)
+    @Test("a body that can be read only once fails with the first attempt's error", arguments: kinds)
     func once(kind: UploadOrigin.Kind) async throws {
         let origin = try UploadOrigin(kind)
         origin.set { $0.fault = { _, request in request.method == .options ? nil : .cut(300_000) } }
@@ -98,7 +98,7 @@ let kinds: [UploadOrigin.Kind] = [.draft(8), .draft(6), .tus]
         func cancel() {}
     }
 
-    @Test("requests carry no more than the app allows or the server takes", arguments: kinds, [true, false])
+    @Test("requests don't exceed the size that the app allows or the server accepts", arguments: kinds, [true, false])
     func parts(kind: UploadOrigin.Kind, byServer: Bool) async throws {
         let origin = try UploadOrigin(kind)
         if byServer, kind == .tus { return }
@@ -109,7 +109,7 @@ let kinds: [UploadOrigin.Kind] = [.draft(8), .draft(6), .tus]
         #expect(origin.snapshot.log == ["OPTIONS", "POST", "PATCH 200000", "PATCH 400000", "PATCH 600000"])
     }
 
-    @Test("a short body is sent with the request that begins the upload, as a whole only if that may be repeated")
+    @Test("a short body is sent with the creating request, completely only if that can be repeated")
     func short() async throws {
         let key: HTTPHeaders = [.idempotencyKey: "k"]
         for (extensions, headers, log) in [
@@ -124,7 +124,7 @@ let kinds: [UploadOrigin.Kind] = [.draft(8), .draft(6), .tus]
         }
     }
 
-    @Test("without a 104, a server of the draft names the upload in its response to an empty beginning")
+    @Test("a draft server without 104 names the upload in its response to an empty creating request")
     func withoutInterim() async throws {
         let origin = try UploadOrigin(.draft(8))
         origin.set {
@@ -135,7 +135,7 @@ let kinds: [UploadOrigin.Kind] = [.draft(8), .draft(6), .tus]
         #expect(bodies(of: origin) == [film])
     }
 
-    @Test("a body beyond the limit of the server is not sent")
+    @Test("a body above the server's limit isn't sent")
     func tooLarge() async throws {
         let origin = try UploadOrigin(.draft(8))
         origin.set { $0.limits = "max-size=699999" }
@@ -144,7 +144,7 @@ let kinds: [UploadOrigin.Kind] = [.draft(8), .draft(6), .tus]
         #expect((error as? TransferError)?.request != nil)
     }
 
-    @Test("a digest of the whole body goes with the creation, one of each part with tus")
+    @Test("the digest of the whole body is sent with the creation, and with tus a digest of each part")
     func digests() async throws {
         let seen = Mutex<[String]>([])
         for kind in [UploadOrigin.Kind.draft(8), .tus] {
@@ -163,7 +163,7 @@ let kinds: [UploadOrigin.Kind] = [.draft(8), .draft(6), .tus]
         #expect(seen.withLock { $0 } == ["sha-256", "sha256 "])
     }
 
-    @Test("the request's own fields of the protocol are refused, and so is an upload without a body")
+    @Test("a request with the protocol's own fields is refused, and so is an upload without a body")
     func invalid() async throws {
         let origin = try UploadOrigin(.draft(8))
         for send in [Send(.none), Send(.data(film)).with { $0.headers = ["Upload-Offset": "3"] }] {
@@ -173,7 +173,7 @@ let kinds: [UploadOrigin.Kind] = [.draft(8), .draft(6), .tus]
         #expect(origin.snapshot.log.isEmpty)
     }
 
-    @Test("the user's fields are sent with each request, fields that describe the body with the first only")
+    @Test("the request's fields are sent with each request, except for fields that describe the body")
     func headers() async throws {
         let origin = try UploadOrigin(.draft(8))
         let seen = Mutex<[String]>([])
@@ -198,7 +198,7 @@ let kinds: [UploadOrigin.Kind] = [.draft(8), .draft(6), .tus]
             ])
     }
 
-    @Test("requests that aren't uploads pass")
+    @Test("requests that aren't uploads pass unchanged")
     func others() async throws {
         let origin = try UploadOrigin(.ordinary)
         let response = try await agent(origin).send(Call<HTTPResponse>(.post, "files", body: .data(film))).value

@@ -9,7 +9,7 @@ import Testing
         _ wire: Wire, _ time: ManualTimeSource, _ policy: BreakerPolicy = BreakerPolicy(), before: [any Filter] = []
     ) -> NetworkAgent { NetworkAgent(wire, before + [.breaker(policy)], time) }
 
-    @Test("a host that is down gets no requests, then one probe, and all requests once the probe succeeds")
+    @Test("a host that is down gets no requests, then one probe, and all requests after the probe succeeds")
     func probing() async throws {
         let (time, up, door) = (ManualTimeSource(), Log<Bool>(), Gate())
         let wire = Wire { _, request, _ in
@@ -21,7 +21,8 @@ import Testing
         for _ in 0..<10 { #expect(await failure { try await agent.send(Get()) } == "500") }
         let error = await #expect(throws: ResilienceError.self) { try await agent.send(Get()) }
         #expect(error?.code == .breakerOpen && error?.remaining == .seconds(5) && wire.sent == 10)
-        #expect(error?.description.hasSuffix("none is sent for another 5 s") == true && error?.failureSentence == .busy)
+        #expect(error?.description.hasSuffix("requests are rejected for another 5 s") == true)
+        #expect(error?.failureSentence == .busy)
         #expect((error as (any Error)? as? any RequestFailure)?.isRetryable == true)
         time.advance(by: .milliseconds(4_999))
         #expect(await failure { try await agent.send(Get()) } == "breakerOpen")
@@ -51,7 +52,7 @@ import Testing
         #expect(wire.sent == 16)
     }
 
-    @Test("accessories learn the new state of the breaker, with its host")
+    @Test("accessories receive the new state of the breaker, with its host")
     func notes() async throws {
         let (time, notes, up) = (ManualTimeSource(), Notes(), Log<Bool>())
         let wire = Wire { _, request, _ in response(request, up.count == 0 ? 500 : 200) }
@@ -67,7 +68,7 @@ import Testing
         #expect(Set(changes.map(\.host)) == ["api.example.com:443"])
     }
 
-    @Test("a cancelled probe leaves its place to the next request")
+    @Test("a cancelled probe is replaced by the next request")
     func cancelledProbe() async throws {
         let (time, door) = (ManualTimeSource(), Gate())
         let wire = Wire { number, request, _ in
@@ -87,7 +88,7 @@ import Testing
     }
 
     @Test(
-        "a response that isn't the host's failure doesn't open it: 404, 429, a 503 with Retry-After, cancellations, bad certificates"
+        "a response that isn't the host's fault doesn't open it: 404, 429, Retry-After, cancellations, bad certificates"
     )
     func neutral() async throws {
         for kind in 0..<5 {
@@ -107,7 +108,7 @@ import Testing
         }
     }
 
-    @Test("failures below the share, below the fewest requests, or long ago, do not open it")
+    @Test("few failures, a low share of failures, or old failures don't open it")
     func shares() async throws {
         let time = ManualTimeSource()
         let mixed = Wire { number, request, _ in response(request, number % 5 < 2 ? 500 : 200) }
@@ -123,7 +124,7 @@ import Testing
         #expect(slow.sent == 450)
     }
 
-    @Test("a response to a request from before it opened has no effect")
+    @Test("a response to a request that was sent before it opened has no effect")
     func latecomers() async throws {
         let (time, door) = (ManualTimeSource(), Gate())
         let wire = Wire { number, request, _ in
@@ -153,7 +154,7 @@ import Testing
         #expect(try await agent.send(Get()).value == "ok")
     }
 
-    @Test("nonsense in a policy neither traps nor leaves a host unprotected forever")
+    @Test("invalid policy values neither trap nor leave a host unprotected")
     func nonsense() async {
         let time = ManualTimeSource()
         var policy = BreakerPolicy(
@@ -170,7 +171,7 @@ import Testing
 
 @Suite("The timeout of an attempt", .endsInTime, .leakChecked) struct AttemptTimeoutTests {
     @Test(
-        "an attempt that takes too long is ended, repeated, and counts for the breaker, although bytes keep arriving"
+        "an attempt that takes too long is ended, repeated, and counted by the breaker, even if bytes arrive"
     )
     func slow() async throws {
         let (time, ended) = (ManualTimeSource(), Gate())
@@ -195,7 +196,7 @@ import Testing
         #expect(wire.sent == 2 && time.sleeperCount == 0)
     }
 
-    @Test("its error is a timeout with its own text; a fast response leaves no timer")
+    @Test("its error is a timeout with its own text, and a fast response leaves no timer")
     func error() async throws {
         let time = ManualTimeSource()
         let stub = StubTransport()
@@ -214,7 +215,7 @@ import Testing
         try await eventually { time.sleeperCount == 0 }
     }
 
-    @Test("a cancellation is a cancellation, and ends at once")
+    @Test("a cancellation isn't a timeout, and ends the attempt at once")
     func cancelled() async throws {
         let time = ManualTimeSource()
         let agent = NetworkAgent(.stub(.text("late").delayed(by: .seconds(20))), [.attemptTimeout(.seconds(10))], time)

@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test(
-        "a server that fails every call gets at most 1.1 times the calls of the app, one after the other and at once",
+        "a server that fails every call gets at most 1.1 times the app's calls, in sequence and concurrently",
         arguments: [50, 100, 1_000])
     func dying(calls: Int) async {
         for atOnce in [false, true] {
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test("time brings no new reserve while every call fails, and does once one succeeds")
+    @Test("time doesn't refill the reserve while every call fails, but does after a success")
     func time() async throws {
         let time = ManualTimeSource()
         let down = Log<Bool>()
@@ -50,7 +50,7 @@ import Testing
         #expect(try await agent2.send(Get()).value == "ok")
     }
 
-    @Test("a server that fails after many good calls is not stormed for as many")
+    @Test("a server that fails after many successful calls doesn't get as many retries")
     func saved() async {
         let (good, bad) = (3_000, 500)
         let wire = Wire { number, request, _ in response(request, number <= good ? 200 : 503) }
@@ -73,7 +73,7 @@ import Testing
         #expect(wire.sent <= 110)
     }
 
-    @Test("one call may use all of its attempts, however many there are")
+    @Test("one call can use all of its attempts, in any number")
     func single() async {
         let stub = StubTransport(.status(503))
         let agent = NetworkAgent(stub, [.retry(standard { $0.maximumAttempts = 12 })])
@@ -90,7 +90,7 @@ import Testing
         #expect(wire.sent <= 1_110)
     }
 
-    @Test("nonsense in a budget allows the reserve and no more", arguments: [Double.nan, -1, -Double.infinity, 0])
+    @Test("invalid budget values allow only the reserve", arguments: [Double.nan, -1, -Double.infinity, 0])
     func nonsense(share: Double) async {
         let stub = StubTransport(.status(503))
         let agent = NetworkAgent(stub, [.retry(standard { $0.budget = RetryBudget(share: share, reserve: -3) })])
@@ -98,7 +98,7 @@ import Testing
         #expect(stub.received.count == 102)
     }
 
-    @Test("a retry that is cancelled while it waits doesn't use the budget")
+    @Test("a retry that is cancelled while waiting doesn't use the budget")
     func refund() async throws {
         let time = ManualTimeSource()
         let stub = StubTransport(.status(503))

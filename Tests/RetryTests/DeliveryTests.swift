@@ -11,7 +11,7 @@ import Testing
     private func eager(_ attempts: Int) -> RetryPolicy { policy(attempts) { $0.backoff = .none } }
 
     @Test(
-        "a POST is not repeated after a redirect whose target cannot be reached",
+        "a POST isn't repeated after a redirect to an unreachable target",
         arguments: [301, 302, 303, 307, 308], unreachable)
     func redirected(status: Int, code: ErrandError.Code) async throws {
         for attempts in [3, 5] {
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test("a POST is repeated as long as no server was reached, and no longer")
+    @Test("a POST is repeated only while no server was reached")
     func firstHop() async throws {
         let stub = StubTransport()
         let refused = StubResponse.failure(ErrandError(.cannotConnect, ""))
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(
-        "a filter within the retry that sends twice, sends its own request, or sends two at once has reached a server",
+        "an inner filter that sends twice, sends its own request, or sends two at once counts as reaching a server",
         arguments: FilterStages.inner)
     func innerFilters(stage: FilterStages) async throws {
         // The second of two requests is refused.
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test("with standardResilience and coalescing around it, a received POST is sent once")
+    @Test("with standardResilience and an outer coalescing filter, a received POST is sent once")
     func combined() async throws {
         let stub = StubTransport { request in
             request.method == .post

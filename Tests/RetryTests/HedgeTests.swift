@@ -64,7 +64,7 @@ import Testing
         #expect(lane.wire.sent <= 1_050 && lane.wire.sent > 1_000)
     }
 
-    @Test("no request is hedged before enough is known, and never more than the share")
+    @Test("no request is hedged without enough measurements, and never more than the share")
     func budget() async throws {
         // The whole host becomes slow at the 101st request: later calls are slower than those before.
         let lane = Lane { number in number <= 100 ? .milliseconds(10) : .milliseconds(20) }
@@ -100,7 +100,7 @@ import Testing
         return (agent, wire, notes)
     }
 
-    @Test("the loser is cancelled, and its end isn't awaited")
+    @Test("the losing request is cancelled, without waiting for its end")
     func loser() async throws {
         let (time, cancelled) = (ManualTimeSource(), Log<Int>())
         let (agent, wire, notes) = try await warm(time) { number, request, options in
@@ -119,7 +119,7 @@ import Testing
         #expect(wire.sent == 42 && notes.count("hedge") == 1)
     }
 
-    @Test("a failure of either request waits for the other one")
+    @Test("if one request fails, the other is awaited")
     func failures() async throws {
         for secondFails in [false, true] {
             let (time, door) = (ManualTimeSource(), Gate())
@@ -143,7 +143,7 @@ import Testing
     }
 
     /// Tests only the race: if two responses arrive together, nobody outside can see which one it receives first.
-    @Test("of two failures the first one counts", arguments: [false, true])
+    @Test("if both requests fail, the first failure is thrown", arguments: [false, true])
     func twoFailures(isReversed: Bool) async {
         let racing = ClosureFilter { exchange, next in
             let race = HedgeRace(HedgedRequest(exchange, next))
@@ -181,7 +181,7 @@ import Testing
         try await eventually { cancelled.all.sorted() == [1, 2] && time.sleeperCount == 0 }
     }
 
-    @Test("requests that may not be sent twice aren't hedged: a POST, a body that is read once, a stream, a file")
+    @Test("requests that can't be sent twice aren't hedged: a POST, a body that can be read once, a stream, a file")
     func eligibility() async throws {
         struct File: DownloadRequest {
             let destination: URL

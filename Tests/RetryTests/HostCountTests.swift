@@ -11,7 +11,7 @@ import Testing
     private static let hosts = 1_200
     private static func url(_ host: Int) -> String { "https://h\(host).example/" }
 
-    @Test("the budget of retries holds for each of them")
+    @Test("the retry budget applies to each host")
     func budget() async {
         let wire = Wire { _, request, _ in response(request, 503) }
         var policy = RetryPolicy(backoff: .none)
@@ -24,7 +24,7 @@ import Testing
         #expect(wire.sent <= Self.hosts * 22)
     }
 
-    @Test("the breaker of each opens")
+    @Test("each host has its own breaker")
     func breakers() async {
         let wire = Wire { _, request, _ in response(request, 503) }
         let agent = NetworkAgent(wire, [.breaker])
@@ -34,7 +34,7 @@ import Testing
         #expect(wire.sent == Self.hosts * 10)
     }
 
-    @Test("a used-up quota and a pause are kept separately for each host", arguments: [true, false])
+    @Test("used-up quotas and pauses are kept separately for each host", arguments: [true, false])
     func rests(isQuota: Bool) async throws {
         let wire = Wire { _, request, _ in
             isQuota
@@ -62,7 +62,7 @@ import Testing
         #expect(wire.sent == Self.hosts)
     }
 
-    @Test("no more run at once than are allowed for each")
+    @Test("the maximum number of concurrent requests applies to each host")
     func concurrency() async throws {
         let (time, door) = (ManualTimeSource(), Gate())
         let wire = Wire { _, request, _ in
@@ -96,7 +96,7 @@ import Testing
         table.record(for: HTTPRequest(.get, try #require(URL(string: Self.url(host)))), at: .now)
     }
 
-    @Test("hosts without state are forgotten, the others beyond the bound: the least recently used first")
+    @Test("idle hosts are forgotten, and beyond the limit the least recently used")
     func bounds() throws {
         let table = HostTable<Record>(capacity: 100, maximum: 1_000) { host, _ in
             let number = Int(host.dropFirst().prefix { $0.isNumber }) ?? 0

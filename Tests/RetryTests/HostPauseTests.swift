@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test(
-        "each request to a host waits after a Retry-After, with a retry alone and in the standard order",
+        "each request to a host waits after a Retry-After, with only a retry and in the standard order",
         arguments: [true, false])
     func peace(standard: Bool) async throws {
         let time = ManualTimeSource()
@@ -32,7 +32,7 @@ import Testing
         #expect(wire.sent == 52 && time.sleeperCount == 0)
     }
 
-    @Test("the other hosts, and other ports, do not wait")
+    @Test("other hosts and other ports don't wait")
     func otherHosts() async throws {
         let time = ManualTimeSource()
         let wire = wire("2")
@@ -49,7 +49,7 @@ import Testing
         #expect(await outcome(same) == "ok")
     }
 
-    @Test("the rest that another filter's error carries is kept")
+    @Test("a pause in another filter's error is obeyed")
     func foreignFailure() async throws {
         struct Refusing: Filter {
             struct Failure: RequestFailure {
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test(
-        "all three forms of dates count, by the clock of the agent",
+        "all three date formats are accepted, with the agent's clock",
         arguments: ["Sun, 09 Sep 2001 01:46:45 GMT", "Sunday, 09-Sep-01 01:46:45 GMT", "Sun Sep  9 01:46:45 2001"])
     func dates(value: String) async throws {
         let time = ManualTimeSource()
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test(
-        "a hostile or broken value waits no longer than the cap, or as if it were missing",
+        "a hostile or invalid value waits no longer than the limit, or as if it were missing",
         arguments: [
             ("99999999999999999999999", 60), ("4294967296", 60), ("3600", 60), ("61", 60), ("60", 60),
             ("Fri, 31 Dec 9999 23:59:59 GMT", 60), ("0", 1), ("-5", 1), ("1e9", 1), ("NaN", 1), ("", 1), ("2.5", 1),
@@ -103,7 +103,7 @@ import Testing
         #expect(await outcome(task) == "ok")
     }
 
-    @Test("in the standard order a shorter cap of the retry also applies to the gate")
+    @Test("in the standard order, the retry's shorter `maximumRetryAfter` also limits the pauses of hosts")
     func cap() async throws {
         let time = ManualTimeSource()
         let wire = wire("3600")
@@ -116,7 +116,7 @@ import Testing
         #expect(await outcome(task) == "ok")
     }
 
-    @Test("of two fields the longer wait counts, and a clock that jumps moves no wait")
+    @Test("of two fields the longer wait counts, and a clock that jumps doesn't affect waits")
     func fields() async throws {
         let time = ManualTimeSource()
         let wire = Wire { number, request, _ in
@@ -151,7 +151,7 @@ import Testing
         #expect(await outcome(late) == "ok")
     }
 
-    @Test("requests that wait for a host end at once when they are cancelled, and the rest continue")
+    @Test("requests that wait for a host end immediately when cancelled, and the others continue")
     func cancelled() async throws {
         let time = ManualTimeSource()
         let wire = wire("5")
@@ -171,7 +171,7 @@ import Testing
         #expect(wire.sent == 9 && time.sleeperCount == 0)
     }
 
-    @Test("a Retry-After with a broken body counts too; on a 404 it doesn't")
+    @Test("a Retry-After with a broken body counts too, but not on a 404")
     func otherPlaces() async throws {
         let time = ManualTimeSource()
         let wire = Wire { number, request, _ in
@@ -208,7 +208,7 @@ import Testing
     }
 
     @Test(
-        "a host whose RateLimit fields leave no quota gets no request before they are renewed, in every draft's form",
+        "a host whose RateLimit fields leave no quota gets no request until it is renewed, in every draft's form",
         arguments: [
             ["RateLimit": "\"default\";r=0;t=4"], ["RateLimit": "\"day\";r=500;t=9000, \"burst\";r=0;t=4"],
             ["RateLimit": "limit=10, remaining=0, reset=4"],
@@ -226,7 +226,30 @@ import Testing
         #expect(await outcome(next) == "ok")
     }
 
-    @Test("the rest of a limit is sent, and no more")
+    @Test(
+        "a RateLimit-Reset with the seconds since 1970 is a date, by the server's clock",
+        arguments: [(0, 4), (86_400, 4), (-86_400, 4), (0, -4), (0, 10_000)])
+    func resetDate(difference: Int, seconds: Int) async throws {
+        let server = 1_784_111_777
+        let time = ManualTimeSource(date: Date(timeIntervalSince1970: Double(server + difference)))
+        let wire = Wire { number, request, _ in
+            var headers: HTTPHeaders = ["RateLimit-Remaining": "0", "RateLimit-Reset": "\(server + seconds)"]
+            headers[.date] = "Wed, 15 Jul 2026 10:36:17 GMT"
+            return response(request, 200, number == 1 ? headers : [:])
+        }
+        let agent = NetworkAgent(wire, [.hostLimit(HostLimits())], time)
+        _ = try await agent.send(Get())
+        let next = agent.sending()
+        if seconds > 0 {
+            let wait = Duration.seconds(min(seconds, 60))
+            try await eventually { time.sleeperCount == 1 }
+            #expect(wire.sent == 1 && time.nextWake == time.now.advanced(by: wait))
+            time.advance(by: wait)
+        }
+        #expect(await outcome(next) == "ok")
+    }
+
+    @Test("the remaining requests of a limit are sent, and no more")
     func remaining() async throws {
         let time = ManualTimeSource()
         let wire = Wire { number, request, _ in
@@ -242,7 +265,7 @@ import Testing
         for task in tasks { #expect(await outcome(task) == "ok") }
     }
 
-    @Test("a RateLimit field of 100 KB is not read")
+    @Test("a RateLimit field of 100 KB is ignored")
     func longLimit() async throws {
         let value = "\"a\";r=0;t=30;x=\"" + String(repeating: "x", count: 100_000) + "\""
         for name in ["RateLimit", "RateLimit-Remaining"] as [HTTPHeaderName] {
@@ -257,7 +280,7 @@ import Testing
     }
 
     @Test(
-        "RateLimit fields that cannot be read, or are hostile, are ignored or cut to the cap",
+        "invalid or hostile RateLimit fields are ignored or limited",
         arguments: [
             ("\"a\";r=0;t=999999999999999", 60), ("\"a\";r=0", 0), ("\"a\";r=-1;t=5", 0), ("\"a\";r=0;t=-5", 0),
             ("\"a\";r=0;t=0", 0), ("r=0;t=5;;", 0), ("", 0), ("remaining=0", 0), ("\"a\";r=\"0\";t=\"5\"", 0),

@@ -8,7 +8,7 @@ import Testing
 
 /// Behavior that users of other libraries missed; the reports are in Tests/Lessons.md.
 @Suite("Retries, limits and breakers in daily use", .endsInTime, .leakChecked) struct RetryLessonsTests {
-    @Test("a delay without a base stays zero, after any number of failures")
+    @Test("a delay without a base stays zero after any number of failures")
     func zeroBase() {
         for count in [1, 2, 10, 1025, 100_000, .max] {
             for factor in [0, 1, 2, 1e300, .infinity] {
@@ -30,6 +30,23 @@ import Testing
         try await time.waitForSleepers()
         #expect(time.nextWake == time.now.advanced(by: .seconds(1)))
         time.advance(by: .seconds(1))
+        #expect(try await task.value == "ok")
+    }
+
+    @Test(
+        "a Retry-After with a date counts by the server's clock, whatever the device's clock shows",
+        arguments: [-86_400, -3600, 0, 3600, 86_400])
+    func otherClock(difference: Int) async throws {
+        let time = ManualTimeSource(date: Date(timeIntervalSince1970: 784_111_777 + Double(difference)))
+        let stub = StubTransport()
+        let busy = StubResponse.status(503).header("Date", "Sun, 06 Nov 1994 08:49:37 GMT")
+            .header("Retry-After", "Sun, 06 Nov 1994 08:49:47 GMT")
+        stub.on("/x", response: busy, .text("ok"))
+        let agent = NetworkAgent(stub, [.retry(policy())], time)
+        let task = agent.sending()
+        try await time.waitForSleepers()
+        #expect(time.nextWake == time.now.advanced(by: .seconds(10)))
+        time.advance(by: .seconds(10))
         #expect(try await task.value == "ok")
     }
 
@@ -69,7 +86,7 @@ import Testing
         #expect(Set(stub.received.map { $0.headers["X-Signature"] }).count == 3)
     }
 
-    @Test("a deadline that passes while an attempt is on its way ends the call, and no attempt follows")
+    @Test("a deadline that passes during an attempt ends the call, and no attempt follows")
     func deadline() async throws {
         let time = ManualTimeSource()
         let wire = Wire { _, request, options in
@@ -87,7 +104,7 @@ import Testing
 
     // MARK: The breaker
 
-    @Test("a host that never responds opens the breaker, if the deadlines of its calls end the attempts")
+    @Test("a host that never responds opens the breaker if the deadlines of its calls end the attempts")
     func deadlinesCount() async throws {
         let time = ManualTimeSource()
         let wire = Wire { _, request, options in
@@ -121,7 +138,7 @@ import Testing
         #expect(await outcome(next) == "cancelled")
     }
 
-    @Test("calls that their users cancel don't count, however long they took")
+    @Test("calls that users cancel don't count, however long they ran")
     func cancellations() async throws {
         let time = ManualTimeSource()
         let wire = Wire { _, request, options in
@@ -140,7 +157,7 @@ import Testing
         _ = await next.result
     }
 
-    @Test("a probe that hangs until its deadline has failed: the pause doubles")
+    @Test("a probe that hangs until its deadline has failed, and the pause doubles")
     func hangingProbe() async throws {
         let time = ManualTimeSource()
         let wire = Wire { number, request, options in
@@ -160,7 +177,7 @@ import Testing
     }
 
     @Test(
-        "a probe that ends in neither success nor failure gives its place to the next request",
+        "a probe that ends without success or failure is replaced by the next request",
         arguments: [ErrandError.Code.insecureConnection, .invalidRequest, .bodyTooLarge])
     func undecidedProbe(code: ErrandError.Code) async throws {
         let time = ManualTimeSource()
@@ -177,7 +194,7 @@ import Testing
         #expect(wire.sent == 16)
     }
 
-    @Test("of many requests at the moment when a breaker is half open, one is sent")
+    @Test("if many requests arrive while a breaker is half open, one is sent")
     func stampede() async throws {
         let (time, door) = (ManualTimeSource(), Gate())
         let wire = Wire { number, request, _ in
@@ -200,7 +217,7 @@ import Testing
         #expect(outcomes.count { $0 == "breakerOpen" } == 99 && outcomes.last == "ok" && wire.sent == 11)
     }
 
-    @Test("each attempt of a call counts for the breaker inside its retry")
+    @Test("each attempt of a call counts for a breaker inside its retry")
     func retriesCount() async throws {
         let time = ManualTimeSource()
         let wire = Wire { _, request, _ in response(request, 500) }
@@ -212,9 +229,9 @@ import Testing
         #expect(await failure { try await agent.send(Get()) } == "breakerOpen")
     }
 
-    // MARK: The gate
+    // MARK: Host limits
 
-    @Test("a rate of three a minute sends three at once and the next after a minute, not one every twenty seconds")
+    @Test("a rate of three a minute sends three at once and the next after a minute")
     func bursts() async throws {
         let (time, sent) = (ManualTimeSource(), Log<Duration>())
         let begin = time.now
@@ -232,7 +249,7 @@ import Testing
         #expect(sent.all == [.zero, .zero, .zero, .seconds(60)])
     }
 
-    @Test("calls that are cancelled while they wait give up their turns, so later ones don't wait for them")
+    @Test("calls that are cancelled while waiting give up their turns, so later calls don't wait for them")
     func cancelledTurns() async throws {
         let (time, door) = (ManualTimeSource(), Gate())
         let wire = Wire { number, request, _ in

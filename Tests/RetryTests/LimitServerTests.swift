@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    /// Sends at these times, advances the clock to each next event, and returns how long requests waited at the gate.
+    /// Sends at these times, advances the clock to each next event, and returns how long requests waited at the host limit.
     ///
     /// - Parameter latency: how long a response takes after the server has counted the request.
     private func run(
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test(
-        "a client that keeps within the limit loses at most 2 percent of its time",
+        "a client that keeps to the limit loses at most 2 percent of its time",
         arguments: LimitServer.Kind.allCases, Pattern.allCases)
     func within(kind: LimitServer.Kind, pattern: Pattern) async throws {
         for (count, period, end) in [(20, 1.0, 10.0), (60, 60.0, 120.0)] {
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test("five a second are never delayed by a window of twenty a second, for five minutes")
+    @Test("five requests a second are never delayed by a window of twenty a second, for five minutes")
     func fiveOfTwenty() async throws {
         let time = ManualTimeSource()
         let server = LimitServer(.fixedWindow, 20, per: 1, at: time.now)
@@ -99,7 +99,7 @@ import Testing
     }
 
     @Test(
-        "300 requests at once are sent as the limit allows, and hardly any is refused",
+        "300 requests at once are sent as the limit allows, and few are rejected",
         arguments: LimitServer.Kind.allCases)
     func beyond(kind: LimitServer.Kind) async throws {
         let time = ManualTimeSource()
@@ -113,7 +113,7 @@ import Testing
         #expect((server.accepted.last ?? 0) <= 32)
     }
 
-    @Test("after a pause, responses to requests from before it don't release further requests")
+    @Test("after a pause, responses to requests from before the pause don't release more requests")
     func beforeRest() async throws {
         let (time, old, new) = (ManualTimeSource(), Gate(), Gate())
         let wire = Wire { number, request, _ in
@@ -137,7 +137,7 @@ import Testing
         for task in after { #expect(await outcome(task) == "ok") }
     }
 
-    @Test("after a pause that a status asks for, one request goes first, and not all waiting ones")
+    @Test("after a pause for a status, one request goes first, instead of all waiting requests")
     func afterRest() async throws {
         let (time, doors) = (ManualTimeSource(), Gate())
         let wire = Wire { number, request, _ in

@@ -12,21 +12,21 @@ import Testing
 @Suite("Standard resilience", .endsInTime, .leakChecked) struct ResilienceTests {
     private struct Cancelled: Error {}
 
-    @Test("one line installs retry, gate, breaker and attempt timeout, in the order that works")
+    @Test("one line installs retry, host limit, breaker and attempt timeout, in the order that works")
     func order() {
         let agent = NetworkAgent(.stub(.text("ok")), [.standardResilience])
         let explanation = agent.explain(Get())
         #expect(
             explanation.steps.map(\.description) == [
                 "call  retries, at most 3 attempts", "call  redirects, at most 20",
-                "wire  host gate: pauses a host that sent Retry-After, at most 64 at once",
+                "wire  host limit: pauses a host that sent Retry-After, at most 64 at once",
                 "wire  breaker: opens if 50 % of 10 requests or more to a host fail",
                 "wire  ends an attempt after 30 s", "hop   transport StubTransport",
             ])
         #expect(explanation.problems.isEmpty)
     }
 
-    @Test("orders that are wrong are named by explain, with the reason, and the right ones are not")
+    @Test("wrong orders are named by explain with the reason, and right orders aren't")
     func problems() {
         let limits = HostLimits(maximumConcurrent: 1)
         let faults = FaultInjectionFilter(seed: 1)
@@ -37,12 +37,12 @@ import Testing
             ([.hedge, .retry], "retried separately"),
             ([.urls(.sign(key: "k")), .hedge], "the same signature"),
             ([.hedge, .hedge], "hedged again"),
-            ([.attemptTimeout(.seconds(1)), .hostLimit(limits)], "waiting at the gate"),
+            ([.attemptTimeout(.seconds(1)), .hostLimit(limits)], "waiting at the host limit"),
             ([.attemptTimeout(.seconds(1)), .breaker], "doesn't count"),
             ([.breaker, .hostLimit(limits)], "probe"),
             ([faults, .standardResilience], "the breaker doesn't see"),
             ([.standardResilience, .retry], "their attempts multiply"),
-            ([.breaker, .breaker], "the first to open rejects it"),
+            ([.breaker, .breaker], "either can reject it"),
         ]
         for (filters, reason) in wrong {
             let problems = NetworkAgent(.stub(.text("ok")), filters).explain(Get()).problems
@@ -54,7 +54,7 @@ import Testing
         #expect(NetworkAgent(.stub(.text("ok")), right).explain(Get()).problems.isEmpty)
     }
 
-    @Test("a download retries by itself, and the retry of the agent leaves that to it")
+    @Test("a download retries itself, and the agent's retry doesn't")
     func downloads() async throws {
         struct File: DownloadRequest {
             let destination: URL
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test("an open breaker lets a cache respond, with a stale response if necessary")
+    @Test("an open breaker allows a cache to respond, even with a stale response")
     func cacheWhileOpen() async throws {
         struct News: CacheableRequest {
             typealias Output = String
@@ -135,7 +135,7 @@ import Testing
         #expect(server.requestCount == 2)
     }
 
-    @Test("seeded calls through everything: each ends once, no wait is endless, every attempt is counted")
+    @Test("random calls through all filters each end once, without endless waits, and with all attempts counted")
     func interleavings() async throws {
         for seed in UInt64(0)..<10 {
             let (time, recording) = (ManualTimeSource(), RecordingAccessory(maximumRecords: 1_000_000))
@@ -194,7 +194,7 @@ import Testing
         return outcomes
     }
 
-    @Test("a seed decides everything, and about the configured share fails")
+    @Test("a seed determines everything, and about the configured share fails")
     func seeds() async {
         let (first, second) = (await run(7), await run(8))
         #expect(await run(7) == first && first != second)
@@ -203,7 +203,7 @@ import Testing
         #expect(Set(first) == ["ok", "503", "connectionLost"])
     }
 
-    @Test("a slow request waits by the clock of the agent, a stall ends by the timeout of the request")
+    @Test("a delayed request waits on the agent's clock, and a stall ends at the request's timeout")
     func slow() async throws {
         let time = ManualTimeSource()
         let slow = FaultInjectionFilter(seed: 1, slow: 1, by: .seconds(2))
@@ -219,7 +219,7 @@ import Testing
         #expect(await outcome(stuck) == "timedOut")
     }
 
-    @Test("only the requests that it applies to are touched; invalid shares inject no fault, or always")
+    @Test("only matching requests are affected, and invalid shares inject no faults or always do")
     func applies() async {
         let faults = FaultInjectionFilter(seed: 1, failing: 7) { $0.url.path() == "/x" }
         let agent = NetworkAgent(.stub(.text("ok")), [faults])

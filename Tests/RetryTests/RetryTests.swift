@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(
-        "a request is repeated only if that is safe and may help",
+        "a request is repeated only if that is safe and useful",
         arguments: [
             (.get, .status(503), 3), (.head, .status(500), 3), (.put, .status(502), 3), (.delete, .status(504), 3),
             (.get, .status(408), 3), (.get, .status(425), 3), (.get, .status(429), 3),
@@ -68,7 +68,7 @@ import Testing
         #expect(stub.received.count == 1)
     }
 
-    @Test("a body that can be sent once isn't sent again, a body that can be opened again is")
+    @Test("a body that can be sent only once isn't sent again, a body that can be reopened is")
     func bodies() async throws {
         let stub = StubTransport(.status(503))
         let agent = NetworkAgent(stub, [.retry(policy { $0.backoff = .none })])
@@ -96,7 +96,7 @@ import Testing
         #expect(stub.received.count == 5)
     }
 
-    @Test("all attempts of a call carry one Idempotency-Key, two calls two, and only if it is needed")
+    @Test("all attempts of a call carry the same Idempotency-Key, other calls another, and only if needed")
     func idempotencyKey() async throws {
         let stub = StubTransport(.status(503))
         let agent = NetworkAgent(stub, [.retry(policy { $0.backoff = .none }.withIdempotencyKey)])
@@ -112,7 +112,7 @@ import Testing
         #expect(stub.received.suffix(3).allSatisfy { $0.headers["Idempotency-Key"] == "mine" })
     }
 
-    @Test("a wait that would pass the deadline isn't begun")
+    @Test("a wait that would pass the deadline isn't started")
     func deadline() async throws {
         let (time, notes) = (ManualTimeSource(), Notes())
         let stub = StubTransport(.status(503))
@@ -143,7 +143,7 @@ import Testing
         #expect(handle.activity.isCancelled && time.sleeperCount == 0 && stub.received.count == attempts)
     }
 
-    @Test("a failed check is repeated if the policy specifies that, and the check runs on the last response")
+    @Test("a failed check is repeated if the policy allows it, and the check runs on the last response")
     func checks() async throws {
         let stub = StubTransport()
         stub.on("/x", response: .text("bad"), .text("good"))
@@ -162,7 +162,7 @@ import Testing
         #expect(try await agent.send(Get { $0.checks = [check] }).value == "good")
     }
 
-    @Test("of two retries in one call only the inner one works")
+    @Test("of two retries in one call, only the inner retry works")
     func nested() async {
         let stub = StubTransport(.status(503))
         let agent = NetworkAgent(stub, [.retry(policy { $0.backoff = .none })])
@@ -180,7 +180,7 @@ import Testing
     }
 
     @Test(
-        "a request with its own retry policy is repeated by it, whether the agent retries or not, and by one filter only",
+        "a request's own retry policy applies, with or without the agent's retry, and only one of them works",
         arguments: [0, 1])
     func requests(agents: Int) async {
         let stub = StubTransport(.status(503))
@@ -191,7 +191,7 @@ import Testing
         #expect(stub.received.count == 7)
     }
 
-    @Test("the body of a response that isn't the last is released before the wait")
+    @Test("the body of a discarded response is released before the wait")
     func streams() async throws {
         let time = ManualTimeSource()
         let cancelled = Log<Int>()

@@ -58,7 +58,7 @@ import Testing
         gate.open()
     }
 
-    @Test("an app sets the text of each kind of failure in one place")
+    @Test("an app can set the text of each kind of failure in one place")
     func wording() async throws {
         let agent = NetworkAgent(
             baseURL: Self.base, transport: .stub { $0.url.path == "/old" ? .status(410) : .failure(Self.offline) })
@@ -77,7 +77,7 @@ import Testing
 
     private static let offline = ErrandError(.connectionLost, "the connection was lost")
 
-    @Test("the caller transforms a response as it likes, and the body of a failure as well")
+    @Test("the caller can transform a response, and a failure's body as well")
     func reforming() async throws {
         let agent = NetworkAgent(
             baseURL: Self.base,
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test(
-        "a response leaves no state to clear: neither its data nor a failure affects the next start"
+        "a response leaves no state that affects the next start"
     )
     func nothingToClean() async throws {
         let transport = StubTransport()
@@ -154,7 +154,8 @@ import Testing
         #expect("\(handle.activity)".contains("GetOrder"))
     }
 
-    @Test("an agent has one transport for all requests, no two activities have one number, and a cancel hits its own")
+    @Test(
+        "an agent has one transport for all requests, activities have different numbers, and a cancel affects its own")
     func oneSession() async throws {
         let server = try TestServer()
         let gate = Gate()

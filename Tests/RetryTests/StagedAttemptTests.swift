@@ -10,7 +10,7 @@ import Testing
 struct StagedAttemptTests {
     private static let quick = RetryPolicy(backoff: Backoff(base: .milliseconds(1), maximumDelay: .milliseconds(2)))
 
-    @Test("work of a discarded attempt is discarded before the next, and the last attempt's work is committed")
+    @Test("a discarded attempt's work is discarded before the next attempt, and the last attempt's work is committed")
     func discarded() async throws {
         let (log, stub) = (Log<String>(), StubTransport())
         stub.on("*", response: .text("down", status: 503), .text("down", status: 503), .text("up"))
@@ -24,7 +24,7 @@ struct StagedAttemptTests {
         #expect(log.all == ["discard 503", "discard 503", "commit of one further out", "commit 200"])
     }
 
-    @Test("a refused status of the first attempt does not replace the stale entry that is served in the end")
+    @Test("a rejected status of the first attempt doesn't replace the stale entry that is served in the end")
     func stale() async throws {
         let (time, stub) = (ManualTimeSource(), StubTransport())
         stub.on(
@@ -44,7 +44,7 @@ struct StagedAttemptTests {
         #expect(try await agent.send(Call<String>(.get, "x")).value == "new")
     }
 
-    @Test("a request that was not sent gives back its place in the rate")
+    @Test("a request that wasn't sent gives back its place in the rate")
     func rate() {
         let rate = RequestRate(3, per: .seconds(60))
         var window = RateWindow()
@@ -61,7 +61,7 @@ struct StagedAttemptTests {
         #expect(window.opening(at: now, position: 0, rate) == .seconds(63))
     }
 
-    @Test("staged work of the failed one of two hedged requests is discarded")
+    @Test("the staged work of the failed one of two hedged requests is discarded")
     func hedged() async throws {
         let (log, time, gates) = (Log<String>(), ManualTimeSource(), [Gate(), Gate()])
         let wire = Wire { number, request, _ in

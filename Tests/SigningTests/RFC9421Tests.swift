@@ -115,7 +115,7 @@ import Testing
         return requirements
     }
 
-    @Test("signatures of the specification verify, and no longer when the message changes", arguments: examples)
+    @Test("the specification's signatures are valid, and invalid after the message changes", arguments: examples)
     private func verifies(example: Example) async throws {
         var message = example.message
         message.headers[.signatureInput] = "\(example.label)=\(example.input)"
@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    @Test("the same inputs give the same base, and signatures that verify", arguments: examples)
+    @Test("the same inputs give the same signature base, and valid signatures", arguments: examples)
     private func signs(example: Example) async throws {
         let fields = try StructuredField.Dictionary(parsing: "\(example.label)=\(example.input)")
         let input = try SignatureInput(fields[example.label])
@@ -189,7 +189,7 @@ import Testing
         #expect(try SignableMessage(request).value(of: SignatureComponent(stringLiteral: name)) == value)
     }
 
-    @Test("an empty path is a slash, a missing query a question mark, and a port is kept") func edges() throws {
+    @Test("an empty path is a slash, a missing query is a question mark, and a port is kept") func edges() throws {
         let message = SignableMessage(HTTPRequest(.get, address("https://www.example.com:8443")))
         #expect(try message.value(of: .path) == "/")
         #expect(try message.value(of: .query) == "?")
@@ -203,7 +203,7 @@ import Testing
         #expect(try options.value(of: .requestTarget) == "*")
     }
 
-    @Test("parameters of the query are decoded as forms, and encoded once, as in section 2.2.8") func parameters()
+    @Test("query parameters are decoded like forms, and encoded once, as in section 2.2.8") func parameters()
         throws
     {
         let message = SignableMessage(HTTPRequest(.get, address(Self.query)))
@@ -269,7 +269,7 @@ import Testing
             } == .missingComponent)
     }
 
-    @Test("a proxy signs over the signature of the client, as in section 4.3") func several() async throws {
+    @Test("a proxy signs over the client's signature, as in section 4.3") func several() async throws {
         let client = try HTTPMessageSigner(key: PrivateKey(pem: TestKeys.ed25519Private), keyID: "test-key-ed25519")
         var proxy = try HTTPMessageSigner(key: PrivateKey(pem: TestKeys.rsaPrivate), keyID: "test-key-rsa")
         proxy.algorithm = .rsaPKCS1SHA256

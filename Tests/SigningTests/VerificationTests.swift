@@ -51,7 +51,7 @@ import Testing
         return NetworkAgent(transport, .signing(client), .verifyingSignatures(by: verifier(change), accepting: wanted))
     }
 
-    @Test("a signed response arrives, as data, as a stream and as a file") func valid() async throws {
+    @Test("a signed response is delivered as data, as a stream and as a file") func valid() async throws {
         let stub = Self.server()
         let agent = try Self.agent(stub)
         #expect(try await agent.send(Call<String>(.get, "a")).value == "hello")
@@ -63,7 +63,7 @@ import Testing
         #expect(request.headers.contains(.signature))
     }
 
-    @Test("a response that was changed on the way throws, and keeps the response as evidence") func changed()
+    @Test("a response that was modified in transit throws, with the response in the error") func changed()
         async throws
     {
         @Sendable func append(_ parameter: String, _ headers: inout HTTPHeaders) {
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test("a stream whose bytes don't have the digest fails at its end, and a file isn't moved to its place")
+    @Test("a stream with a wrong digest fails at its end, and a file isn't moved to its destination")
     func streams() async throws {
         let server = Self.server { response, _ in
             response = StubResponse.chunks([Data("hel".utf8), Data("lO".utf8)])
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test("dates are checked by the clock, with the tolerance") func dates() async throws {
+    @Test("dates are checked with the clock and the tolerance") func dates() async throws {
         let request = try await Self.signed { $0.lifetime = .seconds(60) }
         #expect(await Self.check(request) == nil)
         #expect(await Self.check(request, at: Self.now.addingTimeInterval(-5)) == nil)
@@ -179,7 +179,7 @@ import Testing
         #expect(await Self.check(member) == .insufficientCoverage)
     }
 
-    @Test("a nonce is accepted once, and only from a holder of the key") func nonces() async throws {
+    @Test("a nonce is accepted once, and only from a key's holder") func nonces() async throws {
         let nonces = MemoryNonces(limit: 2)
         func check(_ request: HTTPRequest, at date: Date = Self.now) async -> SigningError.Code? {
             await Self.check(request, at: date) { $0.nonces = nonces }
@@ -204,7 +204,7 @@ import Testing
     }
 
     @Test(
-        "identifiers in odd case, with unknown parameters, or twice are refused",
+        "identifiers in the wrong case, with unknown parameters, or repeated are refused",
         arguments: [
             #"("@Method")"#, #"("Content-Type")"#, #"("@method";x)"#, #"("content-type";sf;bs)"#,
             #"("content-type";bs;key="a")"#,
@@ -220,7 +220,7 @@ import Testing
         #expect(code == .invalidComponent || code == .malformedSignature, "\(list): \(String(describing: code))")
     }
 
-    @Test("values that could begin a line of the base, or that aren't ASCII, can't be signed") func injection() throws {
+    @Test("values that could start a line of the base, or that aren't ASCII, can't be signed") func injection() throws {
         let url = address("https://a/")
         for value in ["x\n\"@method\": DELETE", "x\r", "a\u{0}", "café"] {
             let message = SignableMessage(HTTPRequest(.get, url, headers: HTTPHeaders([.init("x", value)])))
@@ -239,7 +239,7 @@ import Testing
         #expect(throws: SigningError.self) { try repeated.value(of: .queryParameter("x")) }
     }
 
-    @Test("a host in the field that isn't the URL's, and several hosts, are refused") func hosts() async throws {
+    @Test("a Host field that differs from the URL's host, or several hosts, are refused") func hosts() async throws {
         var request = try await Self.signed()
         #expect(await Self.check(request) == nil)
         request.headers[.host] = "EXAMPLE.com:443"
@@ -251,7 +251,7 @@ import Testing
         #expect(await Self.check(request) == .invalidValue)
     }
 
-    @Test("10,000 signatures and 10,000 components are refused before any is verified") func floods() async throws {
+    @Test("10,000 signatures or components are refused before any is verified") func floods() async throws {
         let counter = CountingKey()
         var requirements = SignatureRequirements(covering: [])
         requirements.coversContent = false
@@ -287,7 +287,8 @@ import Testing
         }
     }
 
-    @Test("a field that is added to a signed one invalidates the signature") func duplicates() async throws {
+    @Test("adding a field of the same name as a signed field invalidates the signature") func duplicates() async throws
+    {
         for name in [HTTPHeaderName.contentType, .contentDigest] {
             var request = try await Self.signed()
             request.headers.add(name, try #require(request.headers[name]))

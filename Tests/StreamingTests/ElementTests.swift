@@ -5,7 +5,7 @@ import ErrandSystemTransport
 import ErrandTesting
 import Testing
 
-@Suite("Lines and JSON values as they come", .leakChecked) struct ElementTests {
+@Suite("Lines and JSON values as they arrive", .leakChecked) struct ElementTests {
     private struct Row: Codable, Equatable, Sendable { let id: Int }
 
     private func failure(_ elements: some AsyncSequence) async -> String {
@@ -13,7 +13,7 @@ import Testing
         return error?.summary ?? ""
     }
 
-    @Test("lines end with LF, CR LF and CR, the last one with the body")
+    @Test("lines end with LF, CR LF or CR, and the last line with the body")
     func lines() async throws {
         func lines(_ text: String) async throws -> [String] { try await HTTPBody(stream: text).lines().all() }
         #expect(try await lines("a\nb\r\nc\rd") == ["a", "b", "c", "d"])
@@ -25,7 +25,7 @@ import Testing
         #expect(try await HTTPBody(Data([0xFF, 0x0A, 0xE2, 0x82])).lines().all() == ["\u{FFFD}", "\u{FFFD}"])
     }
 
-    @Test("a line as long as the limit passes, a longer one throws with its place, whatever the chunks")
+    @Test("a line of the maximum length is accepted, and a longer line throws with its position, with any chunks")
     func limit() async throws {
         let text = "12345\n123456\n"
         for size in [1, 3, 100] {
@@ -46,7 +46,7 @@ import Testing
             await failure(HTTPBody(stream: "1\n1234567\n").jsonLines(of: Data.self, upTo: 6)) == "elementTooLong 2 2")
     }
 
-    @Test("an element is there before the next chunk is pulled")
+    @Test("an element is delivered before the next chunk is pulled")
     func promptness() async throws {
         func first<Value>(_ chunk: String, _ make: (HTTPBody) -> ElementStream<Value>) async throws -> Value? {
             let pulls = Collected<Int>()
@@ -66,13 +66,13 @@ import Testing
         #expect(try await first("\u{1E}7\n") { $0.jsonSequence(of: Int.self) } == 7)
     }
 
-    @Test("JSON lines: blank lines are skipped, a CR is white space, the last line needs no end")
+    @Test("JSON lines skip blank lines, treat a CR as white space, and don't need an end of the last line")
     func jsonLines() async throws {
         let body = HTTPBody(stream: "\u{FEFF}{\"id\":1}\r\n\n  \n {\"id\":\r2} \n{\"id\":3}")
         #expect(try await body.jsonLines(of: Row.self).all() == [1, 2, 3].map(Row.init))
     }
 
-    @Test("a value that can't be decoded throws with its line and byte, and reading may continue")
+    @Test("a value that can't be decoded throws with its line and byte, and reading can continue")
     func undecodable() async throws {
         var iterator = HTTPBody(stream: "{\"id\":1}\n\n{\"id\":\"x\"}\n{\"id\":3}\n").jsonLines(of: Row.self)
             .makeAsyncIterator()
@@ -88,7 +88,7 @@ import Testing
         await #expect(throws: StreamingError.self) { try await elements.next() }
     }
 
-    @Test("an array: white space anywhere, values of every kind, or no elements")
+    @Test("an array can contain white space anywhere, values of every kind, or no elements")
     func arrays() async throws {
         let body = HTTPBody(stream: " [ 1 ,\n\"a,]\" , null,[1,[2]],{\"a\":\"]\"} ]\r\n ")
         #expect(
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test(
-        "text that isn't an array throws with the place",
+        "text that isn't an array throws with the position",
         arguments: [
             ("", "truncated 1 0"), ("  ", "truncated 1 2"), ("{}", "malformedJSON 1 0"), ("1", "malformedJSON 1 0"),
             ("[", "truncated 1 1"), ("[1", "truncated 1 1"), ("[1,", "truncated 1 3"), ("[1,]", "malformedJSON 1 3"),
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test("a sequence (RFC 7464): several separators are one, and a text over several lines is one value")
+    @Test("in a sequence (RFC 7464), several separators count as one, and a text over several lines is one value")
     func sequences() async throws {
         let body = HTTPBody(stream: "\u{1E}\u{1E}{\"id\":\n1}\n\u{1E}\n\u{1E}{\"id\":2}\n\n\u{1E}{\"id\":3}")
         #expect(try await body.jsonSequence(of: Row.self).all() == [1, 2, 3].map(Row.init))
@@ -132,7 +132,7 @@ import Testing
     }
 
     @Test(
-        "malformed text in a sequence fails alone; a number without white space after it may be cut short (RFC 7464, 2.4)"
+        "only the malformed text in a sequence fails, and a number without white space after it may be truncated (2.4)"
     )
     func malformedSequences() async throws {
         let text = "\u{1E}1\n\u{1E}2\u{1E}{\"a\":\u{1E}3\n x\n\u{1E}4\n\u{1E}{}{}\n\u{1E}5\n\u{1E}12"
@@ -170,7 +170,7 @@ import Testing
     }
 
     @Test(
-        "a failure on the wire reaches the reader after the elements before it, and a failed status before all elements"
+        "a failure of the connection comes after earlier elements, and a failed status before all elements"
     )
     func wireFailures() async throws {
         let stub = StubTransport()
@@ -188,7 +188,7 @@ import Testing
         #expect(refused?.code == .unacceptableStatus)
     }
 
-    @Test("leaving the loop cancels the transfer at once, though the body is held, and a second reader gets an error")
+    @Test("leaving the loop cancels the transfer even if the body is retained, and a second reader gets an error")
     func leaving() async throws {
         let cancelled = Collected<Bool>()
         let body = HTTPBody(cancel: { cancelled.add(true) }, next: { Data("a\nb\n".utf8) })
@@ -199,7 +199,7 @@ import Testing
     }
 
     @Test(
-        "a byte order mark isn't part of the first line or value, wherever a chunk ends", arguments: [1, 2, 3, 4, 100])
+        "a byte order mark isn't part of the first line or value, with any chunks", arguments: [1, 2, 3, 4, 100])
     func marks(size: Int) async throws {
         func body(_ text: String) -> HTTPBody {
             let bytes = Array("\u{FEFF}\(text)".utf8)
@@ -217,7 +217,7 @@ import Testing
         #expect(try await body("1\n2").jsonLines(of: Int.self).all() == [1, 2])
     }
 
-    @Test("lines of a response are read in the charset of its type; one that isn't valid in it throws")
+    @Test("lines are decoded with the charset of the response, and a line that is invalid in it throws")
     func charsets() async throws {
         func lines(_ bytes: [UInt8], _ type: String) async throws -> [String] {
             let response = StubResponse.data(Data(bytes)).header("Content-Type", type)

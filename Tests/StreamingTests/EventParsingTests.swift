@@ -16,7 +16,7 @@ import Testing
         try await HTTPBody(chunks: [Data(bytes)]).events().all()
     }
 
-    @Test("streams are decoded as UTF-8, and one leading byte order mark is stripped")
+    @Test("streams are decoded as UTF-8, without a byte order mark at the start")
     func byteOrderMark() async throws {
         #expect(try await data("\u{FEFF}data: a\n\n") == ["a"])
         #expect(try await data("\u{FEFF}\u{FEFF}data: a\n\ndata: b\n\n") == ["b"])
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(
-        "an event is there as soon as its blank line is, also by a CR at the end of a chunk, and an LF that follows is its end"
+        "an event is delivered with its blank line, even if that ends with a CR at the end of a chunk"
     )
     func carriageReturnAtTheEnd() async throws {
         let gate = Gate()
@@ -85,7 +85,7 @@ import Testing
         #expect(try await iterator.next() == nil)
     }
 
-    @Test("a blank line dispatches, and the buffers are reset but for the id")
+    @Test("a blank line dispatches the event, and resets all buffers except the ID")
     func dispatch() async throws {
         let all = try await events("event: add\nid: 1\ndata: a\n\ndata: b\n\n")
         #expect(all == [.init(name: "add", data: "a", id: "1"), .init(data: "b", id: "1")])
@@ -116,7 +116,7 @@ import Testing
         #expect(try await data("retry\ndata: a\n\n") == ["a"])
     }
 
-    @Test("names of fields are compared exactly, and unknown ones are ignored")
+    @Test("field names are compared exactly, and unknown fields are ignored")
     func fieldNames() async throws {
         #expect(
             try await data(
@@ -125,7 +125,7 @@ import Testing
         #expect(try await events("color: blue\ndata: a\nEvent: x\nID: 7\n\n") == [.init(data: "a")])
     }
 
-    @Test("event: sets the name, the last one counts, and an empty one is message")
+    @Test("event: sets the name, the last name counts, and an empty name means message")
     func eventField() async throws {
         #expect(try await events("event: a\nevent: b\ndata: x\n\n").map(\.name) == ["b"])
         #expect(try await events("event: \ndata: x\n\n").map(\.name) == ["message"])
@@ -133,7 +133,7 @@ import Testing
         #expect(try await events("data: x\nevent: late\n\n").map(\.name) == ["late"])
     }
 
-    @Test("data: lines are joined by LF, and only the last LF is removed")
+    @Test("data: lines are joined by LF, without a final LF")
     func dataField() async throws {
         #expect(
             try await data("data: a\ndata: b\n\ndata:\ndata:\n\ndata:\n\ndata: a\ndata\n\n") == [
@@ -142,7 +142,7 @@ import Testing
         #expect(try await data("data: a\0b\n\n") == ["a\0b"])
     }
 
-    @Test("id: is kept for the events that follow, and one with U+0000 is ignored")
+    @Test("id: applies to the following events too, and an ID with U+0000 is ignored")
     func idField() async throws {
         #expect(
             try await events("id: a\ndata: 1\n\ndata: 2\n\nid: x\0y\ndata: 3\n\nid: \ndata: 4\n\n").map(\.id)
@@ -152,12 +152,12 @@ import Testing
         #expect(try await events("id: 1\n\ndata: 2\n\n").map(\.id) == ["1"])
     }
 
-    @Test("an event without data is not dispatched")
+    @Test("an event without data isn't dispatched")
     func withoutData() async throws {
         #expect(try await events("event: a\nid: 1\nretry: 2\n\n\n\n").isEmpty)
     }
 
-    @Test("an event pending at the end of the stream is discarded")
+    @Test("an incomplete event at the end of the stream is discarded")
     func incomplete() async throws {
         for rest in ["data: b", "data: b\n", "data: b\r", "event: x\ndata: b\nid: 7\n", ":", "\u{FEFF}"] {
             #expect(try await data("data: a\n\n" + rest) == ["a"], "\(rest.debugDescription)")
@@ -165,7 +165,7 @@ import Testing
         #expect(try await data("") == [])
     }
 
-    @Test("comments reach onComment, as they are read")
+    @Test("comments are passed to onComment as they are read")
     func commentCallback() async throws {
         let stub = StubTransport()
         stub.on("/feed", response: .events([.raw(":Hello\n: World\ndata: a\n\n:late\n")]))
@@ -176,7 +176,7 @@ import Testing
         #expect(comments.all == ["Hello", " World", "late"])
     }
 
-    @Test("an endless line and an endless comment end within the bound", arguments: ["data: ", ":", "", "id: ", "x"])
+    @Test("an endless line or comment ends at the limit", arguments: ["data: ", ":", "", "id: ", "x"])
     func endlessLine(start: String) async throws {
         let pulls = Collected<Int>()
         let body = HTTPBody {
@@ -192,7 +192,7 @@ import Testing
         #expect(try await iterator.next() == nil)
     }
 
-    @Test("an endless event ends within the bound")
+    @Test("an endless event ends at the limit")
     func endlessEvent() async throws {
         let lines = Data(String(repeating: "data: 4567890\n", count: 10).utf8)
         let pulls = Collected<Int>()

@@ -17,7 +17,7 @@ import Testing
 
     private static let texts = EventTypes<String>().otherwise { $0.data }.ending(at: "[DONE]")
 
-    @Test("each request has the ID of the last event as its only one, also if the stream began with an ID")
+    @Test("each request has the ID of the last event as its only ID, even if the stream began with an ID")
     func firstID() async throws {
         server.enqueue(.events(TestEvent("a", id: "6")), .events("b"), .events(TestEvent("c", id: "7")), .status(204))
         let options = EventOptions(reconnection: .immediate, lastEventID: "5")
@@ -25,7 +25,7 @@ import Testing
         #expect(server.received.map { $0.headers.values(of: .lastEventID) } == [["5"], ["6"], ["6"], ["7"]])
     }
 
-    @Test("a connection that lasted resets the wait once, not for the failures after it")
+    @Test("a connection that lasted resets the wait once, not for later failures")
     func lastingConnection() async throws {
         let (time, stub, gate) = (ManualTimeSource(), StubTransport(), Gate())
         let lasting = StubResponse.stream {
@@ -52,7 +52,7 @@ import Testing
         #expect(try await reading.value.isEmpty)
     }
 
-    @Test("the standard policy waits longer and longer, up to a limit, with jitter at every step")
+    @Test("the standard policy's waits get longer, up to a limit, with jitter at every step")
     func standardPolicy() {
         let policy = ReconnectionPolicy.standard
         let seconds: [Int] = [3, 6, 12, 24, 48, 60, 60, 60]
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test("a stream that is refused ends its connection, even if the body of the refusal doesn't end")
+    @Test("a rejected stream ends its connection, even if the body of the rejection is endless")
     func refusal() async throws {
         for type in ["application/json", "text/event-stream"] {
             let refusal = TestResponse.text(#"{"error":"busy"}"#, status: 429).header(.contentType, type)
@@ -103,7 +103,7 @@ import Testing
         #expect(try await agent.events(Call(.get, "feed"), EventOptions(), as: plain).all().isEmpty)
     }
 
-    @Test("an end mark can be an event's name, whatever its data")
+    @Test("an end mark can be an event's name, with any data")
     func namedMark() async throws {
         server.on("/feed", .events("a", TestEvent(#"{"usage":7}"#, name: "done"), "b"))
         let types = EventTypes<String>().otherwise { $0.data }.ending { $0.name == "done" }
@@ -125,7 +125,7 @@ import Testing
         #expect(try await iterator.next() == nil)
     }
 
-    @Test("leaving the loop of a stream that reconnects sends no other request")
+    @Test("leaving the loop of a reconnecting stream doesn't send another request")
     func leaving() async throws {
         let (time, stub) = (ManualTimeSource(), StubTransport())
         stub.on("/feed", response: .events(["a"]))
@@ -147,7 +147,7 @@ import Testing
         guard case .closed(_?) = waiting.state else { return _ = Issue.record("\(waiting.state)") }
     }
 
-    @Test("characters that some languages count as line ends stay within lines, events and JSON lines")
+    @Test("characters that count as line ends in some languages stay within lines, events and JSON lines")
     func otherLineEnds() async throws {
         let text = "a\u{2028}b\u{2029}c\u{85}d\u{1C}e"
         #expect(try await HTTPBody(stream: text + "\nf").lines().all() == [text, "f"])
@@ -183,7 +183,7 @@ import Testing
         #expect(server.connectionCount == 1)
     }
 
-    @Test("an end mark ends the stream although the response doesn't end")
+    @Test("an end mark ends the stream even if the response doesn't end")
     func endlessAfterMark() async throws {
         let time = ManualTimeSource()
         let agent = NetworkAgent(baseURL: server.url, transport: .system, time: time)

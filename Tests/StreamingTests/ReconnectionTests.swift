@@ -19,7 +19,7 @@ import Testing
         range.map { TestEvent("event \($0)", id: "\($0)") }
     }
 
-    @Test("the request asks for an event stream past caches, without an id at first")
+    @Test("the request asks for an uncached event stream, without an ID at first")
     func head() async throws {
         server.on("/feed", .events("a"))
         #expect(try await agent.events(Call(.get, "feed")).all().map(\.data) == ["a"])
@@ -28,7 +28,7 @@ import Testing
         #expect(!request.headers.contains("Last-Event-ID"))
     }
 
-    @Test("headers of the request itself stay, and a first id may be given")
+    @Test("the request's own headers are kept, and a first ID can be given")
     func ownHeaders() async throws {
         server.on("/feed", .events("a"))
         let call = Call<HTTPBody>(.get, "feed") {
@@ -44,7 +44,7 @@ import Testing
         #expect(request.headers["Last-Event-ID"] == "…7")
     }
 
-    @Test("after the end of a connection the request is sent again with the id of the last event, until 204")
+    @Test("after a connection ends, the request is sent again with the last event's ID, until a 204")
     func reconnecting() async throws {
         server.enqueue(
             .events(TestEvent("a", id: "1"), "b"), .events(TestEvent("c")), .events(TestEvent("d", id: "")),
@@ -58,7 +58,7 @@ import Testing
         guard case .closed(nil) = stream.state else { return _ = Issue.record("\(stream.state)") }
     }
 
-    @Test("the stream has the ID of the event that was just received, even if more of them have arrived")
+    @Test("the stream has the ID of the event that was just received, even if more events have arrived")
     func lastReceived() async throws {
         server.enqueue(.events(TestEvent("a", id: "1"), TestEvent("b", id: "2"), TestEvent("c")), .status(204))
         let stream = agent.events(GetFeed())
@@ -66,14 +66,14 @@ import Testing
         #expect(stream.lastEventID == "2")
     }
 
-    @Test("an id of characters beyond ASCII goes over the wire as UTF-8")
+    @Test("an ID with non-ASCII characters is sent as UTF-8")
     func unicodeID() async throws {
         server.enqueue(.events(TestEvent("a", id: "…豆")), .status(204))
         _ = try await agent.events(GetFeed()).all()
         #expect(server.received.last?.headers["Last-Event-ID"] == "…豆")
     }
 
-    @Test("an id that no header can hold ends the stream instead of restarting it")
+    @Test("an ID that a header can't contain ends the stream instead of restarting it")
     func controlCharacters() async throws {
         server.enqueue(.events(.raw("id: a\u{1}b\ndata: x\n\n")), .status(204))
         let seen = Collected<String>()
@@ -83,7 +83,7 @@ import Testing
         #expect(error?.code == .unusableEventID && seen.all == ["x"] && server.received.count == 1)
     }
 
-    @Test("a request that does not say so is not sent again", arguments: [true, false])
+    @Test("a request that isn't marked as repeatable isn't sent again", arguments: [true, false])
     func once(breaks: Bool) async throws {
         let events = TestResponse.events(TestEvent("a", id: "1"), "b")
         server.on("/feed", breaks ? events.closing(afterBodyBytes: 30) : events)
@@ -111,7 +111,7 @@ import Testing
         #expect(Set(server.received.map(\.body)) == [Data(#"{"hello":"world"}"#.utf8)])
     }
 
-    @Test("a body that can be read once is not sent again")
+    @Test("a body that can be read only once isn't sent again")
     func bodyOnce() async throws {
         server.on("/feed", .events("a"))
         let body = RequestBody.stream(HTTPBody(stream: "x"))
@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test(
-        "another status than 200 ends the stream with an error, and is not asked again",
+        "a status other than 200 ends the stream with an error, without another attempt",
         arguments: [201, 205, 206, 210, 299, 400, 404, 410, 500, 502, 503, 504])
     func statuses(status: Int) async throws {
         server.on("/feed", .events("a").status(status))
@@ -172,7 +172,7 @@ import Testing
         ReconnectionPolicy(backoff: .noDelay, maximumFailures: failures, minimumDelay: .zero)
     }
 
-    @Test("a connection that cannot be made is made again, up to the limit; then its error is thrown")
+    @Test("a failed connection is retried up to the limit, and then its error is thrown")
     func failures() async throws {
         server.enqueueConnections(.reset, .reset)
         server.on("/feed", .resumableEvents(Self.numbered(1...2)))
@@ -192,7 +192,7 @@ import Testing
         #expect(error?.code == .cannotConnect && attempts.all == [1, 2, 3, 4])
     }
 
-    @Test("statuses that the policy allows are tried again, and Retry-After is respected")
+    @Test("statuses that the policy allows are retried, after Retry-After")
     func retryAfter() async throws {
         let time = ManualTimeSource()
         let stub = StubTransport()
@@ -210,7 +210,7 @@ import Testing
         #expect(try await reading.value.map(\.data) == ["a"])
     }
 
-    @Test("a retryable failure of another filter counts as one of the connection, and its Retry-After is respected")
+    @Test("a retryable failure of another filter counts as a connection failure, with its Retry-After")
     func foreignFailure() async throws {
         struct Unready: Filter {
             struct Failure: RequestFailure {
@@ -239,7 +239,7 @@ import Testing
     }
 
     @Test(
-        "retry: sets the wait, also for later connections; text that isn't a number is ignored",
+        "retry: sets the wait, even for later connections, and text that isn't a number is ignored",
         arguments: [
             ("retry: 500\n\n", 500), ("retry:0\n", 100), ("retry: 1000x\n", 3000), ("retry: -1\n", 3000),
             ("retry: 1e3\n", 3000), ("retry\n", 3000), ("retry: 1 \n", 3000), ("retry:  5\n", 3000),
@@ -263,7 +263,7 @@ import Testing
         #expect(try await reading.value.map(\.data) == ["x"])
     }
 
-    @Test("while no connection delivers events the wait doubles up to its limit, and starts over after that")
+    @Test("while connections deliver no events, the wait doubles up to its limit, and then starts over")
     func backoff() async throws {
         let time = ManualTimeSource()
         let stub = StubTransport()
@@ -282,7 +282,7 @@ import Testing
     }
 
     @Test(
-        "a server that asks for no wait and closes after a byte gets connections after longer and longer waits"
+        "a server that requests no wait and closes after a byte gets connections after longer and longer waits"
     )
     func floor() async throws {
         let time = ManualTimeSource()
@@ -301,7 +301,7 @@ import Testing
     }
 
     @Test(
-        "a server that asks for no wait and closes after an event gets the shortest wait each time",
+        "a server that requests no wait and closes after an event gets the shortest wait each time",
         arguments: [100, 700])
     func floorOfEvents(milliseconds: Int) async throws {
         let time = ManualTimeSource()
@@ -322,7 +322,7 @@ import Testing
         _ = await reading.result
     }
 
-    @Test("jitter makes a wait longer by at most its share, never shorter")
+    @Test("jitter makes a wait longer by at most its share, and never shorter")
     func jitter() async throws {
         var waits: Set<ContinuousClock.Instant> = []
         for _ in 0..<20 {
@@ -380,7 +380,7 @@ import Testing
         #expect(error?.code == .timedOut)
     }
 
-    @Test("the states of a stream are seen in their order")
+    @Test("the states of a stream are observed in order")
     func states() async throws {
         server.enqueue(.events("a"), .status(204))
         let stream = agent.events(GetFeed())
@@ -403,7 +403,7 @@ import Testing
         #expect(names.isEmpty)
     }
 
-    @Test("a stream can be made to reconnect, from an open connection and from a wait")
+    @Test("a stream can be made to reconnect, while it is open and while it waits")
     func restarting() async throws {
         let gate = Gate()
         server.enqueue(.events(TestEvent("a", id: "1"), "x").waiting(for: gate, afterBodyBytes: 30))
@@ -427,7 +427,7 @@ import Testing
         gate.open()
     }
 
-    @Test("a stream has one reader")
+    @Test("a stream has a single reader")
     func oneReader() async throws {
         server.on("/feed", .events("a"))
         let stream = agent.events(Call(.get, "feed"), EventOptions())

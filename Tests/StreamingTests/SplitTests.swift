@@ -4,7 +4,7 @@ import ErrandStreaming
 import Testing
 
 /// Any split of any stream gives the same elements as a plain reading of the whole.
-@Suite("Streams that are split anywhere", .leakChecked) struct SplitTests {
+@Suite("Streams that are split at any position", .leakChecked) struct SplitTests {
     static let streams = [
         "\u{FEFF}data: a\r\ndata: b\r\n\r\nid: 1\revent: x\rdata\r\rretry: 5\n:c\n\ndata: €豆腐😀\n\n",
         "data: a\n\r\ndata: b\r\n\rdata: c\r\r\n\n\r\r\ndata:d\r\n\n",
@@ -70,7 +70,7 @@ import Testing
         return bytes
     }
 
-    @Test("every cut of a set of streams gives the same events", arguments: streams)
+    @Test("every split of a set of streams gives the same events", arguments: streams)
     func everyCut(stream: String) async throws {
         let data = Data(stream.utf8)
         let expected = Self.plainEvents(Array(data))
@@ -82,7 +82,7 @@ import Testing
         #expect(try await HTTPBody(chunks: data.map { Data([$0]) }).events().all() == expected)
     }
 
-    @Test("10,000 seeded splits of seeded streams give the events of the plain reading", .endsInTime)
+    @Test("10,000 random splits of random streams give the events of the unsplit stream", .endsInTime)
     func seededSplits() async throws {
         var generator = SeededGenerator(seed: 17)
         for round in 0..<10_000 {
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test("seeded splits of lines give the lines of the whole", .endsInTime)
+    @Test("random splits of lines give the same lines", .endsInTime)
     func lines() async throws {
         var generator = SeededGenerator(seed: 18)
         for round in 0..<3000 {
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test("seeded splits of JSON arrays, sequences and lines give their values", .endsInTime)
+    @Test("random splits of JSON arrays, sequences and lines give the same values", .endsInTime)
     func json() async throws {
         var generator = SeededGenerator(seed: 19)
         let texts = [

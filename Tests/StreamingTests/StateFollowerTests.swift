@@ -4,7 +4,7 @@ import Testing
 @testable import ErrandStreaming
 
 @Suite("Followers of an event stream's states", .leakChecked) struct StateFollowerTests {
-    @Test("a follower that has ended is forgotten while the stream continues")
+    @Test("a reader of states that has ended is removed while the stream continues")
     func ended() async {
         let status = EventStreamStatus("")
         for attempt in 1...100 {
@@ -19,7 +19,7 @@ import Testing
         #expect(await states.reduce(into: 0) { count, _ in count += 1 } == 2)
     }
 
-    @Test("a stream that is dropped unread ends the streams that follow its states")
+    @Test("a stream that is dropped unread ends the sequences of its states")
     func unread() async {
         var status: EventStreamStatus? = EventStreamStatus("")
         let states = status!.states

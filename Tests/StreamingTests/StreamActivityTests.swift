@@ -17,7 +17,7 @@ import Testing
         NetworkAgent(baseURL: server.url, transport: .system, accessories: accessories + [accessory])
     }
 
-    @Test("accessories see the stream, and each connection as a request of it")
+    @Test("accessories see the stream, and each connection as one of its requests")
     func activities() async throws {
         server.enqueue(.events(TestEvent("a", id: "1"), "b"), .events("c"), .status(204))
         let (own, started) = (RecordingAccessory(), StartedActivities())
@@ -34,7 +34,7 @@ import Testing
         #expect(agent.activities.isEmpty)
     }
 
-    @Test("the log has a count of events instead of a body, and the recorder too")
+    @Test("the log and the recorder have a count of events instead of a body")
     func logAndRecorder() async throws {
         server.enqueue(.events(TestEvent("a", id: "1"), "secret b"), .events("c"), .status(204))
         server.on("/log", .text("one\ntwo\n"))
@@ -61,7 +61,7 @@ import Testing
         #expect(recorder.metrics.hosts.values.map(\.requests) == [4])
     }
 
-    @Test("a stream does not count as loading while it is open, and does while it connects")
+    @Test("a stream counts as loading while it connects, not while it is open")
     func indicator() async throws {
         let (head, rest) = (Gate(), Gate())
         server.on("/feed", .events("a", "b").waiting(for: head).waiting(for: rest, afterBodyBytes: 14))
@@ -80,17 +80,17 @@ import Testing
         await indicator.finish()
     }
 
-    enum Way: CaseIterable, Sendable { case task, agent, stream, handle, accessory }
+    enum Variant: CaseIterable, Sendable { case task, agent, stream, handle, accessory }
     enum Moment: CaseIterable, Sendable { case connecting, open, waiting }
 
     @Test("every way to cancel ends a stream in every state, closes the connection, and is reported once")
     func cancelling() async throws {
-        for way in Way.allCases {
-            for moment in Moment.allCases { try await cancel(way, moment) }
+        for variant in Variant.allCases {
+            for moment in Moment.allCases { try await cancel(variant, moment) }
         }
     }
 
-    private func cancel(_ way: Way, _ moment: Moment) async throws {
+    private func cancel(_ variant: Variant, _ moment: Moment) async throws {
         let server = try TestServer()
         let gate = Gate()
         let (recording, started) = (RecordingAccessory(), StartedActivities())
@@ -111,27 +111,27 @@ import Testing
             }
             break
         }
-        switch way {
+        switch variant {
         case .task: reading.cancel()
         case .agent: #expect(agent.cancelAll { $0.kind == .stream } == 1)
         case .stream: stream.cancel()
         case .handle, .accessory: agent.activities.first { $0.kind == .stream }?.cancel()
         }
-        let error = await #expect(throws: ErrandError.self, "\(way) \(moment)") { try await reading.value }
+        let error = await #expect(throws: ErrandError.self, "\(variant) \(moment)") { try await reading.value }
         #expect(error?.isCancelled == true)
         guard case .closed(let reason?) = stream.state, reason.isCancellation else {
-            return _ = Issue.record("\(way) \(moment): \(stream.state)")
+            return _ = Issue.record("\(variant) \(moment): \(stream.state)")
         }
         gate.open()
         try await recording.waitUntilQuiet()
         #expect(recording.problems().isEmpty && agent.activities.isEmpty)
-        #expect(started.all.first { $0.kind == .stream }?.isCancelled == true, "\(way) \(moment)")
+        #expect(started.all.first { $0.kind == .stream }?.isCancelled == true, "\(variant) \(moment)")
         // An idle kept connection may stay; a connection in use is closed.
         if moment == .open { try await server.waitUntilNoConnections() }
         #expect(server.received.count == 1)
     }
 
-    @Test("after a cancellation no bytes are read any more, not even bytes that have arrived")
+    @Test("after a cancellation no bytes are read, not even bytes that have arrived")
     func cancelledWithin() async throws {
         server.on("/feed", .events("a", "b", "c"))
         server.on("/log", .text("a\nb\nc\n"))
@@ -178,7 +178,7 @@ import Testing
         #expect(error?.isCancelled == true && server.received.isEmpty)
     }
 
-    @Test("your own agent streams as well")
+    @Test("your own agent can send streams as well")
     func ownAgent() async throws {
         struct Forwarding: Agent {
             let base: NetworkAgent
@@ -195,7 +195,7 @@ import Testing
         #expect(seen.all == ["a", "b"] && error?.code == .unacceptableContentType)
     }
 
-    @Test("events become values by their names, those without a rule are left out, and a mark ends the stream")
+    @Test("events become values by name, events without a rule are skipped, and a mark ends the stream")
     func typed() async throws {
         struct Delta: Decodable, Sendable { let text: String }
         enum Said: Sendable, Equatable {

@@ -74,7 +74,7 @@ import Testing
         #expect(agent.explain(GetFeed(), options: CallOptions(filters: [filter])).problems.isEmpty)
     }
 
-    @Test("a stream within a composite belongs to it, and ends with it")
+    @Test("a stream in a composite belongs to the composite, and ends with it")
     func composite() async throws {
         struct First: Composite {
             var activityKind: ActivityKind { ActivityKind(rawValue: "first") }
@@ -95,7 +95,7 @@ import Testing
         try await server.waitUntilNoConnections()
     }
 
-    @Test("filters of the call see each connection, and change the request")
+    @Test("filters of the call see and can change each connection's request")
     func callFilters() async throws {
         server.on("/feed") { request in
             request.headers["X-Token"] == "2"
@@ -115,7 +115,7 @@ import Testing
         #expect(count.all.count == 2)
     }
 
-    @Test("a slow reader holds back the sender")
+    @Test("a reader that pauses makes the sender pause")
     func backpressure() async throws {
         let line = Data("a line of text that is read slowly, one after the other\n".utf8)
         server.on("/log", .repeating(line, count: line.count * 2_000_000))

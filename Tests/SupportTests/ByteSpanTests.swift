@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Spans of bytes", .leakChecked)
 struct ByteSpanTests {
-    @Test("a byte is found within the range only, by its index in the whole")
+    @Test("a byte is searched only within the range, and found with its index in the whole")
     func bytes() {
         let text = ContiguousArray("a-b-c".utf8)
         #expect(text.span.firstIndex(of: UInt8(ascii: "-")) == 1)
@@ -18,7 +18,7 @@ struct ByteSpanTests {
         #expect(Span<UInt8>().firstIndex(of: 0) == nil)
     }
 
-    @Test("bytes are found if all of them are there, also after an incomplete beginning of them")
+    @Test("a sequence of bytes is found completely, even after a partial match")
     func patterns() {
         let text = ContiguousArray("aab aabb".utf8)
         #expect(text.span.firstIndex(of: Array("aabb".utf8)) == 4)
@@ -37,7 +37,7 @@ struct ByteSpanTests {
         }
     }
 
-    @Test("bytes are compared as a whole, and not beyond the end")
+    @Test("bytes are compared completely, and not beyond the end")
     func comparing() {
         let text = ContiguousArray("abc".utf8)
         #expect((text.span.contains(Array("bc".utf8), at: 1)) == true)
@@ -62,7 +62,7 @@ struct ByteSpanTests {
         #expect(bytes.withSpan { $0.littleEndian(at: 0, as: UInt8.self) } == 0xFF)
     }
 
-    @Test("containers take the bytes of a span, and text only if it is valid")
+    @Test("containers can be created from a span's bytes, and text only if it's valid")
     func containers() {
         let bytes = ContiguousArray("grün".utf8)
         #expect(ContiguousArray([UInt8](copying: bytes.span)) == bytes)
@@ -72,13 +72,5 @@ struct ByteSpanTests {
         #expect(String(validating: bytes.span) == "grün")
         #expect(String(validating: bytes.span.extracting(..<3)) == nil)
         #expect(String(validating: Span<UInt8>()) == "")
-    }
-
-    @Test("the system has a limit of open files, and room in the temporary folder")
-    func queries() throws {
-        #expect(try #require(SystemQueries.openFileLimit) > 0)
-        #expect(try #require(SystemQueries.freeSpace(in: FileManager.default.temporaryDirectory.path)) > 0)
-        #expect(SystemQueries.freeSpace(in: "/no/such/folder") == nil)
-        #expect(SystemQueries.columns(of: -1) == nil)
     }
 }

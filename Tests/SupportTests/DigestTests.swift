@@ -33,7 +33,7 @@ struct DigestTests {
         #expect(Hexadecimal.text(SHA256Digest.digest(of: text.utf8)) == sha256)
     }
 
-    @Test("a million letters a")
+    @Test("the digest of a million letters a is correct")
     func million() {
         let bytes = [UInt8](repeating: UInt8(ascii: "a"), count: 1_000_000)
         #expect(
@@ -43,7 +43,7 @@ struct DigestTests {
         #expect(Hexadecimal.text(MD5Digest.digest(of: bytes)) == "7707d6ae4e027c70eea2a935c2296f21")
     }
 
-    @Test("pieces of any size give the same digest as the whole, and a digest may be read in between")
+    @Test("pieces of any size give the same digest as the whole, which can be read in between")
     func pieces() {
         let bytes = (0..<1000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         let whole = SHA256Digest.digest(of: bytes)
@@ -66,7 +66,7 @@ struct DigestTests {
                 == SHA256Digest.digest(of: 0...9))
     }
 
-    @Test("a saved state continues where it was left, after every byte")
+    @Test("a saved state continues where it stopped, after every byte")
     func states() throws {
         let bytes = (0..<200).map { UInt8($0) }
         for cut in 0...bytes.count {

@@ -17,7 +17,7 @@ import Darwin
 
     init() throws { folder = try Folder() }
 
-    @Test("bytes are written and read at any offset, and the file is cut and extended")
+    @Test("bytes are written and read at any offset, and the file is truncated and extended")
     func offsets() throws {
         let file = try SystemFile(folder.path("a"), [.read, .write, .create], permissions: 0o600)
         try file.write(Data("world".utf8), at: 6)
@@ -41,7 +41,7 @@ import Darwin
         #expect(try FileStatus(at: folder.path("a")).modified == -1_500_000_000)
     }
 
-    @Test("appended bytes go to the end, and are read piece by piece")
+    @Test("bytes are appended to the end, and read piece by piece")
     func appending() throws {
         let path = folder.path("a")
         for text in ["one ", "two ", "three"] {
@@ -54,7 +54,7 @@ import Darwin
         #expect(try SystemFile.size(of: path) == 13)
     }
 
-    @Test("a failure names the path and has the system's number")
+    @Test("a failure contains the path and the system's error number")
     func failures() throws {
         let path = folder.path("a")
         let missing = #expect(throws: SystemFile.Failure.self) { _ = try SystemFile(reading: path) }
@@ -79,7 +79,7 @@ import Darwin
     }
 
     @Test(
-        "anything but a regular file is refused at once: pipes, devices, directories, and second names to be written to"
+        "anything but a regular file is refused at once: pipes, devices, directories, and second names for writing"
     )
     func kinds() throws {
         let places = ["pipe", "folder", "second", "regular", "link"].map(folder.path)
@@ -134,7 +134,7 @@ import Darwin
         SystemFile.flushDirectory(of: b)
     }
 
-    @Test("a lock excludes other open files until it is released or its file closed")
+    @Test("a lock excludes other open files until it is released or its file is closed")
     func locks() throws {
         let path = folder.path("a")
         let first = try SystemFile(path, [.read, .write, .create])
@@ -148,7 +148,7 @@ import Darwin
         first.unlock()
     }
 
-    @Test("a full pipe that does not block is waited for, or is a failure")
+    @Test("a full non-blocking pipe is waited for, or is a failure")
     func fullPipe() async throws {
         var ends: [Int32] = [0, 0]
         #expect(pipe(&ends) == 0)
@@ -173,7 +173,7 @@ import Darwin
         close(reader)
     }
 
-    @Test("a file is read piece by piece, and a missing one is a failure of the first piece")
+    @Test("a file is read piece by piece, and a missing file fails with the first piece")
     func reader() throws {
         let path = folder.path("a")
         try SystemFile(creating: path).write(Data("abcde".utf8))

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("A gate", .endsInTime, .leakChecked)
 struct GateTests {
-    @Test("it holds back until it is opened, then lets everyone pass")
+    @Test("it holds tasks back until it is opened, and then lets everyone pass")
     func opens() async throws {
         let gate = Gate()
         let waiters = (0..<3).map { _ in Task { try await gate.wait() } }

@@ -6,7 +6,7 @@ import Testing
 /// Faults that users of other test servers have reported. Tests/Lessons.md has the reports.
 @Suite("Bugs of other test servers", .endsInTime, .leakChecked)
 struct ServerLessonsTests {
-    @Test("a client that waits for 100 Continue gets it before a body in chunks, which is recorded with its field")
+    @Test("a client that waits for 100 Continue gets it before a chunked body, which is recorded with its field")
     func chunkedExpectation() async throws {
         let server = try TestServer { request in .text(request.text) }
         let head = get("/", "Expect: 100-Continue\r\nTransfer-Encoding: chunked\r\n", method: "PUT")
@@ -25,7 +25,7 @@ struct ServerLessonsTests {
         #expect(server.received.last?.text == "hello" && server.faults.isEmpty)
     }
 
-    @Test("after an event stream, a body in chunks and an error, the connection serves the next request")
+    @Test("after an event stream, a chunked body or an error, the connection serves the next request")
     func keptConnection() async throws {
         let server = try TestServer()
         server.on("/events", .events("a", "b"))
@@ -45,7 +45,7 @@ struct ServerLessonsTests {
         #expect(server.connectionCount == 1 && server.requestCount == 4)
     }
 
-    @Test("a server ends although more requests came than were scripted, and some wait for a gate")
+    @Test("a server stops even if unscripted requests have come and some wait for a gate")
     func unexpectedRequests() async throws {
         let (server, gate) = (try TestServer(), Gate())
         server.enqueue(.text("one"), .text("two").waiting(for: gate))
@@ -59,7 +59,7 @@ struct ServerLessonsTests {
         gate.open()
     }
 
-    @Test("a request that is cut off doesn't count, and the server continues", arguments: [0, 1, 20, 60])
+    @Test("a truncated request doesn't count, and the server continues", arguments: [0, 1, 20, 60])
     func truncatedRequests(missing: Int) async throws {
         let server = try TestServer { request in .text("\(request.bodyLength)") }
         let whole = get("/cut", "Content-Length: 40\r\n", method: "PUT") + String(repeating: "x", count: 40)

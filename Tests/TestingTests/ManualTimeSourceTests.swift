@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The manual time source", .endsInTime, .leakChecked)
 struct ManualTimeSourceTests {
-    @Test("time stops until it is advanced, and the date moves with it")
+    @Test("time stands still until it is advanced, and the date moves with it")
     func stands() {
         let time = ManualTimeSource(date: Date(timeIntervalSince1970: 100))
         let start = time.now
@@ -21,7 +21,7 @@ struct ManualTimeSourceTests {
         #expect(start.duration(to: time.now) > .seconds(86_400 * 365 * 99))
     }
 
-    @Test("the date may jump, back too, and time does not")
+    @Test("the date can jump in both directions without affecting the time")
     func jumps() {
         let time = ManualTimeSource()
         let start = time.now
@@ -54,7 +54,7 @@ struct ManualTimeSourceTests {
         #expect(woken.values.withLock { $0 } == [10, 20, 30] && time.nextWake == nil)
     }
 
-    @Test("one advance wakes all due sleepers, the earliest first")
+    @Test("advancing the clock wakes all due sleepers, earliest first")
     @MainActor func order() async throws {
         let time = ManualTimeSource()
         let start = time.now
@@ -74,7 +74,7 @@ struct ManualTimeSourceTests {
         #expect(woken.values.withLock { $0 } == [1, 3, 2, 0])
     }
 
-    @Test("a sleep that is over already returns, and one that is cancelled throws at once")
+    @Test("a sleep until a past instant returns at once, and a cancelled sleep throws at once")
     func cancelled() async throws {
         let time = ManualTimeSource()
         try await time.sleep(until: time.now)

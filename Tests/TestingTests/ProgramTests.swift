@@ -6,7 +6,7 @@ import Testing
 @Suite("Programs of the package that tests run", .leakChecked)
 struct ProgramTests {
     @Test(
-        "are found from the file that the tests are in: a program, or a bundle that another program has loaded",
+        "are found from the test's own file, as a program or a bundle that another program has loaded",
         arguments: [
             ("/clone/.build/debug/ErrandPackageTests.xctest", "/clone/.build/debug"),
             ("/clone/.build/debug/ErrandPackageTests.xctest/Contents/MacOS/ErrandPackageTests", "/clone/.build/debug"),

@@ -28,7 +28,7 @@ struct RecordingAccessoryTests {
         #expect(recording.problems().isEmpty)
     }
 
-    @Test("a wait is over when the event has come, and counts")
+    @Test("a wait ends when the event has occurred, and counts events")
     func waits() async throws {
         let recording = RecordingAccessory()
         let gate = Gate()
@@ -47,7 +47,7 @@ struct RecordingAccessoryTests {
         }
     }
 
-    @Test("it finds activities that do not begin and end as they should")
+    @Test("it finds activities that don't begin and end properly")
     func problems() async throws {
         let recording = RecordingAccessory()
         let gate = Gate()
@@ -66,7 +66,7 @@ struct RecordingAccessoryTests {
         #expect(recording.problems().contains { $0.contains("outcomes") })
     }
 
-    @Test("it keeps the first events, and reports that it dropped some")
+    @Test("it keeps the first events, and reports that it dropped others")
     func bounded() async throws {
         let recording = RecordingAccessory(maximumRecords: 3)
         _ = try await agent(.text("hello"), recording).send(Get())
@@ -75,7 +75,7 @@ struct RecordingAccessoryTests {
         #expect(recording.problems().first == "3 events were dropped; raise maximumRecords")
     }
 
-    @Test("it keeps no stream alive")
+    @Test("it doesn't keep streams alive")
     func streams() async throws {
         struct GetStream: Request {
             typealias Output = HTTPResponse

@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandTesting
 import Testing
 
-@Suite("How the test server misbehaves", .endsInTime, .leakChecked)
+@Suite("How the test server simulates faults", .endsInTime, .leakChecked)
 struct ServerFaultTests {
     private let response = TestResponse.text("hi").chunked(sizes: [1])
 
@@ -32,7 +32,7 @@ struct ServerFaultTests {
         }
     }
 
-    @Test("it cuts the body after the given number of bytes")
+    @Test("it truncates the body after a number of bytes")
     func cutsTheBody() async throws {
         let server = try TestServer()
         server.on("/close", .text("hello").truncated(to: 2))
@@ -59,7 +59,7 @@ struct ServerFaultTests {
         try await server.waitUntilNoConnections()
     }
 
-    @Test("stopping ends connections that stall, wait, dawdle and idle, and closes the port")
+    @Test("stopping ends connections that stall, wait, send slowly or idle, and closes the port")
     func stops() async throws {
         let server = try TestServer()
         let gate = Gate()
@@ -88,7 +88,7 @@ struct ServerFaultTests {
         }
     }
 
-    @Test("an endless body may be chunked")
+    @Test("an endless body can be chunked")
     func endlessChunks() async throws {
         let server = try TestServer()
         server.on("/", .repeating(count: .max).chunked(sizes: [1]).closing(afterBodyBytes: 100_000))
@@ -96,7 +96,7 @@ struct ServerFaultTests {
         #expect(response.text.contains("\r\n1\r\n.\r\n") && response.text.hasSuffix("..."))
     }
 
-    @Test("a stopped server refuses connections while it is kept: no other program gets its port")
+    @Test("a stopped server refuses connections while it is retained, so no other program gets its port")
     func keepsPort() throws {
         let server = try TestServer()
         server.stop()
@@ -118,7 +118,7 @@ struct ServerFaultTests {
         #expect(try await blocking { try client.receiveAll() }.bytes.isEmpty)
     }
 
-    @Test("a handler may stop its own server")
+    @Test("a handler can stop its own server")
     func stopsItself() async throws {
         let server = try TestServer()
         server.on("/") { [weak server] _ in
@@ -146,7 +146,7 @@ struct ServerFaultTests {
         try await server.waitUntilNoConnections()
     }
 
-    @Test("a gate holds a response back, whole or from a byte of the body on, until a test opens it")
+    @Test("a gate holds back a response, or the rest of its body, until a test opens it")
     func gates() async throws {
         let server = try TestServer()
         let (before, within) = (Gate(), Gate())
@@ -163,7 +163,7 @@ struct ServerFaultTests {
         #expect(try await blocking { try client.receiveAll() }.text == "lo")
     }
 
-    @Test("a slow response arrives whole, with or without its head in pieces", arguments: [false, true])
+    @Test("a slow response arrives completely, with or without splitting its head", arguments: [false, true])
     func slowly(_ includesHead: Bool) async throws {
         let server = try TestServer()
         let slow = response.slowly(bytesPerChunk: 1, every: .microseconds(100), includingHead: includesHead)
@@ -172,7 +172,7 @@ struct ServerFaultTests {
         #expect(try await exchange(server.port, get("/", close: false)).bytes == slow.wireBytes())
     }
 
-    @Test("a connection is closed silently after a response, at once or when the next request comes")
+    @Test("a connection is closed silently after a response, at once or at the next request")
     func closesSilently() async throws {
         let server = try TestServer()
         server.on("/now", .text("hi").closingSilently())

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Requests that the test server accepts", .endsInTime, .leakChecked)
 struct ServerInputTests {
-    @Test("it records method, target, query, headers and body, the connection and the place on it")
+    @Test("it records method, target, query, headers and body, and the request's connection and index on it")
     func records() async throws {
         let server = try TestServer { _ in .status(200) }
         try await blocking {
@@ -55,7 +55,7 @@ struct ServerInputTests {
         #expect(bodies.map(String.init) == (0..<50).map { "/\($0);x" })
     }
 
-    @Test("100 Continue is sent to clients that wait for it, unless it is switched off")
+    @Test("100 Continue is sent to clients that wait for it, unless turned off")
     func expectation() async throws {
         let head = get("/", "Expect: 100-continue\r\nContent-Length: 2\r\n", method: "PUT")
         let server = try TestServer { request in .text(request.text) }
@@ -75,7 +75,7 @@ struct ServerInputTests {
                 "HTTP/1.1 417 "))
     }
 
-    @Test("a body is kept, only counted, left alone, or held back by a gate")
+    @Test("a body is stored, only counted, not read, or held back by a gate")
     func reading() async throws {
         let server = try TestServer()
         let gate = Gate()
@@ -101,7 +101,7 @@ struct ServerInputTests {
         #expect(try await held.text.hasSuffix("\r\n\r\nhello"))
     }
 
-    @Test("a body is watched as it arrives: after a 1xx, up to the end that the closure chooses")
+    @Test("a body is observed as it arrives, after a 1xx, up to the end that the closure chooses")
     func watching() async throws {
         let server = try TestServer()
         server.on(.put, "/informed", reading: .watched { _, piece in piece.isEmpty ? [.inform(104, ["X": "1"])] : [] })
@@ -129,7 +129,7 @@ struct ServerInputTests {
         #expect(try await put("/closed").bytes.isEmpty)
     }
 
-    @Test("a body over the limit is refused with 413, also in chunks")
+    @Test("a body over the limit is refused with 413, even if it's chunked")
     func bodyLimit() async throws {
         var configuration = TestServer.Configuration()
         configuration.maximumBodyBytes = 4
@@ -144,7 +144,7 @@ struct ServerInputTests {
         #expect(server.faults.map(\.status) == [413, 413])
     }
 
-    @Test("a client that speaks TLS is refused at once, and the fault names TLS")
+    @Test("a client that uses TLS is refused at once, and the fault names TLS")
     func tls() async throws {
         let server = try TestServer { _ in .text("ok") }
         let agent = NetworkAgent(
@@ -232,7 +232,7 @@ struct ServerInputTests {
         #expect(try await exchange(server.port, get("/")).text.hasSuffix("ok"))
     }
 
-    @Test("it holds the last requests, up to its limits of number and of bytes")
+    @Test("it keeps the last requests, up to limits of number and size")
     func bounded() async throws {
         var configuration = TestServer.Configuration()
         configuration.maximumRecordedRequests = 3

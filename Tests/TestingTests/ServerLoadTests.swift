@@ -22,7 +22,7 @@ struct ServerLoadTests {
         try await server.waitUntilNoConnections()
     }
 
-    @Test("1,000 requests wait at one gate and are let through together")
+    @Test("1,000 requests wait at one gate and are released together")
     func thousandAtOnce() async throws {
         let server = try TestServer()
         let gate = Gate()

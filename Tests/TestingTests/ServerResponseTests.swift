@@ -5,7 +5,7 @@ import Testing
 
 @Suite("How the test server responds", .endsInTime, .leakChecked)
 struct ServerResponseTests {
-    @Test("a content-type that is added replaces the response's, and other fields are added")
+    @Test("an added Content-Type replaces the response's, and other fields are added")
     func contentType() {
         let stub = StubResponse.text("<a/>").header("content-type", "text/xml").header("X-A", "1").header("X-A", "2")
         let scripted = TestResponse.text("<a/>").header("content-type", "text/xml").header("X-A", "1").header(
@@ -28,7 +28,7 @@ struct ServerResponseTests {
         #expect(!rest.wasReset)
     }
 
-    @Test("queued responses come first and in turn, then the last route that matches, then the handler")
+    @Test("queued responses come first and in order, then the last matching route, then the handler")
     func order() async throws {
         let server = try TestServer { _ in .text("fallback") }
         server.on("/a*", .text("prefix"))
@@ -51,7 +51,7 @@ struct ServerResponseTests {
         #expect(text.hasSuffix("GET /nowhere"))
     }
 
-    @Test("a handler that throws is a 500")
+    @Test("a handler that throws causes a 500")
     func throwingHandler() async throws {
         let server = try TestServer { request in .text("\(try request.json(Int.self))") }
         #expect(
@@ -60,7 +60,7 @@ struct ServerResponseTests {
     }
 
     @Test(
-        "a response is framed as it was scripted",
+        "a response is framed as scripted",
         arguments: [
             (TestResponse.text("hello"), "Content-Length: 5\r\nConnection: close\r\n\r\nhello"),
             (
@@ -97,7 +97,7 @@ struct ServerResponseTests {
         #expect(!none.contains("Content-Length") && none.hasSuffix("\r\n\r\n"))
     }
 
-    @Test("1xx responses come before the real one, in order")
+    @Test("1xx responses come before the final response, in order")
     func informational() async throws {
         let server = try TestServer()
         server.on("/", .status(200).informational(103, ["Link": "</a>"]).informational(102).keepAlive(false))
@@ -115,7 +115,7 @@ struct ServerResponseTests {
         #expect(try await exchange(server.port, get("/", close: false)).bytes == garbage)
     }
 
-    @Test("a body of many megabytes needs no memory and arrives whole, also in chunks")
+    @Test("a body of many megabytes doesn't need memory and arrives completely, even chunked")
     func big() async throws {
         let server = try TestServer()
         server.on("/fixed", .repeating(Data("0123456789".utf8), count: 3_000_005))

@@ -37,7 +37,7 @@ struct StubTransportTests {
         #expect(stub.received.map(\.url.absoluteString) == ["https://api.example.com/v1/users/7"])
     }
 
-    @Test("in one word: a constant, rules, a handler")
+    @Test("a stub can be created from a constant, from rules, or from a handler")
     func oneWord() async throws {
         let base = "https://example.com"
         #expect(try await NetworkAgent(baseURL: base, transport: .stub(.text("a"))).send(Get()).value == "a")
@@ -54,7 +54,7 @@ struct StubTransportTests {
         }
     }
 
-    @Test("the last matching rule wins, and its responses are used in turn, the last one for good")
+    @Test("the last matching rule applies, and its responses are used in order, with the last one repeated")
     func turns() async throws {
         let stub = StubTransport(.text("default"))
         stub.on("*", response: .text("any"))
@@ -104,7 +104,7 @@ struct StubTransportTests {
         #expect(!text.contains("s3cret") && !text.contains("right"))
     }
 
-    @Test("differences of query and body are described")
+    @Test("differences in query and body are described")
     func differences() async throws {
         let stub = StubTransport()
         stub.on(.get, "/v1/users/7", query: ["page": "2"], response: .text("no"))
@@ -127,7 +127,7 @@ struct StubTransportTests {
         #expect(stub.received.first?.body.contentType == "application/octet-stream")
     }
 
-    @Test("a delay passes on the agent's time; one longer than the timeout is a timedOut", arguments: [3, 7])
+    @Test("a delay passes on the agent's time, and a delay longer than the timeout throws timedOut", arguments: [3, 7])
     func timeout(_ delay: Int) async throws {
         let time = ManualTimeSource()
         let agent = agent(StubTransport(.text("late").delayed(by: .seconds(delay))), time: time)
@@ -143,7 +143,7 @@ struct StubTransportTests {
         }
     }
 
-    @Test("a response waits for a gate, no longer than the timeout")
+    @Test("a response waits for a gate, but no longer than the timeout")
     func gate() async throws {
         let time = ManualTimeSource()
         let gate = Gate()
@@ -179,7 +179,7 @@ struct StubTransportTests {
         #expect(error?.code == .connectionLost)
     }
 
-    @Test("chunks are made when they are pulled, and a failure may end them")
+    @Test("chunks are created when they are pulled, and can end with a failure")
     func stream() async throws {
         struct GetStream: Request {
             typealias Output = HTTPResponse
@@ -232,7 +232,7 @@ struct StubTransportTests {
         #expect(recording.names(transport: true).contains("informational"))
     }
 
-    @Test("it holds the last requests, up to its limit")
+    @Test("it keeps the last requests, up to its limit")
     func bounded() async throws {
         let stub = StubTransport(.text("x"), maximumRecordedRequests: 2)
         let none = StubTransport(.text("x"), maximumRecordedRequests: 0)
@@ -247,7 +247,7 @@ struct StubTransportTests {
         #expect(unlimited.received.count == 3)
     }
 
-    @Test("a thousand at once through one agent each get their own response")
+    @Test("a thousand concurrent requests through one agent each get their own response")
     func parallel() async throws {
         let agent = agent(StubTransport { request in .text(request.url.lastPathComponent) })
         try await withThrowingTaskGroup(of: Bool.self) { group in

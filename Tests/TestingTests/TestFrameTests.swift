@@ -3,7 +3,8 @@ import ErrandTesting
 import Testing
 
 @Suite("Frames of a WebSocket in tests") struct TestFrameTests {
-    @Test("a frame with a key of any length can be written, and is read if the key has four bytes", arguments: 0...6)
+    @Test(
+        "a frame with a key of any length can be written, and can be read if the key has four bytes", arguments: 0...6)
     func keys(length: Int) throws {
         let key = [UInt8](repeating: 0x5A, count: length)
         let frame = TestFrame(opcode: 1, Data("hello".utf8), mask: key)
@@ -14,7 +15,7 @@ import Testing
         if length == 4 { #expect(try #require(TestFrame.take(from: &bytes)) == frame && bytes.isEmpty) }
     }
 
-    @Test("a length is written in any number of bytes", arguments: [-1, 0, 2, 8, 9])
+    @Test("a length can be written in any number of bytes", arguments: [-1, 0, 2, 8, 9])
     func lengths(size: Int) {
         #expect(TestFrame.data(Data(count: 5)).wireBytes(lengthBytes: size).count == 7 + max(0, size))
     }

@@ -4,7 +4,7 @@ import ErrandTesting
 import ErrandURLFilters
 import Testing
 
-@Suite("URL filters and the keys of caches", .endsInTime, .leakChecked)
+@Suite("URL filters and cache keys", .endsInTime, .leakChecked)
 struct CacheKeyTests {
     private func keys(_ filters: any Filter..., path: String = "a") async throws -> (key: String?, url: String) {
         let watch = KeyWatch()
@@ -14,7 +14,7 @@ struct CacheKeyTests {
         return (watch.keys.first.flatMap(\.self), url)
     }
 
-    @Test("a token does not split a cache, but a version does")
+    @Test("a token doesn't split a cache, but a version does")
     func token() async throws {
         let result = try await keys(
             .urls(
@@ -24,14 +24,14 @@ struct CacheKeyTests {
         #expect(result.url.hasPrefix("https://example.com/api/a?v=3&token=hush&e=1&timestamp=1700000000&sign="))
     }
 
-    @Test("if all filters are in the key, the key is the URL itself and no second URL is made")
+    @Test("if all changes are in the key, the key is the URL itself, without a second URL")
     func same() async throws {
         let result = try await keys(.urls(.query(["v": "3"]), .prefix("/api")))
         #expect(result.key == nil)
         #expect(result.url == "https://example.com/api/a?v=3")
     }
 
-    @Test("a second list continues where the first one left the key")
+    @Test("a second list continues with the key of the first list")
     func lists() async throws {
         let result = try await keys(
             .urls(.query(["t": "1"], inCacheKey: false)), .urls(.query(["v": "3"])),
@@ -40,7 +40,7 @@ struct CacheKeyTests {
         #expect(result.url == "https://example.com/a?t=1&v=3&t=2&w=4")
     }
 
-    @Test("a filter's function runs once a call; a filter that returns a URL runs for both URLs if they differ")
+    @Test("a filter's function runs once per call, and a filter that returns a URL runs for both URLs if they differ")
     func once() async throws {
         let (computed, edits, closures) = (Counter(), Counter(), Counter())
         let result = try await keys(
@@ -76,7 +76,7 @@ struct CacheKeyTests {
         #expect(watch.keys == ["https://example.com/a", "https://example.com/a"])
     }
 
-    @Test("redirects are not filtered")
+    @Test("redirects aren't filtered")
     func redirected() async throws {
         let bench = Bench("https://example.com", .urls(.query(["v": "3"])))
         bench.stub.on("/a", response: .status(302, headers: ["Location": "/b?c"]))
@@ -86,7 +86,7 @@ struct CacheKeyTests {
             bench.stub.received.map(\.url.absoluteString) == ["https://example.com/a?v=3", "https://example.com/b?c"])
     }
 
-    @Test("the CDN doesn't change the key, the stripped items do")
+    @Test("the CDN doesn't change the key, and removed items do")
     func others() async throws {
         let cdn = try await keys(
             .urls(.cdn("https://cdn.example.com") { $0.http.url.path.hasSuffix(".png") }), path: "a.png")

@@ -27,7 +27,7 @@ struct EnvironmentTests {
         return bench
     }
 
-    @Test("environments have their own base URL, version and keys, exist side by side and are switched at run time")
+    @Test("environments have their own base URL, version and keys, coexist, and are switched at run time")
     func switched() async throws {
         let shop = try shop()
         let bench = bench(shop, .environment(shop), .urls(.sign(key: .service("sign"))))
@@ -46,7 +46,7 @@ struct EnvironmentTests {
         #expect(shop["local"]?.baseURL == "http://[::1]:9" && shop["none"] == nil)
     }
 
-    @Test("a path leads to base/version/path, to base/path, or where your own rule puts it")
+    @Test("a path is resolved to base/version/path, to base/path, or by your own rule")
     func rule() async throws {
         let shop = try shop()
         let standard = bench(shop, .environment(shop))
@@ -65,7 +65,7 @@ struct EnvironmentTests {
         #expect((try await broken.failure() as? URLFilterError)?.code == .invalidURL)
     }
 
-    @Test("absolute URLs and a request's own base stay, and no request is exempt from the environment")
+    @Test("absolute URLs and a request's own base don't change, and no request is exempt from the environment")
     func others() async throws {
         let shop = try shop()
         let bench = bench(shop, .environment(shop), .urls(.query(["v": "3"])))
@@ -81,7 +81,7 @@ struct EnvironmentTests {
         #expect((try await bench.failure(call) as? URLFilterError)?.code == .missingEnvironment)
     }
 
-    @Test("without the filter no request reaches a server: the placeholder's host doesn't exist")
+    @Test("without the filter, no request reaches a server, because the placeholder's host doesn't exist")
     func placeholder() throws {
         let shop = try shop()
         for text in [shop.baseURL, shop.cdnURL] {
@@ -91,7 +91,7 @@ struct EnvironmentTests {
         }
     }
 
-    @Test("a call keeps the environment with which it began, however often it is switched meanwhile")
+    @Test("a call keeps its environment from the start, however often it is switched")
     func pinned() async throws {
         let shop = try shop()
         let switching = ClosureFilter { exchange, next in
@@ -104,7 +104,7 @@ struct EnvironmentTests {
         #expect(shop.selected == .release)
     }
 
-    @Test("switched from many threads while requests run, URL and key are always of one environment")
+    @Test("while many threads switch and requests run, URL and key always belong to one environment")
     func concurrent() async throws {
         let shop = try shop()
         let bench = bench(
@@ -134,7 +134,7 @@ struct EnvironmentTests {
     }
 
     @Test(
-        "settings that can't work throw when they are created",
+        "unusable settings throw when they are created",
         arguments: [
             ("ftp://example.com", nil, nil), ("example.com", nil, nil), ("https://u:p@example.com", nil, nil),
             ("https://example.com", "cdn", nil), ("https://example.com", nil, "v 2"),
@@ -148,7 +148,7 @@ struct EnvironmentTests {
         #expect(error?.code == .invalidURL)
     }
 
-    @Test("an environment that is not there cannot be selected")
+    @Test("a missing environment can't be selected")
     func unknown() throws {
         let error = #expect(throws: URLFilterError.self) { try ServiceEnvironments([:], selected: .release) }
         #expect(error?.code == .missingEnvironment)

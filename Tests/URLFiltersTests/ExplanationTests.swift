@@ -20,7 +20,7 @@ private let token: any Filter = .urls(.query(inCacheKey: false, name: "token") {
     }
 
     @Test(
-        "an order that the docs recommend has no problem",
+        "the order in the docs doesn't have problems",
         arguments: [
             [.urls(.prefix("/api"), .query(["v": "3"]), .sign(key: "secret")), Cache()],
             [.headers(["X-App": "shop"]), .body(["app": "shop"]), .headers(signedBy: signer), Cache()],
@@ -32,7 +32,7 @@ private let token: any Filter = .urls(.query(inCacheKey: false, name: "token") {
     func recommended(filters: [any Filter]) { #expect(explanation(filters).problems == []) }
 
     @Test(
-        "a wrong order is named with the filters and its reason",
+        "a wrong order is reported with the filters and the reason",
         arguments: [
             (
                 [Cache(), .urls(.sign(key: "secret"))],
@@ -65,7 +65,7 @@ private let token: any Filter = .urls(.query(inCacheKey: false, name: "token") {
         #expect(!explanation.description.contains("t0ken") && !explanation.description.contains("secret"))
     }
 
-    @Test("the environment explains which one is selected, and belongs before caches and signatures")
+    @Test("the explanation names the selected environment, which belongs before caches and signatures")
     func environment() throws {
         let shop = try ServiceEnvironments(
             [
@@ -80,7 +80,7 @@ private let token: any Filter = .urls(.query(inCacheKey: false, name: "token") {
         #expect(explanation(filters.reversed()).problems.count == 3)
     }
 
-    @Test("a request is explained, and made by its filters, with the URL of the selected environment")
+    @Test("a request is explained and built with the URL of the selected environment")
     func urls() async throws {
         let shop = try ServiceEnvironments(
             [.develop: ServiceConfiguration(baseURL: "https://dev.example.com", version: "v2")], selected: .develop)
@@ -94,7 +94,7 @@ private let token: any Filter = .urls(.query(inCacheKey: false, name: "token") {
         #expect(made.hasPrefix("https://dev.example.com/v2/users/7?v=3&"))
     }
 
-    @Test("the base of environments without their filter is named")
+    @Test("environments without their filter are reported")
     func environmentWithoutFilter() throws {
         let shop = try ServiceEnvironments(
             [.develop: ServiceConfiguration(baseURL: "https://dev.example.com")], selected: .develop)

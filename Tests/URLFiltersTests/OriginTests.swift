@@ -4,6 +4,14 @@ import ErrandTesting
 import ErrandURLFilters
 import Testing
 
+private struct Moving: URLFilter {
+    static func moved(_ url: URL) throws -> URL {
+        try #require(URL(string: url.absoluteString.replacing("https://example.com/", with: "https://evil.example/")))
+    }
+
+    func filter(_ url: URL, for exchange: Exchange) async throws -> URL { try Self.moved(url) }
+}
+
 @Suite("Secrets and origins", .leakChecked) struct OriginTests {
     private static func secret(_ name: HTTPHeaderName) -> HTTPHeaders {
         var headers: HTTPHeaders = ["X-App": "shop"]
@@ -12,7 +20,7 @@ import Testing
     }
 
     @Test(
-        "tokens, signatures and parameters of filters do not go to another origin than the agent's",
+        "tokens, signatures and parameters of filters aren't sent to another origin than the agent's",
         arguments: ["https://evil.example/next?page=2", "http://example.com/next?page=2"])
     func foreign(url: String) async throws {
         let bench = Bench(
@@ -32,7 +40,25 @@ import Testing
         #expect(own.headers["X-Token"] == "canary" && own.headers["X-Sign"] != nil && !own.body.isNone)
     }
 
-    @Test("harmless values may be sent to any origin")
+    @Test(
+        "a filter after the list that moves the request does not take along the parameters", arguments: [true, false])
+    func moved(isInList: Bool) async throws {
+        let mover = ClosureFilter { exchange, next in
+            var exchange = exchange
+            exchange.http.url = try Moving.moved(exchange.http.url)
+            return try await next(exchange)
+        }
+        let secret: any URLFilter = .query(["token": "can ary"], inCacheKey: false)
+        let open: any URLFilter = .query(["v": "3"], toAnyOrigin: true)
+        let filters: [any Filter] =
+            isInList ? [URLFilterChain([secret, open, Moving()])] : [URLFilterChain([secret, open]), mover]
+        let stub = StubTransport(.text("ok"))
+        let agent = NetworkAgent(baseURL: "https://example.com", transport: stub, filters: filters)
+        _ = try await agent.send(Call(.get, "next?page=2"))
+        #expect(stub.received.map(\.urlText) == ["https://evil.example/next?page=2&v=3"])
+    }
+
+    @Test("harmless values can be sent to any origin")
     func harmless() async throws {
         let bench = Bench(
             "https://example.com", .urls(.query(["v": "3"], toAnyOrigin: true)),
@@ -41,7 +67,7 @@ import Testing
         #expect(sent.url.absoluteString == "https://other.example/x?v=3" && !sent.body.isNone)
     }
 
-    @Test("a request's own header keeps the filter's mark, whichever rule merges them")
+    @Test("a request's own header keeps the filter's mark, with every merge rule")
     func marks() async throws {
         for rule in [MergeRule.keep, .append, .replace] {
             let bench = Bench("https://example.com", .headers(Self.secret("X-Token"), merge: rule))
@@ -54,7 +80,7 @@ import Testing
         }
     }
 
-    @Test("an absolute URL of the environment's own origin gets the agent's credentials, another does not")
+    @Test("an absolute URL at the environment's origin gets the agent's credentials, another doesn't")
     func environments() async throws {
         let environments = try ServiceEnvironments(
             ["live": ServiceConfiguration(baseURL: "https://live.example/api")], selected: "live")
@@ -72,7 +98,7 @@ import Testing
         }
     }
 
-    @Test("a segment that would leave its place is refused in the paths of filters, too")
+    @Test("a segment that would change the path's structure is refused in the paths of filters, too")
     func segments() async throws {
         for value in ["..", ".", "", "%2e%2E"] {
             let bench = Bench(
@@ -86,7 +112,7 @@ import Testing
         }
     }
 
-    @Test("a base of an environment or a CDN with a query is refused instead of losing it")
+    @Test("an environment's or CDN's base URL with a query is refused instead of losing the query")
     func queries() async throws {
         for base in ["https://live.example/api?key=canary", "https://live.example/#x"] {
             #expect(throws: URLFilterError.self) {
@@ -97,7 +123,7 @@ import Testing
         }
     }
 
-    @Test("a CDN that the agent does not trust gets neither secret items of the list nor the request's credentials")
+    @Test("an untrusted CDN gets neither the list's secret items nor the request's credentials")
     func secrets() async throws {
         let token = QueryFilter.query(["token": "canary"], inCacheKey: false)
         for filters: [any URLFilter] in [

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Common headers and body parameters", .endsInTime, .leakChecked)
 struct ParameterFilterTests {
-    @Test("headers: the request's own stay, are replaced or joined")
+    @Test("the request's own headers are kept, replaced or joined")
     func headers() async throws {
         var call = Call()
         call.headers = ["X-A": "own"]
@@ -41,7 +41,7 @@ struct ParameterFilterTests {
         #expect(json == #"{"app":"shop","b":2}"#)
     }
 
-    @Test("a JSON object stays unchanged: numbers, spacing, order, escapes")
+    @Test("a JSON object stays unchanged in numbers, spacing, order and escapes")
     func json() async throws {
         let bench = Bench(
             "https://example.com",
@@ -56,7 +56,7 @@ struct ParameterFilterTests {
         #expect(try await bench.body(call) == #" {  "n":{"x":null,"y":[1,true]},"b":"/é\n"} "#)
     }
 
-    @Test("kept and appended names in JSON objects and forms")
+    @Test("names in JSON objects and forms can be kept or appended")
     func rules() async throws {
         for (rule, form) in [(MergeRule.keep, "a=1&b=2"), (.append, "a=1&a=9&b=2"), (.replace, "a=9&b=2")] {
             let bench = Bench("https://example.com", .body(["a": "9", "b": "2"], merge: rule))
@@ -78,7 +78,7 @@ struct ParameterFilterTests {
         #expect(try await Bench("https://example.com", .body([:])).sent(Call(.post)).body.isNone)
     }
 
-    @Test("bodies that hold no parameters are left alone")
+    @Test("bodies that can't contain parameters aren't changed")
     func others() async throws {
         let bench = Bench("https://example.com", .body(["a": "1"]))
         let bodies: [(RequestBody, String)] = [
@@ -99,7 +99,7 @@ struct ParameterFilterTests {
     }
 
     @Test(
-        "a form or JSON that cannot be read throws an error that names the filter",
+        "an unreadable form or JSON throws an error that names the filter",
         arguments: [
             #"{"a":}"#, #"{"a":1"#, #"{"a" 1}"#, #"{"a":1,}"#, #"{a:1}"#, #"{"a":[1}"#, #"{"a":"1}"#, #"{"a":1}x"#,
             #"{"a":1]"#, "{", #"{"\"#, #"{"a\"#, #"{"a":1 "b":2}"#, #"{"\uD8":1}"#, #"{,}"#, #"{"a"::1}"#,
@@ -112,7 +112,7 @@ struct ParameterFilterTests {
         #expect(error.code == .invalidBody && error.filter == "common")
     }
 
-    @Test("a stream labeled as a form can't be read, and isn't opened")
+    @Test("a form that is a stream or isn't UTF-8 throws, and isn't opened")
     func unreadable() async throws {
         let bench = Bench("https://example.com", .body(["n": "1"]))
         var call = Call(.post)
@@ -122,7 +122,7 @@ struct ParameterFilterTests {
         #expect((try await bench.failure(call) as? URLFilterError)?.code == .invalidBody)
     }
 
-    @Test("a body that an earlier filter left to be encoded is read, and a given length is corrected")
+    @Test("a JSON body that isn't encoded yet is encoded and extended, and a given length is corrected")
     func deferred() async throws {
         let json = ClosureFilter { exchange, next in
             var exchange = exchange

@@ -14,7 +14,7 @@ struct SigningTests {
 
     private func md5(_ message: String) -> String { Hexadecimal.text(MD5Digest.digest(of: message.utf8)) }
 
-    @Test("a time and HMAC-SHA-256 over the sorted parameters, in the query")
+    @Test("a timestamp and HMAC-SHA-256 over the sorted parameters are added to the query")
     func query() async throws {
         let bench = Bench("https://example.com", .urls(.query(["v": "3"]), .sign(key: "secret")))
         let signature = hmac("a=&b=1%202&b=x%26y%3Dz&timestamp=1700000000&v=3")
@@ -23,7 +23,7 @@ struct SigningTests {
                 == "https://example.com/p?b=x%26y=z&b=1+2&a&v=3&timestamp=1700000000&sign=\(signature)")
     }
 
-    @Test("the same results as openssl for the same message")
+    @Test("openssl gives the same results for the same message")
     func known() async throws {
         let bench = Bench("https://example.com", .urls(.sign(key: "secret")))
         #expect(
@@ -31,7 +31,7 @@ struct SigningTests {
                 "sign=9f819330e49fefaa4c41af7c465c3fb45d1e6a1c16eee3796068083d68443f2b"))
     }
 
-    @Test("forms and JSON objects are signed with the query, wherever the signature goes")
+    @Test("forms and JSON objects are signed with the query, with the signature in any place")
     func bodies() async throws {
         let signer = Signer(key: "secret", signature: "X-Signature", timestamp: "X-Timestamp")
         let header = Bench("https://example.com", .headers(signedBy: signer))
@@ -51,14 +51,14 @@ struct SigningTests {
                 == #"{"a": {"x":1}, "s":"t\n","app":"shop","timestamp":"1700000000","sign":"\#(jsonSignature)"}"#)
     }
 
-    @Test("an existing signature is replaced and not signed, so that signing again gives the same result")
+    @Test("an existing signature is replaced and not signed, so signing again gives the same result")
     func again() async throws {
         let bench = Bench("https://example.com", .urls(.sign(key: "secret"), .sign(key: "secret")))
         let once = Bench("https://example.com", .urls(.sign(key: "secret")))
         #expect(try await bench.url("p?a=1&sign=old&timestamp=1") == (try await once.url("p?a=1&sign=x&timestamp=2")))
     }
 
-    @Test("the MD5 of the timestamp and of a private and a public key is put into the query")
+    @Test("the MD5 of the timestamp, a private key and a public key can be added to the query")
     func timestampOnly() async throws {
         let signer = Signer(
             key: .init("private" + "public"), algorithm: .md5, signature: "hash", timestamp: "ts",
@@ -70,7 +70,7 @@ struct SigningTests {
     }
 
     @Test(
-        "the signature is the MD5 of the sorted parameters and the key, with version and method first for REST"
+        "the signature can be the MD5 of the sorted parameters and the key, for REST after version and method"
     )
     func sortedMD5() async throws {
         let plain = Signer(key: "private", algorithm: .md5, timestamp: nil, message: { $0.plainSortedParameters })
@@ -83,7 +83,7 @@ struct SigningTests {
         #expect(try await restBench.url("users?b=3").hasSuffix("&sign=" + md5("v2/usersb=3private")))
     }
 
-    @Test("MD5, SHA-1, Base64, sorted parameters and JSON text are enough for your own schemes")
+    @Test("MD5, SHA-1, Base64, sorted parameters and JSON text suffice for your own schemes")
     func helpers() throws {
         let (message, empty) = (Data("abc".utf8), SecretKey(""))
         func hex(_ algorithm: SigningAlgorithm) throws -> String {
@@ -104,7 +104,7 @@ struct SigningTests {
         #expect(String(decoding: json, as: UTF8.self) == #"{"a":[1,"x"]}"#)
     }
 
-    @Test("your own scheme: algorithm, key, encoding, message")
+    @Test("your own scheme can set algorithm, key, encoding and message")
     func custom() async throws {
         let signer = Signer(
             key: .computed { exchange in SecretKey("key of \(exchange.http.method)") },
@@ -117,7 +117,7 @@ struct SigningTests {
         #expect(try await bench.url("p%20q?a=1") == "https://example.com/p%20q?a=1&sig=\(expected)")
     }
 
-    @Test("a body that isn't in memory isn't signed by a signature that has to read it")
+    @Test("a signature that needs the body refuses a body that isn't in memory")
     func streams() async throws {
         var call = Call(.post)
         call.body = .stream(HTTPBody(Data("x".utf8)))
@@ -129,7 +129,7 @@ struct SigningTests {
         #expect(try await passing.sent(call).body.data == Data("x".utf8))
     }
 
-    @Test("without an environment, or without its key, a signature throws an error that names it")
+    @Test("if an environment or its key is missing, a signature throws an error that names it")
     func missing() async throws {
         let bench = Bench("https://example.com", .urls(.sign(key: .service("sign"))))
         let error = try #require(try await bench.failure() as? URLFilterError)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("URL filters", .endsInTime, .leakChecked)
 struct URLFilterTests {
-    @Test("a filter adds a query argument that the server sees")
+    @Test("a filter adds a query item that the server receives")
     func argument() async throws {
         let server = try TestServer { request in .text(request.target) }
         let agent = NetworkAgent(
@@ -15,7 +15,7 @@ struct URLFilterTests {
         #expect(try await agent.send(Text(path: "get")).value == "/get?key=value")
     }
 
-    @Test("filters run in the given order, each on the result of the previous one, and receive the request")
+    @Test("filters run in order, each on the previous result, and receive the request")
     func order() async throws {
         let bench = Bench(
             "https://example.com",
@@ -28,7 +28,7 @@ struct URLFilterTests {
         #expect(try await bench.url("a") == "https://example.com/a/1/2/3?q=4&q=5")
     }
 
-    @Test("filters run on absolute URLs and complete requests too, which skip the base and the CDN")
+    @Test("filters also run on absolute URLs and complete requests, which skip the base and the CDN")
     func absolute() async throws {
         let bench = Bench("https://example.com/v1", cdn: "https://cdn.example.com", .urls(.query(["v": "3"])))
         #expect(try await bench.url("http://other.example/x?a=1#f") == "http://other.example/x?a=1&v=3#f")
@@ -38,7 +38,7 @@ struct URLFilterTests {
         #expect(try await bench.sent(Complete()).url.absoluteString == "https://complete.example/y?v=3")
     }
 
-    @Test("the base is the request's own or the agent's, the CDN never falls back to it, and filters see each")
+    @Test("the base is the request's or the agent's, the CDN never falls back to it, and filters see both")
     func bases() async throws {
         var call = Call(.get, "a")
         let bench = Bench("https://example.com/v1", cdn: "https://cdn.example.com/c", .urls(.query(["v": "3"])))
@@ -52,7 +52,7 @@ struct URLFilterTests {
         #expect((try await without.failure(call) as? ErrandError)?.code == .invalidURL)
     }
 
-    @Test("filters are added and removed while the agent lives, and its list is a copy")
+    @Test("filters can be added and removed while the agent lives, and its list is a copy")
     func configured() async throws {
         let bench = Bench("https://example.com", .closure { try await $1($0) })
         bench.agent.configure { $0.filters.append(.urls(.query(["v": "3"]))) }
@@ -64,7 +64,7 @@ struct URLFilterTests {
         #expect(try await bench.url("a") == "https://example.com/a")
     }
 
-    @Test("a request or a call goes without all filters or without named ones")
+    @Test("a request or a call can skip all filters or some by name")
     func exemptions() async throws {
         let bench = Bench(
             "https://example.com", .urls(.query(["v": "3"]), .query(["t": "4"], name: "token")),
@@ -88,7 +88,7 @@ struct URLFilterTests {
     }
 
     @Test(
-        "a URL that a filter may not return throws an error that names the filter",
+        "an invalid URL from a filter throws an error that names the filter",
         arguments: [
             ("relative/path?token=hush", URLFilterError.Code.relativeURL), ("//host/x", .relativeURL),
             ("ftp://example.com/x", .schemeChanged), ("mailto:a@example.com", .schemeChanged),
@@ -107,7 +107,7 @@ struct URLFilterTests {
         #expect(bench.stub.received.isEmpty)
     }
 
-    @Test("http may become https, and an error of a filter's own code arrives unchanged")
+    @Test("http can become https, and an error of a filter's own code is thrown unchanged")
     func passed() async throws {
         let bench = Bench(
             "http://example.com",
@@ -136,7 +136,7 @@ struct URLFilterTests {
         }
     }
 
-    @Test("a failure below the filters carries the request as they made it")
+    @Test("a failure after the filters contains the request as they changed it")
     func evidence() async throws {
         let stub = StubTransport { _ in throw ErrandError(.connectionLost, "the cable was pulled") }
         let agent = NetworkAgent(
@@ -145,7 +145,7 @@ struct URLFilterTests {
         #expect(error?.request?.url.absoluteString == "https://example.com/users?v=3")
     }
 
-    @Test("a failure after a redirect carries the request of that hop")
+    @Test("a failure after a redirect contains the request of that hop")
     func evidenceOfHop() async throws {
         let stub = StubTransport { request in
             guard request.url.path == "/users" else { throw ErrandError(.cannotConnect, "nobody listens") }
@@ -179,7 +179,7 @@ struct URLFilterTests {
         #expect("\(URLFilterChain([.query(["v": "3"]), .prefix("/a")]))" == "URL filters: query, prefix")
     }
 
-    @Test("many requests at once each get their own")
+    @Test("many concurrent requests each get their own URL")
     func concurrent() async throws {
         let bench = Bench(
             "https://example.com", .urls(.query { exchange in ["n": (exchange.request as? Call)?.path ?? ""] }))

@@ -18,7 +18,7 @@ struct URLTextTests {
         return url.text
     }
 
-    @Test("an appended item leaves the rest of the URL as it was: escapes, order, repeated names, empty values, path")
+    @Test("appending an item keeps the rest of the URL: escapes, order, repeated names, empty values, path")
     func untouched() throws {
         let expected = Self.odd.replacing("#frag", with: "&n=a%20%26%2B%25%2F".replacing("%2F", with: "/") + "#frag")
         #expect(try appended(Self.odd, ["n": "a &+%/"]) == expected)
@@ -26,7 +26,7 @@ struct URLTextTests {
     }
 
     @Test(
-        "the place where a query begins",
+        "the start of the query is found",
         arguments: [
             ("https://example.com", "https://example.com?n=1"), ("https://example.com/", "https://example.com/?n=1"),
             ("https://example.com/?", "https://example.com/?n=1"),
@@ -41,7 +41,7 @@ struct URLTextTests {
         #expect(try appended(url, [:]) == url)
     }
 
-    @Test("appending twice encodes once each time: a percent sign stays unchanged")
+    @Test("appending twice encodes each item once, and a percent sign stays unchanged")
     func once() throws {
         var url = try text("https://example.com/x?a=%2520%20")
         for _ in 0..<2 { try url.append(["b": "100%", "c": .encoded("%E4%BD%A0"), "d": .null, "e": ["x", "y"]]) }
@@ -50,7 +50,7 @@ struct URLTextTests {
         #expect(url.queryItems.first?.value == "%20 ")
     }
 
-    @Test("names that are there are replaced in their place, or kept, however they are escaped")
+    @Test("existing names are replaced in place, or kept, in any escaping")
     func merging() throws {
         let url = "https://example.com/?a=1&%62=2&c=3&b=4&d"
         #expect(try appended(url, ["b": "x", "n": "y"], .replace) == "https://example.com/?a=1&b=x&c=3&d&n=y")
@@ -60,7 +60,7 @@ struct URLTextTests {
         #expect(try appended("https://example.com/", ["b": "x"], .keep) == "https://example.com/?b=x")
     }
 
-    @Test("items are read as servers read them")
+    @Test("items are decoded as servers do")
     func items() throws {
         let items = try text("https://example.com/?a=1+2%203&b&=&%7a=%E4%BD%A0%2f&c=%FF").queryItems
         #expect(items.map(\.name) == ["a", "b", "", "z", "c"])
@@ -68,7 +68,7 @@ struct URLTextTests {
         #expect(try text("https://example.com/?").queryItems.isEmpty)
     }
 
-    @Test("removed items leave the others in place; an empty query loses its question mark")
+    @Test("removing items keeps the others in place, and an empty query loses its question mark")
     func removing() throws {
         var url = try text("https://example.com/p?utm_source=x&b=1&%75tm_id=7&b=#f")
         url.removeQuery { $0.hasPrefix("utm_") }
@@ -83,7 +83,7 @@ struct URLTextTests {
     }
 
     @Test(
-        "a prefix and a path meet in one slash, and the query stays",
+        "a prefix and a path are joined with one slash, and the query is kept",
         arguments: [
             ("https://example.com", "/api/v2", "https://example.com/api/v2/"),
             ("https://example.com/", "api/v2/", "https://example.com/api/v2/"),
@@ -114,7 +114,7 @@ struct URLTextTests {
         #expect(try replaced("/users", "/", "/v2") == "/v2/users")
     }
 
-    @Test("an origin takes another's place, with a path before the path")
+    @Test("an origin replaces the old origin, and its path precedes the URL's path")
     func origins() throws {
         var url = try text("http://example.com:8080/a?q#f")
         try url.setOrigin("https://cdn.example.com")
@@ -126,7 +126,7 @@ struct URLTextTests {
         #expect(throws: URLFilterError.self) { try url.setOrigin("https://") }
     }
 
-    @Test("dot segments are resolved before anything below sees them")
+    @Test("dot segments are resolved before later filters see them")
     func dots() throws {
         var url = try text("https://example.com/a")
         try url.setPath("/b/../../c/./d")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ErrandURLSessionTransport
 
-@Suite("Chunks for a stream that only takes bytes while it has room", .endsInTime, .leakChecked)
+@Suite("Chunks for a stream that accepts bytes only while it has room", .endsInTime, .leakChecked)
 struct ChunkWriterTests {
     /// A stream with limited room.
     private final class Outlet: Sendable {
@@ -40,7 +40,7 @@ struct ChunkWriterTests {
 
     init() { writer = ChunkWriter(on: queue) { [outlet] in outlet.offer($0) } }
 
-    @Test("an upload that the session doesn't read blocks no thread, and continues with the next event of its stream")
+    @Test("an upload that the session doesn't read doesn't block a thread, and continues with the stream's next event")
     func noThread() async {
         let data = Data((0..<100).map { UInt8($0) })
         async let isWritten = writer.write(data)
@@ -57,14 +57,14 @@ struct ChunkWriterTests {
         #expect(rounds >= 15)
     }
 
-    @Test("chunks follow one another in order, and an empty one takes no place")
+    @Test("chunks are written in order, and empty chunks are skipped")
     func order() async {
         outlet.makeRoom(.max)
         for chunk in ["one,", "", "two,", "three"] { #expect(await writer.write(Data(chunk.utf8))) }
         #expect(String(decoding: outlet.bytes, as: UTF8.self) == "one,two,three")
     }
 
-    @Test("a waiting chunk is refused when the stream closes, and so is each later one", arguments: [true, false])
+    @Test("a waiting chunk is refused when the stream closes, and so are later chunks", arguments: [true, false])
     func closed(byStream: Bool) async {
         outlet.makeRoom(3)
         async let isWritten = writer.write(Data("four".utf8))

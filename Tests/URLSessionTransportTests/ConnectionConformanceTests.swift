@@ -10,10 +10,11 @@ import Testing
 
 /// The wrapper of Network.framework's connections also keeps the promises of connections on top of a socket. This tests
 /// it on systems without the framework.
-@Suite("What connections promise, kept over a socket", .endsInTime, .leakChecked)
+@Suite("The connection conformance suite over a socket", .endsInTime, .leakChecked)
 struct ConnectionConformanceTests {
     @Test(
-        "over a socket", arguments: ConnectionConformance.cases(for: { SocketTransport() }, within: .seconds(500)))
+        "a socket passes every case",
+        arguments: ConnectionConformance.cases(for: { SocketTransport() }, within: .seconds(500)))
     func kept(each: PluginConformanceCase) async throws { try await each.run() }
 }
 

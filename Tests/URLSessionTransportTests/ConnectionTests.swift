@@ -34,7 +34,7 @@ struct ConnectionTests {
 
     // MARK: The beginning
 
-    @Test("an attempt that fails throws the mapped error, and ends the system's connection")
+    @Test("a failed attempt throws the mapped error, and ends the system's connection")
     func refused() async throws {
         let task = try await opening()
         driver.report(.failed(NetworkFailure(.posix(.ECONNREFUSED), "Connection refused")))
@@ -45,7 +45,7 @@ struct ConnectionTests {
         #expect(await code { try await connection.open(TransportOptions()) } == .cannotConnect)
     }
 
-    @Test("an attempt ends at the timeout of its request, by the request's clock")
+    @Test("an attempt ends at the request's timeout, on the request's clock")
     func timeout() async throws {
         let time = ManualTimeSource()
         let task = try await opening(TransportOptions(timeout: .seconds(7), time: time))
@@ -56,7 +56,7 @@ struct ConnectionTests {
         #expect(driver.cancels == 1)
     }
 
-    @Test("an established connection has no deadline, and its clock stops sleeping")
+    @Test("an established connection has no deadline, and its clock's sleep ends")
     func noDeadline() async throws {
         let time = ManualTimeSource()
         let task = try await opening(TransportOptions(timeout: .seconds(7), time: time))
@@ -66,14 +66,14 @@ struct ConnectionTests {
         #expect(driver.cancels == 0)
     }
 
-    @Test("a deadline that passes while the connection is made does not end it")
+    @Test("a deadline that passes while the connection is completed doesn't end it")
     func lateDeadline() {
         var state = ConnectionState()
         #expect(state.becomeReady().isEmpty && state.expire(after: .seconds(7)).isEmpty)
         #expect(state.failure == nil)
     }
 
-    @Test("cancelling the task ends the attempt, before it is started and after", arguments: [false, true])
+    @Test("cancelling the task ends the attempt, before and after it starts", arguments: [false, true])
     func cancelledAttempt(isStarted: Bool) async throws {
         let task: Task<Void, any Error>
         if isStarted {
@@ -96,7 +96,7 @@ struct ConnectionTests {
 
     // MARK: Receiving
 
-    @Test("bytes are received for a reader that waits, once at a time, and a cancelled reader leaves them to the next")
+    @Test("bytes are received for a waiting reader, once at a time, and a cancelled reader leaves them to the next")
     func onDemand() async throws {
         try await open()
         #expect(driver.receives == [])
@@ -110,7 +110,7 @@ struct ConnectionTests {
         #expect(driver.receives == [])
     }
 
-    @Test("bytes that arrive without a reader wait for the next one, and a cancelled task gets none")
+    @Test("bytes that arrive without a reader wait for the next reader, and a cancelled task doesn't get them")
     func unread() async throws {
         try await open()
         let first = try await reading()
@@ -138,7 +138,7 @@ struct ConnectionTests {
         #expect(try await reader.value == Data("bytes".utf8))
     }
 
-    @Test("the end and a failure arrive after the last bytes, and stay")
+    @Test("the end or failure is delivered after the last bytes, and again to later readers")
     func ends() async throws {
         try await open()
         let reader = try await reading()
@@ -169,7 +169,7 @@ struct ConnectionTests {
         #expect(try await reader.value == Data("bytes".utf8))
     }
 
-    @Test("a connection that is lost ends reader and flushes with connectionLost, whatever the cause")
+    @Test("a lost connection ends readers and flushes with connectionLost, for any cause")
     func lost() async throws {
         try await open()
         connection.enqueue(Data("x".utf8))
@@ -187,7 +187,7 @@ struct ConnectionTests {
 
     // MARK: Sending
 
-    @Test("the system has one piece at a time; small ones go together, a large one in parts, all in their order")
+    @Test("the system gets one piece at a time: small pieces are combined, large ones split, all in order")
     func pieces() async throws {
         try await open()
         connection.enqueue(Data("a".utf8))
@@ -214,7 +214,7 @@ struct ConnectionTests {
         try await connection.flush()
     }
 
-    @Test("a flush waits for the bytes before it, and a cancelled one ends alone")
+    @Test("a flush waits for the bytes before it, and cancelling it doesn't affect others")
     func flushes() async throws {
         try await open()
         connection.enqueue(Data("a".utf8))
@@ -228,7 +228,7 @@ struct ConnectionTests {
         #expect(connection.pendingBytes == 0)
     }
 
-    @Test("bytes from before a failure count as sent, and bytes added after it are lost")
+    @Test("bytes from before a failure count as sent, and later bytes are lost")
     func losing() async throws {
         try await open()
         driver.report(.failed(Self.reset))
@@ -241,7 +241,7 @@ struct ConnectionTests {
 
     // MARK: The end
 
-    @Test("closing ends all waits at once, and later reports of the system have no effect")
+    @Test("closing ends all waits at once, and later system reports have no effect")
     func closed() async throws {
         try await open()
         connection.enqueue(Data("a".utf8))
@@ -260,7 +260,7 @@ struct ConnectionTests {
         #expect(await code { try await connection.flush() } == .cancelled)
     }
 
-    @Test("the last release ends the system's connection, even while that receives and sends")
+    @Test("the last release ends the system's connection, even while it receives and sends")
     func released() async throws {
         let driver = ScriptedDriver()
         do {
@@ -281,7 +281,7 @@ struct ConnectionTests {
         driver.completeSend()
     }
 
-    @Test("each wait ends exactly once, whatever happens in whatever order", arguments: 0..<60)
+    @Test("each wait ends exactly once, in any order of events", arguments: 0..<60)
     func anyOrder(seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
         var waits: [Task<Void, any Error>] = [try await opening()]

@@ -37,7 +37,7 @@ struct ConversionTests {
         #expect(nowhere?.code == .invalidURL)
     }
 
-    @Test("a request becomes a URLRequest, fields of one name joined")
+    @Test("a request becomes a URLRequest, with fields of the same name joined")
     func urlRequestFromRequest() throws {
         let url = try #require(URL(string: "http://example.com/"))
         let request = URLRequest(
@@ -64,7 +64,7 @@ struct ConversionTests {
     }
 
     @Test(
-        "cookies that were joined are separated again",
+        "joined cookies are separated again",
         arguments: [
             ("a=1", ["a=1"]), ("a=1, b=2", ["a=1", "b=2"]), ("a=1,b=2", ["a=1", "b=2"]),
             ("a=1; Expires=Wed, 21 Oct 2037 07:28:00 GMT, b=2", ["a=1; Expires=Wed, 21 Oct 2037 07:28:00 GMT", "b=2"]),
@@ -87,7 +87,7 @@ struct ConversionTests {
         }
     }
 
-    @Test("the marks of a coding are removed with it, and stay if there are no bytes to decode")
+    @Test("a decoded coding's fields are removed, and stay if there are no bytes to decode")
     func codings() throws {
         let url = try #require(URL(string: "http://example.com/"))
         func response(_ coding: String, status: Int = 200) throws -> HTTPURLResponse {

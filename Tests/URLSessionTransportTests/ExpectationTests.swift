@@ -9,7 +9,7 @@ import Testing
 @Suite("Expectations over URLSession on Linux", .endsInTime, .leakChecked)
 struct ExpectationTests {
     @Test(
-        "a final response to a head leaves no part of a request on a connection that is used again",
+        "a final response to a head leaves no part of the request on a reused connection",
         arguments: [200, 401, 417])
     func unsentBody(status: Int) async throws {
         let heads = Log<String>()

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Errors and targets of the system's connections") struct NetworkFailureTests {
     @Test(
-        "an error of an attempt has the code that a request would have",
+        "an attempt's error has the code that a request would have",
         arguments: [
             (.posix(.ECONNREFUSED), .cannotConnect), (.posix(.ENETDOWN), .cannotConnect),
             (.posix(.EHOSTUNREACH), .cannotConnect), (.posix(.EPERM), .cannotConnect),
@@ -24,14 +24,14 @@ import Testing
         #expect(failure.lost.code == .connectionLost)
     }
 
-    @Test("a rejected server is named by the reason")
+    @Test("a rejected server is reported with the reason")
     func rejection() {
         let failure = NetworkFailure(.rejection("the server's public key isn't one of the pinned keys"), "-9808")
         #expect(failure.unconnected.message == "the server's public key isn't one of the pinned keys")
     }
 
     @Test(
-        "the host and the port of a URL",
+        "the host and port are taken from a URL",
         arguments: [
             ("http://Example.com/a", "example.com", 80, false), ("https://example.com:8443", "example.com", 8443, true),
             ("HTTPS://127.0.0.1/", "127.0.0.1", 443, true), ("http://[::1]:81/", "::1", 81, false),
@@ -44,7 +44,8 @@ import Testing
     }
 
     @Test(
-        "a URL that names no host, or hides one, is refused", arguments: ["http:///a", "http://a%2Fb/", "http://a:0/"])
+        "a URL without a host, or with a disguised host, is refused",
+        arguments: ["http:///a", "http://a%2Fb/", "http://a:0/"])
     func noTarget(url: String) throws {
         let url = try #require(URL(string: url))
         #expect(throws: ErrandError.self) { try ConnectionTarget(url) }

@@ -10,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("The session's reports, and its configuration", .endsInTime, .leakChecked)
+@Suite("The session's reports and configuration", .endsInTime, .leakChecked)
 struct SessionTests {
     private struct Get: Request {
         typealias Output = String
@@ -39,7 +39,7 @@ struct SessionTests {
     }
 
     @Test(
-        "a body that the session reports as a lost connection is truncated after the head, and lost without one",
+        "a body that the session reports as lost is truncated after the head, and connectionLost otherwise",
         arguments: [
             (nil, 0, .connectionLost), ("10", 4, .truncated), (nil, 4, .truncated), ("10", 0, .truncated),
             ("4", 4, .connectionLost),
@@ -59,7 +59,7 @@ struct SessionTests {
         #expect(transfer.state.withLock { $0.failure?.code } == expected)
     }
 
-    @Test("a wait for a network is an event of its request")
+    @Test("a wait for a network is reported as an event of its request")
     func waiting() async throws {
         final class Waits: Accessory {
             let count = Mutex(0)

@@ -38,7 +38,7 @@ struct SilenceTests {
         }
     }
 
-    @Test("ends each exchange at its own deadline, the earliest first, however they were added")
+    @Test("ends each exchange at its own deadline, earliest first, in any order of adding")
     func deadlines() async throws {
         let time = ManualTimeSource()
         let watch = SilenceWatch(time: time)
@@ -55,7 +55,7 @@ struct SilenceTests {
         #expect(time.nextWake == nil)
     }
 
-    @Test("an exchange that was active in the meantime sleeps on, and a removed one isn't checked")
+    @Test("an active exchange gets more time, and a removed exchange isn't checked")
     func activity() async throws {
         let time = ManualTimeSource()
         let watch = SilenceWatch(time: time)
@@ -73,7 +73,7 @@ struct SilenceTests {
         #expect(removed.end == nil && !removed.ended.isOpen)
     }
 
-    @Test("an exchange over the system's clock leaves the watch when it ends, however it ends")
+    @Test("an exchange on the system's clock leaves the watch when it ends in any way")
     func exchanges() async throws {
         struct Get: Request {
             typealias Output = String
@@ -97,7 +97,7 @@ struct SilenceTests {
         try await eventually { transport.silence.count == 0 }
     }
 
-    @Test("a server that is silent by the system's clock ends the request")
+    @Test("a server that is silent on the system's clock ends the request")
     func silence() async throws {
         struct Get: Request {
             typealias Output = String

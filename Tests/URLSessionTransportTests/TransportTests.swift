@@ -17,7 +17,7 @@ struct TransportTests {
         let path: String
     }
 
-    @Test("an agent takes it in one word, and redirects are Core's")
+    @Test("an agent can use it in one word, and Core follows redirects")
     func oneWord() async throws {
         let server = try TestServer()
         server.on("/old", .redirect(to: "/new"))
@@ -27,7 +27,7 @@ struct TransportTests {
         #expect(server.received.map(\.path) == ["/old", "/new"])
     }
 
-    @Test("a configuration may be handed in, and is not changed by it")
+    @Test("a configuration can be passed in, and isn't changed")
     func configuration() async throws {
         let configuration = URLSessionConfiguration.default
         configuration.httpAdditionalHeaders = ["X-App": "shop"]
@@ -42,7 +42,7 @@ struct TransportTests {
         #expect(configuration.urlCache === cache)
     }
 
-    @Test("cellular access is a tag that reaches the URLRequest", arguments: [true, false])
+    @Test("cellular access is a tag that is set on the URLRequest", arguments: [true, false])
     func cellular(isAllowed: Bool) async throws {
         let transport = URLSessionTransport()
         let url = try #require(URL(string: "http://127.0.0.1/"))
@@ -54,7 +54,7 @@ struct TransportTests {
         #expect(transfer.urlRequest().allowsCellularAccess == isAllowed)
     }
 
-    @Test("a body is opened again for a connection that failed, unless it can be read once")
+    @Test("a body is opened again for a failed connection, unless it can be read only once")
     func reopened() async throws {
         let opened = Mutex(0)
         let stream = RequestBody.stream(length: 3) {
@@ -80,7 +80,7 @@ struct TransportTests {
         #expect(error?.code == .invalidRequest)
     }
 
-    @Test("a file is sent with its length, and a large stream leaves no file in the temporary directory")
+    @Test("a file is sent with its length, and a large stream leaves no temporary file")
     func files() async throws {
         let folder = try Folder()
         let file = folder.file("body")
@@ -102,7 +102,7 @@ struct TransportTests {
     }
 
     @Test(
-        "an error of URLSession becomes an error of Core's with the cause kept",
+        "an error of URLSession becomes an ErrandError with the cause",
         arguments: [
             (.timedOut, .timedOut), (.cancelled, .cancelled), (.cannotFindHost, .nameLookupFailed),
             (.cannotConnectToHost, .cannotConnect), (.networkConnectionLost, .connectionLost),
@@ -116,7 +116,7 @@ struct TransportTests {
     }
 
     @Test(
-        "if URLSession only reports an unknown error, its text decides",
+        "if URLSession only reports an unknown error, its text determines the code",
         arguments: [
             ("transfer closed with 5 bytes remaining to read", .transportFailed),
             ("transfer closed with outstanding read data remaining", .truncated),
@@ -129,7 +129,7 @@ struct TransportTests {
         #expect(error.code == expected)
     }
 
-    @Test("a response that isn't HTTP/1.1 isn't taken for a URL that isn't supported")
+    @Test("a response that isn't HTTP/1.1 isn't reported as an unsupported URL")
     func oldResponse() {
         func code(_ text: String) -> ErrandError.Code {
             ErrandError(urlSession: URLError(.unsupportedURL, userInfo: [NSLocalizedDescriptionKey: text])).code
@@ -177,7 +177,7 @@ struct KeyInfoHeaderTests {
     static let hasOpenSSL = FileManager.default.isExecutableFile(atPath: "/usr/bin/openssl")
 
     @Test(
-        "the header and the bare key are the same as openssl's", .enabled(if: hasOpenSSL),
+        "the header and the bare key equal openssl's", .enabled(if: hasOpenSSL),
         arguments: [
             (true, 2048, "-algorithm RSA -pkeyopt rsa_keygen_bits:2048"),
             (true, 3072, "-algorithm RSA -pkeyopt rsa_keygen_bits:3072"),
@@ -200,7 +200,7 @@ struct KeyInfoHeaderTests {
         #expect(info.dropFirst(header.count).first == (isRSA ? 0x30 : 0x04))
     }
 
-    @Test("keys of other sizes have no header")
+    @Test("keys of other sizes don't have a header")
     func others() {
         #expect(KeyInfoHeader.bytes(isRSA: true, bits: 1024) == nil)
         #expect(KeyInfoHeader.bytes(isRSA: false, bits: 255) == nil)

@@ -2,9 +2,9 @@ import Errand
 import ErrandTesting
 import Testing
 
-@Suite("Filters in every order that is accepted", .endsInTime, .leakChecked) struct AnyOrderTests {
+@Suite("Filters in every accepted order", .endsInTime, .leakChecked) struct AnyOrderTests {
     @Test(
-        "no response reaches another user, no POST is carried out twice, no credential is sent twice or to a stranger",
+        "no response reaches another user, no POST is processed twice, and no credential is sent twice or to a stranger",
         arguments: 0..<8)
     func orders(block: Int) async throws {
         var (accepted, successes) = (0, 0)

@@ -14,7 +14,7 @@ import Testing
 struct FlightTests {
     // MARK: Users
 
-    @Test("a refused POST of one user isn't carried out as another user who has signed in meanwhile")
+    @Test("a rejected POST of one user isn't processed as another user who has signed in meanwhile")
     func refused() async throws {
         let service = Service()
         let session = AuthenticationSession(BearerToken("ada")) { $0 }
@@ -32,7 +32,7 @@ struct FlightTests {
         #expect(await agent.failure() == nil && service.requests.map(Service.user) == ["ada", "bob"])
     }
 
-    @Test("nor is one that a retry repeats, or one that waits for a refresh of the first user's credential")
+    @Test("nor is a POST that a retry repeats, or that waits for a refresh of the first user's credential")
     func repeated() async throws {
         let (service, time) = (Service(), ManualTimeSource())
         let session = AuthenticationSession(BearerToken("ada")) { $0 }
@@ -77,7 +77,7 @@ struct FlightTests {
         #expect(fine.explain(Get(.off)).problems.isEmpty)
     }
 
-    @Test("requests of different partitions never share, wherever the sharing filter is placed")
+    @Test("requests of different partitions are never shared, in any position of the sharing filter")
     func partitions() async throws {
         for stage in [FilterStages.call, .hop] {
             let (gate, count) = (Gate(), Counter())
@@ -98,7 +98,8 @@ struct FlightTests {
 
     // MARK: Credentials
 
-    @Test("a credential in the query is sent once, after a refresh the new one alone", arguments: [false, true])
+    @Test(
+        "a credential in the query is sent once, and after a refresh only the new credential", arguments: [false, true])
     func queryOnce(hasFilters: Bool) async throws {
         let service = Service()
         let session = AuthenticationSession(QueryKey(key: "ada.1")) { _ in QueryKey(key: "ada.2") }
@@ -115,7 +116,7 @@ struct FlightTests {
         #expect(!hasFilters || service.requests.allSatisfy { Service.items(of: $0, "v") == ["3"] })
     }
 
-    @Test("a credential in the body is sent once, although filters have added to the form", arguments: [false, true])
+    @Test("a credential in the body is sent once, even if filters have added to the form", arguments: [false, true])
     func bodyOnce(hasFilters: Bool) async throws {
         let service = Service()
         let session = AuthenticationSession(FormKey(key: "ada.1")) { _ in FormKey(key: "ada.2") }
@@ -130,7 +131,7 @@ struct FlightTests {
         #expect(!hasFilters || service.requests.allSatisfy { Service.formItems(of: $0, "app") == ["shop"] })
     }
 
-    @Test("a credential that signs is asked once for each request on the wire, whatever was sent before")
+    @Test("a signing credential is called once for each request on the wire, after any earlier requests")
     func signedOnce() async throws {
         struct Signing: Credential {
             let count = Counter()
@@ -149,7 +150,7 @@ struct FlightTests {
         #expect(service.requests.map { $0.headers.values(of: "X-Sign") } == (1...5).map { ["ada.\($0)"] })
     }
 
-    @Test("a redirect to a stranger carries no credential, not even in the body")
+    @Test("a redirect to another origin carries no credential, not even in the body")
     func stranger() async throws {
         let service = Service()
         let session = AuthenticationSession(FormKey(key: "ada"))
@@ -163,7 +164,7 @@ struct FlightTests {
     }
 
     @Test(
-        "after a refresh the signature is computed again if it follows the credential; before it, that is a problem"
+        "after a refresh the signature is computed again if it follows the credential; otherwise that's a problem"
     )
     func signature() async throws {
         let (service, time) = (Service(), ManualTimeSource())
@@ -188,7 +189,7 @@ struct FlightTests {
         #expect(agent.explain(Get(.off)).problems.isEmpty)
     }
 
-    @Test("a server that refuses everything is asked twice, a signature or not")
+    @Test("a server that rejects everything gets two requests, with or without a signature")
     func alwaysRefused() async throws {
         let service = Service()
         let session = AuthenticationSession(BearerToken("ada")) { _ in BearerToken("ada") }
@@ -198,7 +199,7 @@ struct FlightTests {
         #expect(await agent.failure() is ErrandError && service.count == 2)
     }
 
-    @Test("a PUT that is repeated goes to the environment in which it began")
+    @Test("a repeated PUT is sent to the environment in which it began")
     func environment() async throws {
         let shop = try ServiceEnvironments(
             [
@@ -224,7 +225,7 @@ struct FlightTests {
 
     // MARK: Hits
 
-    @Test("a fresh hit of an HTTP cache waits for no refresh and does not fail with it")
+    @Test("a fresh HTTP cache hit doesn't wait for a refresh or fail with it")
     func hit() async throws {
         struct Broken: Error {}
         let (service, time, refreshes) = (Service(), ManualTimeSource(), Counter())
@@ -247,7 +248,7 @@ struct FlightTests {
         #expect(refreshes.value == 2 && service.count == 1)
     }
 
-    @Test("a background validation after a hit waits for the refresh")
+    @Test("a background validation after a cache hit waits until the expired token is renewed")
     func backgroundValidation() async throws {
         let (service, time) = (Service(), ManualTimeSource())
         let session = AuthenticationSession(BearerToken("ada.1", expiry: time.date.addingTimeInterval(60))) { _ in

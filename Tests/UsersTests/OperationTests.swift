@@ -32,7 +32,7 @@ struct OperationTests {
 
     private var users: [String] { service.requests.map(Service.user) }
 
-    @Test("a loop over pages ends with the error of the session, whether a page is loaded ahead or not")
+    @Test("a loop over pages ends with the session's error, with and without loading ahead")
     func pages() async throws {
         for isPrefetching in [false, true] {
             session.signIn(BearerToken("ada.1"))
@@ -82,7 +82,7 @@ struct OperationTests {
     }
 
     @Test(
-        "a stream that connects again sends neither its last id nor a request as another user",
+        "a reconnecting stream sends neither its last ID nor a request as another user",
         arguments: [false, true])
     func stream(isSignedOut: Bool) async throws {
         let transport = service.transport { [session] request, number in
@@ -107,7 +107,7 @@ struct OperationTests {
         #expect(end is AuthenticationError)
     }
 
-    @Test("an open stream delivers no event once another user has signed in")
+    @Test("an open stream delivers no events after another user has signed in")
     func open() async throws {
         let (gate, count) = (Gate(), Counter())
         let transport = service.transport { [session] _, _ in
@@ -128,7 +128,7 @@ struct OperationTests {
         #expect(error?.code == .userChanged && service.count == 1)
     }
 
-    @Test("a stream whose credential a filter adds ends with userChanged of the core's error")
+    @Test("a stream whose credential comes from a filter ends with the core error userChanged")
     func filters() async throws {
         let (key, received) = (Log<String>(), Log<String>())
         key.add("ada")
@@ -150,7 +150,7 @@ struct OperationTests {
 
     private struct Update: Decodable, Sendable { let id: Int }
 
-    @Test("an event that can't be decoded names the place in its own text")
+    @Test("an event that can't be decoded has the position in its own text")
     func decoding() async throws {
         let transport = service.transport { _, _ in Self.events("data: {\"id\":\"secret\"}\n\n") }
         let events = NetworkAgent(transport).events(
@@ -189,7 +189,7 @@ struct OperationTests {
     }
 
     @Test(
-        "its later requests aren't sent as another user, and continue with another token of the first",
+        "its later requests aren't sent as another user, and continue with the first user's refreshed token",
         arguments: [false, true])
     func changed(isNested: Bool) async throws {
         let agent = NetworkAgent(service.transport(), .authentication(session))
@@ -213,7 +213,7 @@ struct OperationTests {
     }
 
     @Test(
-        "a request doesn't join an equal request's exchange of the previous user, wherever the sharing filter is placed",
+        "a request doesn't join the previous user's equal exchange, in any position of the sharing filter",
         arguments: [FilterStages.call, .hop], [false, true])
     func shared(stage: FilterStages, isFirst: Bool) async throws {
         let gate = Gate()

@@ -76,7 +76,7 @@ struct OutboxUsersTests {
         await outbox.close()
     }
 
-    @Test("the same across processes", arguments: [true, false])
+    @Test("entries of several processes are kept apart in the same way", arguments: [true, false])
     func acrossProcesses(names: Bool) async throws {
         func agent(_ user: String, _ number: Int) -> NetworkAgent {
             let token = BearerToken("\(user).\(names ? number : 0)", owner: names ? user : nil)
@@ -97,7 +97,7 @@ struct OutboxUsersTests {
         #expect(!String(decoding: log, as: UTF8.self).contains("ada"))
     }
 
-    @Test("a token that the session refreshes is the same user's")
+    @Test("a token that the session refreshes belongs to the same user")
     func refreshed() async throws {
         let session = session(BearerToken("ada.1"))
         let agent = NetworkAgent(service.transport(), time: time, .authentication(session))
@@ -111,7 +111,7 @@ struct OutboxUsersTests {
         await outbox.close()
     }
 
-    @Test("a header field that a filter adds is a user, too")
+    @Test("a header field that a filter adds identifies a user, too")
     func header() async throws {
         let user = Log<String>()
         user.add("ada")
@@ -135,7 +135,7 @@ struct OutboxUsersTests {
         await outbox.close()
     }
 
-    @Test("if an entry's user was unknown, its first failed attempt decides")
+    @Test("if an entry's user was unknown, its first failed attempt determines it")
     func firstAttempt() async throws {
         let user = Log<String>()
         user.add("ada")
@@ -160,7 +160,7 @@ struct OutboxUsersTests {
         await outbox.close()
     }
 
-    @Test("one user's entry isn't replaced by another's, or merged with it")
+    @Test("one user's entry isn't replaced by or merged with another's")
     func replacement() async throws {
         let session = session(BearerToken("ada", owner: "ada"))
         let agent = NetworkAgent(service.transport(), time: time, .authentication(session))

@@ -20,7 +20,8 @@ struct PinnedTests {
     }
 
     @Test(
-        "after a sign-out a call of the first user's operation isn't sent, and no handler signs another user in for it")
+        "after a sign-out, a call of the first user's operation isn't sent, and no handler signs another user in for it"
+    )
     func signedOut() async throws {
         let (service, handled) = (Service(), Counter())
         let session = AuthenticationSession(BearerToken("ada")) { (_: BearerToken?) in
@@ -40,7 +41,7 @@ struct PinnedTests {
         #expect(await code(agent, UserPin()) == nil)
     }
 
-    @Test("after another user has signed in it isn't sent, whatever kind of credential it is")
+    @Test("after another user has signed in, it isn't sent, with any kind of credential")
     func userChanged() async throws {
         func check<C: Credential>(_ ada: C, _ bob: C) async {
             let service = Service()
@@ -59,7 +60,7 @@ struct PinnedTests {
     }
 
     @Test(
-        "a refreshed token of the same user continues, also a token that the app renewed, and with cookies that rotate")
+        "a refreshed token of the same user continues, even if the app refreshed it, and with rotating cookies")
     func refreshed() async throws {
         func check<C: Credential>(_ first: C, _ second: C, _ third: C) async {
             let service = Service()
@@ -82,7 +83,7 @@ struct PinnedTests {
         await check(QueryKey(key: "ada.1"), QueryKey(key: "ada.2"), QueryKey(key: "ada.3"))
     }
 
-    @Test("an operation that began without a user continues without one")
+    @Test("an operation that began without a user continues without a user")
     func anonymous() async throws {
         let service = Service()
         let session = AuthenticationSession { (_: BearerToken?) in nil }
@@ -94,7 +95,7 @@ struct PinnedTests {
         #expect(service.requests.map(Service.user) == ["nobody", "nobody"])
     }
 
-    @Test("credentials of a session in front of other filters, and of filters without a session, are compared")
+    @Test("credentials of an outer session, and of filters without a session, are compared")
     func filters() async throws {
         let (service, key) = (Service(), Log<String>())
         key.add("ada")
@@ -112,7 +113,7 @@ struct PinnedTests {
         #expect(service.count == 2)
     }
 
-    @Test("cookies of a jar are a user: another one's login ends the operation, a new cookie doesn't")
+    @Test("a jar's cookies identify a user: another login ends the operation, a new cookie doesn't")
     func jar() async throws {
         let service = Service()
         let jar = CookieJar()

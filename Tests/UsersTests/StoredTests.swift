@@ -26,7 +26,7 @@ struct StoredTests {
         #expect(service.count == 2)
     }
 
-    @Test("your own credential that sets other fields than Authorization", arguments: policies)
+    @Test("with your own credential that sets fields other than Authorization", arguments: policies)
     func ownFields(policy: CachePolicy) async throws {
         let service = Service()
         let session = AuthenticationSession(DeviceKey(key: "none"))
@@ -36,7 +36,7 @@ struct StoredTests {
         #expect(agent.explain(Get(policy)).problems.isEmpty)
     }
 
-    @Test("a credential in the query, though the key of the cache leaves the item out", arguments: policies)
+    @Test("with a credential in the query, even if the cache key excludes the item", arguments: policies)
     func ownItems(policy: CachePolicy) async throws {
         let service = Service()
         let session = AuthenticationSession(QueryKey(key: "none"))
@@ -46,7 +46,7 @@ struct StoredTests {
         try await check(agent, service, policy) { session.signIn(QueryKey(key: $0)) }
     }
 
-    @Test("a token in the query that is kept out of the key of the cache", arguments: policies)
+    @Test("with a token in the query that is kept out of the cache key", arguments: policies)
     func hiddenItems(policy: CachePolicy) async throws {
         let service = Service()
         let user = Mutex("")
@@ -55,7 +55,7 @@ struct StoredTests {
         try await check(agent, service, policy) { name in user.withLock { $0 = name } }
     }
 
-    @Test("cookies with a response that is private and names no Vary")
+    @Test("with cookies, for a private response without Vary")
     func cookies() async throws {
         let (service, jar) = (Service(), CookieJar())
         let agent = NetworkAgent(service.transport(caching: "private, max-age=600"), .cookies(jar), .cache(.memory()))
@@ -63,7 +63,7 @@ struct StoredTests {
         #expect(agent.explain(Get(.http)).problems.isEmpty)
     }
 
-    @Test("cookies with a timed cache, which doesn't see them: the response isn't stored")
+    @Test("with cookies and a timed cache, which doesn't see them: the response isn't stored")
     func timedCookies() async throws {
         let (service, jar) = (Service(), CookieJar())
         let agent = NetworkAgent(service.transport(), .cookies(jar), .cache(.memory()))
@@ -73,7 +73,7 @@ struct StoredTests {
         }
     }
 
-    @Test("a sensitive field of your own filter, and of the request itself", arguments: policies)
+    @Test("with a sensitive field of your own filter or of the request itself", arguments: policies)
     func sensitive(policy: CachePolicy) async throws {
         let service = Service()
         let user = Mutex("")
@@ -82,7 +82,7 @@ struct StoredTests {
         try await check(agent, service, policy) { name in user.withLock { $0 = name } }
     }
 
-    @Test("a name in place of the key, which doesn't depend on the user")
+    @Test("with a name as the key, which doesn't depend on the user")
     func named() async throws {
         struct Home: CacheableRequest {
             typealias Output = String
@@ -114,7 +114,7 @@ struct StoredTests {
 
     // MARK: Under the sent credential
 
-    @Test("a sign-in while a request is in flight: the other user's response isn't stored as the first user's")
+    @Test("after a sign-in during a request, the other user's response isn't stored as the first user's")
     func signInMeanwhile() async throws {
         let service = Service()
         let user = Mutex("ada")
@@ -139,7 +139,7 @@ struct StoredTests {
         #expect(try await agent.text(request) == "data of bob" && service.count == 2)
     }
 
-    @Test("a credential that is refreshed in flight: the response is stored for the next request with the new one")
+    @Test("after a refresh during a request, the response is stored for the next request with the new credential")
     func refreshMeanwhile() async throws {
         let service = Service()
         let session = AuthenticationSession(BearerToken("ada.1")) { _ in BearerToken("ada.2") }
@@ -152,7 +152,7 @@ struct StoredTests {
         #expect(try await agent.text(request) == "data of ada" && service.count == 2)
     }
 
-    @Test("a link of another origin that redirects home is not stored for everybody")
+    @Test("a link at another origin that redirects back isn't stored for everybody")
     func redirectedHome() async throws {
         let service = Service()
         let session = AuthenticationSession(BearerToken("ada"))

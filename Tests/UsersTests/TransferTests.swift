@@ -81,7 +81,7 @@ struct TransferTests {
     }
 
     @Test(
-        "an upload that one user began isn't continued by another one's call, and is by its own user's",
+        "an upload that one user began isn't continued by another user's call, but by its own user's",
         arguments: Identity.allCases, [nil, "film 7"])
     func upload(identity: Identity, key: String?) async throws {
         for kind in [UploadOrigin.Kind.draft(8), .tus] {
@@ -99,7 +99,7 @@ struct TransferTests {
         }
     }
 
-    @Test("each of several users continues that user's own upload")
+    @Test("several users each continue their own upload")
     func severalUploads() async throws {
         let origin = try UploadOrigin(.draft(8))
         let users = ["ada", "bob", "eve"]
@@ -113,7 +113,7 @@ struct TransferTests {
         #expect(origin.snapshot.bodies.count == 3)
     }
 
-    @Test("more users than records cost the last one's progress, and no user gets another's")
+    @Test("if there are more users than records, the last loses its progress, and none gets another's")
     func manyUploads() async throws {
         let origin = try UploadOrigin(.draft(8))
         for user in 0..<6 { await leave("user \(user)", .own, origin) }
@@ -123,7 +123,7 @@ struct TransferTests {
     }
 
     @Test(
-        "if the server places the bytes at another origin, which no user's marks reach, the record still keeps the users apart"
+        "if the bytes are sent to another origin without user marks, the record keeps the users apart"
     )
     func uploadElsewhere() async throws {
         let (first, second) = (try UploadOrigin(.tus), try UploadOrigin(.tus))
@@ -147,7 +147,7 @@ struct TransferTests {
         #expect(second.snapshot.log == ["HEAD", "PATCH 250000"] && second.snapshot.uploads["a"]?.isComplete == true)
     }
 
-    @Test("a token that was refreshed is the same user if the credential names its owner")
+    @Test("a refreshed token belongs to the same user if the credential names its owner")
     func refreshed() async throws {
         let origin = try UploadOrigin(.draft(8))
         await leave("ada", .owner, origin)
@@ -155,7 +155,7 @@ struct TransferTests {
         #expect(origin.snapshot.log == ["HEAD", "PATCH 250000"])
     }
 
-    @Test("no identity is in a record or a sidecar")
+    @Test("no identity is stored in a record or a sidecar")
     func secrets() async throws {
         let origin = try UploadOrigin(.draft(8))
         await leave("hunter2", .session, origin)
@@ -174,7 +174,7 @@ struct TransferTests {
         var downloadKey: String?
     }
 
-    @Test("bytes that one user has fetched aren't resumed or delivered for another", arguments: Identity.allCases)
+    @Test("bytes that one user has fetched aren't resumed or delivered for another user", arguments: Identity.allCases)
     func download(identity: Identity) async throws {
         let (film, server, number, ranges) = (film, try TestServer(), Counter(), Log<String?>())
         server.on("/film.mp4") { request in

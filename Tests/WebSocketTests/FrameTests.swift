@@ -30,7 +30,7 @@ import Testing
         TestFrame(opcode: 0, Data("ße €".utf8), isFinal: false), TestFrame(opcode: 0, Data("𝄞".utf8)), .pong(),
         .data(Data(repeating: 7, count: 70_000)), .data(Data(count: 300)), .text(""), .close(1001, "bye"))
 
-    @Test("frames at any split are the same messages, control frames between fragments too")
+    @Test("frames at any split form the same messages, even with control frames between fragments")
     func splits() throws {
         let expected: [MessageReader.Event] = [
             .message(.text("hello")), .ping(Data("1".utf8)), .message(.text("Grüße €𝄞")), .pong(Data()),
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(
-        "frames against the protocol are refused by their first bytes",
+        "invalid frames are refused by their first bytes",
         arguments: [
             [0x83, 0x00], [0x8B, 0x00], [0xC1, 0x00], [0xA1, 0x00], [0x91, 0x00], [0x81, 0x80], [0x80, 0x00],
             [0x09, 0x00], [0x89, 0x7E], [0x88, 0x01, 0x03], [0x88, 0x02, 0x03, 0xED], [0x88, 0x02, 0x03, 0xE7],
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test("text that is not UTF-8 is refused at the first byte that cannot belong to it")
+    @Test("text that isn't UTF-8 is refused at the first invalid byte")
     func textFailsFast() throws {
         let wrong: [[UInt8]] = [
             [0xC0], [0x80], [0xE0, 0x80], [0xED, 0xA0], [0xF0, 0x80], [0xF4, 0x90], [0xF5], [0xC3, 0x41],
@@ -73,7 +73,7 @@ import Testing
         #expect(throws: WebSocketError.self) { try Self.events(Data([0x88, 0x03, 0x03, 0xE8, 0xFF])) }
     }
 
-    @Test("the check of UTF-8 agrees with the standard library's on random bytes")
+    @Test("the UTF-8 check agrees with the standard library on random bytes")
     func utf8() {
         var random = SeededGenerator(seed: 6455)
         let characters = ["a", "é", "€", "𝄞", "日本"].map { Array($0.utf8) }
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test("the client masks its frames with different keys, and their contents are equal")
+    @Test("the client masks frames with different keys, without changing their contents")
     func writing() throws {
         var writer = FrameWriter()
         var keys: Set<[UInt8]> = []
@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    @Test("a deflated message in fragments, of which the first alone is marked, is one message")
+    @Test("a fragmented deflated message, with only the first fragment marked, is one message")
     func deflatedFragments() throws {
         let agreement = DeflateAgreement(clientWindow: 15, clientKeepsWindow: true)
         // RFC 7692, section 7.2.3.1, and with a final block, section 7.2.3.4.
@@ -158,7 +158,7 @@ import Testing
         #expect(events == [.message(.text("Hello")), .message(.text("Hello"))])
     }
 
-    @Test("a message may end with an empty final block, and the next message may refer to its content")
+    @Test("a message can end with an empty final block, and the next message can refer to its content")
     func finalBlocks() throws {
         let agreement = DeflateAgreement(clientWindow: 15, clientKeepsWindow: true)
         let bare = TestFrame(opcode: 1, Data([0xF3, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00]), reserved: 4)
@@ -173,7 +173,7 @@ import Testing
         }
     }
 
-    @Test("a message as long as the limit is accepted, even if deflating has made it longer")
+    @Test("a message of the maximum length is accepted, even if deflating made it longer")
     func deflatedLimit() throws {
         let agreement = DeflateAgreement(clientWindow: 15, clientKeepsWindow: true)
         var random = SeededGenerator(seed: 7692)
@@ -204,7 +204,7 @@ import Testing
 
     static let fuzzRounds = ProcessInfo.processInfo.environment["ERRAND_FUZZ_ROUNDS"].flatMap { Int($0) } ?? 3_000
 
-    @Test("mutated frames are messages or a typed error, and never more than the limit")
+    @Test("mutated frames give messages or a typed error, within the limit")
     func mutations() throws {
         let rounds = Self.fuzzRounds
         var random = SeededGenerator(seed: 20_261_123)

@@ -22,7 +22,7 @@ import Testing
         OpeningHandshake(key: "dGhlIHNhbXBsZSBub25jZQ==", ["chat.v2", "chat"], compression)
     }
 
-    @Test("the example of RFC 6455 is accepted, and each of its fields is needed")
+    @Test("the example of RFC 6455 is accepted, and each of its fields is required")
     func fields() throws {
         let agreement = try Self.handshake().check(Self.response(Self.valid))
         #expect(agreement.subprotocol == nil && agreement.deflate == nil)
@@ -52,12 +52,44 @@ import Testing
         headers.set("Sec-WebSocket-Protocol", "news")
         let other = try Self.response(headers)
         #expect(throws: WebSocketError.self) { try Self.handshake().check(other) }
+        // An empty field chooses none.
+        headers.set("Sec-WebSocket-Protocol", "")
+        #expect(try Self.handshake().check(Self.response(headers)).subprotocol == nil)
         var request = HTTPHeaders()
         Self.handshake().prepare(&request)
         #expect(request["Sec-WebSocket-Protocol"] == "chat.v2, chat" && request["Sec-WebSocket-Version"] == "13")
     }
 
-    @Test("an accepted extension was offered, with parameters that fit the offer")
+    @Test("a request has the fields as RFC 6455 writes them, because servers compare their case")
+    func request() {
+        var headers = HTTPHeaders()
+        OpeningHandshake(key: "a", [], .off).prepare(&headers)
+        #expect(
+            headers.map { "\($0.name.rawName): \($0.value)" } == [
+                "Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: a",
+            ])
+    }
+
+    @Test(
+        "the fields of a response count in any case and with other tokens",
+        arguments: ["upgrade", "Upgrade, Keep-Alive", "keep-alive,UPGRADE"])
+    func foreignFields(connection: String) throws {
+        let headers: HTTPHeaders = [
+            "upgrade": "websocket", "connection": connection, "sec-websocket-accept": "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=",
+        ]
+        #expect(try Self.handshake().check(Self.response(headers)).subprotocol == nil)
+    }
+
+    @Test("a socket reconnects after a restart of the server, but not if the server refuses the client")
+    func codes() {
+        let retryable = [1001, 1011, 1012, 1013, 1014] as [UInt16]
+        for code in [1000, 1001, 1002, 1003, 1007, 1008, 1009, 1010, 1011, 1012, 1013, 1014, 4000, 4401] as [UInt16] {
+            let error = WebSocketError(.closed, "closed", closeCode: CloseCode(rawValue: code))
+            #expect(error.isRetryable == retryable.contains(code), "\(code)")
+        }
+    }
+
+    @Test("an accepted extension must have been offered, with matching parameters")
     func extensions() throws {
         let small = WebSocketCompression(serverWindowBits: 10, clientWindowBits: 12, serverKeepsWindow: false)
         #expect(
@@ -88,7 +120,7 @@ import Testing
         #expect(throws: DeflateAgreement.Refusal.self) { try DeflateAgreement.accepted(["permessage-deflate"], .off) }
     }
 
-    @Test("a response is read at any split, with informational ones before it and bytes of the socket after it")
+    @Test("a response is read at any split, after informational responses and before bytes of the socket")
     func responses() throws {
         let hints = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
         let text = hints + "HTTP/1.1 101 Switching Protocols\r\nX: a \r\nY:\tb\r\n\r\nrest"
@@ -122,7 +154,7 @@ import Testing
         }
     }
 
-    @Test("a chunked body with endless framing is cut off")
+    @Test("a chunked body with endless framing is truncated")
     func endlessChunks() throws {
         for piece in [
             "1;" + String(repeating: "x", count: 1000), "1;" + String(repeating: "x", count: 1000) + "\r\na\r\n",
@@ -153,7 +185,7 @@ import Testing
         #expect(throws: ErrandError.self) { try reader.readHead() }
     }
 
-    @Test("the head of the request has the target, the host and the fields as they are")
+    @Test("the request's head has the target, the host and the fields unchanged")
     func requests() throws {
         let url = try #require(URL(string: "https://example.com:8443/a%20b?c=d"))
         let sent = UpgradeTransport.head(of: HTTPRequest(.get, url, headers: ["X-A": "1"]))
@@ -167,7 +199,7 @@ import Testing
         #expect(head.contains("Host: [fe80::1]:8080\r\n"))
     }
 
-    @Test("a redirect of a socket leads to the same URL with the scheme of requests, and its escapes stay")
+    @Test("a socket's redirect uses the same URL with the scheme of requests, and keeps its escapes")
     func redirects() throws {
         let url = try #require(URL(string: "https://a.test/chat"))
         func target(_ location: String) -> String? { UpgradeTransport.target(of: [.location: location], from: url) }
@@ -177,7 +209,7 @@ import Testing
         #expect(target("/ws:b") == nil && target("https://b.test/") == nil && target("wss://") == nil)
     }
 
-    @Test("bytes of a field that are not UTF-8 are known to be Latin-1")
+    @Test("field bytes that aren't UTF-8 are treated as Latin-1")
     func latin1() throws {
         var reader = ResponseReader()
         reader.push(
@@ -187,7 +219,7 @@ import Testing
         #expect(fields.map(\.isLatin1) == [true, false] && fields.map(\.value) == ["/caf\u{E9}", "caf\u{E9}"])
     }
 
-    @Test("mutated responses are a handshake, a refusal with its body, or a typed error, at any split")
+    @Test("mutated responses give a handshake, a refusal with its body, or a typed error, at any split")
     func mutations() throws {
         let rounds = FrameTests.fuzzRounds
         var random = SeededGenerator(seed: 20_261_124)

@@ -26,7 +26,9 @@ import Testing
 
     // MARK: Ends
 
-    @Test("messages that arrived before the connection broke are read, and then its failure", arguments: [false, true])
+    @Test(
+        "messages that arrived before the connection broke are delivered, followed by the failure",
+        arguments: [false, true])
     func lastMessages(isSending: Bool) async throws {
         let gate = Gate()
         serve { socket in
@@ -47,7 +49,9 @@ import Testing
         #expect(failure?.code == .connectionLost)
     }
 
-    @Test("a close frame counts, even if the server doesn't wait for ours", arguments: [1001, 1012, 4000] as [UInt16])
+    @Test(
+        "a close frame counts even if the server doesn't wait for the client's",
+        arguments: [1001, 1012, 4000] as [UInt16])
     func closeWithoutWaiting(code: UInt16) async throws {
         serve { socket in
             try socket.send(.text("last"))
@@ -73,7 +77,7 @@ import Testing
         #expect(replies.all == [1000, 1001, nil])
     }
 
-    @Test("close() ends if the server never answers, or keeps sending instead", arguments: [false, true])
+    @Test("close() ends even if the server never answers, or keeps sending", arguments: [false, true])
     func deafServer(isSending: Bool) async throws {
         serve { socket in
             if !isSending { try socket.connection.stall() }
@@ -88,7 +92,7 @@ import Testing
         try await server.waitUntilNoConnections()
     }
 
-    @Test("close() ends although messages wait for the reader, and these can still be read")
+    @Test("close() ends even if messages wait for the reader, which can still read them")
     func unreadMessages() async throws {
         let (sent, stopped) = (Counter(), Gate())
         serve { socket in
@@ -111,7 +115,7 @@ import Testing
     }
 
     @Test(
-        "codes that must not be sent are violations in a close frame",
+        "a close frame with a code that must not be sent is a violation",
         arguments: [0, 999, 1004, 1005, 1006, 1015, 1016, 2999, 5000, 65535])
     func reservedCodes(code: UInt16) throws {
         var reader = MessageReader(limit: 100)
@@ -124,7 +128,7 @@ import Testing
 
     // MARK: Connections
 
-    @Test("tasks that open, read and send at the same time share one connection")
+    @Test("tasks that open, read and send concurrently share one connection")
     func oneConnection() async throws {
         serve { try $0.echo() }
         let socket = agent.webSocket(QuietLines())
@@ -161,7 +165,7 @@ import Testing
     }
 
     @Test(
-        "a server that accepts and closes every connection is asked less and less often, whatever wait it requests",
+        "a server that accepts and closes every connection is asked less and less often, regardless of its Retry-After",
         arguments: [[.close(1001)], [.close(1012, "restarting")], [.ping(), .close(1013)], []] as [[TestFrame]])
     func rejectingServer(frames: [TestFrame]) async throws {
         let (time, stub) = (ManualTimeSource(), StubTransport())
@@ -180,7 +184,7 @@ import Testing
         _ = await reading.result
     }
 
-    @Test("a connection that brought a message, or lasted, resets the wait", arguments: [false, true])
+    @Test("a connection that delivered a message, or lasted, resets the wait", arguments: [false, true])
     func goodConnection(lasts: Bool) async throws {
         let (time, stub, gate) = (ManualTimeSource(), StubTransport(), Gate())
         let bad = StubResponse.webSocket { try await $0.send(.close(1012)) }
@@ -237,7 +241,7 @@ import Testing
         #expect(stub.received.count == 5)
     }
 
-    @Test("Host has a port that isn't the scheme's, and a path-less URL with a query is one of the root")
+    @Test("Host includes a non-default port, and a URL without a path gets the root path")
     func target() async throws {
         server.on("/", .webSocket { try $0.close() })
         struct Root: WebSocketRequest {
@@ -267,7 +271,7 @@ import Testing
         return events
     }
 
-    @Test("a compressed message may end with an empty block in its own fragment", arguments: [1, 5, 1000])
+    @Test("a compressed message can end with an empty block in its own fragment", arguments: [1, 5, 1000])
     func emptyBlocks(pieces: Int) throws {
         let hello = Data([0xF2, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00, 0x00, 0x00, 0xFF, 0xFF])
         let world = Data([0x0A, 0xCF, 0x2F, 0xCA, 0x49, 0x01, 0x00, 0x00, 0x00, 0xFF, 0xFF])
@@ -281,7 +285,7 @@ import Testing
         #expect(messages == [.message(.text("Hello")), .message(.text("World"))])
     }
 
-    @Test("the bit of compression belongs to the first frame of a message only")
+    @Test("only the first frame of a message has the compression bit")
     func compressionBit() throws {
         let first = TestFrame(opcode: 1, Data([0xF2, 0x48, 0xCD]), isFinal: false, reserved: 4)
         let frames = [

@@ -11,7 +11,7 @@ import Testing
 
     init() { agent = NetworkAgent(baseURL: "https://example.com", transport: stub, time: time) }
 
-    @Test("a ping returns the time until its own pong, or until a later pong")
+    @Test("a ping returns the time until its own pong or a later one")
     func ping() async throws {
         let (pinged, gate) = (Log<TestFrame>(), Gate())
         stub.on(
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(
-        "a ping without a pong throws timedOut and leaves the socket open, and the end of the connection throws its own"
+        "a ping without a pong throws timedOut and keeps the socket open, and a lost connection throws its own error"
     )
     func silentPing() async throws {
         let gate = Gate()
@@ -70,7 +70,7 @@ import Testing
         gate.open()
     }
 
-    @Test("the code and the reason of the server's close frame can be read, also for a normal closure")
+    @Test("the server's close code and reason can be read, even after a normal closure")
     func closeCodes() async throws {
         stub.on(
             "/socket", response: .webSocket { try await $0.close(1000, "see you") },
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test("a reader's wait ends with timedOut, and loses no message")
+    @Test("a reader's wait ends with timedOut, without losing messages")
     func readingInTime() async throws {
         let (started, gate) = (Gate(), Gate())
         stub.on(
@@ -118,7 +118,7 @@ import Testing
         try await reading.value
     }
 
-    @Test("a message marked as uncompressed is sent uncompressed, between others that are compressed")
+    @Test("a message marked as uncompressed is sent uncompressed, between compressed messages")
     func uncompressed() async throws {
         let seen = Log<TestFrame>()
         stub.on(

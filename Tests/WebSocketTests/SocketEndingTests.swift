@@ -31,7 +31,7 @@ import Musl
         case closing
     }
 
-    enum Way: CaseIterable {
+    enum Variant: CaseIterable {
         case cancelled, allCancelled
         /// Its user's task is cancelled, and the last reference is released.
         case released
@@ -115,8 +115,8 @@ import Musl
         NetworkAgent(baseURL: "\(stage == .securing ? "https" : "http")://127.0.0.1:\(port)", transport: .system)
     }
 
-    @Test("it ends, and its connection with it", arguments: Stage.allCases, Way.allCases)
-    func ends(_ stage: Stage, _ way: Way) async throws {
+    @Test("a released socket ends its connection", arguments: Stage.allCases, Variant.allCases)
+    func ends(_ stage: Stage, _ variant: Variant) async throws {
         let (reached, ended) = (Log<Int>(), Log<Int>())
         let server = try server(stage, reached, ended)
         let agent = Self.agent(stage, port: Int(server.port))
@@ -124,7 +124,7 @@ import Musl
         try await subject?.arrives(at: stage)
         if stage != .waiting { try await reached.wait { !$0.isEmpty } }
         let work = try #require(subject).work
-        switch way {
+        switch variant {
         case .cancelled: subject?.socket.cancel()
         case .allCancelled: agent.cancelAll()
         case .released:
@@ -137,7 +137,7 @@ import Musl
         try await eventually { agent.activities.isEmpty }
     }
 
-    @Test("the end of its process ends its connection", arguments: Stage.allCases)
+    @Test("the end of the process ends the connection", arguments: Stage.allCases)
     func endsWithProcess(_ stage: Stage) async throws {
         let (reached, ended) = (Log<Int>(), Log<Int>())
         let server = try server(stage, reached, ended)

@@ -31,7 +31,7 @@ private struct Lines: WebSocketRequest {
         NetworkAgent(baseURL: "https://example.com", transport: stub, filters: filters, accessories: accessories)
     }
 
-    @Test("a 401 renews the credential once for all sockets, and their handshakes are sent again with the new one")
+    @Test("a 401 renews the credential once for all sockets, and their handshakes are sent again")
     func authentication() async throws {
         let (gate, renewals) = (Gate(), Counter())
         let stub = StubTransport { request in
@@ -63,7 +63,7 @@ private struct Lines: WebSocketRequest {
         #expect(agent.explain(Lines()).problems == [])
     }
 
-    @Test("a cookie of the response to a handshake goes with the next handshake, and with requests")
+    @Test("a cookie from a handshake's response is sent with the next handshake, and with requests")
     func cookies() async throws {
         let stub = StubTransport()
         stub.on("/socket", response: .webSocket(headers: ["Set-Cookie": "id=7; Path=/"]) { try await $0.echo() })
@@ -78,7 +78,7 @@ private struct Lines: WebSocketRequest {
         #expect(stub.received.map { $0.headers["Cookie"] } == [nil, "id=7", "id=7"])
     }
 
-    @Test("equal sockets share no connection and come from no cache, and one whose handshake is refused is retried")
+    @Test("equal sockets aren't shared or cached, and a socket whose handshake is refused is retried")
     func ownConnections() async throws {
         let (gate, stub) = (Gate(), StubTransport())
         let open = StubResponse.webSocket(headers: ["Cache-Control": "max-age=60"]) { try await $0.echo() }

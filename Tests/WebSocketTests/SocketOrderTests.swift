@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test("a message that takes long to encode isn't overtaken by later messages")
+    @Test("later messages don't overtake a message that takes long to encode")
     func order() async throws {
         let (numbers, seen) = (Numbers(encoding: Gate()), Log<String>())
         stub.on(
@@ -92,7 +92,7 @@ import Testing
         socket.cancel()
     }
 
-    @Test("after a failed send the next one waits for the next connection, although no reader has seen the end")
+    @Test("after a failed send, the next message waits for the next connection, even if no reader has seen the end")
     func failedSend() async throws {
         let seen = Log<String>()
         stub.on(
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test("limits of messages and pings that are met share one timer")
+    @Test("time limits of messages and pings share one timer")
     func timers() async throws {
         let time = Sleeps()
         let agent = NetworkAgent(baseURL: "https://example.com", transport: stub, time: time)
@@ -150,7 +150,7 @@ import Testing
     }
 
     @Test(
-        "a limit that isn't met throws, with a shorter and a longer limit at the same time, and the next message is read"
+        "a missed time limit throws, even with other limits running, and the next message is read"
     )
     func limits() async throws {
         let time = ManualTimeSource()
@@ -195,7 +195,7 @@ import Testing
         var path: String { "socket" }
     }
 
-    @Test("a message that can't be decoded names the place in its own text")
+    @Test("the error of a message that can't be decoded has the place in that message")
     func decoding() async throws {
         stub.on(
             "/socket",

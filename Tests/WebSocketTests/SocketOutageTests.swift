@@ -41,7 +41,7 @@ import Testing
 
     private func observer() -> RecordingAccessory { RecordingAccessory(observesMessages: true) }
 
-    @Test("a message on its way when the connection fails throws the failure, and so does a later one")
+    @Test("a message in flight when the connection fails throws the failure, and so does a later message")
     func failure() async throws {
         let gate = Gate()
         stub.on(
@@ -58,7 +58,7 @@ import Testing
         gate.open()
     }
 
-    @Test("a message on its way when the app connects again throws connectionLost")
+    @Test("a message in flight when the app reconnects throws connectionLost")
     func reconnection() async throws {
         let gate = Gate()
         stub.on("/socket", response: .webSocket { _ in try await gate.wait() }, .webSocket { try await $0.echo() })
@@ -75,7 +75,7 @@ import Testing
         await socket.close()
     }
 
-    @Test("a message on its way when the app closes the socket throws closed, and cancelled when it cancels it")
+    @Test("a message in flight throws closed if the app closes the socket, and cancelled if it cancels it")
     func closing() async throws {
         let gate = Gate()
         stub.on("/socket", response: .webSocket { _ in try await gate.wait() })
@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test(
-        "a message for a connection that the server closes is sent over the next one, or refused",
+        "a message for a connection that the server closes is sent on the next connection, or refused",
         arguments: [false, true])
     func closedByServer(isRefused: Bool) async throws {
         let (closing, ended, seen) = (Gate(), Gate(), Log<String>())
@@ -142,7 +142,7 @@ import Testing
         #expect(seen.all == ["later"])
     }
 
-    @Test("the allowed number of messages waits for a connection, in addition to messages that wait for it to open")
+    @Test("the allowed number of messages can wait for a connection, in addition to messages waiting for it to open")
     func waiting() async throws {
         let (gate, seen) = (Gate(), Log<String>())
         stub.on(
@@ -172,7 +172,7 @@ import Testing
         socket.cancel()
     }
 
-    @Test("reconnect() while a connection is being made opens the next one at once, if that one fails")
+    @Test("reconnect() while a connection is being made opens the next one immediately if that connection fails")
     func connecting() async throws {
         let gate = Gate()
         stub.on(
@@ -187,7 +187,7 @@ import Testing
         await socket.close()
     }
 
-    @Test("a ping that arrives while many messages wait is answered, even if its sender has left")
+    @Test("a ping that arrives while many messages wait is answered, even after its sender was cancelled")
     func pong() async throws {
         let (pinged, marked, seen) = (Gate(), Gate(), Log<TestFrame>())
         stub.on(
@@ -214,7 +214,7 @@ import Testing
     }
 
     @Test(
-        "a server that is taking a long message isn't silent, and a server that takes no bytes is",
+        "a server that is receiving a long message isn't silent, and a server that receives no bytes is",
         arguments: [false, true])
     func upload(isStuck: Bool) async throws {
         let size = 64 << 20

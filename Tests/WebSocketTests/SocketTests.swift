@@ -64,7 +64,7 @@ private struct Lines: WebSocketRequest {
         try await server.waitUntilNoConnections()
     }
 
-    @Test("the handshake is a request: its base URL, headers, authorization and cookies are the agent's")
+    @Test("the handshake is a request with the agent's base URL, headers, authorization and cookies")
     func handshake() async throws {
         serve { try $0.close() }
         agent.configure {
@@ -82,7 +82,7 @@ private struct Lines: WebSocketRequest {
         #expect("\(agent.explain(Lines()))".contains("opening handshake"))
     }
 
-    @Test("a refused handshake throws the status with its body, and a redirect and a second attempt are followed")
+    @Test("a refused handshake throws the status with its body, and redirects and retries work")
     func refusal() async throws {
         server.on("/socket", .text("no", status: 403))
         let refused = agent.webSocket(Lines())
@@ -97,13 +97,14 @@ private struct Lines: WebSocketRequest {
         #expect(plain?.code == .handshakeFailed && plain?.response?.status == 200)
         #expect(
             plain?.description
-                == "handshakeFailed: the server didn't open the socket: 200 \(server.url("/socket"))")
+                == "handshakeFailed: a filter returned a response without opening the socket: 200 \(server.url("/socket"))"
+        )
         #expect(plain?.failureSentence == .unusableResponse)
         #expect(try await error { try await agent.send(Lines()) } is WebSocketError)
         try await server.waitUntilNoConnections()
     }
 
-    @Test("a refusal and a redirect don't wait for the end of their body")
+    @Test("refusals and redirects don't wait for the end of their body")
     func endlessRefusal() async throws {
         let gate = Gate()
         server.on("/socket", TestResponse.text("no", status: 403).waiting(for: gate, afterBodyBytes: 1))
@@ -142,7 +143,7 @@ private struct Lines: WebSocketRequest {
     }
 
     #if os(Linux)
-    @Test("through an HTTP proxy it uses a tunnel, whose head has the proxy's credentials and none of the server's")
+    @Test("an HTTP proxy is used with a tunnel, whose head has only the proxy's credentials")
     func tunnel() async throws {
         let heads = Log<String>()
         let proxy = try RawServer { peer in
@@ -194,7 +195,7 @@ private struct Lines: WebSocketRequest {
         try await server.waitUntilNoConnections()
     }
 
-    @Test("a server's close code for a failure is thrown with its reason")
+    @Test("a server's close code for a failure is thrown with the reason")
     func closeCodes() async throws {
         serve { try $0.close(4001, "go") }
         let socket = agent.webSocket(Lines())
@@ -203,7 +204,7 @@ private struct Lines: WebSocketRequest {
         #expect(failure?.description.contains("go") == false)
     }
 
-    @Test("the end of the connection without a close frame is connectionLost, at every byte")
+    @Test("an end of the connection without a close frame is connectionLost, at every byte")
     func cuts() async throws {
         let frames = TestFrame.text("hello").wireBytes() + TestFrame.text("wörld").wireBytes()
         for count in 0..<frames.count {
@@ -214,7 +215,7 @@ private struct Lines: WebSocketRequest {
         }
     }
 
-    @Test("frames against the protocol end the socket, and the server learns why")
+    @Test("invalid frames end the socket, and the server learns why")
     func violations() async throws {
         let seen = Log<UInt16?>()
         let cases: [(Data, UInt16)] = [
@@ -233,7 +234,7 @@ private struct Lines: WebSocketRequest {
         #expect(seen.all == cases.map(\.1))
     }
 
-    @Test("pings are answered, and a server that doesn't answer one is given up")
+    @Test("pings are answered, and a server that doesn't answer a ping is disconnected")
     func pings() async throws {
         serve { socket in
             try socket.send(.ping("are you there"))
@@ -278,7 +279,7 @@ private struct Lines: WebSocketRequest {
         #expect((try await error { for try await _ in socket {} } as? WebSocketError)?.code == .alreadyRead)
     }
 
-    @Test("many senders at once: each message is sent as a whole, deflated ones too", arguments: [false, true])
+    @Test("messages of many concurrent senders are sent as a whole, even if deflated", arguments: [false, true])
     func senders(isDeflated: Bool) async throws {
         let headers: HTTPHeaders = isDeflated ? ["Sec-WebSocket-Extensions": "permessage-deflate"] : [:]
         server.on("/socket", .webSocket(headers: headers) { try $0.echo() })
@@ -295,7 +296,7 @@ private struct Lines: WebSocketRequest {
         await socket.close()
     }
 
-    @Test("unread messages hold the server back, and all arrive in the end")
+    @Test("unread messages make the server pause, and all arrive in the end")
     func backpressure() async throws {
         let (all, size) = (400, 100_000)
         serve { socket in
@@ -323,14 +324,14 @@ private struct Lines: WebSocketRequest {
         var webSocketOptions: WebSocketOptions { WebSocketOptions(pingInterval: nil) }
     }
 
-    @Test("cancelling the socket, its agent's activities, or releasing it ends the connection")
+    @Test("cancelling the socket or its agent's activities, or releasing it, ends the connection")
     func endings() async throws {
         serve { try $0.echo() }
-        for way in 0..<4 {
+        for variant in 0..<4 {
             var socket: WebSocket<String, String>? = agent.webSocket(Lines())
             try await socket?.send("a")
             let states = try #require(socket).states
-            switch way {
+            switch variant {
             case 0: socket?.cancel()
             case 1: agent.cancelAll()
             case 2: socket = nil
@@ -347,7 +348,7 @@ private struct Lines: WebSocketRequest {
     }
 
     #if os(Linux)
-    @Test("a socket that is cancelled, with its agent's activities, or released ends after each byte from the server")
+    @Test("a socket that is cancelled or released after any byte from the server ends")
     func endingsAtEachByte() async throws {
         let frames =
             TestFrame.ping("p").wireBytes() + TestFrame.text("hello").wireBytes() + TestFrame.close().wireBytes()
@@ -386,7 +387,7 @@ private struct Lines: WebSocketRequest {
     }
     #endif
 
-    @Test("a cancelled reader and a cancelled sender end their own waits alone")
+    @Test("cancelling a reader or a sender only ends its own wait")
     func cancelledTasks() async throws {
         serve { try $0.echo() }
         let socket = agent.webSocket(Lines())
@@ -430,7 +431,7 @@ private struct Lines: WebSocketRequest {
         #expect(seen.all == ["1: hello", "1: drop", "2: again", "2: last"])
     }
 
-    @Test("a socket that refuses messages while it is disconnected throws at once, and reconnect() ends the wait")
+    @Test("a socket that refuses messages while disconnected throws at once, and reconnect() ends the wait")
     func away() async throws {
         serve { socket in
             if try socket.receive()?.text == "drop" { try socket.connection.reset() }

@@ -89,7 +89,7 @@ import Testing
         #expect(error?.code == .userChanged && seen.all == ["greeting"] && stub.received.count == 1)
     }
 
-    @Test("a refreshed token of the same user greets the server again, and sends waiting messages")
+    @Test("after a refreshed token of the same user, the server is greeted again and waiting messages are sent")
     func refreshed() async throws {
         let (restart, session) = (Gate(), AuthenticationSession(BearerToken("ada.1")) { (_: BearerToken?) in nil })
         serve(restart)
@@ -107,7 +107,7 @@ import Testing
         socket.cancel()
     }
 
-    @Test("an open connection neither sends nor delivers messages of another user", arguments: [true, false])
+    @Test("an open connection doesn't send or deliver another user's messages", arguments: [true, false])
     func open(sends: Bool) async throws {
         let (push, done) = (Gate(), Gate())
         stub.on(
@@ -137,7 +137,7 @@ import Testing
         #expect(seen.all == ["greeting"])
     }
 
-    @Test("two sockets that share a pin belong to the user of the first one")
+    @Test("two sockets that share a pin belong to the first socket's user")
     func shared() async throws {
         serve()
         let (pin, session) = (UserPin(), AuthenticationSession(BearerToken("ada")))

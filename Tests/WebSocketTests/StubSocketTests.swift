@@ -35,7 +35,7 @@ private struct Lines: WebSocketRequest {
         await socket.close()
     }
 
-    @Test("the stub's close code, its end without one, and its broken frames are the errors of a server's")
+    @Test("the stub's close code, end without a close, and invalid frames give the same errors as a server's")
     func endings() async throws {
         stub.on(
             "/socket", response: .webSocket { try await $0.close(4001, "go") }, .webSocket { _ in },
@@ -51,7 +51,7 @@ private struct Lines: WebSocketRequest {
         }
     }
 
-    @Test("a message on its way when the server closes the socket throws the server's close code")
+    @Test("a message in flight when the server closes the socket throws the server's close code")
     func cutMessage() async throws {
         let gate = Gate()
         stub.on(
@@ -69,7 +69,7 @@ private struct Lines: WebSocketRequest {
         gate.open()
     }
 
-    @Test("any other response refuses the handshake, and a failure or a redirect is one of the handshake")
+    @Test("any other response refuses the handshake, and its failures and redirects count for the handshake")
     func refusals() async throws {
         stub.on("/socket", response: .text("no", status: 403), .failure(ErrandError(.cannotConnect, "down")))
         let refused = await #expect(throws: ErrandError.self) { try await agent.webSocket(Lines()).open() }
@@ -82,7 +82,7 @@ private struct Lines: WebSocketRequest {
         #expect(stub.received.last?.url.path == "/moved")
     }
 
-    @Test("a reader that is slow holds the stub back, and the client's end is the stub's")
+    @Test("a slow reader makes the stub pause, and the client's close ends the stub")
     func pressure() async throws {
         let (sent, ended) = (Counter(), Gate())
         stub.on(
@@ -110,7 +110,7 @@ private struct Lines: WebSocketRequest {
         var webSocketOptions: WebSocketOptions { WebSocketOptions(maximumQueueBytes: 1_000_000, pingInterval: nil) }
     }
 
-    @Test("an accessory that wants messages receives them in their order, with as many bytes as of a body")
+    @Test("an accessory that wants messages receives them in order, with the same byte limit as bodies")
     func observedMessages() async throws {
         stub.on("/socket", response: .webSocket { try await $0.echo() })
         func events(_ accessory: RecordingAccessory, _ observer: any Accessory) async throws -> [StreamMessage] {

@@ -42,7 +42,7 @@ private enum Trouble: String, CaseIterable {
 }
 
 /// The body doesn't delay decisions that need only the response's head.
-@Suite("The head decides", .endsInTime, .leakChecked) struct HeadDecidesTests {
+@Suite("The head of a response decides", .endsInTime, .leakChecked) struct HeadDecidesTests {
     /// Sends such a body to the requests for which the closure returns a head, and "there" to all others.
     private static func server(
         _ trouble: Trouble, _ head: @escaping @Sendable (_ request: String, _ number: Int) -> String?
@@ -60,7 +60,7 @@ private enum Trouble: String, CaseIterable {
         }
     }
 
-    @Test("a redirect is followed, whatever its body does", arguments: Trouble.allCases)
+    @Test("a redirect is followed, regardless of its body", arguments: Trouble.allCases)
     fileprivate func redirects(trouble: Trouble) async throws {
         let server = try Self.server(trouble) { request, _ in
             request.hasPrefix("GET /there") ? nil : "HTTP/1.1 302 Found\r\nLocation: /there"
@@ -71,7 +71,21 @@ private enum Trouble: String, CaseIterable {
         #expect(try await agent.send(streamed).value.body.collect(upTo: 10) == Data("there".utf8))
     }
 
-    @Test("a refused credential is refreshed, whatever the body of the 401 does", arguments: Trouble.allCases)
+    @Test(
+        "a redirect of any status and method is followed, regardless of its body",
+        arguments: [301, 302, 303, 307, 308],
+        [HTTPMethod.get, .post, .delete])
+    func everyRedirect(status: Int, method: HTTPMethod) async throws {
+        for trouble in [Trouble.drips, .huge, .cut, .badlyCoded] {
+            let server = try Self.server(trouble) { request, _ in
+                request.contains(" /there ") ? nil : "HTTP/1.1 \(status) Moved\r\nLocation: /there"
+            }
+            let agent = NetworkAgent(baseURL: server.url(""), transport: .system)
+            #expect(try await agent.send(Call<String>(method, "here")).value == "there", "\(trouble)")
+        }
+    }
+
+    @Test("a refused credential is refreshed, regardless of the 401's body", arguments: Trouble.allCases)
     fileprivate func refreshes(trouble: Trouble) async throws {
         let server = try Self.server(trouble) { request, _ in
             request.contains("Bearer new") ? nil : "HTTP/1.1 401 Unauthorized"
@@ -82,7 +96,7 @@ private enum Trouble: String, CaseIterable {
         #expect(try await agent.send(Call<String>(.get, "here")).value == "there")
     }
 
-    @Test("a failure is repeated, whatever its body does", arguments: Trouble.allCases)
+    @Test("a failure is repeated, regardless of its body", arguments: Trouble.allCases)
     fileprivate func retries(trouble: Trouble) async throws {
         let server = try Self.server(trouble) { _, number in number < 3 ? "HTTP/1.1 503 Sorry" : nil }
         let agent = NetworkAgent(
@@ -90,7 +104,7 @@ private enum Trouble: String, CaseIterable {
         #expect(try await agent.send(Call<String>(.get, "here")).value == "there")
     }
 
-    @Test("a stored response replaces a failure, whatever the failure's body does", arguments: Trouble.allCases)
+    @Test("a stored response replaces a failure, regardless of the failure's body", arguments: Trouble.allCases)
     fileprivate func stale(trouble: Trouble) async throws {
         let stored = "Cache-Control: max-age=0, stale-if-error=600\r\nETag: \"a\"\r\nContent-Length: 6\r\n\r\nstored"
         let count = Atomic(0)
@@ -108,7 +122,7 @@ private enum Trouble: String, CaseIterable {
         for _ in 0..<2 { #expect(try await agent.send(Call<String>(.get, "here")).value == "stored") }
     }
 
-    @Test("a refused status is the error, with the part of its body that arrived", arguments: Trouble.allCases)
+    @Test("a rejected status is the error, with the part of its body that arrived", arguments: Trouble.allCases)
     fileprivate func refusals(trouble: Trouble) async throws {
         let server = try Self.server(trouble) { _, _ in "HTTP/1.1 404 Not Found" }
         let agent = NetworkAgent(baseURL: server.url(""), transport: .system)
@@ -133,7 +147,7 @@ private enum Trouble: String, CaseIterable {
     }
 
     @Test(
-        "the connection of a response that is discarded is used again if its body is short",
+        "the connection of a discarded response is reused if its body is short",
         arguments: ["Content-Length: 4\r\n\r\nnone", "Transfer-Encoding: chunked\r\n\r\n4\r\nnone\r\n0\r\n\r\n"],
         [BodyDelivery.data, .stream])
     func reuse(body: String, delivery: BodyDelivery) async throws {
@@ -159,7 +173,7 @@ private enum Trouble: String, CaseIterable {
         #expect(try await response.value.body.collect(upTo: 10) == Data("there".utf8) && server.accepted == 1)
     }
 
-    @Test("a filter sees the short body of a refused response, and can ask for a longer body")
+    @Test("a filter sees the short body of a rejected response, and can request a longer body")
     func evidence() async throws {
         let server = try RawServer { peer in
             while let request = peer.readHead() {

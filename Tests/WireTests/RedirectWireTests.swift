@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(
-        "the target of a redirect is requested as the server wrote it, without unescaping or escaping it twice",
+        "a redirect's target is requested as the server wrote it, without unescaping or escaping it twice",
         arguments: [
             "/f?rcd=attachment%3B+filename*%3DUTF-8%27%27a.jsonl.gz%3B+filename%3D%22a.jsonl.gz%22%3B",
             "/f?response-content-type=application/x-gzip&X-Path=repodata%2F8c-primary.xml.gz&e=1%2B2+3",
@@ -48,7 +48,7 @@ import Testing
         #expect(heads.all.count == 2 && heads.all.last.flatMap(Self.target) == location[...])
     }
 
-    @Test("a Location in Latin-1 leads to the bytes that the server wrote, through a chain of redirects")
+    @Test("a Location in Latin-1 leads to the server's bytes, through a chain of redirects")
     func latin1() async throws {
         let heads = Log<String>()
         let server = try server(heads) { head in
@@ -74,7 +74,7 @@ import Testing
         #expect(heads.all.compactMap(Self.target) == ["/a_&_b", "/a_%26_b", "/a_%26_b"])
     }
 
-    @Test("a path with a query keeps its escapes; a character that lacks one is an error and is not escaped with them")
+    @Test("a path with a query keeps its escapes, and an unescaped character is an error")
     func query() async throws {
         let heads = Log<String>()
         let server = try server(heads) { _ in Self.ok }

@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(
-        "a redirect is followed to the resource that curl and browsers ask for",
+        "a redirect leads to the same resource as with curl and browsers",
         arguments: [
             (Array("/a%20b/x[1]".utf8), "/a%20b/x%5B1%5D"), (Array("c?d|e{f}".utf8), "/a/c?d%7Ce%7Bf%7D"),
             (Array("/caf".utf8) + [0xE9], "/caf%E9"), (Array("/café%20".utf8), "/caf%C3%A9%20"),
@@ -36,9 +36,9 @@ import Testing
         #expect(heads.count == 2 && heads.last?.hasPrefix("GET \(target) HTTP/1.1\n") == true, "\(heads.last ?? "")")
     }
 
-    @Test("an address with a zone is connected to, a redirect on it too, and no server sees the zone")
+    @Test("an address with a zone can be connected to, even after a redirect, and no server sees the zone")
     func zones() async throws {
-        guard (try? RawServer(ipv6: true) { _ in }) != nil else { return }
+        guard (try? RawServer(ipv6: true) { _ in }) != nil else { try Test.cancel("this machine has no IPv6") }
         let heads = try await lines(after: Array("/c[]".utf8), host: "[::1%25lo]", ipv6: true)
         #expect(heads.map { String($0.prefix { $0 != "\n" }) } == ["GET /a/b HTTP/1.1", "GET /c%5B%5D HTTP/1.1"])
         #expect(heads.allSatisfy { $0.contains("Host: [::1]\n") })

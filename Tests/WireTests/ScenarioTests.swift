@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test("a redirect is followed over the wire, its connection used again")
+    @Test("a redirect is followed over the wire, and its connection reused")
     func redirect() async throws {
         server.on("/echo", .redirect(to: "/there"))
         server.on("/there", .text("there"))
@@ -83,7 +83,7 @@ import Testing
         #expect(server.connectionCount == 1)
     }
 
-    @Test("bodies of every kind arrive as they are: data, JSON, form, file, stream of known and unknown length")
+    @Test("bodies of every kind arrive unchanged: data, JSON, form, file, stream of known and unknown length")
     func bodies() async throws {
         server.on("/echo", .echoBody)
         let bytes = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
@@ -120,7 +120,7 @@ import Testing
         #expect(reported.contains("103") && reported.contains("1"))
     }
 
-    @Test("a response that lies about its length, or is cut off, is a typed error")
+    @Test("a response with a wrong length or a truncated body throws a typed error")
     func lies() async throws {
         server.on("/short", .text("abc").contentLength(10).closing(afterBodyBytes: 3))
         server.on("/endless", .repeating(count: 200 << 20))
@@ -136,7 +136,7 @@ import Testing
         try await server.waitUntilNoConnections()
     }
 
-    @Test("a silent server is given up at the timeout; a cancelled request closes its connection")
+    @Test("a silent server ends at the timeout, and a cancelled request closes its connection")
     func giving() async throws {
         server.on("/stall", .text("abc").stalled(afterBytes: 0))
         do {
@@ -172,7 +172,7 @@ import Testing
         try await server.waitUntilNoConnections()
     }
 
-    @Test("of a thousand requests at once, a third of them cancelled, each ends once", .endsInTime)
+    @Test("a thousand concurrent requests, a third of them cancelled, each end once", .endsInTime)
     func thousand() async throws {
         server.on("/echo", .text("x"))
         let recorder = RecordingAccessory()

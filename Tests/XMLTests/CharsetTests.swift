@@ -6,7 +6,7 @@ import Testing
 @Suite("The charset of XML", .leakChecked) struct CharsetTests {
     private func latin(_ text: String) -> Data { Data(text.unicodeScalars.map { UInt8($0.value) }) }
 
-    @Test("is the byte order mark's, the header's, the declaration's, in this order, otherwise UTF-8")
+    @Test("is determined by the byte order mark, the header, or the declaration, in this order, or else is UTF-8")
     func precedence() async throws {
         let text = "<a>\u{E9}</a>"
         func declared(_ name: String) -> String { "<?xml version=\"1.0\" encoding=\"\(name)\"?>" + text }
@@ -30,13 +30,13 @@ import Testing
         }
     }
 
-    @Test("may be one of several bytes a character")
+    @Test("can have several bytes per character")
     func multibyte() throws {
         let head = Data("<?xml version='1.0' encoding='Shift_JIS'?><a>".utf8)
         #expect(try XMLTree(head + [0x8A, 0xBF, 0x8E, 0x9A] + Data("</a>".utf8)).text == "\u{6F22}\u{5B57}")
     }
 
-    @Test("means what the WHATWG standard defines, at any split into chunks")
+    @Test("has the WHATWG standard's meaning, with any chunks")
     func labels() async throws {
         let cases: [(String, [UInt8], String)] = [
             ("Shift_JIS", [0x5C, 0x7E, 0x87, 0x40], "\\~①"), ("gb2312", [0x81, 0x40, 0x80], "丂€"),
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test("of UTF-32 is known by its byte order mark or its first bytes")
+    @Test("UTF-32 is recognized by its byte order mark or its first bytes")
     func utf32() async throws {
         for isBig in [true, false] {
             for mark in ["\u{FEFF}", ""] {
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test("is an error if it is unknown, or the bytes aren't valid in it")
+    @Test("is an error if it is unknown, or if the bytes are invalid in it")
     func unknown() async throws {
         let bad: [(Data, String?)] = [
             (latin("<a>\u{E9}</a>"), "no-such-charset"),
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test(
-        "an unknown charset of a header leaves the declaration, and UTF-8",
+        "if the header's charset is unknown, the declaration or UTF-8 is used",
         arguments: ["utf8mb4", "none", "a b", "'utf-8'"])
     func unknownHeader(label: String) throws {
         let declared = latin("<?xml version='1.0' encoding='iso-8859-1'?><a>\u{E9}</a>")

@@ -22,7 +22,7 @@ import Testing
         #expect(joined(try await XMLEvents(bytes).all()) == whole)
     }
 
-    @Test("hands over elements as soon as they have ended, as trees")
+    @Test("delivers elements as trees as soon as they have ended")
     func elements() async throws {
         let fed = Mutex(0)
         let body = HTTPBody {
@@ -40,7 +40,7 @@ import Testing
         for expected in 2...5 { #expect(try await rows.next()?.attribute("n") == "\(expected)") }
     }
 
-    @Test("an element that is larger than its limits ends the elements with an error and its line")
+    @Test("an element beyond its limits ends the elements with an error and its line")
     func limits() async throws {
         var limits = XMLLimits.standard
         limits.maximumNodes = 3
@@ -52,7 +52,7 @@ import Testing
         #expect(try await elements.next() == nil)
     }
 
-    @Test("throws after the events that came before, once, and is then at its end")
+    @Test("throws once after the earlier events, and has ended then")
     func errors() async throws {
         var events = XMLEvents(HTTPBody(Data("<a><b/>\n</c>".utf8))).makeAsyncIterator()
         var seen: [XMLEvent] = []
@@ -63,7 +63,7 @@ import Testing
         #expect(try await events.next() == nil)
     }
 
-    @Test("a transfer that breaks is the error of the wire, and one that ends too early is truncated")
+    @Test("a broken transfer throws the connection's error, and a document that ends too early is truncated")
     func wire() async throws {
         struct Broken: Error {}
         let sent = Mutex(false)
@@ -94,7 +94,7 @@ import Testing
         #expect(isCancelled.withLock { $0 })
     }
 
-    @Test("many streams at once, on a socket, end each with its last element")
+    @Test("many concurrent streams on a socket each end with their last element")
     func many() async throws {
         let server = try TestServer()
         let rows = (0..<500).map { "<row n='\($0)'>text of \($0)</row>" }.joined(separator: "\n")

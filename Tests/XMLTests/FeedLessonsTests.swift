@@ -4,7 +4,7 @@ import ErrandXML
 import Testing
 
 /// Behavior that users of other libraries missed; the reports are in Tests/Lessons.md.
-@Suite("Feeds and values that other parsers of XML got wrong", .endsInTime, .leakChecked)
+@Suite("Feeds and values that other XML parsers got wrong", .endsInTime, .leakChecked)
 struct FeedLessonsTests {
     @Test(
         "literal white space in a value is normalized, and references to white space are kept",
@@ -19,7 +19,9 @@ struct FeedLessonsTests {
         #expect(try XMLTree("<a note=\"\(text)\"/>").attribute("note") == value)
     }
 
-    @Test("a character that chunks split is whole", arguments: ["\u{7530}", "\u{8BEF}", "\u{1F342}", "\u{44C}"])
+    @Test(
+        "a character that is split between chunks is complete",
+        arguments: ["\u{7530}", "\u{8BEF}", "\u{1F342}", "\u{44C}"])
     func splitCharacters(text: String) async throws {
         for padding in [0, 1, 1019, 1020, 1021, 1022, 1023] {
             let data = Data("<a b=\"\(text)\"><!--\(text)-->\(String(repeating: "x", count: padding))\(text)</a>".utf8)
@@ -37,7 +39,7 @@ struct FeedLessonsTests {
         }
     }
 
-    @Test("text around elements and CDATA sections is whole, with its white space")
+    @Test("text around elements and CDATA sections is complete, with its white space")
     func mixedText() throws {
         let tree = try XMLTree(
             "<root><header>\n  header mixed content\n  <title>T</title>!</header><d>\n  <![CDATA[<p>x</p>]]>\n</d><u>\n2005-05-16\n</u></root>"
@@ -48,7 +50,7 @@ struct FeedLessonsTests {
         #expect(link.text == "see this page" && link.content.count == 3)
     }
 
-    @Test("elements of a feed are found by their local names, whatever prefix or default namespace they have")
+    @Test("elements of a feed are found by local name, with any prefix or default namespace")
     func prefixedFeeds() throws {
         let prefixed = """
             <rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:rss = 'http://purl.org/rss/1.0/'>
@@ -66,7 +68,7 @@ struct FeedLessonsTests {
         #expect(spaced[XMLName("entry", in: "http://www.w3.org/2005/Atom")] != nil)
     }
 
-    @Test("a charset that the app passes wins over the declaration of a text that was converted")
+    @Test("a charset that the app passes takes precedence over the declaration of converted text")
     func convertedTexts() throws {
         for label in ["gbk", "iso-8859-1", "shift_jis", "windows-1251"] {
             let text = "<?xml version=\"1.0\" encoding=\"\(label)\"?><a><![CDATA[\u{56FD}\u{5185}\u{E9}]]></a>"
@@ -79,7 +81,7 @@ struct FeedLessonsTests {
     }
 
     @Test(
-        "control characters are errors with their place, and the app can remove them",
+        "control characters are errors with their position, and the app can remove them",
         arguments: ["\u{8}", "&#11;", "&#x8;"])
     func controlCharacters(text: String) throws {
         let document = "<rss><title>\nx\(text)</title></rss>"
@@ -89,7 +91,7 @@ struct FeedLessonsTests {
     }
 
     @Test(
-        "a document that isn't well-formed is an error, and isn't read in part",
+        "a document that isn't well-formed is an error, and isn't partly read",
         arguments: [
             "<message xmlns=invalid \"jabber:client\"/>", "<L onClick=\"doClick>Hello</L>",
             "<L onClick=doClick\">x</L>",

@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test("a tree that is written at random is the tree that is read", arguments: 0..<8)
+    @Test("a tree that is written at random is read back unchanged", arguments: 0..<8)
     func trees(seed: Int) async throws {
         var mutations = Mutations(seed: seed + 100)
         for _ in 0..<100 {

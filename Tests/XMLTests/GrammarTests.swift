@@ -21,7 +21,7 @@ import Testing
             }.joined().utf8)
     }
 
-    @Test("a document type is seen in every charset, with any number of marks, whatever determines the charset")
+    @Test("a document type is detected in every charset, with any number of byte order marks")
     func attacks() async throws {
         let marks: [Data] = [
             Data(), Data([0xEF, 0xBB, 0xBF]), Data([0xEF, 0xBB, 0xBF, 0xEF, 0xBB, 0xBF]), Data([0xFF, 0xFE]),
@@ -61,7 +61,7 @@ import Testing
         #expect(try XMLTree(twice.prefix(3) + latin).text == "\u{E9}")
     }
 
-    @Test("a CDATA section and a text may be as long as the document")
+    @Test("a CDATA section or a text can be as long as the document")
     func long() async throws {
         let text = String(repeating: "0123456789ab", count: 1_000_000)
         #expect(try XMLTree("<a><![CDATA[" + text + "]]></a>").text.utf8.count == 12_000_000)
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test(
-        "a document type that isn't well-formed isn't one, skipped or not",
+        "a document type that isn't well-formed is an error, whether it's skipped or not",
         arguments: [
             "<!DOCTYPE 1>", "<!DOCTYPE a'b'>", "<!DOCTYPE a SYSTEM>", "<!DOCTYPE a SYSTEM 'b' 'c'>",
             "<!DOCTYPE a PUBLIC 'b'>",
@@ -98,7 +98,7 @@ import Testing
         #expect(failure(of: "<!DOCTYPE \u{E9}:b><a/>") == nil)
     }
 
-    @Test("an empty charset in a header is ignored, and in a declaration it is an error")
+    @Test("an empty charset is ignored in a header, and an error in a declaration")
     func emptyCharset() async throws {
         let document = Data("<?xml version='1.0' encoding='utf-8'?><a>\u{E9}</a>".utf8)
         #expect(try XMLTree(document, charset: "").text == "\u{E9}")
@@ -115,7 +115,7 @@ import Testing
         #expect(failure(of: "<?xml version='1.0' standalone='maybe'?><a/>")?.code == .malformed)
     }
 
-    @Test("line ends and white space in values are normalized, references are not")
+    @Test("line ends and white space in values are normalized, references aren't")
     func normalization() throws {
         let tree = try XMLTree("<a b='1\r\n2\r3\n4\t5&#10;&#13;&#9;&lt;'>x\r\ny\rz\r\r\n&#13;<![CDATA[\r\n&#10;]]></a>")
         #expect(tree.attribute("b")?.utf8.elementsEqual("1 2 3 4 5\n\r\t<".utf8) == true)

@@ -27,7 +27,7 @@ import Testing
     ]
 
     @Test(
-        "a document type with entities, an external entity or an address is refused in every charset, before it is parsed",
+        "a document type with entities, an external entity or an address is refused in every charset, before parsing",
         arguments: declarations)
     func refusal(_ text: String) async throws {
         let plain = text.hasPrefix("<?xml") ? text : "<?xml version='1.0'?>" + text
@@ -58,7 +58,7 @@ import Testing
         #expect(failure(of: Data(), limits: limits)?.code == .truncated)
     }
 
-    @Test("markup that arrives in tiny chunks isn't counted again with each of them")
+    @Test("markup in tiny chunks isn't counted again with each chunk")
     func tinyChunks() async throws {
         // Counting from the start with each chunk would take hours.
         let (count, chunk) = (100_000, Data("x\n\u{E9}xxxxxxxxxxxxxxxxxxxxxxxxxxxx".utf8))
@@ -78,7 +78,7 @@ import Testing
         #expect(error?.code == .malformed && error?.line == count + 1 && error?.column == 37)
     }
 
-    @Test("a stream in a charset that is read as a whole is held up to the limit of a tree")
+    @Test("a stream in a charset that is read as a whole is limited like a tree")
     func endlessWhole() async throws {
         let pulled = Counter()
         let body = HTTPBody {
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test(
-        "a processing instruction without data is left out at every place, and hides no document type",
+        "a processing instruction without data is skipped everywhere, and doesn't hide a document type",
         arguments: [
             "<a><?x?></a>", "<?x?><a/>", "<?x?>\n<a/>", "<a/><?x?>", "<?x ?><a/>", "<?x   y?><a><?x??></a>",
             "<?xm?><a/>", "<a><?x?><?y?>z<?x?></a>", "<?xml version='1.0'?><?x?><a/>",
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test("an external document type is skipped if that is allowed, and is never loaded")
+    @Test("an external document type is skipped if allowed, and never loaded")
     func skipping() async throws {
         let server = try TestServer()
         server.on(.get, "/a.dtd", .text("<!ENTITY b 'loaded'>"))
@@ -145,7 +145,7 @@ import Testing
         #expect(failure(of: "<a/>", limits: limits)?.code == .tooDeep)
     }
 
-    @Test("the size of a document, a tag, a comment, its attributes and a tree is limited")
+    @Test("the sizes of documents, tags, comments, attributes and trees are limited")
     func sizes() async throws {
         var limits = XMLLimits.standard
         (limits.maximumBytes, limits.maximumMarkupBytes, limits.maximumNodes, limits.maximumAttributes) = (
@@ -176,7 +176,7 @@ import Testing
                 .code == .tooLarge)
     }
 
-    @Test("a document that is cut at any byte is an error, in every charset, as a tree and as a stream")
+    @Test("a document truncated at any byte is an error, in every charset, as a tree and as a stream")
     func cuts() async throws {
         let latin = "<?xml version='1.0' encoding='ISO-8859-1'?><a>\u{E9}</a>"
         let documents = [
@@ -195,7 +195,7 @@ import Testing
         }
     }
 
-    @Test("bytes at random are read or refused, the same as a tree and as a stream")
+    @Test("random bytes are read or refused in the same way as a tree and as a stream")
     func noise() async throws {
         var generator = SeededGenerator(seed: 7)
         let document = Array(atom.utf8)

@@ -5,13 +5,13 @@ import ErrandXML
 import Testing
 
 /// Behavior that users of other libraries missed; the reports are in Tests/Lessons.md.
-@Suite("Documents that other parsers of XML got wrong", .endsInTime, .leakChecked)
+@Suite("Documents that other XML parsers got wrong", .endsInTime, .leakChecked)
 struct DocumentLessonsTests {
     private func texts(_ events: [XMLEvent]) -> String {
         events.map { if case .text(let text) = $0 { text } else { "" } }.joined()
     }
 
-    @Test("a document means the same wherever a chunk ends: within a CDATA section, a comment, a name, a character")
+    @Test("chunks can end anywhere: within a CDATA section, a comment, a name or a character")
     func chunks() async throws {
         let text = """
             <?xml version="1.0"?><!-- - -- -->
@@ -28,7 +28,7 @@ struct DocumentLessonsTests {
     }
 
     @Test(
-        "a CDATA section may have brackets, markup and code",
+        "a CDATA section can contain brackets, markup and code",
         arguments: [
             "a]b]]c", "]", "]]", "]]]", "<!h<!h<!h<", "[a][b]", "x = a[b[0]]>1", "</p><!/x>", "<!DOCTYPE html>",
             "&nbsp;&#0;",
@@ -41,7 +41,7 @@ struct DocumentLessonsTests {
         #expect(texts(try await events.all()) == text)
     }
 
-    @Test("a prefix counts for the tag that declares it, whatever the order of its attributes, also beyond ASCII")
+    @Test("a prefix applies to the tag that declares it, in any order of attributes, and can be non-ASCII")
     func prefixes() throws {
         for tag in [
             "\u{EA}:test id='t' xmlns:\u{EA}='urn:EA' \u{E2}:at='v'",
@@ -58,7 +58,7 @@ struct DocumentLessonsTests {
         #expect(soap["Body"]?.children.first?.name == XMLName("ok", in: "urn:n"))
     }
 
-    @Test("an element may be called xmlns, and an attribute only declares by that name")
+    @Test("an element can be named xmlns, and only an attribute of that name declares a namespace")
     func xmlns() throws {
         let tree = try XMLTree("<xmlns a='1'><xmlns/></xmlns>")
         #expect(tree.name == XMLName("xmlns") && tree["xmlns"] != nil && tree.attribute("a") == "1")
@@ -66,7 +66,7 @@ struct DocumentLessonsTests {
     }
 
     @Test(
-        "a reference to a character that XML or Unicode doesn't have is an error, however large its number",
+        "a reference to a character that XML or Unicode doesn't have is an error, with any number",
         arguments: [
             "&#1114112;", "&#x110000;", "&#55296;", "&#xDFFF;", "&#99999999999999999999;", "&#xFFFFFFFFFFFFFFFFF;",
             "&#8;",
@@ -79,7 +79,7 @@ struct DocumentLessonsTests {
     }
 
     @Test(
-        "entities of HTML aren't declared in a feed: the place is reported, and no text is lost silently",
+        "HTML entities aren't declared in a feed: the position is reported, and no text is lost silently",
         arguments: ["nbsp", "rsquo", "mdash", "eacute", "copy"])
     func htmlEntities(name: String) {
         let error = failure(of: "<rss>\n<title>a&\(name);b</title></rss>")
@@ -87,7 +87,7 @@ struct DocumentLessonsTests {
         #expect(error?.message == "an entity is not declared")
     }
 
-    @Test("white space before the XML declaration is refused, and the reason names it")
+    @Test("white space before the XML declaration is refused, with this reason")
     func leadingSpace() async throws {
         for space in [" ", "\n", "\r\n\t", "\u{FEFF}\n"] {
             let document = space + "<?xml version='1.0' encoding='UTF-8'?>\n<rss/>"
@@ -117,7 +117,7 @@ struct DocumentLessonsTests {
         #expect(failure(of: attack)?.code == .refusedDocumentType)
     }
 
-    @Test("a byte order mark may be incomplete, and decides against a declaration that contradicts it")
+    @Test("a byte order mark can be incomplete, and takes precedence over a declaration")
     func marks() async throws {
         for bytes: [UInt8] in [[0xFE], [0xFF], [0xEF], [0xEF, 0xBB], [0xFF, 0xFE], [0xFE, 0xFF], [0, 0, 0xFE], []] {
             #expect(failure(of: Data(bytes)) != nil)
@@ -132,7 +132,7 @@ struct DocumentLessonsTests {
         }
     }
 
-    @Test("a page in HTML instead of a feed is an error that keeps the response")
+    @Test("an HTML page instead of a feed is an error that keeps the response")
     func pages() async throws {
         for page in [
             "<!DOCTYPE html>\n<html><head><meta charset=utf-8></head></html>", "<html><br></html>",
@@ -145,7 +145,7 @@ struct DocumentLessonsTests {
         }
     }
 
-    @Test("a feed of RSS 0.91 with the document type of Netscape is read if the limits allow it")
+    @Test("an RSS 0.91 feed with Netscape's document type is read if the limits allow it")
     func rss091() throws {
         var limits = XMLLimits.standard
         limits.skipsDocumentType = true

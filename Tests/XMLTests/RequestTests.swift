@@ -47,7 +47,7 @@ private struct GetEvents: XMLRequest {
             transport: .stub(StubResponse(headers: ["Content-Type": type], body: Data(text.utf8))))
     }
 
-    @Test("an XML request returns a tree, a value that is read from one, or a stream")
+    @Test("an XML request returns a tree, a value that is read from a tree, or a stream")
     func outputs() async throws {
         let agent = agent(atom)
         #expect(try await agent.send(GetFeed()).value.name.local == "feed")
@@ -61,7 +61,7 @@ private struct GetEvents: XMLRequest {
     }
 
     @Test(
-        "an XML request accepts the types of XML and no other",
+        "an XML request accepts only XML types",
         arguments: ["application/xml", "text/xml; charset=utf-8", "image/svg+xml"])
     func types(_ type: String) async throws {
         _ = try await agent("<a/>", type).send(GetFeed())
@@ -69,7 +69,7 @@ private struct GetEvents: XMLRequest {
         #expect(error?.code == .unacceptableContentType)
     }
 
-    @Test("an XML request fails for JSON, by its type or by its text")
+    @Test("an XML request fails for JSON, because of its type or its text")
     func json() async throws {
         for output in [true, false] {
             let typed = await #expect(throws: ErrandError.self) {
@@ -83,7 +83,7 @@ private struct GetEvents: XMLRequest {
         await #expect(throws: XMLError.self) { _ = try await agent("{\"a\": 1}").send(GetEvents()).value.all() }
     }
 
-    @Test("has the charset of the header, the limits of the request, and errors with their place")
+    @Test("uses the charset of the header and the limits of the request, and errors have positions")
     func details() async throws {
         let server = try TestServer()
         let latin = Data("<a>\u{E9}</a>".unicodeScalars.map { UInt8($0.value) })

@@ -22,7 +22,7 @@ import Testing
         #expect("\(feed)" == "<feed> with 1 attributes and 4 elements")
     }
 
-    @Test("distinguishes names of different namespaces, whatever their prefix")
+    @Test("distinguishes names in different namespaces, with any prefix")
     func namespaces() throws {
         let feed = try XMLTree(atom)
         #expect(feed.all("entry").count == 3)
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(
-        "has no prefix without a namespace, and no attribute twice",
+        "has no prefix without a namespace, and no repeated attributes",
         arguments: [
             ("<q:a/>", XMLError.Code.invalidNamespace), ("<a q:b='1'/>", .invalidNamespace),
             ("<a xmlns:k=''/>", .invalidNamespace),
@@ -48,7 +48,7 @@ import Testing
     func wrongNames(_ text: String, _ code: XMLError.Code) { #expect(failure(of: text)?.code == code) }
 
     @Test(
-        "is not made of what is not well-formed",
+        "isn't created from text that isn't well-formed",
         arguments: [
             "{\"a\":1}", "hello", "<a></b>", "<a/><b/>", "<a/>x", "<a>&foo;</a>", "<a>]]></a>", "<a>\u{0}</a>",
             "<a>\u{1}</a>",
@@ -65,7 +65,7 @@ import Testing
         #expect(failure(of: text + String(repeating: " ", count: 70_000))?.code == .malformed, "\(text)")
     }
 
-    @Test("is made of what is odd and allowed")
+    @Test("is created from unusual but valid text")
     func odd() throws {
         for text in [
             "<a/>", "<?xml version='1.1'?><a xml:lang='!!' xml:space='x' xmlns='rel uri'/>", "<!DOCTYPE a><a/>",

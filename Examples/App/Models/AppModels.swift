@@ -1,6 +1,6 @@
 package import Errand
 import ErrandCache
-import ErrandResumableUpload
+package import ErrandResumableUpload
 import ErrandRetry
 import ErrandSystemTransport
 package import Foundation

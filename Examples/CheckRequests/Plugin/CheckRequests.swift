@@ -23,7 +23,7 @@ import PackagePlugin
         }
         let targets = try (names.isEmpty ? context.package.targets : context.package.targets(named: names))
             .compactMap { $0 as? SwiftSourceModuleTarget }
-        guard !targets.isEmpty else { return Diagnostics.error("there is no target in Swift to check") }
+        guard !targets.isEmpty else { return Diagnostics.error("the package has no Swift target to check") }
 
         var graphs: [String] = []
         var (modules, extended): (Set<String>, Set<String>) = ([], [])
@@ -53,7 +53,7 @@ import PackagePlugin
                 try packageManager.getSymbolGraph(for: target, options: .init(minimumAccessLevel: .public)).directoryURL
                     .path)
         }
-        guard !requirements.isEmpty else { return print("no type conforms to a protocol of Errand") }
+        guard !requirements.isEmpty else { return print("no type conforms to one of Errand's protocols") }
 
         let checker = Process()
         checker.executableURL = try context.tool(named: "errand-check-requests").url

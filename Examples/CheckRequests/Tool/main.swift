@@ -29,6 +29,6 @@ let findings = checked.flatMap(check.findings(in:))
 for finding in findings { print(finding) }
 let types =
     findings.count == 1 ? "1 member isn't what its name says" : "\(findings.count) members aren't what their names say"
-let hint = "a member that is meant to be another can be marked: // not a requirement"
+let hint = "to keep a member that isn't meant as a requirement, mark it: // not a requirement"
 print(findings.isEmpty ? "every member that looks like a requirement is one" : "\(types)\n\(hint)")
 exit(findings.isEmpty ? 0 : 1)

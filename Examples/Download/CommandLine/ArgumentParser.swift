@@ -41,7 +41,7 @@ struct ArgumentParser {
         let name = text.prefix { $0 != "=" }
         guard let option = OptionName(long: name) else { throw unknown("--\(name)") }
         let value = name.endIndex < text.endIndex ? String(text[text.index(after: name.endIndex)...]) : nil
-        if value != nil, option.placeholder == nil { throw Mistake(message: "\(option.long) takes no value") }
+        if value != nil, option.placeholder == nil { throw Mistake(message: "\(option.long) doesn't take a value") }
         try apply(option, value)
     }
 
@@ -61,14 +61,14 @@ struct ArgumentParser {
     private func unknown(_ option: String) -> Mistake {
         let shown = TextLayout.printable(option)
         return Mistake(
-            message: "the option \(shown) is not known" + (Suggestion.text(for: option).map { "; \($0)" } ?? ""))
+            message: "the option \(shown) is unknown" + (Suggestion.text(for: option).map { "; \($0)" } ?? ""))
     }
 
     private mutating func apply(_ option: OptionName, _ given: String?) throws(Mistake) {
         var value = ""
         if option.placeholder != nil {
             guard let found = given ?? rest.popFirst() else { throw Mistake(message: "\(option.long) needs a value") }
-            if found.isEmpty { throw Mistake(message: "\(option.long) needs a value that is not empty") }
+            if found.isEmpty { throw Mistake(message: "\(option.long) needs a value") }
             value = found
         }
         switch option {

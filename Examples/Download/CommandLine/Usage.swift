@@ -7,8 +7,8 @@ enum Usage {
 
     /// The groups of options, each with its title.
     static let groups: [(title: String, options: [OptionName])] = [
-        ("Where the file goes", [.output, .directory, .overwrite, .noClobber, .remoteTime]),
-        ("What is downloaded", [.input, .parallel, .segments, .sha256]),
+        ("Destination", [.output, .directory, .overwrite, .noClobber, .remoteTime]),
+        ("Source", [.input, .parallel, .segments, .sha256]),
         ("Access", [.header, .user, .netrc, .netrcFile, .proxy, .noProxy, .cacert, .ipv4, .ipv6]),
         ("Time and rate", [.limitRate, .timeout, .maxTime, .tries]),
         ("Output", [.quiet, .json, .version, .help]),
@@ -25,12 +25,12 @@ enum Usage {
                 "Downloads each URL into a file. After any interruption, run the same command again: the download "
                     + "resumes where it stopped."), "",
             paragraph(
-                "DESTINATION is a file, an existing directory, or - for standard output (which is not resumed). Without "
-                    + "one the file goes to the current directory, named by the server's Content-Disposition or by the "
-                    + "final URL."), "",
+                "DESTINATION is a file, an existing directory, or - for standard output (which can't be resumed). If "
+                    + "you leave it out, the file goes to the current directory, named by the server's "
+                    + "Content-Disposition or by the final URL."), "",
             paragraph(
-                "A file that you name is replaced once the new one is complete. A name that comes from the server or "
-                    + "the URL never replaces a file; a number is added to it."),
+                "A file that you name is replaced when the download is complete. A name from the server or the URL "
+                    + "never replaces a file; a number is added to the name instead."),
         ]
         for group in groups {
             lines += ["", "\(group.title):"]
@@ -73,24 +73,25 @@ extension OptionName {
         case .noClobber: "skips a URL whose file exists already, without asking the server"
         case .remoteTime: "gives the file the server's date (Last-Modified)"
         case .input: "reads URLs from FILE, one a line, # for comments; - for standard input"
-        case .parallel: "URLs that are downloaded at once, 1 to 16; 4 by default"
-        case .segments: "ranges of one file that are downloaded at once, 1 to 16; 1 by default"
-        case .sha256: "the digest that the file must have, for one URL"
+        case .parallel: "how many URLs are downloaded at once, 1 to 16; 4 by default"
+        case .segments: "how many ranges of one file are downloaded at once, 1 to 16; 1 by default"
+        case .sha256: "the SHA-256 that the file must have, in hexadecimal, for one URL"
         case .header:
-            "sent to the hosts of the URLs, not to others that they redirect to; @FILE reads a file, one header a line"
+            "a header for the hosts of the URLs, not for other hosts after a redirect; @FILE reads a file, one header a line"
         case .user:
             "credentials for the URLs' hosts; without a password, looks it up with --netrc or asks for it"
         case .netrc: "takes credentials from ~/.netrc"
         case .netrcFile: "takes credentials from FILE"
         case .proxy: "http, https, socks4, socks4a, socks5 or socks5h; the environment's (https_proxy …) by default"
         case .noProxy: "hosts to connect to directly, separated by commas; * for all"
-        case .cacert: "trusts the certificate authorities in FILE (PEM), and no others"
+        case .cacert: "trusts only the certificate authorities in FILE (PEM)"
         case .ipv4: "connects over IPv4 only"
         case .ipv6: "connects over IPv6 only"
-        case .limitRate: "bytes per second for all downloads together: 500K, 2M, 1.5M; K, M and G are powers of 1024"
-        case .timeout: "seconds the server may be silent; 15 by default"
-        case .maxTime: "seconds for each URL, including all attempts and waits"
-        case .tries: "attempts in a row without progress, 1 to 1000; 5 by default"
+        case .limitRate:
+            "the most bytes per second for all downloads together, such as 500K or 1.5M; K, M and G are powers of 1024"
+        case .timeout: "how many seconds the server may be silent; 15 by default"
+        case .maxTime: "the most seconds for each URL, including all attempts and waits"
+        case .tries: "how many attempts in a row may make no progress, 1 to 1000; 5 by default"
         case .quiet: "shows no progress; errors are still shown"
         case .json: "writes events as JSON to standard output, one object a line"
         case .version: "shows the version"

@@ -18,7 +18,8 @@ enum HeaderLines {
             let text = String(decoding: try InputFile.read(path, limit: 1 << 20, for: name), as: UTF8.self)
             for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated()
             where !line.allSatisfy(\.isWhitespace) {
-                try add(String(line), to: &headers, "\(name), line \(index + 1) is not a header 'Name: value'")
+                try add(
+                    String(line), to: &headers, "\(name), line \(index + 1): expected a header such as 'Name: value'")
             }
         }
         return headers

@@ -24,7 +24,7 @@ enum InputList {
             }
             urls.append(String(end))
         }
-        if urls.isEmpty { throw .init(message: "\(name) has no URL in it") }
+        if urls.isEmpty { throw .init(message: "\(name) doesn't contain a URL") }
         return urls
     }
 

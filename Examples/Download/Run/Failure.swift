@@ -80,7 +80,7 @@ struct Failure: Equatable {
         case .deadlineExceeded: return ("it takes longer than --max-time allows", nil)
         case .insecureConnection:
             return (
-                "there is no secure connection: \(error.message)",
+                "the connection isn't secure: \(error.message)",
                 "Check the host; --cacert FILE trusts another certificate authority"
             )
         case .transportUnavailable: return (error.message, "Install libcurl (libcurl4)")

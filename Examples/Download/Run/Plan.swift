@@ -28,8 +28,8 @@ struct Plan {
         if let input = arguments.input { typed += try InputList.read(input) }
         if typed.count > 1, arguments.place != .here, let destination, !InputFile.isDirectory(destination.path) {
             throw Mistake(
-                message: "the destination of several URLs is an existing directory, and "
-                    + "\(TextLayout.printable(destination.path)) is not one")
+                message: "several URLs need an existing directory as their destination, but "
+                    + "\(TextLayout.printable(destination.path)) isn't one")
         }
         var urls: [TargetURL] = []
         for text in typed {
@@ -60,7 +60,7 @@ struct Plan {
         } else if let home = InputFile.home {
             path = home + "/.netrc"
         } else {
-            throw Mistake(message: "there is no home directory for --netrc; name the file with --netrc-file")
+            throw Mistake(message: "no home directory was found for --netrc; pass the file with --netrc-file")
         }
         let shown = TextLayout.printable(path)
         let data = try InputFile.read(path, limit: 1 << 20, for: shown)
@@ -74,7 +74,7 @@ struct Plan {
         let here = FileManager.default.currentDirectoryPath
         func absolute(_ path: String) throws(Mistake) -> String {
             if path.hasPrefix("/") { return path }
-            if here.isEmpty { throw Mistake(message: "the current directory does not exist any more") }
+            if here.isEmpty { throw Mistake(message: "the current directory no longer exists") }
             let parts = path.split(separator: "/", omittingEmptySubsequences: false).filter { $0 != "." }
             return (here == "/" ? "" : here) + "/" + parts.joined(separator: "/")
         }

@@ -92,7 +92,7 @@ struct Runner: Sendable {
         var text = "interrupted by \(signal)"
         if jobs.count > 1 { text += ", \(complete) of \(jobs.count) files are complete" }
         if kept > 0 { text += "; \(Readable.size(kept)) are kept" }
-        if case .stream = jobs.first { return text + "; what goes to standard output cannot be resumed" }
+        if case .stream = jobs.first { return text + "; a download to standard output can't be resumed" }
         text += kept > 0 ? ", and the same command resumes from there" : "; run the same command again"
         return text + (complete > 0 ? ", with --no-clobber to skip the complete ones" : "")
     }

@@ -1,26 +1,24 @@
 public import ErrandEssentials
-import ErrandSupport
-import Synchronization
 
-/// The clock of an agent, its filters and its transport. Tests can use a manual clock.
+/// A clock for an agent, its filters and its transport. Tests can replace it with a clock that they control.
 public protocol TimeSource: Sendable {
     /// The current instant, for measuring intervals. It never jumps.
     var now: ContinuousClock.Instant { get }
     /// The current calendar date, which may jump.
     var date: Date { get }
-    /// Sleeps until an instant. Throws `CancellationError` if the task is cancelled.
+    /// Waits until an instant of this clock. Throws `CancellationError` if the task is cancelled.
     func sleep(until instant: ContinuousClock.Instant) async throws
 }
 
-/// The system's clocks. The default.
+/// The time source that agents use by default: the system's clocks.
 public struct SystemTimeSource: TimeSource {
-    /// Creates a source that reads the system's clocks.
+    /// Creates a time source that reads the system's clocks.
     public init() {}
-    /// The continuous clock's time.
+    /// The current instant of the continuous clock.
     public var now: ContinuousClock.Instant { .now }
-    /// The wall clock's date.
+    /// The current date of the system's clock, which the user can change.
     public var date: Date { Date() }
-    /// Sleeps on the continuous clock. Throws `CancellationError` if the task is cancelled.
+    /// Waits on the continuous clock. Throws `CancellationError` if the task is cancelled.
     public func sleep(until instant: ContinuousClock.Instant) async throws {
         // The system counts seconds in 64 bits and crashes beyond that.
         let bounded = min(max(instant, now), self.instant(after: .seconds(Int64.max)))
@@ -37,6 +35,22 @@ extension TimeSource {
     ///
     /// Negative durations count as zero, and durations over a hundred years as a hundred years.
     public func instant(after duration: Duration) -> ContinuousClock.Instant { now.advanced(by: duration.bounded) }
+
+    /// Waits until an instant, also with a time source that fails. Returns early if the task is cancelled.
+    ///
+    /// Use it for timers that must fire, such as a timeout's. If ``sleep(until:)`` throws, the wait continues on the
+    /// system's clock, for at least 10 milliseconds, so a loop doesn't keep a processor busy.
+    ///
+    /// ```swift
+    /// await exchange.time.wait(until: exchange.time.instant(after: .seconds(30)))
+    /// if !Task.isCancelled { exchange.note("slow", "no response for 30 seconds") }
+    /// ```
+    public func wait(until instant: ContinuousClock.Instant) async {
+        do { try await sleep(until: instant) } catch {
+            if Task.isCancelled { return }
+            try? await Task.sleep(for: max(now.duration(to: instant).bounded, .milliseconds(10)))
+        }
+    }
 }
 
 extension Duration {
@@ -46,112 +60,6 @@ extension Duration {
     /// let end = ContinuousClock.now.advanced(by: exchange.timeout.bounded)
     /// ```
     public var bounded: Duration { min(max(self, .zero), .seconds(3_155_760_000 as Int64)) }
-}
-
-/// Suspends tasks until instants of the continuous clock, with one timer for many sleeps.
-///
-/// A cancelled `Task.sleep` ends at once, but the runtime keeps its timer, some 700 bytes, until the instant. Most
-/// timeouts are cancelled early, one per request or message, so their timers would fill memory. Here, a timer is never
-/// cancelled, and resumes whatever is due when it fires.
-final class SleepingTasks: Sendable {
-    static let shared = SleepingTasks()
-
-    private typealias Continuation = CheckedContinuation<Void, any Error>
-
-    private struct Alarm: Comparable {
-        let instant: ContinuousClock.Instant
-        let number: UInt64
-
-        static func < (a: Alarm, b: Alarm) -> Bool { a.instant < b.instant }
-    }
-
-    private struct State {
-        var sleepers: [UInt64: (continuation: Continuation, instant: ContinuousClock.Instant)] = [:]
-        /// Includes the alarms of cancelled sleeps.
-        var alarms = BinaryHeap<Alarm>()
-        /// When pending timers fire, latest first: each was set because it fires before all others.
-        var timers: [ContinuousClock.Instant] = []
-        var last: UInt64 = 0
-
-        mutating func add(_ continuation: Continuation, _ number: UInt64, until instant: ContinuousClock.Instant) {
-            if alarms.count > 2 * sleepers.count + 64 {
-                alarms = BinaryHeap()
-                for (number, sleeper) in sleepers { alarms.insert(Alarm(instant: sleeper.instant, number: number)) }
-            }
-            sleepers[number] = (continuation, instant)
-            alarms.insert(Alarm(instant: instant, number: number))
-        }
-
-        /// Removes the sleeps that are over and returns their continuations.
-        mutating func takeDue(at now: ContinuousClock.Instant) -> [Continuation] {
-            var due: [Continuation] = []
-            while let alarm = alarms.first, alarm.instant <= now || sleepers[alarm.number] == nil {
-                _ = alarms.popFirst()
-                if let sleeper = sleepers.removeValue(forKey: alarm.number) { due.append(sleeper.continuation) }
-            }
-            return due
-        }
-
-        /// Returns the instant of a timer to set for the next sleep; `nil` if a pending timer is early enough.
-        mutating func nextTimer() -> ContinuousClock.Instant? {
-            guard let next = alarms.first?.instant else { return nil }
-            if let earliest = timers.last, earliest <= next { return nil }
-            timers.append(next)
-            return next
-        }
-    }
-
-    private let state = Mutex(State())
-
-    /// The number of sleeps, and of alarms kept for them.
-    var counts: (sleeps: Int, alarms: Int) { state.withLock { ($0.sleepers.count, $0.alarms.count) } }
-
-    /// Throws `CancellationError` if the task is cancelled.
-    func sleep(until instant: ContinuousClock.Instant) async throws {
-        if instant <= .now {
-            await Task.yield()
-            return try Task.checkCancellation()
-        }
-        let number = state.withLock { state in
-            state.last += 1
-            return state.last
-        }
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let timer = state.withLock { state in
-                    state.add(continuation, number, until: instant)
-                    return state.nextTimer()
-                }
-                if let timer { set(timer) }
-                if Task.isCancelled { cancel(number) }
-            }
-        } onCancel: {
-            cancel(number)
-        }
-    }
-
-    private func cancel(_ number: UInt64) {
-        let sleeper = state.withLock { $0.sleepers.removeValue(forKey: number) }
-        sleeper?.continuation.resume(throwing: CancellationError())
-    }
-
-    private func set(_ instant: ContinuousClock.Instant) {
-        // Tasks of any priority may be waiting for it.
-        Task.detached(priority: .high) {
-            try? await Task.sleep(until: instant, clock: .continuous)
-            self.fire(instant)
-        }
-    }
-
-    private func fire(_ instant: ContinuousClock.Instant) {
-        let (due, timer) = state.withLock { state in
-            if let index = state.timers.lastIndex(of: instant) { state.timers.remove(at: index) }
-            let due = state.takeDue(at: .now)
-            return (due, state.nextTimer())
-        }
-        for continuation in due { continuation.resume() }
-        if let timer { set(timer) }
-    }
 }
 
 extension DefaultStringInterpolation {

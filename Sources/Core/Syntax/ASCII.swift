@@ -66,15 +66,24 @@ public enum ASCII {
     /// Returns whether two texts are equal, ignoring the case of ASCII letters.
     public static func equalsIgnoringCase(_ a: String, _ b: String) -> Bool {
         if a.utf8.count != b.utf8.count { return false }
-        if a == b { return true }
-        return a.withSpan { a in
-            b.withSpan { b in
-                for index in a.indices where a[index] != b[index] && lowercase(a[index]) != lowercase(b[index]) {
-                    return false
-                }
-                return true
-            }
+        return a.withSpan { a in b.withSpan { b in equalsIgnoringCase(a, b) } }
+    }
+
+    /// Returns whether two spans of equal length are equal, ignoring the case of ASCII letters.
+    package static func equalsIgnoringCase(_ a: Span<UInt8>, _ b: Span<UInt8>) -> Bool {
+        // The first bytes tell most texts apart, and most texts that are equal are written alike.
+        if a.isEmpty || lowercase(a[0]) != lowercase(b[0]) { return a.isEmpty }
+        if a.hasSameBytes(as: b) { return true }
+        for index in a.indices where a[index] != b[index] && lowercase(a[index]) != lowercase(b[index]) {
+            return false
         }
+        return true
+    }
+
+    /// Returns the value of a decimal number, such as `1.5`, `-2` or `1e3`. Returns nil for other text, including the
+    /// hexadecimal digits and names such as `inf` that `Double` reads.
+    public static func decimal(_ text: some StringProtocol) -> Double? {
+        text.utf8.allSatisfy { isDigit($0) || "+-.eE".utf8.contains($0) } ? Double(text) : nil
     }
 
     /// Returns the value of decimal digits without a sign. Returns nil for other text, including an empty text, and

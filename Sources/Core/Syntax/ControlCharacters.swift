@@ -14,7 +14,7 @@ public enum ControlCharacters {
     ///   - text: untrusted text.
     ///   - allowsLines: whether to keep line feeds and tabs. Defaults to false.
     public static func escaped(_ text: String, allowsLines: Bool = false) -> String {
-        if isPlain(text) { return text }
+        if isPlain(text) || !mayNeedEscapes(text, allowsLines: allowsLines) { return text }
         var escaped = ""
         escaped.reserveCapacity(text.utf8.count)
         for scalar in text.unicodeScalars {
@@ -34,6 +34,25 @@ public enum ControlCharacters {
             var others: UInt8 = 0
             for index in bytes.indices { others |= bytes[index] >= 0x20 && bytes[index] < 0x7F ? 0 : 1 }
             return others == 0
+        }
+    }
+
+    /// Returns whether a byte is or begins one of the characters to escape. Most other characters, such as letters of
+    /// any script and arrows, begin with other bytes.
+    private static func mayNeedEscapes(_ text: String, allowsLines: Bool) -> Bool {
+        text.withSpan { bytes in
+            for index in bytes.indices {
+                switch bytes[index] {
+                case UInt8(ascii: "\n"), UInt8(ascii: "\t"): if !allowsLines { return true }
+                case 0..<0x20, 0x7F: return true
+                // U+0080 to U+00BF, and U+0600 to U+063F.
+                case 0xC2, 0xD8: return true
+                // U+2000 to U+207F.
+                case 0xE2: if bytes[index + 1] == 0x80 || bytes[index + 1] == 0x81 { return true }
+                default: break
+                }
+            }
+            return false
         }
     }
 

@@ -12,6 +12,13 @@ extension HostName {
         return string(name)
     }
 
+    /// Returns the 16 bytes of an IPv6 address without a zone, or nil for other text.
+    static func bytesOfIPv6(_ text: String) -> [UInt8]? {
+        var address = in6_addr()
+        guard unsafe inet_pton(AF_INET6, text, &address) == 1 else { return nil }
+        return unsafe withUnsafeBytes(of: address) { unsafe Array($0) }
+    }
+
     /// Parses an IPv4 address in any form that can connect, such as `127.1`. Returns nil for other text.
     static func numberOfIPv4(_ text: String) -> UInt32? {
         var address = in_addr()

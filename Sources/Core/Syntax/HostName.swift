@@ -25,6 +25,13 @@ public enum HostName {
         return text.utf8.allSatisfy(isAllowed) && address(text) != nil
     }
 
+    /// Returns the bytes of an address: 4, or 16 for IPv6, whose zone is left out. Returns nil for other text.
+    public static func addressBytes(_ text: String) -> [UInt8]? {
+        if text.utf8.contains(UInt8(ascii: ":")) { return literal(text[...]).flatMap(bytesOfIPv6) }
+        guard text.utf8.allSatisfy(isAllowed), let number = number(text) else { return nil }
+        return bytes(of: number)
+    }
+
     private static func isAllowed(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
@@ -43,8 +50,15 @@ public enum HostName {
 
     /// IPv4, in any form that can connect: `127.1` and `0x7f000001` are `127.0.0.1`.
     private static func address(_ text: String) -> String? {
-        guard let first = text.utf8.first, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) else { return nil }
-        guard let number = numberOfIPv4(text) else { return nil }
-        return [24, 16, 8, 0].map { String(number >> $0 & 0xFF) }.joined(separator: ".")
+        number(text).map { bytes(of: $0).map { String($0) }.joined(separator: ".") }
+    }
+
+    private static func number(_ text: String) -> UInt32? {
+        guard let first = text.utf8.first, ASCII.isDigit(first) else { return nil }
+        return numberOfIPv4(text)
+    }
+
+    private static func bytes(of number: UInt32) -> [UInt8] {
+        [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) }
     }
 }

@@ -10,7 +10,7 @@ public enum URLSyntax {
     public struct Fault: Error, Sendable, Hashable, CustomStringConvertible {
         /// The reason, as a sentence.
         public let description: String
-        /// Creates a fault.
+        /// Creates a fault. The description states the reason in lower case, without a full stop.
         public init(description: String) { self.description = description }
     }
 
@@ -44,6 +44,12 @@ public enum URLSyntax {
     public static func origin(of url: URL) -> String {
         let scheme = url.scheme?.lowercased() ?? ""
         return "\(scheme)://\(url.host?.lowercased() ?? ""):\(url.port ?? (scheme == "https" ? 443 : 80))"
+    }
+
+    /// Returns the origin of an absolute http or https URL, or nil if the text isn't one.
+    package static func origin(ofText text: String) -> String? {
+        guard (try? check(text)) != nil else { return nil }
+        return URL(string: text).map(origin(of:))
     }
 
     /// Returns whether two absolute URLs are equal up to the end of the authority. If not, their origins can still be
@@ -96,7 +102,7 @@ public enum URLSyntax {
         }
     }
 
-    /// Returns whether a slash is followed by a dot.
+    /// Returns whether a path may contain the segment `.` or `..`: whether a slash is followed by a dot.
     public static func mayHaveDotSegments(_ text: String) -> Bool {
         text.withSpan { bytes in
             var last: UInt8 = 0
@@ -145,7 +151,9 @@ public enum URLSyntax {
     }
 
     private static func check(_ bytes: Span<UInt8>) throws(Fault) -> Int {
-        guard let colon = schemeEnd(bytes) else { throw Fault(description: "the URL is not absolute") }
+        guard let colon = schemeEnd(bytes) else {
+            throw Fault(description: "the URL isn't absolute; expected a scheme such as https://")
+        }
         let scheme = bytes.extracting(..<colon)
         guard isHTTP(scheme) else { throw otherScheme(String(decoding: scheme)) }
         let start = colon + 3
@@ -159,7 +167,7 @@ public enum URLSyntax {
         switch scheme.lowercased() {
         case "ws": Fault(description: "the scheme is ws: for a WebSocket without TLS, write http")
         case "wss": Fault(description: "the scheme is wss: for a WebSocket over TLS, write https")
-        default: Fault(description: "the scheme is not http or https")
+        default: Fault(description: "expected the scheme http or https")
         }
     }
 
@@ -183,13 +191,13 @@ public enum URLSyntax {
         }
         let isLiteral = authority.count > 0 && authority[0] == UInt8(ascii: "[")
         let literalEnd = isLiteral ? authority.firstIndex { $0 == UInt8(ascii: "]") } : nil
-        if isLiteral, literalEnd == nil { throw Fault(description: "the address has no closing bracket") }
+        if isLiteral, literalEnd == nil { throw Fault(description: "the host begins with [ but has no closing ]") }
         let colon = authority.firstIndex(from: literalEnd.map { $0 + 1 } ?? 0) { $0 == UInt8(ascii: ":") }
         let hostEnd = colon ?? authority.count
         if let colon { try checkPort(authority.extracting((colon + 1)...)) }
         guard isLiteral else { return try checkHost(authority.extracting(..<hostEnd), isLiteral: false) }
         guard hostEnd > 3, authority[hostEnd - 1] == UInt8(ascii: "]") else {
-            throw Fault(description: "the host is not an address")
+            throw Fault(description: "the host in brackets isn't an IPv6 address")
         }
         let address = authority.extracting(1..<hostEnd - 1)
         let zone = address.firstIndex { $0 == UInt8(ascii: "%") } ?? address.count
@@ -199,7 +207,7 @@ public enum URLSyntax {
 
     private static func checkPort(_ port: Span<UInt8>) throws(Fault) {
         guard port.isEmpty || port.allSatisfy(ASCII.isDigit) && UInt16(String(decoding: port)) != nil else {
-            throw Fault(description: "the port is not a number up to 65535")
+            throw Fault(description: "the port isn't a number from 0 to 65535")
         }
     }
 
@@ -208,7 +216,7 @@ public enum URLSyntax {
         guard host.allSatisfy({ ASCII.isUnreserved($0) || isLiteral && $0 == UInt8(ascii: ":") }) else {
             throw Fault(
                 description: isLiteral
-                    ? "the host is not an address"
+                    ? "the host in brackets isn't an IPv6 address"
                     : "the host has a character that isn't allowed in host names; write non-ASCII names as Punycode")
         }
     }
@@ -254,68 +262,43 @@ public enum URLSyntax {
 }
 
 extension URLSyntax {
-    /// Returns the URL for display, without credentials and fragment, and with query values masked.
+    /// Returns a URL without some items of its query: the last item that equals each of them is removed.
+    ///
+    /// ```swift
+    /// URLSyntax.removing(queryItems: ["key=k"], from: "https://example.com/a?page=2&key=k")
+    /// // https://example.com/a?page=2
+    /// ```
     ///
     /// - Parameters:
+    ///   - items: the items as they appear in the URL, percent-encoded.
     ///   - text: the URL.
-    ///   - isSecret: whether to mask the value of the query item with this name. By default, all are masked.
-    ///   - found: receives the masked values as they appear in the text.
-    public static func redacted(
-        _ text: String, where isSecret: (String) -> Bool = { _ in true }, found: (Substring) -> Void = { _ in }
-    ) -> String {
-        if !text.withSpan({ isRedactable($0, where: isSecret) }) { return text }
-        var url = text.utf8[...]
-        if let hash = url.firstIndex(of: UInt8(ascii: "#")) { url = url[..<hash] }
-        let mark = url.firstIndex(of: UInt8(ascii: "?")) ?? url.endIndex
-        var result = String(url[..<mark]) ?? "•••"
-        if let scheme = result.firstRange(of: "://") {
-            let authority = result[scheme.upperBound...].prefix { $0 != "/" }
-            if let at = authority.lastIndex(of: "@") {
-                authority[..<at].split(separator: ":").forEach(found)
-                result.replaceSubrange(scheme.upperBound...at, with: "•••@")
-            }
+    public static func removing(queryItems items: some Sequence<String>, from text: String) -> String {
+        let (head, all, tail) = queryItems(of: text)
+        var left = all
+        for item in items {
+            if let index = left.lastIndex(where: { $0.utf8.elementsEqual(item.utf8) }) { left.remove(at: index) }
         }
-        guard mark < url.endIndex else { return result }
-        return result + "?" + redactedItems(Substring(url[url.index(after: mark)...]), where: isSecret, found: found)
+        if left.count == all.count { return text }
+        return head + (left.isEmpty ? "" : "?" + left.joined(separator: "&")) + tail
     }
 
-    /// Whether a URL has credentials, a fragment or a secret item, which is rare.
-    private static func isRedactable(_ bytes: Span<UInt8>, where isSecret: (String) -> Bool) -> Bool {
-        guard
-            var index = bytes.firstIndex(where: {
-                $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "@") || $0 == UInt8(ascii: "#")
-            })
-        else { return false }
-        if bytes[index] != UInt8(ascii: "?") || bytes.contains(UInt8(ascii: "#")) { return true }
-        while index < bytes.count {
-            let start = index + 1
-            index = bytes.firstIndex(from: start) { $0 == UInt8(ascii: "&") } ?? bytes.count
-            let item = bytes.extracting(start..<index)
-            if let equals = item.firstIndex(where: { $0 == UInt8(ascii: "=") }),
-                isSecret(String(decoding: item.extracting(..<equals)))
-            {
-                return true
-            }
-        }
-        return false
+    /// Returns a URL with items at the end of its query, except those that the query has.
+    package static func adding(queryItems items: [String], to text: String) -> String {
+        let (head, all, tail) = queryItems(of: text)
+        let new = items.filter { item in !all.contains { $0.utf8.elementsEqual(item.utf8) } }
+        if new.isEmpty { return text }
+        return head + "?" + ((all == [""] ? [] : all.map(String.init)) + new).joined(separator: "&") + tail
     }
 
-    /// Returns a query without its `?`, or a form, for display, with secret values masked.
-    ///
-    /// - Parameters:
-    ///   - text: the query or the form.
-    ///   - isSecret: whether to mask the value of the item with this name.
-    ///   - found: receives the masked values as they appear in the text.
-    public static func redactedItems(
-        _ text: Substring, where isSecret: (String) -> Bool, found: (Substring) -> Void
-    ) -> String {
-        let items = text.utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false).map { item in
-            guard let equals = item.firstIndex(of: UInt8(ascii: "=")) else { return String(item) ?? "•••" }
-            guard let name = String(item[..<equals]) else { return "•••" }
-            if !isSecret(name) { return String(item) ?? "•••" }
-            found(Substring(item[item.index(after: equals)...]))
-            return name + "=•••"
+    /// Splits a URL into the text before its query, the query's items, and its fragment. Returns no items if the URL
+    /// doesn't have a query.
+    private static func queryItems(of text: String) -> (head: Substring, items: [Substring], tail: Substring) {
+        let end = text.utf8.firstIndex(of: UInt8(ascii: "#")) ?? text.endIndex
+        guard let mark = text.utf8[..<end].firstIndex(of: UInt8(ascii: "?")) else {
+            return (text[..<end], [], text[end...])
         }
-        return items.joined(separator: "&")
+        let items = text.utf8[text.utf8.index(after: mark)..<end]
+            .split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
+        return (text[..<mark], items.map { Substring($0) }, text[end...])
     }
 }

@@ -1,6 +1,7 @@
 import Errand
 import ErrandDigests
 import ErrandEssentials
+import ErrandMessageSyntax
 import ErrandSupport
 import Synchronization
 
@@ -58,9 +59,10 @@ final class AddedCredential: Sendable {
         if before.urlText != after.urlText {
             if request.urlText == after.urlText {
                 result.url = before.url
-            } else if let url = Self.url(
-                request.urlText, without: Self.added(query(before), query(after)))
+            } else if let url = URL(
+                string: URLSyntax.removing(queryItems: Self.queryItems(before, after), from: request.urlText))
             {
+                // A redirect or filter may have created a URL without the items.
                 result.url = url
             } else {
                 return nil
@@ -114,7 +116,7 @@ final class AddedCredential: Sendable {
     static func identity(_ before: HTTPRequest, _ after: HTTPRequest) -> String? {
         var parts: [String] = []
         if before.urlText != after.urlText {
-            let items = added(items(before.urlText), items(after.urlText))
+            let items = queryItems(before, after)
             parts.append(items.isEmpty ? after.urlText : items.joined(separator: "&"))
         }
         if !isSame(before.body, after.body) {
@@ -131,7 +133,10 @@ final class AddedCredential: Sendable {
 
     // MARK: Items
 
-    private func query(_ request: HTTPRequest) -> [String] { Self.items(request.urlText) }
+    /// Returns the items that a credential added to the query.
+    static func queryItems(_ before: HTTPRequest, _ after: HTTPRequest) -> [String] {
+        before.urlText == after.urlText ? [] : added(items(before.urlText), items(after.urlText))
+    }
 
     private static func items(_ url: String) -> [String] {
         let end = url.firstIndex(of: "#") ?? url.endIndex
@@ -159,18 +164,6 @@ final class AddedCredential: Sendable {
             if let index = left.lastIndex(of: item) { left.remove(at: index) }
         }
         return left.count == all.count ? nil : left
-    }
-
-    private static func url(_ text: String, without added: [String]) -> URL? {
-        // A redirect or filter created a URL without the items.
-        guard !added.isEmpty, let left = removing(added, from: items(text)) else {
-            return URL(string: text)
-        }
-        let end = text.firstIndex(of: "#") ?? text.endIndex
-        let mark = text[..<end].firstIndex(of: "?") ?? end
-        return URL(
-            string: text[..<mark] + (left.isEmpty ? "" : "?" + left.joined(separator: "&")) + text[end...]
-        )
     }
 }
 

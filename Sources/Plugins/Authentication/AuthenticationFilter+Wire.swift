@@ -69,7 +69,8 @@ extension AuthenticationFilter {
             guard attempt.http.body.isReplayable else {
                 keeper.renew(after: need, exchange.time)
                 throw ErrandError(
-                    .bodyNotReplayable, "the credential was rejected, and the body can be sent only once",
+                    .bodyNotReplayable,
+                    "the server rejected the credential, and the request isn't repeated: its body can be sent only once",
                     response: response)
             }
             guard keeper.canRenew(after: need, first) else {
@@ -79,7 +80,7 @@ extension AuthenticationFilter {
             await exchange.discard(response)
             // A cache closer to the transport may have staged the refused response.
             await exchange.discardStagedWork(after: stagedWork)
-            exchange.note("authentication", "the credential was rejected with status \(response.status)")
+            exchange.note("authentication", describing: AuthenticationNote.rejected(status: response.status))
             guard let renewed = try await self.lease(need, exchange, lease.membership, refused: response)
             else {
                 record?.commit()

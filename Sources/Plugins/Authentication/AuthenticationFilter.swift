@@ -25,11 +25,12 @@ public struct AuthenticationFilter<C: Credential>: Filter {
 
     /// `.call`, to add the credential for later call filters, and `.hop`, for each request on the wire.
     public var stages: FilterStages { [.call, .hop] }
-    /// ``FilterTraits/authenticates``, and ``FilterTraits/repeatsHops`` if the credential can be refreshed.
+    /// The filter has the trait ``FilterTraits/authenticates``, and ``FilterTraits/repeatsHops`` if the credential can
+    /// be refreshed.
     public var traits: FilterTraits {
         keeper.isRenewable ? [.authenticates, .repeatsHops] : .authenticates
     }
-    /// Names the credential's type and whether it's refreshed.
+    /// The filter's line in the agent's `explain`: the credential's type and whether it's refreshed.
     public var explanation: String {
         "adds \(C.self)" + (keeper.isRenewable ? ", refreshed when rejected" : "")
     }
@@ -44,7 +45,7 @@ public struct AuthenticationFilter<C: Credential>: Filter {
     ///
     /// Throws ``AuthenticationError``, or `bodyNotReplayable` if a refused request can't be sent again because its body
     /// can be read only once.
-    public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+    @inline(__always) public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         guard let attempt = try attemptAtOnce(exchange, next) else {
             return exchange.stage == .call ? try await prepare(exchange, next) : try await send(exchange, next)
         }
@@ -73,9 +74,9 @@ public struct AuthenticationFilter<C: Credential>: Filter {
         let ready = isCall ? keeper.ready(for: .any, member) : keeper.ready(exchange.time, member)
         guard let lease = ready, let field = lease.field else { return nil }
         if member == nil { try admit(lease, exchange) }
-        var authorized = exchange
-        _ = authorize(&authorized, lease, field)
-        return Attempt(exchange: authorized, lease: isCall ? nil : lease)
+        var attempt = Attempt(exchange: exchange, lease: isCall ? nil : lease)
+        _ = authorize(&attempt.exchange, lease, field)
+        return attempt
     }
 
     /// Returns whether the credential is limited to some origins, covered by a signature, or already in the request.
@@ -107,7 +108,8 @@ public struct AuthenticationFilter<C: Credential>: Filter {
     private func withoutCredential(_ exchange: Exchange) throws -> Exchange {
         guard let added = added(to: exchange) else { return exchange }
         guard let request = added.removed(from: exchange.http) else {
-            throw ErrandError(.invalidRequest, "the body contains a credential that the origin isn't trusted with")
+            throw ErrandError(
+                .invalidRequest, "the body contains a credential, but the request's origin isn't trusted with it")
         }
         var exchange = exchange
         exchange.http = request
@@ -130,7 +132,7 @@ public struct AuthenticationFilter<C: Credential>: Filter {
 
 /// An exchange to pass on. Not a member of the filter, because a generic type looks up its metadata each time.
 private struct Attempt {
-    let exchange: Exchange
+    var exchange: Exchange
     /// The credential that the response can refuse. Nil if the response doesn't matter.
     var lease: CredentialKeeper.Lease?
 }
@@ -183,7 +185,7 @@ extension AuthenticationFilter {
 }
 
 extension AuthenticationFilter: CustomReflectable {
-    /// Empty, because children would reveal the credential.
+    /// A mirror without children, so a dump doesn't reveal secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
@@ -206,7 +208,7 @@ extension Filter where Self == AuthenticationFilter<Authorization> {
         AuthenticationFilter(AuthenticationSession(authorization, origins: origins))
     }
 
-    /// Explains at compile time that the filter needs a session or fixed credentials.
+    /// Unavailable: the filter needs a session or fixed credentials.
     @available(*, unavailable, message: "pass a session, .authentication(session), or fixed credentials")
     public static var authentication: Self { authentication(.omitted) }
 }
@@ -227,8 +229,13 @@ extension AuthenticationFilter {
             _ = join(anonymous, exchange)
             return nil
         }
+        let start = exchange.time.now
         switch await keeper.credential(for: need, exchange.time, member) {
         case .ready(let lease):
+            if lease.isFresh {
+                let wait = start.duration(to: exchange.time.now)
+                exchange.note("authentication", describing: AuthenticationNote.waited(wait))
+            }
             try admit(lease, exchange)
             return lease
         case .refused: return nil
@@ -309,9 +316,10 @@ extension AuthenticationFilter {
         let carriers = exchange.http.headers.filter { field in
             field.isSensitive && !old.contains { $0.name == field.name && $0.value == field.value }
         }
+        let items = AddedCredential.queryItems(before, exchange.http)
         if let owner = lease.owner {
             let mark = UserMark(owner, source: source)
-            exchange.assign(to: mark, carriedBy: Array(carriers))
+            exchange.assign(to: mark, carriedBy: Array(carriers), queryItems: items)
             exchange.vouch(for: mark, carriedBy: Array(carriers))
             return mark
         }
@@ -320,7 +328,7 @@ extension AuthenticationFilter {
             return nil
         }
         let mark = UserMark(identity, source: source)
-        exchange.assign(to: mark)
+        exchange.assign(to: mark, queryItems: items)
         exchange.vouch(for: mark, carriedBy: Array(carriers))
         return mark
     }

@@ -165,7 +165,8 @@ final class CredentialKeeper: Sendable {
         }
         let limit = now.advanced(by: timeout.bounded)
         let timer = Task { [weak self] in
-            guard (try? await time.sleep(until: limit)) != nil else { return }
+            await time.wait(until: limit)
+            if Task.isCancelled { return }
             self?.finish(id, .failure(TimedOut()), time)
         }
         state.run?.tasks = [work, timer]

@@ -11,25 +11,25 @@ import ErrandEssentials
 ///
 /// A cancelled batch throws ``Errand/ErrandError`` with the code `cancelled` instead, like a request.
 public struct BatchError: Error, Sendable {
-    /// A kind of failure.
+    /// The type of the error's codes. New codes may be added, so write a `default` in a `switch`.
     public typealias Code = FailureCode<BatchError>
 
-    /// A part that failed.
+    /// A part of a batch that failed.
     public struct Failure: Sendable {
         /// The part's index in the batch, from 0.
         public let index: Int
         /// The request's label or type. If the part isn't a request, the type of its item.
         public let label: String
-        /// The request, if the part is a request.
+        /// The part's request. Nil if the part is a closure.
         public let request: (any Request)?
-        /// The part's error.
+        /// The error with which the part failed.
         public let error: any Error
     }
 
     /// The maximum number of failures that an error keeps: 100.
-    public static let maximumFailures = 100
+    public static let maximumKeptFailures = 100
 
-    /// The kind of failure.
+    /// The kind of failure, to switch over. Stable, and suitable for metrics.
     public let code: Code
     /// The failure that ended the batch, or for `noneSucceeded` the first 100 failures, in the order in which they
     /// occurred. Empty only if an empty batch needed one success.
@@ -75,27 +75,28 @@ extension BatchError {
 extension BatchError: RequestFailure {}
 
 extension BatchError: CodedError, CustomDebugStringConvertible {
-    /// One line: the part, its label and its failure.
+    /// The code, the part's index and label, and its failure, on one line.
     public var description: String {
         guard let failure = failures.first else { return "\(code): the batch is empty" }
         let first = "part \(failure.index) (\(failure.label)): \(failure.error.briefDescription)"
-        return code == .noneSucceeded ? "\(code): \(failureCount) failed, the first was \(first)" : "\(code): \(first)"
+        return code == .noneSucceeded
+            ? "\(code): no part succeeded, \(failureCount) failed; the first failure was \(first)" : "\(code): \(first)"
     }
 
-    /// The same as `description`.
+    /// The same text as `description`, for debuggers.
     public var debugDescription: String { description }
 
-    /// The sentence of the first part that failed.
+    /// The sentence that users see as `localizedDescription`: the sentence of the first part that failed.
     public var failureSentence: FailureSentence { (underlying as? any DescribedError)?.failureSentence ?? .failed }
 
-    /// The user-facing text of the first part that failed.
+    /// The text that users see as `localizedDescription`: the text of the first part that failed.
     public var errorDescription: String? {
         underlying.map(FailureSentence.text(of:)) ?? failureSentence.text(for: self)
     }
 }
 
 extension BatchError: CustomReflectable {
-    /// The parts of the description. Excludes the request and the details of causes.
+    /// A mirror that shows the parts of the description, without the request and the details of causes.
     public var customMirror: Mirror {
         Mirror(
             self,
@@ -107,10 +108,10 @@ extension BatchError: CustomReflectable {
 }
 
 extension BatchError.Failure: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The part, its label and its failure.
+    /// The part's index, its label and its failure.
     public var description: String { "part \(index) (\(label)): \(error.briefDescription)" }
-    /// The same as `description`.
+    /// The same text as `description`, for debuggers.
     public var debugDescription: String { description }
-    /// Empty, so dumps show only the description.
+    /// A mirror without children, so dumps show only the description.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -42,7 +42,7 @@ struct BatchLedger: Sendable {
 
     private mutating func add(_ error: any Error, of index: Int, _ name: PartName?) {
         failureCount += 1
-        if failures.count >= BatchError.maximumFailures { return }
+        if failures.count >= BatchError.maximumKeptFailures { return }
         let (label, request) = name ?? ("part", nil)
         failures.append(BatchError.Failure(index: index, label: label, request: request, error: error))
     }

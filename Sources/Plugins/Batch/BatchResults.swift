@@ -1,4 +1,5 @@
 public import Errand
+import ErrandCollections
 import ErrandSupport
 import Synchronization
 
@@ -14,12 +15,13 @@ import Synchronization
 /// the loop, or cancelling its task, cancels the batch. With `.failFast` the loop throws the first failure as
 /// ``BatchError``; with `.firstSuccess` it ends after the first success.
 public struct BatchResults<Part: Sendable>: AsyncSequence, Sendable {
-    /// The index of a part, from 0, and its result.
+    /// The element of the sequence: the index of a part, from 0, and its result.
     public typealias Element = (index: Int, result: Result<Part, any Error>)
 
     let begin: @Sendable () -> (BatchChannel<Part>, RequestHandle<Void>)
 
-    /// Starts the batch. When this returns, accessories have received `willStart`.
+    /// Starts a run of the batch and returns an iterator over its results. When this returns, accessories have received
+    /// will-start.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(begin()) }
 
     /// Reads the results of one run. Use it in one task at a time.
@@ -34,7 +36,7 @@ public struct BatchResults<Part: Sendable>: AsyncSequence, Sendable {
         /// Returns the next result, or `nil` after the last one.
         public mutating func next() async throws -> Element? { try await sending.next() }
 
-        /// Returns the next result, or `nil` after the last one.
+        /// Returns the next result on the caller's actor, or `nil` after the last one.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Element? {
             try await sending.next()
         }

@@ -1,4 +1,5 @@
 public import Errand
+import ErrandStates
 
 /// One run of a batch.
 ///
@@ -205,6 +206,6 @@ struct ProgressSum: Sendable {
 }
 
 extension ActivityKind {
-    /// A batch of requests.
+    /// The kind of activity that runs a batch of requests.
     public static let batch = ActivityKind(rawValue: "batch")
 }

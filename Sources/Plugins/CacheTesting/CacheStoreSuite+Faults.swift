@@ -5,7 +5,7 @@ import Synchronization
 
 extension CacheStoreSuite {
     static let secrets: [Case] = [
-        Case(description: "the secret outlives the removal of every entry, one by one and all at once") { store in
+        Case(description: "the secret stays after all entries are removed, one by one or all at once") { store in
             let secret = try await store.secret()
             try await store.store(try entry("a"), for: CacheKey("a"))
             try await store.remove(CacheKey("a"))
@@ -13,15 +13,29 @@ extension CacheStoreSuite {
             try await store.store(try entry("b"), for: CacheKey("b"))
             try await store.removeAll { _ in true }
             try expect(try await store.secret() == secret, "removing all entries changed the secret")
-            try expect(try await store.entry(for: CacheKey("b")) == nil, "the entry is still there")
+            try expect(try await store.entry(for: CacheKey("b")) == nil, "the entry still exists after its removal")
         },
-        Case(description: "the secret cannot be guessed") { store in
+        Case(description: "concurrent first calls get the same secret") { store in
+            let first = try await firstSecret(of: store)
+            try expect(try await store.secret() == first, "the secret changed after the first calls")
+        },
+        Case(description: "the secret can't be guessed") { store in
             try expect(Set(try await store.secret()).count >= 6, "the bytes of the secret are all the same")
         },
     ]
 
+    /// The secret that many calls at the same time get.
+    static func firstSecret(of store: any CacheStore) async throws -> Data {
+        let all = try await withThrowingTaskGroup(of: Data.self) { group in
+            for _ in 0..<16 { group.addTask { try await store.secret() } }
+            return try await group.reduce(into: Set<Data>()) { $0.insert($1) }
+        }
+        try expect(all.count == 1, "\(all.count) different secrets for 16 calls at the same time")
+        return all.first ?? Data()
+    }
+
     static let fidelity: [Case] = [
-        Case(description: "tags, partition, dates and headers of each entry are its own") { store in
+        Case(description: "each entry keeps its own tags, partition, dates and headers") { store in
             for number in 0..<8 {
                 let entry = try entry(
                     "\(number)", path: "\(number)", tags: (0..<number).map { "tag \($0)" },
@@ -29,12 +43,17 @@ extension CacheStoreSuite {
                 try await store.store(entry, for: CacheKey("k\(number)"))
             }
             for number in 0..<8 {
-                let head = try await store.entry(for: CacheKey("k\(number)"))?.head
-                try expect(head?.tags == (0..<number).map { "tag \($0)" }, "the tags are others")
-                try expect(head?.partition == (number % 2 == 0 ? "p\(number)" : nil), "the partition is another")
+                guard let head = try await store.entry(for: CacheKey("k\(number)"))?.head else {
+                    throw missing(CacheKey("k\(number)"))
+                }
+                try expect(head.tags == (0..<number).map { "tag \($0)" }, "the tags differ from the stored tags")
                 try expect(
-                    head?.expires == Date(timeIntervalSince1970: 1_700_000_000 + Double(number)), "the date is another")
-                try expect(head?.url == "https://example.com/\(number)", "the URL is another")
+                    head.partition == (number % 2 == 0 ? "p\(number)" : nil),
+                    "the partition differs from the stored partition")
+                try expect(
+                    head.expires == Date(timeIntervalSince1970: 1_700_000_000 + Double(number)),
+                    "the date differs from the stored date")
+                try expect(head.url == "https://example.com/\(number)", "the URL differs from the stored URL")
             }
         },
         Case(description: "keys with a common prefix, and canonically equivalent keys, are distinguished") { store in
@@ -42,7 +61,7 @@ extension CacheStoreSuite {
             let keys = [long, long + "y", long + "\ny", "caf\u{E9}", "cafe\u{301}", "\u{212B}", "\u{C5}"]
             for (number, key) in keys.enumerated() { try await store.store(try entry("\(number)"), for: CacheKey(key)) }
             for (number, key) in keys.enumerated() {
-                try expect(try await text(CacheKey(key), in: store) == "\(number)", "key \(number) has another's body")
+                try await expect("\(number)", at: CacheKey(key), in: store, "key \(number) has the body of another key")
             }
             try await store.remove(CacheKey(long))
             try expect(
@@ -52,24 +71,29 @@ extension CacheStoreSuite {
             for length in [1, 255, 256, 257, 4095, 4096, 4097, 65_535, 65_536, 65_537, 200_001] {
                 let bytes = Data((0..<length).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 9) })
                 try await store.store(try entry(bytes), for: CacheKey("length"))
-                try expect(
-                    try await data(CacheKey("length"), in: store) == bytes, "\(length) bytes are returned changed")
+                guard let found = try await data(CacheKey("length"), in: store) else {
+                    throw missing(CacheKey("length"))
+                }
+                try expect(found == bytes, "\(length) bytes are returned changed")
             }
         },
         Case(description: "a stream that fails stores no entry") { store in
             let body = HTTPBody(source: Chunks([Data(repeating: 1, count: 70_000)], failing: true))
             do {
                 try await store.store(CacheEntry(head: try entry("").head, body: body), for: CacheKey("torn"))
-                throw Failure(description: "the failure of the body was not thrown")
+                throw Failure(description: "store(_:for:) didn't throw the error of the entry's body")
             } catch is Chunks.Torn {}
-            try expect(try await store.entry(for: CacheKey("torn")) == nil, "an incomplete body is an entry")
+            try expect(
+                try await store.entry(for: CacheKey("torn")) == nil,
+                "a body that failed before its end was stored as an entry")
         },
         Case(description: "two readers of one entry both read it completely") { store in
             let bytes = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0) })
             try await store.store(try entry(bytes), for: CacheKey("k"))
             let both = [try await store.entry(for: CacheKey("k")), try await store.entry(for: CacheKey("k"))]
             for found in both {
-                try expect(try await found?.body.collect(upTo: 1 << 20) == bytes, "a reader did not read all of it")
+                guard let found else { throw missing(CacheKey("k")) }
+                try expect(try await found.body.collect(upTo: 1 << 20) == bytes, "a reader didn't get the whole body")
             }
         },
         Case(description: "a head is replaced without its body, and only if the old one is still stored") { store in
@@ -82,23 +106,26 @@ extension CacheStoreSuite {
             let done = try await store.update(second.head, replacing: first.head, for: key)
             try expect(done, "the head was not replaced")
             try expect(try await store.entry(for: key)?.head == second.head, "the head is the old one")
-            try expect(try await text(key, in: store) == "body", "the body is another")
+            try expect(try await text(key, in: store) == "body", "the body differs from the stored body")
             let again = try await store.update(first.head, replacing: first.head, for: key)
             try expect(!again, "a head was replaced that was not the stored one")
-            try expect(try await store.entry(for: key)?.head == second.head, "the head changed nevertheless")
+            try expect(
+                try await store.entry(for: key)?.head == second.head,
+                "the head was replaced although the old head wasn't stored anymore")
             let long = Data((0..<150_000).map { UInt8(truncatingIfNeeded: $0 &* 3) })
             try await store.store(CacheEntry(head: first.head, body: HTTPBody(long)), for: key)
             for (new, old) in [(second.head, first.head), (first.head, second.head), (second.head, first.head)] {
                 let done = try await store.update(new, replacing: old, for: key)
                 try expect(done, "the head of a long entry was not replaced")
                 try expect(try await store.entry(for: key)?.head == new, "the head of a long entry is the old one")
-                try expect(try await data(key, in: store) == long, "the body of a long entry is another")
+                try expect(
+                    try await data(key, in: store) == long, "the body of a long entry differs from the stored body")
             }
         },
     ]
 
     static let selections: [Case] = [
-        Case(description: "a predicate that matches nothing removes nothing, and receives every head") { store in
+        Case(description: "a predicate that matches no entry removes no entry, and receives every head") { store in
             for number in 0..<10 {
                 try await store.store(try entry("\(number)", path: "\(number)"), for: CacheKey("\(number)"))
             }
@@ -110,19 +137,48 @@ extension CacheStoreSuite {
             try expect(
                 seen.urls == (0..<10).map { "https://example.com/\($0)" }, "the predicate did not receive every head")
             for number in 0..<10 {
-                try expect(try await text(CacheKey("\(number)"), in: store) == "\(number)", "an entry is gone")
+                try await expect("\(number)", at: CacheKey("\(number)"), in: store, "an entry has another body")
+            }
+        },
+        Case(description: "after an update, a predicate judges the new head") { store in
+            let key = CacheKey("k")
+            let (old, new) = (try entry("body", path: "one", tags: ["old"]), try entry("", path: "two", tags: ["new"]))
+            for tag in ["new", "old"] {
+                try await store.store(old, for: key)
+                let done = try await store.update(new.head, replacing: old.head, for: key)
+                try expect(done, "the head was not replaced")
+                try await store.removeAll { $0.tags.contains(tag) }
+                let isThere = try await store.entry(for: key) != nil
+                try expect(
+                    isThere == (tag == "old"),
+                    tag == "old" ? "an entry was removed by its old head" : "an entry wasn't found by its new head")
+                try await store.removeAll { $0.url.hasSuffix("/two") }
+                try expect(try await store.entry(for: key) == nil, "an entry wasn't found by its new URL")
+            }
+        },
+        Case(description: "a removed entry doesn't come back, even if its body was still being written") { store in
+            let key = CacheKey("k")
+            for removesAll in [true, false] {
+                let chunks = (0..<8).map { Data(repeating: UInt8($0), count: 5_000) }
+                let body = HTTPBody(source: Chunks(chunks, failing: false))
+                try await store.store(CacheEntry(head: try entry("").head, body: body), for: key)
+                if removesAll { try await store.removeAll { _ in true } } else { try await store.remove(key) }
+                for _ in 0..<30 {
+                    try expect(try await store.entry(for: key) == nil, "the entry is there again after its removal")
+                    try await Task.sleep(for: .milliseconds(1))
+                }
             }
         },
         Case(description: "a removed entry can be stored again") { store in
             let key = CacheKey("k")
             for round in 0..<3 {
                 try await store.store(try entry("\(round)"), for: key)
-                try expect(try await text(key, in: store) == "\(round)", "the new entry is not there")
+                try await expect("\(round)", at: key, in: store, "the new entry has the old body")
                 if round == 1 { try await store.remove(key) } else { try await store.removeAll { _ in true } }
-                try expect(try await store.entry(for: key) == nil, "the entry is still there")
+                try expect(try await store.entry(for: key) == nil, "the entry still exists after its removal")
             }
         },
-        Case(description: "concurrent stores and removals leave nothing after a removal of all") { store in
+        Case(description: "after concurrent stores and removals, removing all entries leaves none") { store in
             try await withThrowingTaskGroup { group in
                 for task in 0..<32 {
                     group.addTask {
@@ -135,7 +191,8 @@ extension CacheStoreSuite {
             }
             try await store.removeAll { _ in true }
             for number in 0..<8 {
-                try expect(try await store.entry(for: CacheKey("\(number)")) == nil, "an entry is still there")
+                try expect(
+                    try await store.entry(for: CacheKey("\(number)")) == nil, "an entry still exists after its removal")
             }
         },
     ]
@@ -144,6 +201,7 @@ extension CacheStoreSuite {
     ///
     /// ```swift
     /// @Test(arguments: CacheStoreSuite.persistentCases) func outlives(_ test: CacheStoreSuite.Case) async throws {
+    ///     // A new directory for each case, in which each call of the closure opens the same storage.
     ///     let directory = newDirectory()
     ///     try await test.run { DiskStore(at: directory) }
     /// }
@@ -159,35 +217,84 @@ extension CacheStoreSuite {
                 try await first.store(try entry("gone"), for: CacheKey("gone"))
                 try await first.remove(CacheKey("gone"))
                 let second = try await make()
-                try expect(try await second.secret() == secret, "the secret is another")
-                try expect(try await data(CacheKey("long"), in: second) == bytes, "a long entry is lost or another")
-                try expect(try await second.entry(for: CacheKey("long"))?.head.tags == ["t"], "the tags are lost")
-                try expect(try await text(CacheKey("short"), in: second) == "short", "a short entry is lost or another")
-                try expect(try await second.entry(for: CacheKey("gone")) == nil, "a removed entry came back")
+                try expect(try await second.secret() == secret, "the secret differs from the first one")
+                try expect(
+                    try await data(CacheKey("long"), in: second) == bytes,
+                    "the entry with a long body is missing or differs")
+                try expect(
+                    try await second.entry(for: CacheKey("long"))?.head.tags == ["t"], "the entry's tags are missing")
+                try expect(
+                    try await text(CacheKey("short"), in: second) == "short",
+                    "the entry with a short body is missing or differs")
+                try expect(try await second.entry(for: CacheKey("gone")) == nil, "a removed entry exists again")
                 try await second.removeAll { $0.tags.contains("t") }
-                try expect(try await make().entry(for: CacheKey("long")) == nil, "a removed entry came back")
-            })
+                try expect(try await make().entry(for: CacheKey("long")) == nil, "a removed entry exists again")
+            }),
+        Case(
+            description: "a secret that concurrent first calls got persists",
+            opening: { make in
+                let secret = try await firstSecret(of: try await make())
+                try expect(
+                    try await firstSecret(of: try await make()) == secret,
+                    "the secret differs after the store was opened again")
+            }),
     ]
 
-    /// The cases for stores with a size limit. `makeStore` must create a store with a limit of 1,000,000 bytes.
+    /// The cases for stores with a size limit. `makeStore` must create a store with a limit of 1,000,000 bytes. The store
+    /// may drop any entry for another one if the limit requires it.
     ///
     /// ```swift
     /// try await test.run { MemoryStore(limit: .megabytes(1)) }
     /// ```
     public static let limitCases: [Case] = [
-        Case(description: "the limit covers bodies, heads and keys; the last entry is stored") { store in
+        Case(description: "the limit covers bodies; the last entry is stored") { store in
             for round in 0..<60 {
                 try await store.store(try entry(Data(count: 40_000)), for: CacheKey("body \(round)"))
             }
             var bytes = 0
             for round in 0..<60 { bytes += try await data(CacheKey("body \(round)"), in: store)?.count ?? 0 }
             try expect(bytes <= 1_000_000, "\(bytes) bytes of bodies are stored")
-            try expect(try await store.entry(for: CacheKey("body 59")) != nil, "the last entry is gone")
+            try expect(
+                try await store.entry(for: CacheKey("body 59")) != nil, "the entry that was stored last is missing")
+        },
+        Case(description: "a replaced, removed or failed entry doesn't count") { store in
+            let key = CacheKey("changing")
+            for way in ["replaced", "removed", "removed with others", "not stored, because their bodies failed"] {
+                try await store.store(try entry("kept", path: "kept"), for: CacheKey("kept"))
+                for _ in 0..<60 {
+                    if way.hasPrefix("not") {
+                        let body = HTTPBody(source: Chunks([Data(count: 50_000)], failing: true))
+                        try? await store.store(CacheEntry(head: try entry("").head, body: body), for: key)
+                    } else {
+                        try await store.store(try entry(Data(count: 50_000)), for: key)
+                    }
+                    if way == "removed" { try await store.remove(key) }
+                    if way == "removed with others" { try await store.removeAll { !$0.url.hasSuffix("kept") } }
+                }
+                try expect(
+                    try await text(CacheKey("kept"), in: store) == "kept",
+                    "an entry is gone after sixty entries were \(way), although there was room")
+            }
+        },
+        Case(description: "an entry beyond the limit is not stored") { store in
+            try await store.store(try entry("small"), for: CacheKey("small"))
+            try? await store.store(try entry(Data(count: 1_100_000)), for: CacheKey("large"))
+            try expect(try await store.entry(for: CacheKey("large")) == nil, "the limit was exceeded")
+            try await store.store(try entry("next"), for: CacheKey("next"))
+            try await expect("next", at: CacheKey("next"), in: store, "a later entry has another body")
+        },
+    ]
+
+    /// The cases for stores that count heads and keys as well as bodies, and evict the least recently used entry first,
+    /// as ``ErrandCache/MemoryStore`` and ``ErrandCache/DiskStore`` do. `makeStore` must create a store with a limit of
+    /// 1,000,000 bytes.
+    public static let evictionCases: [Case] = [
+        Case(description: "the limit covers heads and keys") { store in
             let long = String(repeating: "x", count: 20_000)
             for round in 0..<100 {
                 try await store.store(try entry("", path: "\(long)\(round)"), for: CacheKey("\(long) \(round)"))
             }
-            bytes = 0
+            var bytes = 0
             for round in 0..<100 where try await store.entry(for: CacheKey("\(long) \(round)")) != nil {
                 bytes += long.utf8.count
             }
@@ -198,16 +305,19 @@ extension CacheStoreSuite {
             try await store.store(try entry("unused"), for: CacheKey("unused"))
             for round in 0..<60 {
                 try await store.store(try entry(Data(count: 40_000)), for: CacheKey("body \(round)"))
-                try expect(try await text(CacheKey("used"), in: store) == "used", "an entry in use is gone")
+                try expect(
+                    try await text(CacheKey("used"), in: store) == "used", "an entry that was read recently was evicted"
+                )
             }
             try expect(
-                try await store.entry(for: CacheKey("unused")) == nil, "an entry that was not used is still there")
+                try await store.entry(for: CacheKey("unused")) == nil, "the least recently used entry wasn't evicted")
         },
-        Case(description: "an entry beyond the limit is not stored, and the others stay") { store in
+        Case(description: "an entry beyond the limit doesn't evict the others") { store in
             try await store.store(try entry("small"), for: CacheKey("small"))
             try? await store.store(try entry(Data(count: 1_100_000)), for: CacheKey("large"))
-            try expect(try await store.entry(for: CacheKey("large")) == nil, "the limit was exceeded")
-            try expect(try await text(CacheKey("small"), in: store) == "small", "another entry was evicted for nothing")
+            try expect(
+                try await text(CacheKey("small"), in: store) == "small",
+                "another entry was evicted although there was room")
         },
     ]
 }

@@ -11,11 +11,13 @@ import Synchronization
 /// }
 /// ```
 ///
-/// Two cases are laws: they compare random operations with a model, one after the other and at the same time.
+/// Four cases are laws. Two compare random operations with a model, in one case consecutive and in the other concurrent;
+/// the other two look for keys that a store confuses.
 ///
-/// Each case creates its own store, which must be empty and have room for at least 1 MB and 100 entries.
+/// Each case creates its own store, which must be empty and keep at least 1 MB and 100 entries, expired ones included. For
+/// a store that drops entries earlier, use ``droppingCases``.
 public enum CacheStoreSuite {
-    /// A test of one requirement.
+    /// A test of one requirement for stores.
     public struct Case: Sendable, CustomStringConvertible {
         /// The requirement, as a sentence.
         public let description: String
@@ -38,18 +40,27 @@ public enum CacheStoreSuite {
         public func run(_ makeStore: () async throws -> any CacheStore) async throws { try await body(makeStore) }
     }
 
-    /// The error thrown when a store fails a case.
+    /// The error that a case throws if a store doesn't meet its requirement.
     public struct Failure: DescribedError, Sendable {
         /// How the store violated the requirement, as a sentence.
         public let description: String
-        /// Always 1.
+        /// The code of the `NSError`, always 1, because there is only one kind of failure.
         public var errorCode: Int { 1 }
-        /// "Errand.CacheStoreSuite.Failure"
+        /// The domain of the `NSError`: "Errand.CacheStoreSuite.Failure".
         public static var errorDomain: String { "Errand.CacheStoreSuite.Failure" }
     }
 
-    /// The cases for every store. See also ``persistentCases`` and ``limitCases``.
+    /// The cases for every store. See also ``persistentCases``, ``limitCases`` and ``evictionCases``.
     public static let cases: [Case] = basics + fidelity + secrets + removals + selections + concurrency + laws()
+
+    /// The cases for a store that may drop any entry at any time, such as one with room for a few: a missing entry is
+    /// right, and a wrong one isn't.
+    public static let droppingCases: [Case] =
+        (basics + fidelity + secrets + removals + selections + concurrency).map { each in
+            Case(description: each.description) { make in
+                try await each.run { KeepingStore(try await make()) }
+            }
+        } + laws(droppingEntries: true)
 
     static func expect(_ condition: Bool, _ what: String) throws {
         if !condition { throw Failure(description: what) }
@@ -72,6 +83,20 @@ public enum CacheStoreSuite {
                 expires: date + expires, tags: tags, partition: partition), body: HTTPBody(data))
     }
 
+    /// Throws if the entry of a key is missing, or has another body.
+    static func expect(
+        _ expected: String, at key: CacheKey, in store: any CacheStore, _ what: @autoclosure () -> String
+    ) async throws {
+        guard let found = try await text(key, in: store) else { throw missing(key) }
+        try expect(found == expected, what())
+    }
+
+    static func missing(_ key: CacheKey) -> Failure {
+        Failure(
+            description: "the entry of the key \(String(key.text.prefix(60)).debugDescription) is missing: keep 1 MB "
+                + "and 100 entries, expired ones included, or use droppingCases")
+    }
+
     static func data(_ key: CacheKey, in store: any CacheStore) async throws -> Data? {
         try await store.entry(for: key)?.body.collect(upTo: 1 << 24)
     }
@@ -90,54 +115,57 @@ extension CacheStoreSuite {
             let key = CacheKey("GET https://example.com/a?b=1\nline two, ünïcode \0 and /../ slashes")
             let entry = try entry("hello", tags: ["t", "ü"], partition: "p")
             try await store.store(entry, for: key)
-            let found = try await store.entry(for: key)
-            try expect(found?.head == entry.head, "the head is another")
-            try expect(try await text(key, in: store) == "hello", "the bytes are others")
-            try expect(try await text(key, in: store) == "hello", "the second reading differs")
+            guard let found = try await store.entry(for: key) else { throw missing(key) }
+            try expect(found.head == entry.head, "the head differs from the stored head")
+            try await expect("hello", at: key, in: store, "the bytes differ from the stored bytes")
+            try await expect("hello", at: key, in: store, "the second read returned something else")
         },
-        Case(description: "an empty body is an entry") { store in
+        Case(description: "an entry with an empty body is stored") { store in
             try await store.store(try entry(""), for: CacheKey("empty"))
-            try expect(try await data(CacheKey("empty"), in: store) == Data(), "the entry is not there, or not empty")
+            try expect(
+                try await data(CacheKey("empty"), in: store) == Data(), "the entry is missing, or its body isn't empty")
         },
-        Case(description: "every byte may occur in a body") { store in
+        Case(description: "a body can contain any bytes") { store in
             let bytes = Data((0..<65_536).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) })
             try await store.store(try entry(bytes), for: CacheKey("bytes"))
-            try expect(try await data(CacheKey("bytes"), in: store) == bytes, "the bytes are others")
+            guard let found = try await data(CacheKey("bytes"), in: store) else { throw missing(CacheKey("bytes")) }
+            try expect(found == bytes, "the bytes differ from the stored bytes")
         },
         Case(description: "a new entry replaces the old one, head and body") { store in
             let key = CacheKey("k")
             try await store.store(try entry("a long first body", path: "one"), for: key)
             try await store.store(try entry("second", path: "two"), for: key)
-            let found = try await store.entry(for: key)
-            try expect(found?.head.url == "https://example.com/two", "the head is the old one")
-            try expect(try await text(key, in: store) == "second", "the body is the old one")
+            guard let found = try await store.entry(for: key) else { throw missing(key) }
+            try expect(found.head.url == "https://example.com/two", "the head is the old one")
+            try await expect("second", at: key, in: store, "the body is the old one")
         },
         Case(description: "keys are distinguished by every character") { store in
             let keys = ["k", "K", "k ", "k\n", "", "k/", "k%20", String(repeating: "k", count: 5000)]
             for (number, key) in keys.enumerated() { try await store.store(try entry("\(number)"), for: CacheKey(key)) }
             for (number, key) in keys.enumerated() {
-                try expect(
-                    try await text(CacheKey(key), in: store) == "\(number)", "key \(number) has the body of another")
+                try await expect("\(number)", at: CacheKey(key), in: store, "key \(number) has the body of another")
             }
         },
         Case(description: "a streamed body is read to its end") { store in
             let chunks = (0..<20).map { Data(repeating: UInt8($0), count: 10_000) }
             let body = HTTPBody(source: Chunks(chunks, failing: false))
             try await store.store(CacheEntry(head: try entry("").head, body: body), for: CacheKey("stream"))
-            let found = try await data(CacheKey("stream"), in: store)
-            try expect(found == chunks.reduce(Data(), +), "the bytes are others")
+            guard let found = try await data(CacheKey("stream"), in: store) else {
+                throw missing(CacheKey("stream"))
+            }
+            try expect(found == chunks.reduce(Data(), +), "the bytes differ from the stored bytes")
         },
-        Case(description: "a stream that fails leaves the earlier entry") { store in
+        Case(description: "if a streamed body fails, the earlier entry stays") { store in
             let key = CacheKey("torn")
             try await store.store(try entry("whole"), for: key)
             let body = HTTPBody(source: Chunks([Data(repeating: 1, count: 300_000)], failing: true))
             do {
                 try await store.store(CacheEntry(head: try entry("").head, body: body), for: key)
-                throw Failure(description: "the failure of the body was not thrown")
+                throw Failure(description: "store(_:for:) didn't throw the error of the entry's body")
             } catch is Chunks.Torn {}
-            try expect(try await text(key, in: store) == "whole", "an incomplete body replaced a complete one")
+            try await expect("whole", at: key, in: store, "an incomplete body replaced a complete one")
         },
-        Case(description: "the secret is long enough and does not change") { store in
+        Case(description: "the secret has at least 16 bytes and doesn't change") { store in
             let secret = try await store.secret()
             try expect(secret.count >= 16, "the secret has \(secret.count) bytes")
             try expect(try await store.secret() == secret, "the secret changed")
@@ -145,13 +173,13 @@ extension CacheStoreSuite {
     ]
 
     static let removals: [Case] = [
-        Case(description: "a removed entry is gone, and only that one") { store in
+        Case(description: "a removal removes its entry, and no other") { store in
             try await store.store(try entry("a"), for: CacheKey("a"))
             try await store.store(try entry("b"), for: CacheKey("b"))
             try await store.remove(CacheKey("a"))
             try await store.remove(CacheKey("never there"))
-            try expect(try await store.entry(for: CacheKey("a")) == nil, "the entry is still there")
-            try expect(try await text(CacheKey("b"), in: store) == "b", "another entry was removed with it")
+            try expect(try await store.entry(for: CacheKey("a")) == nil, "the entry still exists after its removal")
+            try await expect("b", at: CacheKey("b"), in: store, "removing an entry also removed another one")
         },
         Case(description: "entries are removed by URL, tag, partition and date") { store in
             for number in 0..<12 {
@@ -181,7 +209,7 @@ extension CacheStoreSuite {
     ]
 
     static let concurrency: [Case] = [
-        Case(description: "64 tasks never see a body under the key of another, nor an incomplete one") { store in
+        Case(description: "64 concurrent tasks never see an incomplete body, or a body under another key") { store in
             try await withThrowingTaskGroup { group in
                 for task in 0..<64 {
                     group.addTask {
@@ -193,10 +221,12 @@ extension CacheStoreSuite {
                             } else if let found = try await store.entry(for: key) {
                                 let data = try await found.body.collect(upTo: 10_000)
                                 let mark = Data("\(key.text):".utf8)
-                                try expect(data.starts(with: mark), "a body under the key of another")
-                                try expect(data.count == 2000 + mark.count, "an incomplete body")
+                                try expect(data.starts(with: mark), "a key returned the body of another key")
+                                try expect(data.count == 2000 + mark.count, "a body wasn't complete")
                                 try expect(Set(data.dropFirst(mark.count)).count == 1, "a mixed body")
-                                try expect(found.head.url.hasSuffix("/\(key.text)"), "a head with the body of another")
+                                try expect(
+                                    found.head.url.hasSuffix("/\(key.text)"),
+                                    "a head was returned with the body of another entry")
                             }
                         }
                     }

@@ -1,4 +1,5 @@
 public import Errand
+import ErrandStates
 
 /// Sends dependent requests one after another, with one output and one cancellation. Errors name the step that failed.
 ///
@@ -17,7 +18,7 @@ public import Errand
 /// You can also write a chain as links that each create a request from the previous response (``then(_:)``), or as a
 /// list of ``ChainStep`` values whose callbacks add and remove steps.
 public struct Chain<Success: Sendable>: Sendable {
-    /// The name for logs and errors. The call's own label takes precedence.
+    /// The chain's name in logs and errors. The call's own label takes precedence.
     public let label: String
     let body: @Sendable (ScopedAgent, ChainRecord) async throws -> Success
     var notifier: ChainNotifier?
@@ -63,13 +64,13 @@ extension Chain {
 ///
 /// Throws ``ChainError`` if a step fails, the body's own errors unchanged, and ``Errand/ErrandError`` with `cancelled`.
 extension Chain: Composite {
-    /// `.chain`.
+    /// The kind of the activity is `.chain`.
     public var activityKind: ActivityKind { .chain }
 
-    /// The chain's ``label``.
+    /// The name of the activity in logs: the chain's ``label``.
     public var activityLabel: String? { label }
 
-    /// Runs the body. Each request that it sends is a step.
+    /// Runs the chain's closure, in which each request is a step. An agent calls it when you run the chain.
     public func run(on agent: ScopedAgent) async throws -> Success {
         let record = ChainRecord(agent, notifier)
         do {

@@ -1,10 +1,11 @@
 public import Errand
+import ErrandStates
 import Synchronization
 
 /// Records the failed steps of one run, and the progress of the others.
 final class ChainRecord: MemberObserver {
     /// A chain that continues after failures remembers only the last failures.
-    private static let maximumFailures = 16
+    private static let maximumKeptFailures = 16
 
     /// Sends the steps of a list, which records its own results. A body sends with an observed copy of this agent.
     let agent: ScopedAgent
@@ -50,7 +51,7 @@ final class ChainRecord: MemberObserver {
     func fail(_ step: FailedStep, _ error: any Error) {
         if error.isCancellation { return }
         failures.withLock { failures in
-            if failures.count == Self.maximumFailures { failures.removeFirst() }
+            if failures.count == Self.maximumKeptFailures { failures.removeFirst() }
             failures.append((step, error))
         }
     }
@@ -147,6 +148,6 @@ struct ThrownError {
 }
 
 extension ActivityKind {
-    /// A chain of requests.
+    /// The kind of activity that runs a chain of requests.
     public static let chain = ActivityKind(rawValue: "chain")
 }

@@ -1,8 +1,9 @@
 public import Errand
 import ErrandEssentials
+import ErrandStates
 import Synchronization
 
-/// A step of a list chain. Its callback may change the remaining steps.
+/// A step of a chain that is written as a list. The step's callback can change the remaining steps.
 ///
 /// ```swift
 /// let chain = Chain("sign up", steps: [
@@ -14,11 +15,12 @@ import Synchronization
 /// agent.start(running: chain, delegate: screen)
 /// ```
 public struct ChainStep: Sendable {
-    /// Changes the list after a step, on the main actor. If it throws, the chain ends with that error.
+    /// Receives a step's response on the main actor, and can change the list of remaining steps. If it throws, the
+    /// chain ends with that error.
     public typealias Callback<Output: Sendable> =
         @MainActor @Sendable (_ response: Response<Output>, _ steps: ChainEditor) throws -> Void
 
-    /// The name for errors, logs and ``ChainEditor/remove(_:)``.
+    /// The step's name in errors and logs, and for ``ChainEditor/remove(_:)``.
     public let label: String
     /// Runs the step with the results of the previous steps.
     let run: @Sendable (_ done: [ChainStepResult], ChainRecord, ChainEditor) async throws -> ChainStepResult
@@ -80,19 +82,19 @@ public struct ChainStep: Sendable {
 /// Thrown if the previous step didn't return a value of the type that a step needs. See
 /// ``ChainStep/init(after:label:make:then:)``.
 public struct ChainInputError: DescribedError, Sendable {
-    /// The step that can't begin.
+    /// The label of the step that can't begin.
     public let label: String
     /// The type that the step needs.
     public let expected: Any.Type
     /// The type of the previous value, or `nil` if this is the first step.
     public let got: (Any.Type)?
 
-    /// One sentence.
+    /// The step and the types, in one sentence.
     public var description: String {
         "\(label) needs \(expected) from the previous step, got \(got.map { "\($0)" } ?? "nothing")"
     }
 
-    /// Always 1, because there is only one kind.
+    /// The code of the `NSError`, always 1, because there is only one kind of failure.
     public var errorCode: Int { 1 }
 }
 

@@ -22,9 +22,9 @@ public import Errand
 ///
 /// Agents can share a filter, but never share each other's exchanges.
 public struct CoalescingFilter: Filter {
-    /// The stage of the filter, `.hop` or `.call`.
+    /// The stage in which requests are compared: `.hop` or `.call`.
     public let stages: FilterStages
-    /// The rule for requests and calls that don't have their own.
+    /// The rule that decides which requests are equal, unless the request or call has another rule.
     public let rule: CoalescingPolicy
     private let table = SharedRuns()
 
@@ -40,17 +40,19 @@ public struct CoalescingFilter: Filter {
         stages = stage.contains(.call) ? .call : .hop
     }
 
-    /// ``Errand/FilterTraits/shares``
+    /// The filter's only trait is ``Errand/FilterTraits/shares``.
     public var traits: FilterTraits { .shares }
-    /// The sentence "equal requests in progress share one exchange".
+    /// The filter's line in the agent's `explain`, "equal requests in progress share one exchange".
     public var explanation: String { "equal requests in progress share one exchange" }
 
     /// Reports a problem if an outer coalescing filter has the same stage.
     public func orderProblem(after outer: any Filter) -> String? {
-        (outer as? CoalescingFilter)?.stages == stages ? "requests are compared twice; use only one of them" : nil
+        (outer as? CoalescingFilter)?.stages == stages
+            ? "both filters coalesce the same requests; use only one of them" : nil
     }
 
-    /// Sends the exchange or waits for an equal one. Throws its error, or `CancellationError`.
+    /// Sends the exchange, or waits for the response to an equal one that is running. Throws that exchange's error, or
+    /// `CancellationError`.
     @inline(__always) public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         switch try step(of: exchange, next) {
         case .passes(let isSafe):
@@ -76,9 +78,9 @@ public struct CoalescingFilter: Filter {
     @inline(never) private func step(of exchange: Exchange, _ next: Next) throws -> Step {
         let request = exchange.http
         guard request.method.isSafe else { return .passes(isSafe: false) }
-        guard let way = SharedWay(exchange, request, next, rule) else { return .passes(isSafe: true) }
+        guard let conditions = SharingConditions(exchange, request, next, rule) else { return .passes(isSafe: true) }
         try Task.checkCancellation()
-        let own = SharedRun(exchange, way)
+        let own = SharedRun(exchange, conditions)
         switch table.join(own) {
         case .leads:
             own.send(next, of: table)
@@ -92,11 +94,11 @@ public struct CoalescingFilter: Filter {
 }
 
 extension Filter where Self == CoalescingFilter {
-    /// Shares equal requests: `filters: [.cache(store), .coalescing]`.
+    /// Creates a filter that sends one request for several equal ones: `filters: [.cache(store), .coalescing]`.
     public static var coalescing: CoalescingFilter { CoalescingFilter() }
 
-    /// Shares requests that a rule considers equal:
-    /// `filters: [.coalescing(.standard.ignoring("X-Trace")), .cache(store)]`.
+    /// Creates a filter that sends one request for several that a rule considers equal: `filters:
+    /// [.coalescing(.standard.ignoring("X-Trace")), .cache(store)]`.
     public static func coalescing(
         _ rule: CoalescingPolicy = .standard, in stage: FilterStages = .hop
     ) -> CoalescingFilter { CoalescingFilter(rule, in: stage) }

@@ -55,12 +55,12 @@ final class SharedRun: Sendable {
 
     private let number = count.add(1, ordering: .relaxed).newValue
     let exchange: Exchange
-    let way: SharedWay
+    let conditions: SharingConditions
     private let state: Mutex<State>
     static let firstTicket = 0
 
-    init(_ exchange: Exchange, _ way: SharedWay) {
-        (self.exchange, self.way) = (exchange, way)
+    init(_ exchange: Exchange, _ conditions: SharingConditions) {
+        (self.exchange, self.conditions) = (exchange, conditions)
         state = Mutex(State(first: Call(exchange: exchange)))
     }
 
@@ -205,7 +205,7 @@ extension SharedRun: ExchangeSharing {
 }
 
 /// The conditions for equality beyond the request itself.
-struct SharedWay: Sendable {
+struct SharingConditions: Sendable {
     let common: RemainingPipeline
     let rule: CoalescingPolicy
     /// Precomputed, because each exchange is looked up, added and removed. Covers only part of the request to stay
@@ -230,22 +230,24 @@ struct SharedWay: Sendable {
     }
 }
 
-/// Two runs are equal if they would send the same request in the same way.
+/// Two runs are equal if they would send the same request under the same conditions.
 extension SharedRun: Hashable {
-    func hash(into hasher: inout Hasher) { hasher.combine(way.hash) }
+    func hash(into hasher: inout Hasher) { hasher.combine(conditions.hash) }
 
     static func == (a: SharedRun, b: SharedRun) -> Bool { a === b || a.equals(b) }
 
     private func equals(_ other: SharedRun) -> Bool {
-        guard way.hash == other.way.hash, way.common == other.way.common else { return false }
+        guard conditions.hash == other.conditions.hash, conditions.common == other.conditions.common else {
+            return false
+        }
         let (one, two) = (exchange, other.exchange)
         let (mine, others) = (one.http, two.http)
         return mine.urlText.hasSameBytes(as: others.urlText) && mine.method == others.method
-            && way.rule == other.way.rule
-            && way.rule.haveSameFields(mine.headers, others.headers) && Self.areEqual(mine.body, others.body)
+            && conditions.rule == other.conditions.rule
+            && conditions.rule.haveSameFields(mine.headers, others.headers) && Self.areEqual(mine.body, others.body)
             && one.timeout == two.timeout && one.isTrusted == two.isTrusted
             && one.tags.haveSameEffect(as: two.tags) && one.userMarks == two.userMarks
-            && (!way.common.hasFilters || Self.haveSameDemands(one.request, two.request))
+            && (!conditions.common.hasFilters || Self.haveSameDemands(one.request, two.request))
             && (one.stage != .call || one.request.redirects == two.request.redirects)
     }
 

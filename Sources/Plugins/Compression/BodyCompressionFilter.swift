@@ -21,26 +21,26 @@ import Synchronization
 /// The position among other filters that change the body doesn't matter. For example, `.body(…)` reads a form or JSON
 /// uncompressed and compresses the result.
 public struct BodyCompressionFilter: Filter {
-    /// The content coding.
+    /// The content coding to use, such as `.gzip`.
     public var compression: ContentCompression
-    /// The minimum size in bytes for compression. Shorter bodies of known length are sent uncompressed. Defaults to
+    /// The smallest body to compress, in bytes. Smaller bodies of known length are sent uncompressed. Defaults to
     /// 1,024.
     public var minimumBytes: Int64
 
     /// The maximum size of a body to compress at once.
     private static let bytesInMemory = 1 << 20
 
-    /// Creates a filter.
+    /// Creates a filter. By default, bodies of known length below 1,024 bytes stay uncompressed.
     public init(_ compression: ContentCompression, minimumBytes: Int64 = 1024) {
         (self.compression, self.minimumBytes) = (compression, minimumBytes)
     }
 
-    /// Empty: the body's content stays the same, so the filter's position doesn't matter.
+    /// The filter has no traits: the body's content stays the same, so the filter's position doesn't matter.
     public var traits: FilterTraits { [] }
-    /// The coding, in a phrase.
+    /// The filter's line in the agent's `explain`, with the coding.
     public var explanation: String { "request bodies in \(compression)" }
 
-    /// Sends the body compressed. Throws ``CompressionError`` if the coding's library is missing.
+    /// Sends the request with a compressed body. Throws ``CompressionError`` if the coding's library is missing.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         let body = exchange.http.body
         guard !body.isNone, body.length ?? .max >= max(1, minimumBytes),
@@ -55,7 +55,8 @@ public struct BodyCompressionFilter: Filter {
         guard response.status == 415, body.isReplayable, refuses(response) else { return response }
         response.body.cancel()
         await exchange.discardStagedWork(after: stagedWork)
-        exchange.note("compression", "the server doesn't accept \(compression): the body is sent uncompressed")
+        exchange.note(
+            "compression", "the server doesn't accept \(compression), so the body was sent again uncompressed")
         return try await next(exchange)
     }
 
@@ -64,7 +65,9 @@ public struct BodyCompressionFilter: Filter {
         guard let accepted = response.headers[.acceptEncoding] else { return false }
         return !FieldList.items(accepted).contains { item in
             let coding = ASCII.trimmed(item.prefix { $0 != ";" })
-            return ASCII.equalsIgnoringCase(String(coding), "\(compression)")
+            // A weight of zero means "not acceptable" (RFC 9110, section 12.4.2).
+            let weight = FieldParameters(parsing: item)["q"].flatMap { ASCII.decimal($0) }
+            return ASCII.equalsIgnoringCase(String(coding), "\(compression)") && weight ?? 1 > 0
         }
     }
 
@@ -94,7 +97,8 @@ public struct BodyCompressionFilter: Filter {
 }
 
 extension Filter where Self == BodyCompressionFilter {
-    /// Compresses request bodies: `filters: [.bodyCompression(.gzip)]`. See ``BodyCompressionFilter``.
+    /// Creates a filter that compresses request bodies: `filters: [.bodyCompression(.gzip)]`. See
+    /// ``BodyCompressionFilter``.
     public static func bodyCompression(
         _ compression: ContentCompression = .gzip, minimumBytes: Int64 = 1024
     ) -> BodyCompressionFilter { BodyCompressionFilter(compression, minimumBytes: minimumBytes) }
@@ -197,10 +201,11 @@ public struct ContentCompression: Sendable, Hashable, CustomStringConvertible {
     /// zstd (RFC 8878) with level 3. Smaller than gzip in a fraction of the time, for servers that support it.
     public static let zstd = zstd(level: 3)
 
-    /// gzip with a level from 1, the fastest, to 9. Other levels are clamped.
+    /// Returns gzip with a level from 1, the fastest, to 9. Other levels are clamped.
     public static func gzip(level: Int) -> Self { Self(coding: .gzip, level: Int32(min(max(level, 1), 9))) }
 
-    /// zstd with a level from 1, the fastest, to 19. Other levels are clamped. Decoding needs at most 8 MiB (RFC 9659).
+    /// Returns zstd with a level from 1, the fastest, to 19. Other levels are clamped. Decoding needs at most 8 MiB
+    /// (RFC 9659).
     public static func zstd(level: Int) -> Self { Self(coding: .zstd, level: Int32(min(max(level, 1), 19))) }
 
     /// Whether the system has the coding's library. zlib is on every Apple platform and nearly every Linux system,

@@ -31,7 +31,8 @@ struct StreamCompressor: ~Copyable {
                     encoder, input.baseAddress, input.count, &taken, &buffer, buffer.count, &made, isLast ? 1 : 0)
             }
             if code == Int32(ERRAND_ENCODER_FAILED) {
-                throw CompressionError(.compressionFailed, "the body cannot be compressed")
+                throw CompressionError(
+                    .compressionFailed, "the body can't be compressed: the compression library reported an error")
             }
             offset += taken
             result.append(contentsOf: buffer[..<made])

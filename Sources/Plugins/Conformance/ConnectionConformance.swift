@@ -15,9 +15,9 @@ public enum ConnectionConformance {
     ///
     /// - Parameters:
     ///   - make: Creates a new transport, without connections or shared state.
-    ///   - limit: The time after which a case counts as hanging. Defaults to two minutes.
+    ///   - limit: The time after which a case counts as hanging. Defaults to ten minutes.
     public static func cases(
-        for make: @escaping @Sendable () throws -> any ConnectingTransport, within limit: Duration = .seconds(120)
+        for make: @escaping @Sendable () throws -> any ConnectingTransport, within limit: Duration = .seconds(600)
     ) -> [PluginConformanceCase] {
         drafts.map { name, body in
             PluginConformanceCase(name: name, limitation: nil, limit: limit) {
@@ -30,7 +30,7 @@ public enum ConnectionConformance {
 
     private static let drafts: [Draft] = [
         (
-            "what is sent arrives in its order, and comes back",
+            "bytes are sent and received in order",
             { bench in
                 let connection = try await bench.connect { try ConnectionBench.echo($0) }
                 let sent = ConformanceBench.pattern(3 << 20)
@@ -45,7 +45,7 @@ public enum ConnectionConformance {
             }
         ),
         (
-            "a server's end is the end, behind its last bytes",
+            "when the server closes, its last bytes are read first, then the end",
             { bench in
                 let connection = try await bench.connect { try $0.send(Data("bye".utf8)) }
                 try bench.equal(try await bench.read(connection, count: .max), Data("bye".utf8), "the bytes")
@@ -69,7 +69,7 @@ public enum ConnectionConformance {
             }
         ),
         (
-            "a server that takes nothing in holds a flush back, and another call does not wait",
+            "a flush waits for a server that doesn't read, and a cancelled flush returns",
             { bench in
                 let gate = Gate()
                 let connection = try await bench.connect {
@@ -90,7 +90,7 @@ public enum ConnectionConformance {
             }
         ),
         (
-            "bytes that are not taken hold the server back",
+            "bytes that aren't read make the server pause",
             { bench in
                 let all = 64 << 20
                 let connection = try await bench.connect { try $0.send(Data(count: all)) }
@@ -100,12 +100,12 @@ public enum ConnectionConformance {
                     last = bench.server.sentBytes
                     try await Task.sleep(for: .milliseconds(200))
                 }
-                try bench.expect(last < Int64(all / 2), "a server that is held back, after \(last) bytes")
+                try bench.expect(last < Int64(all / 2), "a server that has to pause; it sent \(last) bytes")
                 connection.close()
             }
         ),
         (
-            "closing ends who waits at once, and the server sees the end",
+            "closing ends all waiting calls immediately, and the server sees the close",
             { bench in
                 let connection = try await bench.connect { try ConnectionBench.echo($0) }
                 let reading = Task { try await connection.receive() }
@@ -117,7 +117,7 @@ public enum ConnectionConformance {
             }
         ),
         (
-            "a cancelled read ends alone, and the next one gets the bytes",
+            "a cancelled read loses no bytes: the next read gets them",
             { bench in
                 let gate = Gate()
                 let connection = try await bench.connect {
@@ -135,14 +135,14 @@ public enum ConnectionConformance {
             }
         ),
         (
-            "the last release closes the connection",
+            "a connection that is deallocated closes",
             { bench in
                 do { _ = try await bench.connect { try ConnectionBench.echo($0) } }
                 try await bench.server.waitUntilNoConnections()
             }
         ),
         (
-            "a cancelled task opens no connection",
+            "a cancelled task doesn't open a connection",
             { bench in
                 bench.serve { try ConnectionBench.echo($0) }
                 let gate = Gate()
@@ -157,7 +157,7 @@ public enum ConnectionConformance {
             }
         ),
         (
-            "a host that refuses connections is cannotConnect",
+            "a host that refuses connections is a cannotConnect error",
             { bench in
                 bench.server.stop()
                 try await bench.expect(.cannotConnect, "a connection") {
@@ -166,7 +166,7 @@ public enum ConnectionConformance {
             }
         ),
         (
-            "two hundred connections at once, beyond the limits of requests, each with its own bytes",
+            "two hundred concurrent connections each get their own bytes",
             { bench in
                 bench.serve { try ConnectionBench.echo($0) }
                 try await withThrowingTaskGroup(of: Void.self) { group in

@@ -16,7 +16,7 @@ import ErrandTesting
 ///     for: { MyTransport() }, knownLimitations: [.feature(.trailers, because: "the client below drops them")])
 /// ```
 ///
-/// The laws leave out exchanges that a limitation covers.
+/// The random exchanges of a ``TransportLaw`` don't include exchanges that a limitation covers.
 public enum TransportConformance {
     /// Returns the cases for the transports that `make` creates.
     ///
@@ -24,16 +24,16 @@ public enum TransportConformance {
     ///   - make: Creates a new transport, without connections or shared state.
     ///   - laws: How thoroughly to test each ``TransportLaw``. Defaults to a hundred rounds, at most a minute in all.
     ///   - limitations: The transport's limitations. Excused cases stay in the list.
-    ///   - limit: The time after which a case counts as hanging. Defaults to two minutes.
+    ///   - limit: The time after which a case counts as hanging. Defaults to ten minutes.
     public static func cases(
         for make: @escaping @Sendable () throws -> any Transport, laws: LawOptions = LawOptions(),
         knownLimitations limitations: [KnownLimitation] = [],
-        within limit: Duration = .seconds(120)
+        within limit: Duration = .seconds(600)
     ) -> [ConformanceCase] {
         let drafts =
             FramingCases.all + HeaderCases.all + NeutralityCases.all + CodingCases.all + FaultCases.all
             + ReuseCases.all + UploadCases.all + CancellationCases.all + TimeoutCases.all + PressureCases.all
-            + DepartureCases.all + EventCases.all
+            + PreSendCases.all + EventCases.all
         var cases = drafts.map { draft in
             ConformanceCase(name: draft.name, feature: draft.feature, limitation: nil, limit: limit) {
                 try await draft.body(ConformanceBench(make))
@@ -41,12 +41,47 @@ public enum TransportConformance {
         }
         if laws.rounds > 0 {
             let bench = WireBench(make: make, limitations: limitations)
-            cases += TransportLaw.all.map { law in
-                ConformanceCase(name: law.name, feature: .laws, limitation: nil, limit: limit) {
-                    try await law.search(bench, laws)
-                }
+            cases += Self.cases(of: bench, laws, limit)
+        }
+        return excused(cases, limitations, limit)
+    }
+
+    /// Returns the laws for a transport that reaches the server through a relay, such as one that adds TLS.
+    ///
+    /// ```swift
+    /// TransportConformance.laws(for: { MyTransport() }, through: { port in try MyRelay(to: port) })
+    /// ```
+    ///
+    /// Much of what a client does differs over TLS: when it reads, how it finds the end of a body, and how it closes.
+    ///
+    /// - Parameters:
+    ///   - make: Creates a new transport, which trusts the relay.
+    ///   - relay: Creates a relay to the server at a port of 127.0.0.1.
+    ///   - laws: How thoroughly to test each ``TransportLaw``. Defaults to a hundred rounds, at most a minute in all.
+    ///   - limitations: The transport's limitations. Excused cases stay in the list.
+    ///   - limit: The time after which a case counts as hanging. Defaults to ten minutes.
+    public static func laws(
+        for make: @escaping @Sendable () throws -> any Transport,
+        through relay: @escaping @Sendable (_ port: Int) throws -> any WireRelay, laws: LawOptions = LawOptions(),
+        knownLimitations limitations: [KnownLimitation] = [], within limit: Duration = .seconds(600)
+    ) -> [ConformanceCase] {
+        var bench = WireBench(make: make, limitations: limitations)
+        bench.relay = relay
+        return excused(cases(of: bench, laws, limit), limitations, limit)
+    }
+
+    private static func cases(of bench: WireBench, _ laws: LawOptions, _ limit: Duration) -> [ConformanceCase] {
+        TransportLaw.all.map { law in
+            ConformanceCase(name: law.name, feature: .laws, limitation: nil, limit: limit) {
+                try await law.search(bench, laws)
             }
         }
+    }
+
+    private static func excused(
+        _ cases: [ConformanceCase], _ limitations: [KnownLimitation], _ limit: Duration
+    ) -> [ConformanceCase] {
+        var cases = cases
         for index in cases.indices {
             guard let limitation = limitations.first(where: { $0.covers(cases[index]) }) else { continue }
             let each = cases[index]
@@ -59,7 +94,10 @@ public enum TransportConformance {
                 ConformanceCase(
                     name: "the limitation \"\(name)\" belongs to a case", feature: .framing, limitation: nil,
                     limit: limit
-                ) { throw ConformanceFailure(expected: "a case with that name", came: "none") })
+                ) {
+                    throw ConformanceFailure(
+                        expected: "a case with that name", came: "none: remove or correct the limitation")
+                })
         }
         return cases
     }
@@ -81,29 +119,29 @@ struct ConformanceDraft: Sendable {
 /// A feature of transports, which groups the cases of ``TransportConformance``. More may be added, so write a `default`
 /// in a switch.
 public enum TransportFeature: String, Sendable, Hashable, CaseIterable, CustomStringConvertible {
-    /// The end of a response: lengths, chunks, HEAD, 204, 304.
+    /// How the end of a response is found: lengths, chunks, HEAD, 204, 304.
     case framing
-    /// Fields of requests and responses, methods and targets.
+    /// Header fields of requests and responses, methods and targets.
     case headers
-    /// Responses that transports must leave alone: redirects, challenges, cookies.
+    /// Responses that transports must return unchanged: redirects, challenges, cookies.
     case neutrality
-    /// 1xx responses before the final one.
+    /// Informational responses (1xx) before the final response.
     case informational
-    /// Fields after a chunked body.
+    /// Trailer fields after a chunked body.
     case trailers
     /// The content codings gzip and deflate.
     case codings
-    /// Partial responses.
+    /// Range requests and partial responses (206).
     case ranges
-    /// Connections that end at the wrong moment, invalid responses.
+    /// Connections that end at the wrong moment, and invalid responses.
     case faults
-    /// Connection reuse.
+    /// Connections that are used for several requests.
     case reuse
-    /// Request bodies in memory.
+    /// Request bodies that are in memory.
     case uploads
-    /// Streamed request bodies.
+    /// Request bodies that are streamed.
     case streamedUploads
-    /// Cancellation at every stage.
+    /// Cancellation of a request at every stage.
     case cancellation
     /// Timeouts when the server is silent.
     case timeouts
@@ -111,19 +149,19 @@ public enum TransportFeature: String, Sendable, Hashable, CaseIterable, CustomSt
     case backpressure
     /// A slow server slows down the source of a request's body.
     case uploadBackpressure
-    /// Many requests at once.
+    /// Many requests that run at the same time.
     case load
-    /// The last check of requests that have waited for a connection.
-    case departure
-    /// The events a transport reports while it works.
+    /// The last check of a request that has waited for a connection; see ``Errand/PreSendFilter``.
+    case preSendCheck
+    /// The events that a transport reports while it works.
     case events
-    /// Hosts with several addresses.
+    /// Hosts that have several addresses.
     case addresses
     /// Connections close when the transport is deallocated.
     case lifetime
-    /// Each ``TransportLaw``.
+    /// The laws of transports; see ``TransportLaw``.
     case laws
 
-    /// The feature's name.
+    /// The name of the feature.
     public var description: String { rawValue }
 }

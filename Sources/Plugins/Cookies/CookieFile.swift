@@ -16,12 +16,20 @@ struct CookieFile: Sendable {
     func read() throws(CookieFileError) -> [Cookie] {
         let data: Data
         do {
-            guard SystemFile.attributes(at: path) != nil else { return [] }
-            let size = try SystemFile.size(of: path)
+            // Only a missing file is empty: cookies that can't be reached must not be replaced.
+            guard let size = try size() else { return [] }
             guard size <= Int64(Self.limit) else { throw failure("the file is longer than \(Self.limit) bytes", true) }
             data = try SystemFile(path, [.read, .onlyRegular]).read(Int(size), at: 0)
         } catch let error as CookieFileError { throw error } catch { throw failure("\(error)", true) }
         return data.split(separator: UInt8(ascii: "\n")).compactMap(Self.cookie)
+    }
+
+    /// Returns `nil` if the file doesn't exist.
+    private func size() throws(SystemFile.Failure) -> Int64? {
+        do { return try SystemFile.size(of: path) } catch {
+            if error.code == ENOENT { return nil }
+            throw error
+        }
     }
 
     /// Replaces the contents of the file. Blocks.
@@ -97,11 +105,11 @@ struct CookieFile: Sendable {
     }
 }
 
-/// The error thrown when a cookie file can't be read or written.
+/// The error that a jar throws if its file can't be read or written.
 public struct CookieFileError: Error, Sendable, Hashable {
     /// The path of the file.
     public let path: String
-    /// The reason in one sentence, for example the system's message.
+    /// Why the file can't be read or written, in one sentence, for example the system's message.
     public let reason: String
     /// Whether reading failed. If false, writing failed.
     public let isReading: Bool
@@ -113,11 +121,11 @@ extension CookieFileError: DescribedError {
         "the cookies in \(path) could not be \(isReading ? "read" : "written"): \(reason)"
     }
 
-    /// 1 if reading failed, 2 if writing failed.
+    /// The code of the `NSError`: 1 if reading failed, 2 if writing failed.
     public var errorCode: Int { isReading ? 1 : 2 }
 }
 
 extension CookieFileError {
-    /// The sentence shown to people.
+    /// The sentence that users see as `localizedDescription`.
     public var failureSentence: FailureSentence { .fileFailed }
 }

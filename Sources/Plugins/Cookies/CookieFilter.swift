@@ -9,7 +9,7 @@ import ErrandMessageSyntax
 /// keys may depend on them. The other runs right before the transport and stores cookies, so responses to repeated
 /// requests and to a cache's background validations count too.
 public struct CookieFilter: FilterGroup {
-    /// The filter that adds cookies and the filter that stores them.
+    /// Two filters: one adds cookies to requests, the other stores the cookies of responses.
     public let filters: [any Filter]
 
     init(_ jar: CookieJar) { filters = [CookieSender(jar: jar), CookieKeeper(jar: jar)] }
@@ -46,7 +46,7 @@ private struct CookieSender: Filter {
         let fields = http.headers.contains(.cookie) ? http.headers.count { $0.name == .cookie } : 0
         if cookies.isEmpty, fields < 2 { return exchange }
         var exchange = exchange
-        let own = http.headers[.cookie]
+        let own = fields == 0 ? nil : http.headers[.cookie]
         if let own {
             // Compare bytes, because servers do.
             let pairs = own.utf8.split(separator: UInt8(ascii: ";"))
@@ -61,7 +61,9 @@ private struct CookieSender: Filter {
             value += cookie.pair
         }
         exchange.http.headers.set(.cookie, value, sensitive: true)
-        if cookies.contains(where: \.cookie.isLatin1) { exchange.http.headers = exchange.http.headers.latin1(.cookie) }
+        if cookies.contains(where: { $0.cookie.isLatin1 }) {
+            exchange.http.headers = exchange.http.headers.latin1(.cookie)
+        }
         return exchange
     }
 }
@@ -85,7 +87,8 @@ extension CookieJar {
     /// accessories receive a note.
     fileprivate func keep(_ response: HTTPResponse, of exchange: Exchange) {
         try? keep(
-            response.headers.lazy.filter { $0.name == .setCookie }, from: exchange.http.url, at: exchange.time.date
+            response.headers.lazy.filter { $0.name == .setCookie }, from: exchange.http.url, at: exchange.time.date,
+            expiring: { response.headers.localDate($0, now: exchange.time.date) }
         ) { rejection throws(CookieRejection) in exchange.note("cookies", describing: rejection) }
         writeSoon(by: exchange.time)
     }
@@ -104,9 +107,10 @@ extension HTTPHeaders {
 }
 
 extension Filter where Self == CookieFilter {
-    /// Sends and stores the cookies of a jar: `filters: [.cookies(jar)]`.
+    /// Creates filters that send and store the cookies of a jar: `filters: [.cookies(jar)]`.
     public static func cookies(_ jar: CookieJar) -> CookieFilter { CookieFilter(jar) }
 
-    /// Sends and stores cookies in memory, in a jar that only this agent uses: `filters: [.cookies]`.
+    /// Creates filters that send and store cookies in memory, in a jar that only this agent uses: `filters:
+    /// [.cookies]`.
     public static var cookies: CookieFilter { CookieFilter(CookieJar()) }
 }

@@ -14,7 +14,7 @@ public final class CookieJar: Sendable {
     private let contents: CookieContents
     private let writer: CookieWriter?
 
-    /// Creates a jar in memory.
+    /// Creates an empty jar in memory. Its cookies are lost when the jar is released.
     public init(policy: CookiePolicy = CookiePolicy()) {
         (contents, writer) = (CookieContents(CookieStore(policy)), nil)
     }
@@ -59,7 +59,7 @@ public final class CookieJar: Sendable {
     /// All cookies in creation order, including those that have expired but haven't been removed.
     public var cookies: [Cookie] { contents.snapshot.cookies }
 
-    /// The number of cookies.
+    /// The number of cookies, including those that have expired but haven't been removed.
     public var count: Int { contents.read { $0.count } }
 
     /// Returns the cookies for a request to a URL, in the order they're sent (RFC 6265bis, section 5.8.3).
@@ -94,8 +94,11 @@ public final class CookieJar: Sendable {
     }
 
     /// Stores the cookies of several fields atomically. Calls `rejected` with the reason for each rejected cookie.
+    ///
+    /// - Parameter expiring: Returns an expiry by this device's clock.
     func keep(
         _ fields: some Sequence<HTTPHeaders.Field>, from url: URL, at date: Date,
+        expiring: (Date) -> Date = { $0 },
         rejected: (CookieRejection) throws(CookieRejection) -> Void
     ) throws(CookieRejection) {
         guard let origin = CookieOrigin(url) else { return try rejected(.noHost) }
@@ -104,7 +107,10 @@ public final class CookieJar: Sendable {
         let limits = contents.limits
         for field in fields {
             do throws(CookieRejection) {
-                cookies.append((try SetCookie(parsing: field.value, limits: limits), field.isLatin1))
+                var cookie = try SetCookie(parsing: field.value, limits: limits)
+                // Keep a date that deletes the cookie.
+                if let expires = cookie.expires, expires > .epoch { cookie.expires = expiring(expires) }
+                cookies.append((cookie, field.isLatin1))
             } catch { rejections.append(error) }
         }
         rejections += contents.change { $0.store(cookies, from: origin, at: date) }
@@ -152,11 +158,16 @@ public final class CookieJar: Sendable {
     }
 }
 
+extension Date {
+    /// 1 January 1970, which servers write to delete a cookie.
+    fileprivate static var epoch: Date { Date(timeIntervalSince1970: 86_400) }
+}
+
 extension CookieJar: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The number of cookies.
+    /// The number of cookies, without their names and values.
     public var description: String { "\(count) \(count == 1 ? "cookie" : "cookies")" }
     /// The same text as `description`, so a dump doesn't reveal cookies.
     public var debugDescription: String { description }
-    /// Empty, because children would reveal cookies.
+    /// A mirror without children, so a dump doesn't reveal cookies.
     public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }

@@ -1,5 +1,6 @@
 import ErrandEssentials
 import ErrandMessageSyntax
+import ErrandPunycode
 
 /// The rules that decide which cookies a ``CookieJar`` stores.
 public struct CookiePolicy: Sendable {
@@ -13,10 +14,10 @@ public struct CookiePolicy: Sendable {
     public var keepsNamelessCookies = false
     /// The longest lifetime of a cookie; a later expiry is shortened. Defaults to 400 days (RFC 6265bis, section 5.5).
     public var maximumAge: Duration = .seconds(400 * 86_400)
-    /// The limits on the number and size of cookies.
+    /// The limits on the number and size of cookies. Defaults to ``CookieLimits``'s defaults.
     public var limits = CookieLimits()
 
-    /// Creates a policy with default values.
+    /// Creates a policy in which every property has its default.
     public init() {}
 
     /// Limits an expiry date to the maximum age and to dates that a file can represent. Returns `.distantPast` if the
@@ -46,8 +47,12 @@ public struct CookieLimits: Sendable, Hashable {
     /// The maximum size of an attribute, in bytes. Longer attributes are ignored. Defaults to 1,024.
     public var maximumAttributeBytes = 1_024
 
-    /// Creates the default limits.
+    /// Creates limits in which every property has its default.
     public init() {}
+
+    func checkSize(_ name: String, _ value: String) throws(CookieRejection) {
+        if name.utf8.count + value.utf8.count > maximumNameAndValueBytes { throw .tooLong }
+    }
 
     var allowedCookies: Int { max(1, maximumCookies) }
     var allowedCookiesOfDomain: Int { min(max(1, maximumCookiesPerDomain), 1_000) }
@@ -69,7 +74,7 @@ public struct PublicSuffixes: Sendable {
     /// without leading or trailing dots.
     public init(_ isPublicSuffix: @escaping @Sendable (_ domain: String) -> Bool) { test = isPublicSuffix }
 
-    /// The default rules, which need no list: names with one label, such as `com` or `localhost`, and common
+    /// The default rules, which work without a list: names with one label, such as `com` or `localhost`, and common
     /// second-level domains of countries, such as `co.uk` and `com.au`.
     public static let wellKnown = PublicSuffixes { domain in
         let labels = domain.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
@@ -84,19 +89,20 @@ public struct PublicSuffixes: Sendable {
 
     /// Creates rules from a list in the format of publicsuffix.org.
     ///
-    /// Each line contains one rule: `*.` matches any label, `!` marks an exception, and `//` begins a comment. Write
-    /// names in other scripts in Punycode. A name that matches no rule is a public suffix if it has only one label.
+    /// Each line contains one rule: `*.` matches any label, `!` marks an exception, and `//` begins a comment. Names in
+    /// other scripts may be written as such, as in the list, or in Punycode. A name that matches no rule is a public
+    /// suffix if it has only one label.
     public init(list: String) {
         var (rules, wildcards, exceptions): (Set<String>, Set<String>, Set<String>) = ([], [], [])
         for line in list.split(whereSeparator: \.isNewline) {
             let rule = line.prefix { !$0.isWhitespace }.lowercased()
             if rule.isEmpty || rule.hasPrefix("//") { continue }
             if rule.hasPrefix("!") {
-                exceptions.insert(String(rule.dropFirst()))
+                exceptions.insert(Self.ascii(String(rule.dropFirst())))
             } else if rule.hasPrefix("*.") {
-                wildcards.insert(String(rule.dropFirst(2)))
+                wildcards.insert(Self.ascii(String(rule.dropFirst(2))))
             } else {
-                rules.insert(rule)
+                rules.insert(Self.ascii(rule))
             }
         }
         test = { [rules, wildcards, exceptions] domain in
@@ -104,6 +110,18 @@ public struct PublicSuffixes: Sendable {
             guard let dot = domain.firstIndex(of: ".") else { return true }
             return rules.contains(domain) || wildcards.contains(String(domain[domain.index(after: dot)...]))
         }
+    }
+
+    /// Returns a lowercased name with its labels beyond ASCII in Punycode, as hosts of URLs are written: `xn--55qx5d.cn`.
+    private static func ascii(_ name: String) -> String {
+        if name.utf8.allSatisfy({ $0 < 0x80 }) { return name }
+        return name.split(separator: ".", omittingEmptySubsequences: false).map { label in
+            guard label.utf8.contains(where: { $0 >= 0x80 }), let encoding = Punycode.encode(label.unicodeScalars)
+            else {
+                return String(label)
+            }
+            return "xn--" + encoding
+        }.joined(separator: ".")
     }
 
     /// Returns whether a domain is a public suffix, or isn't a valid name because of an empty label. Ignores the

@@ -109,10 +109,13 @@ enum CookieRules {
 
     /// Returns whether a path equals the cookie's path or is below it (section 5.1.4).
     static func matches(path: String, cookiePath: String) -> Bool {
-        let (path, cookiePath) = (path.isEmpty ? "/" : path, cookiePath)
-        guard path.utf8.starts(with: cookiePath.utf8) else { return false }
-        if path.utf8.count == cookiePath.utf8.count || cookiePath.utf8.last == UInt8(ascii: "/") { return true }
-        return path.utf8[path.utf8.index(path.utf8.startIndex, offsetBy: cookiePath.utf8.count)] == UInt8(ascii: "/")
+        (path.isEmpty ? "/" : path).withSpan { path in
+            cookiePath.withSpan { cookiePath in
+                guard path.starts(with: cookiePath) else { return false }
+                let (slash, end) = (UInt8(ascii: "/"), cookiePath.count)
+                return path.count == end || end > 0 && cookiePath[end - 1] == slash || path[end] == slash
+            }
+        }
     }
 
     /// Throws if the name has a prefix whose requirements the cookie doesn't meet (section 5.4). For a cookie without a
@@ -131,7 +134,7 @@ enum CookieRules {
     }
 }
 
-/// The reason why a jar rejected a cookie, with the section of RFC 6265bis.
+/// Why a jar rejected a cookie. Each case names the section of RFC 6265bis.
 ///
 /// New cases may be added, so write a `default`.
 public enum CookieRejection: String, Error, Sendable, Hashable {
@@ -163,10 +166,27 @@ public enum CookieRejection: String, Error, Sendable, Hashable {
 }
 
 extension CookieRejection: DescribedError {
-    /// One sentence, without the cookie.
-    public var description: String { "the cookie was rejected: \(rawValue)" }
+    /// The case and the rule that the cookie breaks, without the cookie.
+    public var description: String { "\(rawValue): \(reason)" }
 
-    /// The position of the case, starting at 1. It never changes.
+    private var reason: String {
+        switch self {
+        case .controlCharacter: "the cookie contains a control character, or a character that ends a name or value"
+        case .empty: "the cookie has neither a name nor a value"
+        case .tooLong: "the cookie's name and value are longer than the limit"
+        case .foreignDomain: "the cookie's domain is neither the host nor a parent domain"
+        case .publicSuffix: "the cookie's domain is a public suffix"
+        case .insecureOrigin: "a Secure cookie arrived over an insecure connection"
+        case .shadowsSecureCookie: "a cookie from an insecure connection would replace or hide a Secure cookie"
+        case .sameSiteNoneWithoutSecure: "the cookie has SameSite=None without Secure"
+        case .brokenPrefix: "the cookie lacks the attributes that its __Secure- or __Host- prefix requires"
+        case .invalidPath: "the cookie's path doesn't begin with a slash"
+        case .noHost: "the URL has no host, or the cookie's domain isn't a host name"
+        case .namelessPair: "the cookie has no name, and its value contains \"=\""
+        }
+    }
+
+    /// The code of the `NSError`: the position of the case, starting at 1. It never changes.
     public var errorCode: Int {
         switch self {
         case .controlCharacter: 1

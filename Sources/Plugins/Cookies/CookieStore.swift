@@ -104,7 +104,7 @@ struct CookieStore {
         }
         if !isClean || cookie.name.utf8.contains(UInt8(ascii: "=")) { throw .controlCharacter }
         try checkName(of: cookie)
-        if cookie.name.utf8.count + cookie.value.utf8.count > policy.limits.maximumNameAndValueBytes { throw .tooLong }
+        try policy.limits.checkSize(cookie.name, cookie.value)
         if cookie.domain.isEmpty || cookie.domain.utf8.contains(where: { $0 <= 0x20 || $0 >= 0x80 }) { throw .noHost }
         if !cookie.path.hasPrefix("/") { throw .invalidPath }
         if !cookie.isHostOnly, policy.publicSuffixes.contains(cookie.domain) { throw .publicSuffix }
@@ -121,8 +121,8 @@ struct CookieStore {
         if replaced.map({ !$0.isSame(as: cookie) }) ?? !isExpired { version += 1 }
     }
 
-    /// The end of section 5.7: removes expired cookies, then excess cookies of the changed domains, and then any
-    /// others.
+    /// Removes expired cookies, then excess cookies of the changed domains, and then excess cookies of the whole store,
+    /// as at the end of section 5.7.
     private mutating func removeExcess(of changed: Set<String>, at date: Date) {
         let (allowed, ofDomain) = (policy.limits.allowedCookies, policy.limits.allowedCookiesOfDomain)
         guard table.count > allowed || changed.contains(where: { table.count(of: $0) > ofDomain }) else { return }
@@ -143,18 +143,21 @@ struct CookieStore {
 
     /// Returns the cookies for a request in the order they're sent (section 5.8.3).
     mutating func retrieve(for origin: CookieOrigin, at date: Date) -> [CookieTable.Entry] {
-        var found: [CookieTable.Entry] = []
         func isIncluded(_ cookie: Cookie) -> Bool {
             (origin.isSecure || !cookie.isSecure) && !cookie.isExpired(at: date)
         }
+        var found: [CookieTable.Entry] = []
         if let candidates = table.candidates(for: origin.host) {
-            for candidate in candidates
-            where CookieRules.matches(path: origin.path, cookiePath: candidate.entry.cookie.path)
-                && isIncluded(candidate.entry.cookie)
-            {
-                table.use(candidate)
-                found.append(candidate.entry)
+            func isSent(_ entry: CookieTable.Entry) -> Bool {
+                CookieRules.matches(path: origin.path, cookiePath: entry.cookie.path) && isIncluded(entry.cookie)
             }
+            // Most requests receive all cookies of their host.
+            let areAllSent = candidates.list.allSatisfy { isSent($0.entry) }
+            for candidate in candidates.list where areAllSent || isSent(candidate.entry) {
+                table.use(candidate)
+                if !areAllSent { found.append(candidate.entry) }
+            }
+            if areAllSent { return candidates.entries }
         } else {
             for domain in CookieRules.domains(of: origin.host) {
                 table.use(domain, at: origin.path, into: &found) { cookie in
@@ -162,11 +165,7 @@ struct CookieStore {
                 }
             }
         }
-        if found.count < 2 { return found }
-        return found.sorted {
-            let (a, b) = ($0.cookie.path.utf8.count, $1.cookie.path.utf8.count)
-            return a == b ? $0.created < $1.created : a > b
-        }
+        return CookieTable.sorted(found)
     }
 }
 

@@ -4,7 +4,8 @@ import ErrandSupport
 /// Indexes the cookies of a jar by domain, path and name, and orders them by last use and by expiry. No operation on
 /// the request path scans all cookies.
 struct CookieTable {
-    struct Entry {
+    /// A class, because a request copies its entries, and a cookie has many fields.
+    final class Entry: Sendable {
         let cookie: Cookie
         /// The name-value pair as it appears in the `Cookie` field.
         let pair: String
@@ -12,6 +13,11 @@ struct CookieTable {
         let created: UInt64
         /// Differs from the stamps of earlier cookies in the same slot.
         let stamp: UInt64
+
+        init(_ cookie: Cookie, created: UInt64, stamp: UInt64) {
+            (self.cookie, pair) = (cookie, cookie.pair)
+            (self.created, self.stamp) = (created, stamp)
+        }
     }
 
     /// A cookie that a host receives if path, scheme and date match.
@@ -19,6 +25,16 @@ struct CookieTable {
         fileprivate let slot: Int
         let entry: Entry
         fileprivate let domain: Dictionary<String, Domain>.Index
+    }
+
+    /// The cookies that a host may receive.
+    struct Candidates {
+        /// In the order in which they're used.
+        let list: [Candidate]
+        /// In the order in which they're sent (section 5.8.3), for requests that receive all.
+        let entries: [Entry]
+
+        fileprivate init(_ list: [Candidate]) { (self.list, entries) = (list, CookieTable.sorted(list.map(\.entry))) }
     }
 
     /// The identity of a cookie within its domain (RFC 6265bis, section 5.7, step 23).
@@ -55,7 +71,9 @@ struct CookieTable {
     private var clock: UInt64 = 0
     /// The candidates of the last hosts. Cleared by each change, because cookies change much less often than requests
     /// are sent.
-    private var candidates: [String: [Candidate]] = [:]
+    private var candidates: [String: Candidates] = [:]
+    /// The host of the last request and its candidates. Most requests go to the same host as the last request.
+    private var last: (host: String, candidates: Candidates)?
     private static let (maximumHosts, maximumCandidates) = (64, 32)
 
     var count: Int { slots.count - free.count }
@@ -77,9 +95,8 @@ struct CookieTable {
         clock += 1
         let slot = free.popLast() ?? slots.count
         if slot == slots.count { slots.append(nil) }
-        candidates = [:]
-        slots[slot] = Entry(
-            cookie: cookie, pair: cookie.pair, created: replaced?.created ?? clock, stamp: clock)
+        (last, candidates) = (nil, [:])
+        slots[slot] = Entry(cookie, created: replaced?.created ?? clock, stamp: clock)
         order.append(slot, to: &all)
         domains[cookie.domain, default: Domain()].paths[cookie.path, default: [:]][Key(cookie)] = slot
         domains[cookie.domain, default: Domain()].count += 1
@@ -104,7 +121,7 @@ struct CookieTable {
     private mutating func remove(_ slot: Int) -> Entry? {
         guard slot >= 0, let entry = slots[slot] else { return nil }
         let cookie = entry.cookie
-        candidates = [:]
+        (last, candidates) = (nil, [:])
         slots[slot] = nil
         free.append(slot)
         order.remove(slot, from: &all)
@@ -149,10 +166,23 @@ struct CookieTable {
             ?? false
     }
 
-    /// Returns the cookies of a host and the domains above it in the order in which they're used. Returns nil if there
-    /// are so many that looking them up by path is faster.
-    mutating func candidates(for host: String) -> [Candidate]? {
-        if let known = candidates[host] { return known }
+    /// Returns entries in the order in which they're sent (section 5.8.3).
+    static func sorted(_ entries: [Entry]) -> [Entry] {
+        if entries.count < 2 { return entries }
+        return entries.sorted {
+            let (a, b) = ($0.cookie.path.utf8.count, $1.cookie.path.utf8.count)
+            return a == b ? $0.created < $1.created : a > b
+        }
+    }
+
+    /// Returns the cookies of a host and the domains above it. Returns nil if there are so many that looking them up by
+    /// path is faster.
+    mutating func candidates(for host: String) -> Candidates? {
+        if let last, last.host.hasSameBytes(as: host) { return last.candidates }
+        if let known = candidates[host] {
+            last = (host, known)
+            return known
+        }
         var found: [Candidate] = []
         for domain in CookieRules.domains(of: host) {
             guard let index = domains.index(forKey: domain) else { continue }
@@ -165,8 +195,10 @@ struct CookieTable {
             }
         }
         if candidates.count >= Self.maximumHosts { candidates = [:] }
-        candidates[host] = found
-        return found
+        let new = Candidates(found)
+        candidates[host] = new
+        last = (host, new)
+        return new
     }
 
     /// Marks a cookie as used. No cookie may have changed since the candidate was returned.

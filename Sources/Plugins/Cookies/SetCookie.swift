@@ -29,7 +29,7 @@ struct SetCookie: Sendable, Equatable {
             (name, value) = ("", String(ASCII.trimmed(Substring(pair))))
         }
         if name.isEmpty && value.isEmpty { throw .empty }
-        if name.utf8.count + value.utf8.count > limits.maximumNameAndValueBytes { throw .tooLong }
+        try limits.checkSize(name, value)
         for attribute in text.utf8[pair.endIndex...].split(separator: UInt8(ascii: ";")) {
             let parts = attribute.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
             guard let key = parts.first else { continue }

@@ -20,11 +20,12 @@ public struct CurlProxy: Sendable, CustomStringConvertible, CustomDebugStringCon
     /// variables count as unset.
     public static let environment = CurlProxy(choice: .environment)
 
-    /// Connects directly, regardless of the environment.
+    /// Connects directly to servers, even if the environment names a proxy.
     public static let off = CurlProxy(choice: .off)
 
     /// Uses a proxy with an http, https, socks4, socks4a, socks5 or socks5h URL, which may contain credentials.
-    /// Connects directly to the hosts, domains and addresses in `except`.
+    /// Connects directly to the hosts, domains, addresses and ranges of addresses in `except`, each with a port or
+    /// without, or to all hosts if it contains `*`.
     public static func url(_ url: String, except: [String] = []) -> CurlProxy {
         CurlProxy(choice: .url(url, except))
     }
@@ -41,9 +42,9 @@ public struct CurlProxy: Sendable, CustomStringConvertible, CustomDebugStringCon
         }
     }
 
-    /// The same as `description`.
+    /// The same text as `description`, for debuggers.
     public var debugDescription: String { description }
-    /// An empty mirror, because children would reveal the credentials.
+    /// A mirror without children, so a dump doesn't reveal the credentials.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
@@ -52,14 +53,14 @@ struct ProxyChoice {
     /// The proxy's URL, or empty for a direct connection.
     var http = ""
     var https = ""
-    var exceptions = ""
+    let exceptions: ProxyExceptions
 
     init(_ proxy: CurlProxy, environment: (String) -> String?) {
         switch proxy.choice {
-        case .off: break
+        case .off: exceptions = ProxyExceptions("")
         case .url(let url, let except):
             (http, https) = (url, url)
-            exceptions = except.joined(separator: ",")
+            exceptions = ProxyExceptions(except.joined(separator: ","))
         case .environment:
             // As in curl, an empty variable counts as unset.
             func value(_ names: String...) -> String? {
@@ -69,7 +70,24 @@ struct ProxyChoice {
             let all = value("all_proxy", "ALL_PROXY") ?? ""
             http = value("http_proxy") ?? all
             https = value("https_proxy", "HTTPS_PROXY") ?? all
-            exceptions = value("no_proxy", "NO_PROXY") ?? ""
+            exceptions = ProxyExceptions(value("no_proxy", "NO_PROXY") ?? "")
+        }
+    }
+
+    /// Whether the proxy depends on the host.
+    var hasExceptions: Bool { !isNone && !exceptions.isEmpty }
+
+    /// Returns the proxy for a URL. Empty for a direct connection.
+    func proxy(for url: URL) -> String {
+        let isSecure = url.scheme?.lowercased() == "https"
+        return exceptions.contain(url, isSecure: isSecure) ? "" : isSecure ? https : http
+    }
+
+    /// Returns a text of libcurl with the credentials of a proxy masked: it repeats a URL that it can't use.
+    func masking(_ detail: String) -> String {
+        [http, https].reduce(detail) { detail, proxy in
+            proxy.utf8.contains(UInt8(ascii: "@"))
+                ? detail.replacing(proxy, with: CurlProxy.url(proxy).description) : detail
         }
     }
 

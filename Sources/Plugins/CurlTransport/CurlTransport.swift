@@ -10,6 +10,7 @@
 
 #if os(Linux) || os(Android)
 public import Errand
+@_exported public import ErrandTLS
 import Synchronization
 
 /// A transport that sends requests with libcurl, either the system's, loaded at run time, or a linked one.
@@ -25,7 +26,7 @@ import Synchronization
 /// `send` only throws ``ErrandError``: `transportUnavailable` if libcurl is missing or older than 7.76,
 /// and a matching code for each libcurl error, with a ``CurlError`` as `underlying`.
 public final class CurlTransport: Transport {
-    /// The transport's settings.
+    /// The settings that the transport was created with.
     public let configuration: CurlConfiguration
     let started = Mutex<CurlLoop?>(nil)
 
@@ -40,7 +41,7 @@ public final class CurlTransport: Transport {
     deinit { started.withLock { $0?.retire() } }
 
     /// Sends a request that Core has validated; see ``Transport/send(_:options:)``.
-    public func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
+    @inline(__always) public func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
         let loop = if let loop = started.withLock({ $0 }) { loop } else { try await loop(options) }
         return try await Transfer(request, options, loop).response()
     }
@@ -76,7 +77,7 @@ extension Transport where Self == CurlTransport {
     /// A new transport over the system's libcurl, with the default ``CurlConfiguration``.
     public static var curl: CurlTransport { CurlTransport() }
 
-    /// Creates a transport over the system's libcurl.
+    /// Creates a transport over the system's libcurl, with a configuration.
     public static func curl(_ configuration: CurlConfiguration) -> CurlTransport { CurlTransport(configuration) }
 }
 #endif

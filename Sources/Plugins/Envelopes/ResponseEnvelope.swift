@@ -38,14 +38,14 @@ public protocol ResponseEnvelope: Decodable, Sendable {
 }
 
 extension ResponseEnvelope {
-    /// Defaults to `nil`.
+    /// The default implementation returns `nil`: the envelope has no message.
     public var message: String? { nil }
-    /// Defaults to `false`.
+    /// The default implementation returns `false`.
     public var refusesCredential: Bool { false }
-    /// Defaults to `"data"`.
+    /// The default implementation returns `"data"`.
     public static var valueKey: String { "data" }
 
-    /// Decodes the value under ``valueKey``.
+    /// The default implementation decodes the value under ``valueKey``.
     public func value<Value: Decodable>(_ type: Value.Type, from decoder: any Decoder) throws -> Value {
         let container = try decoder.container(keyedBy: ValueKey.self)
         let key = ValueKey(stringValue: Self.valueKey)
@@ -152,7 +152,7 @@ extension HTTPResponse {
         typealias Content = EnvelopeContent<Envelope, Value>
         do { return try decoded(as: Content.self).value } catch var error as ErrandError {
             error.message.replace(
-                "\(Content.self) expected", with: "\(Value.self) expected in \(type)", maxReplacements: 1)
+                "expected \(Content.self)", with: "expected \(Value.self) in \(type)", maxReplacements: 1)
             throw error
         }
     }

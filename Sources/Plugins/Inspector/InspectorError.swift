@@ -1,39 +1,47 @@
 public import Errand
 import ErrandEssentials
 
-/// An inspector couldn't start. More cases can be added.
-public struct InspectorError: DescribedError, Sendable, Hashable {
-    /// The kind of failure.
-    public enum Reason: Sendable, Hashable {
-        /// The program is a release build, and the app didn't opt in.
-        case releaseBuild
-        /// The inspector has already started.
-        case alreadyStarted
-        /// The port is in use, or the system refused a socket or a thread. Contains the system's message.
-        case system(String)
+/// The error thrown when an inspector can't start.
+///
+/// ```swift
+/// do { try inspector.start(port: 4711) } catch { print(error.code == .releaseBuild) }
+/// ```
+public struct InspectorError: CodedError, Sendable, Hashable {
+    /// The type of the error's codes. New codes may be added, so write a `default` in a `switch`.
+    public typealias Code = FailureCode<InspectorError>
+
+    /// The kind of failure, to switch over. Stable, and suitable for metrics.
+    public let code: Code
+    /// What failed, in one sentence, for example the system's message.
+    public let message: String
+
+    init(_ code: Code, _ message: String) { (self.code, self.message) = (code, message) }
+
+    /// The code and the message.
+    public var description: String { "\(code): \(message)" }
+}
+
+extension InspectorError {
+    static var releaseBuild: InspectorError {
+        InspectorError(
+            .releaseBuild,
+            "the inspector doesn't start in a release build; to start it anyway, pass inReleaseBuilds: true")
     }
 
-    /// The kind of failure.
-    public let reason: Reason
-
-    init(_ reason: Reason) { self.reason = reason }
-
-    /// A sentence for developers.
-    public var description: String {
-        switch reason {
-        case .releaseBuild:
-            "the inspector doesn't start in a release build; to start it anyway, pass inReleaseBuilds: true"
-        case .alreadyStarted: "the inspector has already started; call stop() first"
-        case .system(let message): "the inspector can't listen: \(message)"
-        }
+    static var alreadyStarted: InspectorError {
+        InspectorError(.alreadyStarted, "the inspector has already started; call stop() first")
     }
 
-    /// A stable number for each kind of failure.
-    public var errorCode: Int {
-        switch reason {
-        case .releaseBuild: 1
-        case .alreadyStarted: 2
-        case .system: 3
-        }
+    static func listeningFailed(_ reason: String) -> InspectorError {
+        InspectorError(.listeningFailed, "the inspector can't listen: \(reason)")
     }
+}
+
+extension FailureCode<InspectorError> {
+    /// The program is a release build, and `start` wasn't called with `inReleaseBuilds: true`.
+    public static var releaseBuild: Self { Self("releaseBuild", 1) }
+    /// The inspector has already started.
+    public static var alreadyStarted: Self { Self("alreadyStarted", 2) }
+    /// The port is in use, or the system refused a socket or a thread.
+    public static var listeningFailed: Self { Self("listeningFailed", 3) }
 }

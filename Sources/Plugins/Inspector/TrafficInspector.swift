@@ -13,18 +13,18 @@ import Synchronization
 ///
 /// The page comes from a small server on the loopback interface of this device. It lists requests, batches, chains and
 /// sockets with their timings, and shows headers, bodies, notes and errors of each. Secrets are masked before they leave
-/// the process; see ``Errand/Redaction``. The inspector doesn't write files.
+/// the process, and in memory a second after an activity has ended; see ``Errand/Redaction``. The inspector doesn't
+/// write files.
 ///
 /// The inspector keeps the newest finished activities, within limits for their number and size. Until it starts, it
 /// doesn't listen and costs no time. Several agents can share it; see ``named(_:)``. It stops with ``stop()``, or when
 /// its last owner releases it. Safe to use from any thread.
 public final class TrafficInspector: Accessory {
-    /// The maximum number of bytes to keep of each body.
+    /// The maximum number of bytes to keep of each body and message; the rest is dropped. Defaults to 256 KiB.
     public let maximumBodyBytes: Int
     private let store: ActivityStore
     private let tools = ToolBox()
-    private let explainers = ExplainerList()
-    private let redaction: Redaction
+    private let explainers: ExplainerList
     private let time: any TimeSource
     private let server = Mutex<InspectorServer?>(nil)
 
@@ -43,11 +43,15 @@ public final class TrafficInspector: Accessory {
         maximumMessages: Int = 1000, redaction: Redaction = Redaction(), time: some TimeSource = SystemTimeSource()
     ) {
         self.maximumBodyBytes = max(0, maximumBodyBytes)
-        (self.redaction, self.time) = (redaction, time)
-        store = ActivityStore(
-            ActivityStore.Limits(
-                activities: max(1, maximumActivities), bodyBytes: max(0, maximumBodyBytes), bytes: max(0, maximumBytes),
-                messages: max(0, maximumMessages)), time: time)
+        self.time = time
+        let explainers = ExplainerList()
+        self.explainers = explainers
+        let limits = ActivityStore.Limits(
+            activities: max(1, maximumActivities), bodyBytes: max(0, maximumBodyBytes), bytes: max(0, maximumBytes),
+            messages: max(0, maximumMessages))
+        store = ActivityStore(limits, redaction, time: time) { request, name in
+            explainers.explanation(of: request, name)
+        }
     }
 
     deinit { stop() }
@@ -55,7 +59,7 @@ public final class TrafficInspector: Accessory {
     /// Whether the inspector receives events: true from ``start(port:inReleaseBuilds:announce:)`` to ``stop()``.
     public var isListening: Bool { store.isListening.load(ordering: .relaxed) }
 
-    /// True if the inspector keeps messages of WebSockets.
+    /// Whether the inspector receives WebSocket messages: `true` unless `maximumMessages` is 0.
     public var observesMessages: Bool { store.limits.messages > 0 }
 
     /// Filters for the page's tools: delays, failures and stubs. Until you turn a tool on in the page, they pass every
@@ -88,11 +92,9 @@ public final class TrafficInspector: Accessory {
         port: UInt16 = 0, inReleaseBuilds: Bool = false,
         announce: ((String) -> Void)? = nil
     ) throws(InspectorError) -> URL {
-        guard Self.isDebugBuild || inReleaseBuilds else { throw InspectorError(.releaseBuild) }
+        guard Self.isDebugBuild || inReleaseBuilds else { throw .releaseBuild }
         let secrets = PageSecrets()
-        let service = PageService(
-            store: store, tools: tools, redaction: redaction, secrets: secrets, time: time,
-            explain: { [explainers] request, name in explainers.explanation(of: request, name) })
+        let service = PageService(store: store, tools: tools, secrets: secrets)
         let new = try InspectorServer(port: port, service: service, time: time)
         let isFirst = server.withLock { server in
             if server != nil { return false }
@@ -101,13 +103,13 @@ public final class TrafficInspector: Accessory {
         }
         guard isFirst else {
             new.stop()
-            throw InspectorError(.alreadyStarted)
+            throw .alreadyStarted
         }
         store.isListening.store(true, ordering: .relaxed)
         let address = "http://127.0.0.1:\(new.port)/?token=\(secrets.token)"
         let line = "Errand inspector: \(address)"
         if let announce { announce(line) } else { StandardError.write(line) }
-        guard let url = URL(string: address) else { throw InspectorError(.system("the address isn't a URL")) }
+        guard let url = URL(string: address) else { throw .listeningFailed("the address isn't a URL") }
         return url
     }
 
@@ -123,7 +125,7 @@ public final class TrafficInspector: Accessory {
         tools.turnOff()
     }
 
-    /// Forgets all finished activities.
+    /// Removes all finished activities from the inspector and its page.
     public func clear() { store.clear() }
 
     /// Returns an accessory that shows the activities of an agent under a name, if a process has several agents.
@@ -138,25 +140,28 @@ public final class TrafficInspector: Accessory {
     /// alive.
     ///
     /// - Parameters:
-    ///   - agent: the agent. It previews a request when you open it in the page.
+    ///   - agent: the agent. It previews a request within a second after it has ended, or when you open it in the page
+    ///     before.
     ///   - name: the name given to ``named(_:)``. Defaults to nil, for an agent without one.
     public func explainRequests(of agent: NetworkAgent, named name: String? = nil) {
         explainers.add(agent, name)
     }
 
-    /// Records an event.
+    /// Records an event. The agent calls it, so your app doesn't need to.
     public func activity(_ activity: Activity, did event: ActivityEvent) {
         store.record(event, of: activity, agent: nil)
     }
 
-    /// For tests.
+    /// The recorded activities, for tests.
     var recordedIDs: [UInt64] { store.all.map(\.id) }
+
+    /// The recorded activities that aren't masked yet, for tests.
+    var unmaskedIDs: [UInt64] { store.all.filter { $0.known.masked == nil }.map(\.id) }
 
     /// Everything that a page can receive, for tests.
     var everything: String {
         store.all.map { record in
-            let activity = MaskedActivity(record, redaction)
-            return String(decoding: JSONText.details(of: activity, explanation: nil), as: UTF8.self)
+            String(decoding: JSONText.details(of: store.masked(record)), as: UTF8.self)
         }.joined(separator: "\n")
     }
 
@@ -179,6 +184,7 @@ private struct NamedInspector: Accessory {
 
     var maximumBodyBytes: Int { inspector.maximumBodyBytes }
     var observesMessages: Bool { inspector.observesMessages }
+    func observesNotes(of kind: ActivityKind) -> Bool { inspector.observesNotes(of: kind) }
     var isListening: Bool { inspector.isListening }
 
     func activity(_ activity: Activity, did event: ActivityEvent) {

@@ -51,7 +51,7 @@ struct IndexBuilder {
     private struct Progress {
         var index = 0
         var count = 0
-        /// The entry of the innermost open container.
+        /// The index of the entry for the innermost open container.
         var open = IndexBuilder.none
         var isObject = false
         var depth = 0
@@ -98,6 +98,27 @@ struct IndexBuilder {
         return index < text.count ? text[index] : 0
     }
 
+    /// Scans a string, number or literal. Returns `nil` if the byte doesn't begin one.
+    @inline(__always) private static func scalar(
+        _ text: Span<UInt8>, _ byte: UInt8, at start: Int
+    ) -> (entry: IndexEntry, end: JSONTokenEnd)? {
+        func entry(_ kind: IndexEntry.Kind, _ end: JSONTokenEnd) -> (entry: IndexEntry, end: JSONTokenEnd) {
+            (IndexEntry(kind, start: start, length: end.index &- start), end)
+        }
+        switch byte {
+        case JSONGrammar.quote:
+            let string = StringToken(text, at: start)
+            return (string.entry(at: start), string.end)
+        case 0x2D, 0x30...0x39:
+            let (end, isPlain) = JSONGrammar.number(in: text, from: start)
+            return entry(isPlain ? .integer : .number, end)
+        case 0x74: return entry(.true, JSONGrammar.literal(in: text, from: start))
+        case 0x66: return entry(.false, JSONGrammar.literal(in: text, from: start))
+        case 0x6E: return entry(.null, JSONGrammar.literal(in: text, from: start))
+        default: return nil
+        }
+    }
+
     private static func index(
         _ text: Span<UInt8>, _ progress: inout Progress, into entries: consuming MutableSpan<IndexEntry>
     ) -> Stop {
@@ -128,18 +149,6 @@ struct IndexBuilder {
             }
 
             switch byte {
-            case JSONGrammar.quote:
-                let string = StringToken(text, at: index)
-                if string.end.fault != .none { return Stop(string.end.index, string.end.fault) }
-                entries[count] = string.entry(at: index)
-                count &+= 1
-                index = string.end.index
-            case 0x2D, 0x30...0x39:
-                let (end, isPlain) = JSONGrammar.number(in: text, from: index)
-                if end.fault != .none { return Stop(end.index, end.fault) }
-                entries[count] = IndexEntry(isPlain ? .integer : .number, start: index, length: end.index &- index)
-                count &+= 1
-                index = end.index
             case JSONGrammar.openBrace, JSONGrammar.openBracket:
                 isObject = byte == JSONGrammar.openBrace
                 depth &+= 1
@@ -152,16 +161,9 @@ struct IndexBuilder {
                 byte = skip(text, &index)
                 guard byte == (isObject ? JSONGrammar.closeBrace : JSONGrammar.closeBracket) else { continue }
             default:
-                let kind: IndexEntry.Kind
-                switch byte {
-                case 0x74: kind = .true
-                case 0x66: kind = .false
-                case 0x6E: kind = .null
-                default: return Stop(index, .value)
-                }
-                let end = JSONGrammar.literal(in: text, from: index)
+                guard let (entry, end) = scalar(text, byte, at: index) else { return Stop(index, .value) }
                 if end.fault != .none { return Stop(end.index, end.fault) }
-                entries[count] = IndexEntry(kind, start: index, length: end.index &- index)
+                entries[count] = entry
                 count &+= 1
                 index = end.index
             }

@@ -10,10 +10,10 @@ import ErrandMessageSyntax
 /// }
 /// ```
 public struct OAuthError: CodedError, Sendable {
-    /// The kind of failure. Codes are stable and suitable for metrics.
+    /// The type of the error's codes. New codes may be added, so write a `default` in a `switch`.
     public typealias Code = FailureCode<OAuthError>
 
-    /// The kind of failure.
+    /// The kind of failure, to switch over. Stable, and suitable for metrics.
     public let code: Code
     /// A sentence that describes the failure. Text from a server is bounded, on one line, and without the secrets that
     /// the client sent.
@@ -35,7 +35,7 @@ public struct OAuthError: CodedError, Sendable {
         (self.status, self.underlying) = (status, underlying)
     }
 
-    /// The code, the message, and the cause.
+    /// The code, the message, and the cause, on one line.
     public var description: String {
         "\(code): \(message)" + (underlying.map { ": \($0.briefDescription)" } ?? "")
     }
@@ -52,7 +52,7 @@ extension OAuthError: RequestFailure {
 }
 
 extension OAuthError {
-    /// The sentence that matches the code.
+    /// The sentence that users see as `localizedDescription`, depending on the code.
     public var failureSentence: FailureSentence {
         switch code {
         case .invalidGrant, .noToken, .deviceCodeExpired: .signInRequired
@@ -73,7 +73,7 @@ extension OAuthError {
 extension OAuthError: CustomDebugStringConvertible, CustomReflectable {
     /// The same text as `description`, so a dump doesn't reveal more.
     public var debugDescription: String { description }
-    /// The code, the message, the server's code, the status, and a description of the cause.
+    /// A mirror that shows the code, the message, the server's code, the status, and a description of the cause.
     public var customMirror: Mirror {
         Mirror(
             self,
@@ -127,8 +127,13 @@ extension FailureCode<OAuthError> {
     public static var requestFailed: Self { Self("requestFailed", 20) }
 }
 
-/// Text from a server that descriptions may show.
+/// Text from a server.
 enum ServerText {
+    /// Returns nil for a text without a visible character: many servers leave a part blank that they don't have.
+    static func given(_ text: String?) -> String? {
+        text?.utf8.contains { $0 > 0x20 && $0 != 0x7F } == true ? text : nil
+    }
+
     /// Returns the text on one line, bounded, and without the secrets.
     ///
     /// Masks before it cuts, so no part of a secret remains at the end.

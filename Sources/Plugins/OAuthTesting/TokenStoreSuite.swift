@@ -11,10 +11,10 @@ public import ErrandOAuth
 /// }
 /// ```
 ///
-/// A case creates one or more stores with the closure. All of them are stores of the same place, which must be empty when
-/// the case begins. For a store in memory, return the same object each time.
+/// A case creates one or more stores with the closure. All of them must use the same storage, which must be empty when the
+/// case begins. For a store in memory, return the same object each time.
 public enum TokenStoreSuite {
-    /// A test of one requirement.
+    /// A test of one requirement for stores.
     public struct Case: Sendable, CustomStringConvertible {
         /// The requirement, as a sentence.
         public let description: String
@@ -31,18 +31,20 @@ public enum TokenStoreSuite {
         public func run(_ makeStore: () async throws -> any TokenStore) async throws { try await body(makeStore) }
     }
 
-    /// The error thrown when a store fails a case.
+    /// The error that a case throws if a store doesn't meet its requirement.
     public struct Failure: DescribedError, Sendable {
         /// How the store violated the requirement, as a sentence.
         public let description: String
-        /// Always 1.
+        /// The code of the `NSError`, always 1, because there is only one kind of failure.
         public var errorCode: Int { 1 }
-        /// "Errand.TokenStoreSuite.Failure"
+        /// The domain of the `NSError`: "Errand.TokenStoreSuite.Failure".
         public static var errorDomain: String { "Errand.TokenStoreSuite.Failure" }
     }
 
     /// The cases for every store.
     public static let cases: [Case] = basics + secrets + concurrency
+    /// Further cases for a store that implements `exclusively(_:)`, because several sessions or processes share its place.
+    public static let exclusionCases: [Case] = exclusion
 
     private static func expect(_ condition: Bool, _ what: String) throws {
         if !condition { throw Failure(description: what) }
@@ -57,47 +59,50 @@ public enum TokenStoreSuite {
     }
 
     private static let basics: [Case] = [
-        Case("an empty store has no token, and removing nothing is fine") { make in
+        Case("an empty store has no token, and removing a missing token succeeds") { make in
             let store = try await make()
             try expect(try await store.load() == nil, "a token exists that was never stored")
             try await store.remove()
             try expect(try await store.load() == nil, "a token exists after a removal")
         },
-        Case("a token is returned with all its parts, and again") { make in
+        Case("a token is returned with all its parts, each time it's read") { make in
             let store = try await make()
             try await store.save(token(1))
-            try expect(try await store.load() == token(1), "the token is another")
-            try expect(try await store.load() == token(1), "the second reading differs")
+            try expect(try await store.load() == token(1), "the token differs from the saved token")
+            try expect(try await store.load() == token(1), "the second read returned something else")
         },
         Case("parts that a token doesn't have are missing afterward, too") { make in
             let store = try await make()
             try await store.save(token(1))
             try await store.save(OAuthToken("bare"))
-            try expect(try await store.load() == OAuthToken("bare"), "parts of the old token are left")
+            try expect(
+                try await store.load() == OAuthToken("bare"), "parts of the old token are still in the stored one")
         },
         Case("a new token replaces the old one, whether it's longer or shorter") { make in
             let store = try await make()
             for (number, length) in [40, 20_000, 1, 300].enumerated() {
                 try await store.save(token(number, length: length))
-                try expect(try await store.load() == token(number, length: length), "token \(number) is another")
+                try expect(
+                    try await store.load() == token(number, length: length),
+                    "token \(number) differs from the saved token")
             }
         },
         Case("a removed token is gone, and another one can be stored") { make in
             let store = try await make()
             try await store.save(token(1))
             try await store.remove()
-            try expect(try await store.load() == nil, "the token is still there")
+            try expect(try await store.load() == nil, "the token still exists after its removal")
             try await store.save(token(2))
-            try expect(try await store.load() == token(2), "the token after the removal is another")
+            try expect(try await store.load() == token(2), "the token after the removal differs from the saved token")
         },
         Case("two stores of one place see each other's tokens") { make in
             let (one, two) = (try await make(), try await make())
             try await one.save(token(1))
-            try expect(try await two.load() == token(1), "the other store doesn't have the token")
+            try expect(try await two.load() == token(1), "the other store doesn't return the token that was saved")
             try await two.save(token(2))
-            try expect(try await one.load() == token(2), "the store has the token that the other one replaced")
+            try expect(try await one.load() == token(2), "the store returns a token that the other store has replaced")
             try await one.remove()
-            try expect(try await two.load() == nil, "the token that the other store removed is still there")
+            try expect(try await two.load() == nil, "the store returns a token that the other store has removed")
         },
     ]
 
@@ -125,16 +130,73 @@ public enum TokenStoreSuite {
                             guard let found = try await store.load() else {
                                 throw Failure(description: "the token is missing while it's replaced")
                             }
-                            let number = Int(found.expiry?.timeIntervalSince1970 ?? 0) - 1_700_000_000
-                            let length = number / 8 * 100
-                            try expect(found == token(number, length: length), "a token of parts of several")
+                            let length = number(of: found) / 8 * 100
+                            try expect(
+                                found == token(number(of: found), length: length),
+                                "a token is made of parts of several tokens")
                         }
                     }
                 }
                 try await group.waitForAll()
             }
             try await store.save(token(1000))
-            try expect(try await store.load() == token(1000), "the last token isn't the one that was written last")
+            try expect(try await store.load() == token(1000), "the stored token isn't the token that was written last")
         }
     ]
+
+    private struct Thrown: Error {}
+
+    private static let exclusion: [Case] = [
+        Case("a closure's result and its error reach the caller, and the next closure runs") { make in
+            let store = try await make()
+            try expect(try await store.exclusively { 7 } == 7, "the closure's result didn't reach the caller")
+            do {
+                try await store.exclusively { throw Thrown() }
+                throw Failure(description: "the closure's error didn't reach the caller")
+            } catch is Thrown {}
+            try expect(
+                try await store.exclusively { 8 } == 8,
+                "after an error, the next closure's result didn't reach the caller")
+        },
+        Case("closures of several stores of one place run one at a time: none loses the change of another") { make in
+            let (tasks, rounds) = (4, 6)
+            try await make().save(token(0))
+            var stores: [any TokenStore] = []
+            for _ in 0..<tasks { stores.append(try await make()) }
+            try await withThrowingTaskGroup { group in
+                for store in stores {
+                    group.addTask {
+                        for _ in 0..<rounds {
+                            try await store.exclusively {
+                                let number = number(of: try await store.load())
+                                for _ in 0..<20 { await Task.yield() }
+                                try await store.save(token(number + 1))
+                            }
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let last = number(of: try await make().load())
+            try expect(last == tasks * rounds, "\(tasks * rounds - last) changes of the token are lost")
+        },
+        Case("a closure that waits can be cancelled, and the next one runs") { make in
+            let (one, two) = (try await make(), try await make())
+            try await one.exclusively {
+                let waiting = Task { try await two.exclusively {} }
+                waiting.cancel()
+                do {
+                    try await waiting.value
+                    throw Failure(description: "a cancelled closure ran during another one")
+                } catch is CancellationError {}
+            }
+            try expect(
+                try await two.exclusively { 9 } == 9,
+                "after a cancelled wait, the next closure's result didn't reach the caller")
+        },
+    ]
+
+    private static func number(of token: OAuthToken?) -> Int {
+        Int(token?.expiry?.timeIntervalSince1970 ?? 0) - 1_700_000_000
+    }
 }

@@ -5,7 +5,9 @@
 // Engine/   connects both: changes, deliveries, refusals
 
 import Errand
+@_exported public import ErrandBackoff
 import ErrandEssentials
+import ErrandStates
 
 /// A queue of requests that is stored on the disk and sent when a network is available.
 ///
@@ -45,7 +47,7 @@ public final class Outbox: Sendable {
         _ request: R, after dependencies: [OutboxEntry.ID]
     ) async throws -> OutboxEntry.ID {
         guard let id = try await engine.add(request, dependencies.map(\.rawValue)) else {
-            throw OutboxError(.closed, "nothing was stored")
+            throw OutboxError(.closed, "the outbox is closed, so the request wasn't stored")
         }
         return OutboxEntry.ID(rawValue: id)
     }
@@ -81,10 +83,11 @@ public final class Outbox: Sendable {
     /// The current state, then the state after each change. A slow reader gets only the latest.
     public var states: OutboxStates { OutboxStates(engine: engine) }
 
-    /// Ends the waits after failures. Call it when the system reports that the network is back, for example.
+    /// Ends the waits after failures, so entries are sent now. Call it, for example, when the system reports that the
+    /// network is back.
     public func networkIsBack() { engine.networkIsBack() }
 
-    /// Starts no more deliveries. Deliveries in progress continue.
+    /// Stops starting deliveries, until ``resume()`` is called. Deliveries in progress continue.
     public func pause() { engine.setPaused(true) }
 
     /// Resumes sending after ``pause()``.
@@ -101,12 +104,12 @@ public final class Outbox: Sendable {
 public struct OutboxStates: AsyncSequence, Sendable {
     let engine: OutboxEngine
 
-    /// Creates an independent iterator.
+    /// Creates an iterator over the states. Each iterator is independent.
     public func makeAsyncIterator() -> Iterator {
         Iterator(versions: engine.versions.states.makeAsyncIterator(), engine: engine)
     }
 
-    /// The iterator of ``OutboxStates``.
+    /// Reads the states of an ``OutboxStates`` sequence.
     public struct Iterator: AsyncIteratorProtocol {
         var versions: AsyncStream<UInt64>.Iterator
         weak var engine: OutboxEngine?

@@ -1,4 +1,5 @@
 public import Errand
+public import ErrandBackoff
 public import ErrandEssentials
 
 /// The limits and waits of an ``Outbox``. Values out of range are replaced by the nearest valid value.
@@ -9,19 +10,19 @@ public import ErrandEssentials
 /// let outbox = try await agent.outbox(at: directory, sending: types, options: options)
 /// ```
 public struct OutboxOptions: Sendable {
-    /// The number of lanes sent at the same time. Defaults to 4.
+    /// How many lanes are sent at the same time. Defaults to 4.
     public var maximumConcurrent: Int
     /// How long a lane waits after a temporary failure. Defaults to 1 second, doubling up to 5 minutes, with jitter. A
     /// `Retry-After` from the server can extend the wait, up to one hour.
     public var backoff: Backoff
-    /// The maximum number of entries. Defaults to 10,000.
+    /// The maximum number of entries, beyond which `enqueue` throws `queueFull`. Defaults to 10,000.
     public var maximumEntries = 10_000
-    /// The maximum size of all entries in bytes. Defaults to 64 MiB.
+    /// The maximum size of all entries in bytes, beyond which `enqueue` throws `queueFull`. Defaults to 64 MiB.
     public var maximumBytes = 64 << 20
     /// The maximum size of one encoded request in bytes. Defaults to 1 MiB; at most 16 MiB.
     public var maximumEntryBytes = 1 << 20
-    /// The maximum age of entries whose request doesn't set one. Defaults to `nil`: no limit. Measured by the
-    /// calendar's clock.
+    /// The maximum age of entries whose request doesn't set one. Defaults to `nil`: no limit. Measured in
+    /// calendar time, which continues while the device is off.
     public var maximumAge: Duration?
     /// Whether this process may send. Defaults to `true`. Set it to `false` in a process that only enqueues, such as an
     /// app extension.
@@ -32,10 +33,10 @@ public struct OutboxOptions: Sendable {
     /// Returns whether an error is temporary, so the entry waits and is sent again. Defaults to `nil`. Network errors,
     /// connection security errors, and retryable statuses such as 503 are always temporary.
     public var repeatsError: (@Sendable (any Error) -> Bool)?
-    /// The call options of each delivery.
+    /// The options of each delivery, for example accessories and tags. Defaults to empty options.
     public var call = CallOptions()
 
-    /// Creates options with the defaults of the properties.
+    /// Creates options. Every argument has the default of its property.
     public init(
         maximumConcurrent: Int = 4, backoff: Backoff = Backoff(base: .seconds(1), maximumDelay: .seconds(300))
     ) {

@@ -1,5 +1,6 @@
 public import Errand
 import ErrandEssentials
+import ErrandStates
 import Synchronization
 
 /// Loads pages of a list for a screen, in any order, and holds the state that the screen shows.
@@ -25,7 +26,7 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
         public internal(set) var pages: [Page<Item, Output>] = [] {
             didSet { pagesVersion &+= 1 }
         }
-        /// Whether a page is loading.
+        /// Whether a page is being loaded, for a spinner.
         public internal(set) var isLoading = false
         /// The error of the last load, or `nil` if it was cancelled. The next load resets it.
         public internal(set) var error: (any Error)? {
@@ -84,9 +85,13 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
         guarded = Mutex(Guarded(start: self.start.index))
     }
 
-    /// Creates a controller for the list of a request. For the other parameters, see the initializer with a list.
+    /// Creates a controller for the list of a request, without loading a page.
     ///
-    /// - Parameter request: a request for a page of the list.
+    /// - Parameters:
+    ///   - request: a request for a page of the list.
+    ///   - start: the position that ``next()`` starts with, for example a stored position. Defaults to the first page.
+    ///   - agent: sends the requests.
+    ///   - options: the options for every request.
     public convenience init<R: PagedRequest>(
         _ request: R, startingAt start: PagePosition? = nil, on agent: some Agent, options: CallOptions = CallOptions()
     ) where R.Item == Item, R.Output == Output {
@@ -95,7 +100,7 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
 
     deinit { guarded.withLock { $0.task }?.cancel() }
 
-    /// The current state.
+    /// The state that a screen should show now.
     public var state: State { broadcaster.state }
 
     /// The current state and every later state. A slow reader gets only the latest. Ends with the controller.

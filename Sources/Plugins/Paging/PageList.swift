@@ -13,7 +13,7 @@ import Synchronization
 /// for try await user in agent.items(of: users) { show(user) }
 /// ```
 public struct PageList<Item: Sendable, Output: Sendable>: Sendable {
-    /// The first page.
+    /// The position of the list's first page.
     public let first: PagePosition
     private let send: @Sendable (PagePosition, any Agent, CallOptions) async throws -> Page<Item, Output>
 
@@ -162,6 +162,8 @@ final class SourceWatch: Accessory {
     private let state = Mutex<URL?>(nil)
 
     var url: URL? { state.withLock { $0 } }
+
+    func observesNotes(of kind: ActivityKind) -> Bool { false }
 
     func activity(_ activity: Activity, did event: ActivityEvent) {
         switch event {

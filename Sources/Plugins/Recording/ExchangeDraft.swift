@@ -8,6 +8,7 @@ final class ExchangeDraft: Sendable {
     private struct State {
         var response: RecordedExchange.ClearResponse?
         var messages: SocketMessages?
+        /// The start of the activity's next exchange, if this exchange hadn't received a response by then and never did.
         var supersededAt: Duration?
         var timeToHead: Duration?
         /// The event with the timings. Keeping the event is cheaper than copying its many fields.
@@ -35,9 +36,6 @@ final class ExchangeDraft: Sendable {
     var isComplete: Bool { state.withLock { $0.response != nil && $0.timings != nil } }
 
     var opensSocket: Bool { state.withLock { $0.response?.status == 101 } && request.headers.requestsWebSocket }
-
-    /// The start of the activity's next exchange, if this exchange hadn't received a response by then and never did.
-    var supersededAt: Duration? { state.withLock { $0.supersededAt } }
 
     func supersede(at now: Duration) { state.withLock { $0.supersededAt = now } }
 
@@ -103,21 +101,21 @@ final class ExchangeDraft: Sendable {
         return 600 + request.url.utf8.count + 120 * (request.headers.count + fields) + bytes
     }
 
-    /// Returns the exchange with its secrets masked, without activity, end and outcome.
-    func masked(_ label: String, _ secrets: inout HeaderSecrets) -> RecordedExchange {
+    /// Returns the exchange with its secrets masked.
+    func masked(_ ending: EndedExchange.Ending, _ secrets: inout HeaderSecrets) -> RecordedExchange {
         // After unlocking, because this searches the whole exchange for secrets.
         let state = state.withLock { $0 }
         // Events leave out streamed bodies, so count the bytes transferred.
         let passed = max(state.progress.received, Int64(state.received.count))
         let length = state.response?.length.flatMap { $0 > 0 ? $0 : nil } ?? passed
-        var exchange = RecordedExchange(
-            masking: request, sent: state.sent, state.response, received: state.received, receivedLength: length,
-            state.messages, label, date, secrets.redactor(knowing: request.headers, state.response?.headers))
-        (exchange.attempt, exchange.hop) = (attempt, hop)
-        exchange.offset = start
-        exchange.timeToHead = state.timeToHead
-        if case .timings(let timings)? = state.timings { exchange.timings = timings }
-        return exchange
+        let parts = RecordedExchange.maskedParts(
+            request, state.sent, state.response, state.received, length, state.messages, ending.label,
+            secrets.redactor(knowing: request.headers, state.response?.headers))
+        let timings: TransferTimings? = if case .timings(let timings)? = state.timings { timings } else { nil }
+        return RecordedExchange(
+            parts, activity: ending.activity, parent: ending.parent, attempt: attempt, hop: hop, date: date,
+            offset: start, duration: (state.supersededAt ?? ending.end) - start, timeToHead: state.timeToHead,
+            timings: timings, outcome: ending.outcome)
     }
 }
 
@@ -151,24 +149,35 @@ final class EndedExchange: Sendable {
         self.ending = ending
     }
 
-    /// - Parameter secrets: those of the exchange that was masked before.
-    func masked(_ secrets: inout HeaderSecrets) -> RecordedExchange {
+    /// Masks the secrets of the exchange. Returns its approximate memory use in bytes.
+    func mask(_ secrets: inout HeaderSecrets) -> Int {
+        let known = state.withLock { $0 }
+        switch known {
+        case .masked(let exchange): return exchange.approximateByteCount
+        case .clear(let draft):
+            let exchange = draft.masked(ending, &secrets)
+            let cost = exchange.approximateByteCount
+            state.withLock { $0 = .masked(exchange) }
+            return withExtendedLifetime(known) { cost }
+        }
+    }
+
+    /// Returns the exchange with its secrets masked.
+    ///
+    /// - Parameters:
+    ///   - secrets: the secrets in the headers of the exchange that was masked last. Most exchanges share them, so they
+    ///     aren't determined again.
+    ///   - isKept: whether the exchange may be read again.
+    func masked(_ secrets: inout HeaderSecrets, isKept: Bool = true) -> RecordedExchange {
         let known = state.withLock { $0 }
         // After unlocking, because this searches the whole exchange for secrets.
         switch known {
         case .masked(let exchange): return exchange
         case .clear(let draft):
-            let exchange = exchange(of: draft, &secrets)
-            state.withLock { $0 = .masked(exchange) }
+            let exchange = draft.masked(ending, &secrets)
+            if isKept { state.withLock { $0 = .masked(exchange) } }
             return withExtendedLifetime(known) { exchange }
         }
-    }
-
-    private func exchange(of draft: ExchangeDraft, _ secrets: inout HeaderSecrets) -> RecordedExchange {
-        var exchange = draft.masked(ending.label, &secrets)
-        (exchange.activity, exchange.parent, exchange.outcome) = (ending.activity, ending.parent, ending.outcome)
-        exchange.duration = (draft.supersededAt ?? ending.end) - draft.start
-        return exchange
     }
 }
 

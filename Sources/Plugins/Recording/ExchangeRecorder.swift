@@ -22,7 +22,7 @@ import Synchronization
 /// it receives bounded copies of the transferred bytes. Several agents can share it. Safe to use from any thread.
 public final class ExchangeRecorder: Accessory {
     private struct State: Sendable {
-        var running = NumberedObjects()
+        var running = NumberedTable<ActivityDraft>()
         var exchanges: BoundedHistory<EndedExchange>
         /// The position of the first exchange that the queue hasn't masked yet.
         var clear = 0
@@ -31,7 +31,7 @@ public final class ExchangeRecorder: Accessory {
         var metrics: NetworkMetrics
     }
 
-    /// The maximum number of bytes to keep of each body.
+    /// The maximum number of bytes to keep of each body; the rest is dropped. Defaults to 0.
     public let maximumBodyBytes: Int
     private let maximumExchanges: Int
     private let maximumBytes: Int
@@ -80,11 +80,14 @@ public final class ExchangeRecorder: Accessory {
             metrics: NetworkMetrics(maximumHosts: maximumHosts))
     }
 
-    /// Whether the recorder keeps messages.
+    /// Whether the recorder keeps messages of WebSockets: `true` unless a limit is 0.
     public var observesMessages: Bool { maximumSocketMessages > 0 }
 
-    /// The exchanges and activities that have ended so far, followed by the handshakes of open sockets.
-    public var recording: Recording { recording(of: state.withLock { $0 }) }
+    /// True for streams, whose notes contain their counts. The recorder doesn't keep other notes.
+    public func observesNotes(of kind: ActivityKind) -> Bool { kind == .stream }
+
+    /// The exchanges and activities that have ended so far, followed by the opening handshakes of open WebSockets.
+    public var recording: Recording { recording(of: state.withLock { $0 }, isKept: true) }
 
     /// The counters of all activities that have ended so far, including dropped activities.
     public var metrics: NetworkMetrics { state.withLock { $0.metrics } }
@@ -99,21 +102,22 @@ public final class ExchangeRecorder: Accessory {
             swap(&new, &state)
             return new
         }
-        return recording(of: old)
+        return recording(of: old, isKept: false)
     }
 
-    private func recording(of state: State) -> Recording {
-        let sockets = state.running.all.compactMap { ($0 as? ActivityDraft)?.known.socket }
+    /// - Parameter isKept: whether the recorder keeps the exchanges.
+    private func recording(of state: State, isKept: Bool) -> Recording {
+        let sockets = state.running.all.compactMap(\.known.socket)
             .sorted { $0.handshake.start < $1.handshake.start }
-        let open = sockets.map { EndedExchange($0.handshake, $0.ending) }
+        let ended = state.exchanges.all + sockets.map { EndedExchange($0.handshake, $0.ending) }
         var secrets = HeaderSecrets(redaction)
         return Recording(
-            exchanges: (state.exchanges.all + open).map { $0.masked(&secrets) }, activities: state.activities.all,
+            exchanges: ended.map { $0.masked(&secrets, isKept: isKept) }, activities: state.activities.all,
             droppedExchanges: state.exchanges.dropped, droppedActivities: state.activities.dropped,
             metrics: state.metrics)
     }
 
-    /// Records an event.
+    /// Records an event. The agent calls it, so your app doesn't need to.
     public func activity(_ activity: Activity, did event: ActivityEvent) {
         switch event {
         case .willStart:
@@ -151,7 +155,7 @@ public final class ExchangeRecorder: Accessory {
     private func draft(of activity: Activity) -> ActivityDraft? { draft(of: activity.id) }
 
     private func draft(of id: Activity.ID) -> ActivityDraft? {
-        state.withLock { $0.running[id.rawValue] as? ActivityDraft }
+        state.withLock { $0.running[id.rawValue] }
     }
 
     private func record(
@@ -183,7 +187,7 @@ public final class ExchangeRecorder: Accessory {
     private func maskEnded() {
         var secrets = HeaderSecrets(redaction)
         while let (exchange, position) = nextToMask() {
-            let cost = exchange.masked(&secrets).approximateByteCount
+            let cost = exchange.mask(&secrets)
             state.withLock { state in
                 if state.exchanges[position] === exchange { state.exchanges.setCost(cost, at: position) }
             }
@@ -204,7 +208,7 @@ public final class ExchangeRecorder: Accessory {
 
     private func end(_ activity: Activity, _ outcome: ActivityOutcome) {
         let now = now
-        guard let running = state.withLock({ $0.running.remove(activity.id.rawValue) as? ActivityDraft })
+        guard let running = state.withLock({ $0.running.remove(activity.id.rawValue) })
         else { return }
         let (draft, label, recorded) = (running.take(), activity.label, RecordedOutcome(outcome))
         for exchange in draft.pending { record(exchange, ending(of: activity, label, nil, now)) }
@@ -226,14 +230,12 @@ public final class ExchangeRecorder: Accessory {
         _ recorded: RecordedOutcome, _ now: Duration
     ) -> RecordedActivity {
         let start = origin.duration(to: activity.start)
-        var ended = RecordedActivity(
+        let response: HTTPResponse? = if case .success(let response) = outcome { response } else { nil }
+        return RecordedActivity(
             id: activity.id, parent: activity.parent, kind: activity.kind,
             label: maximumExchanges > 0 ? redaction.url(label) : "", host: draft.host, date: date, offset: start,
-            duration: now - start, outcome: recorded, bytesSent: draft.progress.sent,
-            bytesReceived: draft.progress.received)
-        ended.stream = draft.stream
-        if case .success(let response?) = outcome { (ended.status, ended.source) = (response.status, response.source) }
-        return ended
+            duration: now - start, outcome: recorded, status: response?.status, source: response?.source,
+            bytesSent: draft.progress.sent, bytesReceived: draft.progress.received, stream: draft.stream)
     }
 
     /// Keeps a socket's opening handshake with the socket's activity, to collect its messages. Returns `false` for
@@ -267,7 +269,13 @@ struct BoundedHistory<Element: Sendable>: Sendable {
     init(limit: Int, costLimit: Int) { (self.limit, self.costLimit) = (max(0, limit), max(0, costLimit)) }
 
     /// All elements, oldest first.
-    var all: [Element] { elements[first...].compactMap(\.element) }
+    var all: [Element] {
+        var all: [Element] = []
+        all.reserveCapacity(elements.count - first)
+        // Without closures, which would copy each element once more.
+        for index in first..<elements.count { if let element = elements[index].element { all.append(element) } }
+        return all
+    }
 
     /// The position of the next element, counting every element ever added.
     var end: Int { dropped + elements.count - first }
@@ -277,7 +285,7 @@ struct BoundedHistory<Element: Sendable>: Sendable {
         position < dropped || position >= end ? nil : elements[first + position - dropped].element
     }
 
-    mutating func append(_ element: Element, cost new: Int) {
+    mutating func append(_ element: consuming Element, cost new: Int) {
         elements.append((element, new))
         cost += new
         drop()

@@ -10,7 +10,7 @@ public struct RecordedBody: Sendable, Hashable {
     public var copiedBytes: Int
     /// The size of the whole body in bytes, if known.
     public var length: Int64?
-    /// The `Content-Type`.
+    /// The body's `Content-Type`, or `nil` if it isn't known.
     public var contentType: String?
     /// Why the copy was left out, in words, or `nil` if it wasn't.
     public var omission: String?
@@ -74,11 +74,13 @@ extension RecordedBody {
     init(
         redacting data: Data, _ contentType: String?, coding: String?, length: Int64?, _ redactor: inout Redactor
     ) {
-        self.init(Data(), length: length, contentType: contentType, copiedBytes: data.count)
+        var (shown, omission): (Data, String?) = (Data(), nil)
         switch redactor.body(data, contentType: contentType, contentCoding: coding) {
-        case .shown(let bytes): self.data = bytes
+        case .shown(let bytes): shown = bytes
         case .omitted(let reason): omission = "left out: \(reason)"
         }
+        (self.data, self.length, self.contentType) = (shown, length, contentType)
+        (copiedBytes, self.omission) = (data.count, omission)
     }
 
     /// Masks the secrets that a redactor remembers.

@@ -1,6 +1,5 @@
 public import Errand
 public import ErrandEssentials
-import ErrandSupport
 
 /// One request sent and its response, from a recorder or a file, with secrets masked and bodies bounded.
 ///
@@ -8,17 +7,17 @@ import ErrandSupport
 public struct RecordedExchange: Sendable, Hashable {
     /// The request as it was sent.
     public struct Request: Sendable, Hashable {
-        /// The request's method.
+        /// The method of the request.
         public var method: HTTPMethod
         /// The absolute URL without credentials and fragment, with secret query items masked. It's a string because the
         /// mask isn't valid in a URL.
         public var url: String
         /// The header fields, with secrets masked.
         public var headers: HTTPHeaders
-        /// The body.
+        /// The request's body, as far as it was copied.
         public var body: RecordedBody
 
-        /// Creates a request.
+        /// Creates a request. By default, a GET without headers or a body.
         public init(
             _ method: HTTPMethod = .get, _ url: String, headers: HTTPHeaders = [:],
             body: RecordedBody = RecordedBody()
@@ -29,18 +28,18 @@ public struct RecordedExchange: Sendable, Hashable {
 
     /// The response as it was received.
     public struct Response: Sendable, Hashable {
-        /// The status code.
+        /// The response's status code.
         public var status: Int
         /// The HTTP version: "1.1", "2" or "3", or `nil` if the transport didn't report it.
         public var version: String?
         /// The header fields, with secrets masked.
         public var headers: HTTPHeaders
-        /// The body. Its content coding is undone if the transport undid it.
+        /// The response's body, as far as it was copied. Its content coding is undone if the transport undid it.
         public var body: RecordedBody
         /// The target of a redirect as named in `Location`, with secrets masked, or `nil` without that field.
         public var redirectURL: String?
 
-        /// Creates a response.
+        /// Creates a response. By default, without headers and a body.
         public init(
             status: Int, version: String? = nil, headers: HTTPHeaders = [:], body: RecordedBody = RecordedBody(),
             redirectURL: String? = nil
@@ -50,9 +49,9 @@ public struct RecordedExchange: Sendable, Hashable {
         }
     }
 
-    /// The request.
+    /// The request that was sent.
     public var request: Request
-    /// The response, or `nil` if its head didn't arrive.
+    /// The response that was received, or `nil` if its head didn't arrive.
     public var response: Response?
     /// The messages of the WebSocket that this exchange opened, so far or until it closed. `nil` for other exchanges.
     public var webSocket: RecordedWebSocket?
@@ -100,10 +99,11 @@ extension RecordedExchange {
 
     /// The approximate memory use in bytes. Use it to bound a collection of exchanges.
     public var approximateByteCount: Int {
-        let headers = [request.headers, response?.headers ?? [:]].joined()
-        return headers.reduce(into: 600 + request.url.utf8.count + label.utf8.count) { sum, field in
-            sum += 80 + field.name.rawName.utf8.count + field.value.utf8.count
-        } + request.body.data.count + (response?.body.data.count ?? 0) + (webSocket?.approximateByteCount ?? 0)
+        func count(_ headers: HTTPHeaders) -> Int {
+            headers.reduce(0) { $0 + 80 + $1.name.rawName.utf8.count + $1.value.utf8.count }
+        }
+        return 600 + request.url.utf8.count + label.utf8.count + count(request.headers) + request.body.data.count
+            + (response.map { count($0.headers) + $0.body.data.count } ?? 0) + (webSocket?.approximateByteCount ?? 0)
     }
 }
 
@@ -141,28 +141,48 @@ extension RecordedExchange {
         masking request: ClearRequest, sent: Data, _ response: ClearResponse?, received: Data, receivedLength: Int64?,
         _ messages: SocketMessages?, _ label: String, _ date: Date, _ redactor: Redactor
     ) {
-        var redactor = redactor
+        let parts = Self.maskedParts(request, sent, response, received, receivedLength, messages, label, redactor)
+        self.init(parts, date: date)
+    }
+
+    /// Creates an exchange from its masked parts. Sets all values at once, because each change of the whole exchange
+    /// would copy it.
+    init(
+        _ parts: consuming MaskedParts, activity: Activity.ID? = nil, parent: Activity.ID? = nil, attempt: Int = 1,
+        hop: Int = 1, date: Date, offset: Duration = .zero, duration: Duration = .zero, timeToHead: Duration? = nil,
+        timings: TransferTimings? = nil, outcome: RecordedOutcome? = nil
+    ) {
+        (request, response, webSocket, label) = parts
+        (self.activity, self.parent) = (activity, parent)
+        (self.attempt, self.hop) = (attempt, hop)
+        (self.date, self.offset, self.duration) = (date, offset, duration)
+        (self.timeToHead, self.timings, self.outcome) = (timeToHead, timings, outcome)
+    }
+
+    /// The parts of an exchange that may contain secrets, with the secrets masked.
+    typealias MaskedParts = (request: Request, response: Response?, webSocket: RecordedWebSocket?, label: String)
+
+    static func maskedParts(
+        _ request: ClearRequest, _ sent: Data, _ response: ClearResponse?, _ received: Data, _ receivedLength: Int64?,
+        _ messages: SocketMessages?, _ label: String, _ redactor: consuming Redactor
+    ) -> MaskedParts {
         // Search everything for secrets first: a secret of one part is masked in all parts.
-        self.init(
-            request: Request(request, sent, &redactor),
-            response: response.map { Response($0, received, receivedLength, &redactor) },
-            label: redactor.url(label), date: date)
-        webSocket = messages?.masked(&redactor)
-        mask(redactor)
+        var request = Request(request, sent, &redactor)
+        var response = response.map { Response($0, received, receivedLength, &redactor) }
+        let label = redactor.url(label)
+        var webSocket = messages?.masked(&redactor)
+        request.mask(redactor)
+        response?.mask(redactor)
+        webSocket?.mask(redactor)
+        return (request, response, webSocket, redactor.masking(label))
     }
 
     /// Masks the secrets that a redactor remembers, for example from another exchange.
     public mutating func mask(_ redactor: Redactor) {
-        request.url = redactor.masking(request.url)
-        request.headers = request.headers.masked(redactor)
-        request.body.mask(redactor)
+        request.mask(redactor)
+        response?.mask(redactor)
         label = redactor.masking(label)
         webSocket?.mask(redactor)
-        guard var response else { return }
-        response.headers = response.headers.masked(redactor)
-        response.redirectURL = response.redirectURL.map { redactor.masking($0) }
-        response.body.mask(redactor)
-        self.response = response
     }
 }
 
@@ -203,6 +223,12 @@ extension RecordedExchange.Request {
             coding: request.headers[.contentEncoding], length: request.length, &redactor)
         self.init(request.method, url, headers: headers, body: body)
     }
+
+    fileprivate mutating func mask(_ redactor: Redactor) {
+        url = redactor.masking(url)
+        headers = redactor.masking(headers)
+        body.mask(redactor)
+    }
 }
 
 extension RecordedExchange.Response {
@@ -211,7 +237,8 @@ extension RecordedExchange.Response {
     ) {
         let headers = redactor.headers(response.headers)
         // A stream may not know its length, so 0 counts as unknown too.
-        let known = [length, response.length].compactMap(\.self).first { $0 > 0 }
+        func positive(_ length: Int64?) -> Int64? { (length ?? 0) > 0 ? length : nil }
+        let known = positive(length) ?? positive(response.length)
         let redirectURL = response.headers[.location].map { redactor.url($0) }
         let body = RecordedBody(
             redacting: received, response.headers[.contentType], coding: response.headers[.contentEncoding],
@@ -219,36 +246,29 @@ extension RecordedExchange.Response {
         self.init(
             status: response.status, version: response.version, headers: headers, body: body, redirectURL: redirectURL)
     }
-}
 
-extension HTTPHeaders {
-    fileprivate func masked(_ redactor: Redactor) -> HTTPHeaders {
-        // Usually `Redactor.headers` has left no secret in them.
-        if allSatisfy({ redactor.masking($0.value).hasSameBytes(as: $0.value) }) { return self }
-        return HTTPHeaders(
-            map { field in
-                var field = field
-                field.value = redactor.masking(field.value)
-                return field
-            })
+    fileprivate mutating func mask(_ redactor: Redactor) {
+        headers = redactor.masking(headers)
+        redirectURL = redirectURL.map { redactor.masking($0) }
+        body.mask(redactor)
     }
 }
 
 /// The consecutive phases of an exchange. A phase is `nil` if it didn't happen or isn't known.
 public struct ExchangePhases: Sendable, Hashable {
-    /// The time spent waiting for a connection.
+    /// How long the request waited for a connection.
     public var blocked: Duration?
-    /// The time to look up the host's name.
+    /// How long the lookup of the host's name took.
     public var nameLookup: Duration?
-    /// The time to open the connection, without TLS.
+    /// How long it took to open the connection, without TLS.
     public var connect: Duration?
-    /// The time to secure the connection.
+    /// How long it took to secure the connection.
     public var secure: Duration?
-    /// The time to send the request and its body.
+    /// How long it took to send the request and its body.
     public var send: Duration?
-    /// The time until the first byte of the response. Includes sending the request if ``send`` isn't known.
+    /// How long it took until the first byte of the response. Includes sending the request if ``send`` isn't known.
     public var wait: Duration
-    /// The time to receive the response.
+    /// How long it took to receive the response.
     public var receive: Duration
 
     /// The sum of all phases.

@@ -5,18 +5,19 @@ import ErrandEssentials
 ///
 /// Secrets are masked and bodies are left out.
 public struct ReplayError: CodedError, Sendable {
-    /// The kind of failure. Codes are stable and suitable for metrics.
+    /// The type of the error's codes. New codes may be added, so write a `default` in a `switch`.
     public typealias Code = FailureCode<ReplayError>
 
-    /// The kind of failure.
+    /// The kind of failure, to switch over. Stable, and suitable for metrics.
     public var code: Code
-    /// The request, or `nil` for ``Code/unusedEntries``.
+    /// The request that couldn't be answered, or `nil` for ``Code/unusedEntries``.
     public var request: HTTPRequest?
     /// The recorded request with the fewest differences, or `nil` if the recording is empty.
     public var nearest: ReplayEntry?
-    /// The differences from it, one per line, such as "query page: recorded 2, requested 3".
+    /// How the request differs from the nearest entry, one line for each difference, such as "query page: recorded 2,
+    /// requested 3".
     public var differences: [String]
-    /// The entries that weren't used, for ``Code/unusedEntries``.
+    /// For ``Code/unusedEntries``, the entries that weren't used; otherwise empty.
     public var unused: [ReplayEntry]
     private var url = ""
 
@@ -37,7 +38,7 @@ public struct ReplayError: CodedError, Sendable {
         case .unusedEntries:
             let lines =
                 unused.prefix(20).map(\.description) + (unused.count > 20 ? ["and \(unused.count - 20) more"] : [])
-            return (["no request asked for \(unused.count) recorded entries:"] + lines).joined(separator: "\n  ")
+            return (["recorded entries that no request asked for (\(unused.count)):"] + lines).joined(separator: "\n  ")
         case .exhausted:
             return "\(url) was requested more often than it was recorded: \(differences.joined(separator: ", "))"
         case .notReplayed: return "\(url) opens a connection for another protocol, such as a WebSocket"
@@ -78,12 +79,12 @@ extension HTTPRequest {
 ///
 /// The description doesn't contain anything from the file except names of the format.
 public struct HARError: CodedError, Sendable, Hashable {
-    /// The kind of failure. Codes are stable and suitable for metrics.
+    /// The type of the error's codes. New codes may be added, so write a `default` in a `switch`.
     public typealias Code = FailureCode<HARError>
 
-    /// The kind of failure.
+    /// The kind of failure, to switch over. Stable, and suitable for metrics.
     public var code: Code
-    /// A sentence that describes the failure: the expected and the actual value.
+    /// What failed, in one sentence with the expected and the actual value.
     public var message: String
     /// The path of the value, such as "log.entries[3].request.url", with indices from 0. Empty for the whole file.
     public var path: String
@@ -95,7 +96,7 @@ public struct HARError: CodedError, Sendable, Hashable {
         (self.code, self.message, self.path, self.byte) = (code, message, path, byte)
     }
 
-    /// The code, the message and the position.
+    /// The code, the message and the position in the file.
     public var description: String {
         let place = [path.isEmpty ? nil : path, byte.map { "byte \($0)" }].compactMap(\.self).joined(separator: ", ")
         return place.isEmpty ? "\(code): \(message)" : "\(code): \(message) (\(place))"

@@ -1,4 +1,5 @@
 import Errand
+import ErrandContentCodings
 import ErrandEssentials
 import ErrandRecording
 import Synchronization
@@ -121,7 +122,7 @@ final class ReplayRecorder: Sendable {
         var (request, sent) = (draft.request, draft.upload.data.withLock { $0 })
         // Coded bodies can't be masked, and two codings of the same content may differ.
         if let coding = request.headers[.contentEncoding],
-            let plain = RequestCoding.decoded(Array(sent), coding, upTo: Self.bodyLimit)
+            let plain = ContentCodings.decoded(Array(sent), coding, upTo: Self.bodyLimit)
         {
             let type = request.body.contentType
             sent = Data(plain)
@@ -178,8 +179,8 @@ final class RecordingBody: HTTPBodySource {
     /// `nil` once the body exceeds the limit.
     private let copy = Mutex<Data?>(Data())
     private let hasEnded = Atomic(false)
-    /// The number of remaining bytes, after which the body counts as complete even if nobody reads to its end. `nil` to
-    /// wait for the end.
+    /// The number of bytes until the body counts as complete, even if the reader stops before its end. `nil` if only
+    /// the end counts.
     private let left: Mutex<Int64?>
     /// Receives all bytes at the end, or `nil` if the body wasn't read to the end or exceeds the limit.
     private let end: @Sendable (Data?) -> Void

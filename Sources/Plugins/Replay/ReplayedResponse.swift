@@ -39,7 +39,7 @@ struct ReplayedResponse {
         let limit = min(entry.timeToHead, options.timeout)
         if limit > .zero { try await options.time.sleep(until: options.time.instant(after: limit)) }
         if entry.timeToHead > options.timeout {
-            throw ErrandError(.timedOut, "the server was inactive for \(duration: options.timeout)")
+            throw ErrandError(.timedOut, "the server sent or received no bytes for \(duration: options.timeout)")
         }
     }
 
@@ -69,12 +69,17 @@ struct ReplayedResponse {
         var stored = HARBody(
             source, range, isBase64: entry.body.isBase64, path: "log.entries[\(number)].response.content.text")
         if range.count > Self.memoryLimit {
+            if let plain = try mislabelledText(range) { stored = plain }
             let first = try stored.next() ?? []
             settle(&headers, count: nil, beginning: first)
             let pace = receive / Double(range.count)
             return HTTPBody(source: ReplayedBody(stored, first, pace, options.time))
         }
-        var bytes = try stored.all()
+        var bytes: [UInt8]
+        do { bytes = try stored.all() } catch {
+            guard var plain = try mislabelledText(range) else { throw error }
+            bytes = try plain.all()
+        }
         let charset = (headers[.contentType] ?? entry.body.mimeType).flatMap { MediaType(parsing: $0) }?
             .parameters["charset"]
         bytes = RecordedText.bytes(bytes, charset: charset, sizes: sizes)
@@ -87,6 +92,31 @@ struct ReplayedResponse {
         let length = Int64(bytes.count)
         return HTTPBody(
             length: length, source: ReplayedBody(nil, bytes, receive / Double(max(1, length)), options.time))
+    }
+
+    /// Returns the text of a body that isn't Base64 although the archive claims it, if the body's size is the text's.
+    /// Firefox writes text in this way if its type isn't a text's.
+    private func mislabelledText(_ range: Range<Int>) throws -> HARBody? {
+        // Base64 has four characters for three bytes. Of most bodies, only this is looked at.
+        guard entry.body.isBase64, sizes.contains(where: { $0 > range.count / 4 * 3 }) else { return nil }
+        let path = "log.entries[\(number)].response.content.text"
+        if try isValid(HARBody(source, range, isBase64: true, path: path)) { return nil }
+        let plain = HARBody(source, range, isBase64: false, path: path)
+        var (body, bytes, characters) = (plain, 0, 0)
+        while let piece = try body.next() {
+            bytes += piece.count
+            characters += piece.count(where: { !UTF8.isContinuation($0) })
+        }
+        return sizes.contains(bytes) || sizes.contains(characters) ? plain : nil
+    }
+
+    private func isValid(_ body: HARBody) throws -> Bool {
+        var body = body
+        do { while try body.next() != nil {} } catch {
+            if error.code == .damagedBody { return false }
+            throw error
+        }
+        return true
     }
 
     /// The possible sizes of the decoded body.
@@ -220,7 +250,7 @@ enum RecordedText {
 enum EncodedText {
     private typealias Table = [Unicode.Scalar: [UInt8]]
 
-    /// For the charsets seen so far; the standard limits their number.
+    /// The tables of the charsets seen so far. Their number is limited, because the standard defines 40 charsets.
     private static let tables = Mutex<[Charset: Table]>([:])
 
     /// `nil` if a character isn't in the charset, or needs more than two bytes or an escape sequence.

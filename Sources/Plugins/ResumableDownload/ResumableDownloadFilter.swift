@@ -19,22 +19,22 @@ import ErrandTransfers
 /// throws `TransferError`, and errors of the transport and the filters after it. It runs off the caller's actor and
 /// blocks a thread of the pool while it accesses the disk.
 public struct ResumableDownloadFilter: Filter {
-    /// Options for requests that don't set their own.
+    /// The options for requests that don't set their own.
     public var options: DownloadOptions
 
     /// Creates a filter with options for all downloads.
     public init(_ options: DownloadOptions = DownloadOptions()) { self.options = options }
 
-    /// ``FilterTraits/unique``
+    /// The filter's only trait is ``FilterTraits/unique``.
     public var traits: FilterTraits { .unique }
 
     /// Returns a problem if a filter that signs requests precedes this one, because each attempt and each segment needs
     /// its own signature.
     public func orderProblem(after outer: any Filter) -> String? {
-        outer.traits.contains(.signs) ? "every attempt reuses the first one's signature and its timestamp" : nil
+        outer.traits.contains(.signs) ? "every attempt reuses the first attempt's signature and timestamp" : nil
     }
 
-    /// A description of the options.
+    /// The filter's line in the agent's `explain`, with its options.
     public var explanation: String {
         let segments = options.maximumSegments > 1 ? " in \(options.maximumSegments) segments" : ""
         return "downloads to a file\(segments), resumed after failures"
@@ -53,7 +53,8 @@ public struct ResumableDownloadFilter: Filter {
         do {
             let order = try DownloadOrder(request, exchange, request.downloadOptions ?? options)
             return try await DescriptorBudget.shared.withDescriptors(for: 2 + order.segments) {
-                order.report(.queued(reason: "other downloads use all the files that the process may open"), .queued)
+                order.report(
+                    .queued(reason: "waiting for other downloads to close files: the process can't open more"), .queued)
             } _: {
                 let run = DownloadRun(order, try await order.open(), next)
                 return try await run.run()
@@ -66,10 +67,10 @@ public struct ResumableDownloadFilter: Filter {
 }
 
 extension Filter where Self == ResumableDownloadFilter {
-    /// A filter with default options, as in `filters: [.downloads]`.
+    /// Creates a filter with default options: `filters: [.downloads]`.
     public static var downloads: ResumableDownloadFilter { ResumableDownloadFilter() }
 
-    /// A filter with these options, as in `filters: [.downloads(DownloadOptions(maximumSegments: 4))]`.
+    /// Creates a filter with options for all downloads: `filters: [.downloads(DownloadOptions(maximumSegments: 4))]`.
     public static func downloads(_ options: DownloadOptions) -> ResumableDownloadFilter {
         ResumableDownloadFilter(options)
     }

@@ -20,22 +20,22 @@ import ErrandTransfers
 /// The filter throws `TransferError`, and errors of the transport and the filters after it. It runs off the caller's
 /// actor and blocks a thread of the pool while it accesses the disk.
 public struct ResumableUploadFilter: Filter {
-    /// Options for requests that don't set their own.
+    /// The options for requests that don't set their own.
     public var options: UploadOptions
 
     /// Creates a filter with options for all uploads.
     public init(_ options: UploadOptions = UploadOptions()) { self.options = options }
 
-    /// ``FilterTraits/unique``
+    /// The filter's only trait is ``FilterTraits/unique``.
     public var traits: FilterTraits { .unique }
 
     /// Returns a problem if a filter that signs requests precedes this one, because each request of an upload needs its
     /// own signature.
     public func orderProblem(after outer: any Filter) -> String? {
-        outer.traits.contains(.signs) ? "every request reuses the first one's signature and its timestamp" : nil
+        outer.traits.contains(.signs) ? "every request reuses the first request's signature and timestamp" : nil
     }
 
-    /// A description of the protocol and the options.
+    /// The filter's line in the agent's `explain`, with the protocol and the options.
     public var explanation: String {
         let segments = options.maximumSegments > 1 ? " in \(options.maximumSegments) segments" : ""
         return "uploads\(segments) that resume after failures (\(options.uploadProtocol.rawValue))"
@@ -53,7 +53,7 @@ public struct ResumableUploadFilter: Filter {
         do {
             let order = try UploadOrder(request, exchange, request.uploadOptions ?? options)
             return try await DescriptorBudget.shared.withDescriptors(for: order.descriptors) {
-                order.report(.queued(reason: "other transfers use all the files that the process may open"))
+                order.report(.queued(reason: "waiting for other transfers to close files: the process can't open more"))
                 order.meter.set(.queued)
             } _: {
                 var order = order
@@ -71,9 +71,9 @@ public struct ResumableUploadFilter: Filter {
 }
 
 extension Filter where Self == ResumableUploadFilter {
-    /// A filter with default options, as in `filters: [.uploads]`.
+    /// Creates a filter with default options: `filters: [.uploads]`.
     public static var uploads: ResumableUploadFilter { ResumableUploadFilter() }
 
-    /// A filter with these options, as in `filters: [.uploads(UploadOptions(directory: folder))]`.
+    /// Creates a filter with options for all uploads: `filters: [.uploads(UploadOptions(directory: folder))]`.
     public static func uploads(_ options: UploadOptions) -> ResumableUploadFilter { ResumableUploadFilter(options) }
 }

@@ -9,8 +9,10 @@
 // Support/     a request in its own task
 
 public import Errand
+@_exported public import ErrandBackoff
 import ErrandEssentials
 import ErrandHTTPFields
+import ErrandSupport
 
 /// Retries failed requests if that is safe and may help.
 ///
@@ -25,11 +27,13 @@ import ErrandHTTPFields
 /// If several filters can repeat a request, for example a retry and a download, only the innermost does. Once the head
 /// of a streamed response has arrived, later failures aren't retried, because its body belongs to the reader.
 public struct RetryFilter: Filter {
-    /// The policy for requests without their own.
+    /// The policy for requests that don't have their own.
     public let policy: RetryPolicy
     /// Whether a request or tag requires the filter. An explicit retry of the agent or call replaces it.
     private let isRequired: Bool
     private let ledgers = HostTable<RetryLedger> { _, _ in RetryLedger() }
+    /// A type of requests without their own policy.
+    private let plain = PlainType()
 
     /// Creates a filter that retries without a ``HostLimitFilter``, which `.retry` adds. Agents that share it share its
     /// budgets.
@@ -37,10 +41,10 @@ public struct RetryFilter: Filter {
 
     init(_ policy: RetryPolicy, isRequired: Bool) { (self.policy, self.isRequired) = (policy, isRequired) }
 
-    /// ``FilterTraits/retries``
+    /// The filter's only trait is ``FilterTraits/retries``.
     public var traits: FilterTraits { isRequired ? [.retries, .unique] : .retries }
 
-    /// States the maximum number of attempts.
+    /// The filter's line in the agent's `explain`, with the maximum number of attempts.
     public var explanation: String {
         policy.maximumAttempts > 1 ? "retries, at most \(policy.maximumAttempts) attempts" : "doesn't retry"
     }
@@ -49,14 +53,14 @@ public struct RetryFilter: Filter {
     public func orderProblem(after outer: any Filter) -> String? {
         switch outer {
         case is HedgeFilter:
-            "each of the two requests would be retried separately, and the loser's retries are cancelled"
-        case is RetryFilter: "their attempts multiply; use only one of them"
+            "each of the two hedged requests would be retried separately"
+        case is RetryFilter: "both filters retry, so their attempts multiply; use only one of them"
         default: nil
         }
     }
 
     /// Sends the request until it succeeds or the policy allows no more attempts. Throws the last failure.
-    public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+    @inline(__always) public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         let policy = policy(for: exchange)
         if policy.maximumAttempts <= 1 { return try await next(exchange) }
         let exchange = policy.addsIdempotencyKey ? withIdempotencyKey(exchange) : exchange
@@ -69,7 +73,8 @@ public struct RetryFilter: Filter {
 
     /// Sends the request again after its first result, which may be a failure.
     ///
-    /// Apart from the first attempt, because its variables would enlarge the async frame of every request.
+    /// Apart from the first attempt, because its variables would enlarge the async frame of every request: in one function,
+    /// the filter takes a fifth more instructions, and an allocation for a frame of 1,400 bytes.
     private func retry(
         _ exchange: Exchange, _ next: Next, _ policy: RetryPolicy, after first: Result<HTTPResponse, any Error>,
         since start: Counts
@@ -130,11 +135,11 @@ private struct Counts {
 }
 
 extension Filter where Self == StandardResilience {
-    /// Retries failed requests and pauses hosts that send `Retry-After`: `filters: [.retry]`. Installs a ``RetryFilter`` and
-    /// a ``HostLimitFilter``.
+    /// Creates filters that retry failed requests and pause hosts that send `Retry-After`: `filters: [.retry]`.
+    /// Installs a ``RetryFilter`` and a ``HostLimitFilter``.
     public static var retry: StandardResilience { .retry(.standard) }
 
-    /// Retries failed requests with a custom policy, and pauses hosts that send `Retry-After`:
+    /// Creates filters that retry failed requests with a custom policy, and pause hosts that send `Retry-After`:
     /// `filters: [.retry(RetryPolicy(maximumAttempts: 5))]`. Installs a ``RetryFilter`` and a ``HostLimitFilter``.
     public static func retry(_ policy: RetryPolicy) -> StandardResilience {
         .standardResilience {
@@ -144,15 +149,15 @@ extension Filter where Self == StandardResilience {
     }
 }
 
-/// The details of the note "retry", which reports the next attempt to accessories.
+/// The details of the note "retry", which tells accessories that another attempt follows.
 public struct RetryNote: Sendable {
     /// The number of the next attempt, starting at 2.
     public let attempt: Int
-    /// The wait before the next attempt.
+    /// How long the filter waits before the next attempt.
     public let wait: Duration
-    /// Whether the server requested the wait.
+    /// Whether the server asked for the wait, with `Retry-After`.
     public let isAskedFor: Bool
-    /// The reason for the failure in words, without header values or bodies.
+    /// Why the last attempt failed, in words, without header values or bodies.
     public let reason: String
 }
 
@@ -162,8 +167,8 @@ extension RetryFilter {
     /// Returns the policy of the call, the request, or the filter, in this order.
     private func policy(for exchange: Exchange) -> RetryPolicy {
         if let tagged = exchange.tags[RetryPolicy.self] { return tagged }
-        // Check the type first, because a failing cast is slow.
-        guard type(of: exchange.request) is any RetryableRequest.Type else { return policy }
+        let type = type(of: exchange.request)
+        if plain.excludes(type, unless: { type is any RetryableRequest.Type }) { return policy }
         return (exchange.request as? any RetryableRequest)?.retryPolicy ?? policy
     }
 

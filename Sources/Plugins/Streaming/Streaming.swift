@@ -3,3 +3,6 @@
 // Events/   event streams, their options, and reconnection
 // Bodies/   response bodies as sequences of elements
 // Parsing/  finds lines, events, and JSON values in arbitrary chunks
+
+// The options of reconnections contain its types.
+@_exported public import ErrandBackoff

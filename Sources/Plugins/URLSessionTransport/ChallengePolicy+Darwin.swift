@@ -1,22 +1,18 @@
 #if !canImport(FoundationNetworking)
 public import Errand
+public import ErrandTLS
 public import Foundation
 
 struct ChallengePolicy: Sendable {
     var trust: ServerTrust
-    var certificate: ClientCertificate?
+    var identities: URLSessionIdentities?
     var hook: (@Sendable (URLAuthenticationChallenge) async -> ChallengeDecision)?
 
     /// Evaluating trust blocks, and must not delay the session's other delegate calls.
     static let evaluation = DispatchQueue(label: "errand.urlsession.trust", attributes: .concurrent)
 
     func check() throws(ErrandError) {
-        do {
-            _ = try HostPins(trust.publicKeyPins)
-            try certificate?.check()
-        } catch {
-            throw ErrandError(.insecureConnection, "\(error)")
-        }
+        do { _ = try HostPins(trust.publicKeyPins) } catch { throw ErrandError(.insecureConnection, "\(error)") }
     }
 
     func decide(
@@ -37,12 +33,15 @@ struct ChallengePolicy: Sendable {
         if space.authenticationMethod == NSURLAuthenticationMethodServerTrust, !trust.isEmpty {
             return Self.evaluation.async { [trust] in completion(Self.decision(on: challenge, trust)) }
         }
-        if space.authenticationMethod == NSURLAuthenticationMethodClientCertificate, let certificate,
-            (try? certificate.isFor(space.host)) == true
-        {
-            return completion(.credential(certificate.credential))
+        guard space.authenticationMethod == NSURLAuthenticationMethodClientCertificate, let identities,
+            !space.isProxy()
+        else { return completion(.standard) }
+        do {
+            let choice = try identities.choice(host: space.host, port: space.port)
+            completion(choice.map { .credential($0.identity.credential) } ?? .standard)
+        } catch {
+            completion(.refuse(error.message))
         }
-        completion(.standard)
     }
 
     private static func decision(on challenge: URLAuthenticationChallenge, _ trust: ServerTrust) -> ChallengeDecision {
@@ -55,41 +54,56 @@ struct ChallengePolicy: Sendable {
 }
 
 final class ChallengedDelegate: SessionDelegate, @unchecked Sendable {
-    // Sendable: it only adds a constant.
+    // Sendable: it only adds constants.
     let policy: ChallengePolicy
+    private let gate: RevisionGate
 
-    init(_ policy: ChallengePolicy) { self.policy = policy }
+    init(_ policy: ChallengePolicy) {
+        self.policy = policy
+        gate = RevisionGate(policy.identities?.revision ?? 0)
+    }
 
-    override func check() throws(ErrandError) { try policy.check() }
+    override func check(_ url: URL) throws(ErrandError) {
+        try policy.check()
+        if url.scheme?.lowercased() == "https" { _ = try policy.identities?.choice(for: url) }
+    }
+
+    /// Makes the session open new connections after a change of the certificates: a connection keeps the certificate
+    /// that it was opened with.
+    override func prepare(_ session: URLSession) async {
+        guard let revision = policy.identities?.revision else { return }
+        await gate.pass(revision) { await session.flush() }
+    }
 }
 
 extension Transport where Self == URLSessionTransport {
     /// Creates a transport over `URLSession` that only accepts the servers `trust` allows, and that can identify itself
-    /// with a client certificate.
+    /// with client certificates.
     ///
     /// - Parameters:
     ///   - configuration: Defaults to ``URLSessionTransport/standardConfiguration``.
     ///   - trust: The accepted servers. Defaults to the servers the system accepts.
-    ///   - clientCertificate: The certificate for servers that request one. Defaults to `nil`.
+    ///   - identities: The certificates for servers that request one, by origin. Defaults to `nil`.
     ///   - challenges: Decides on each challenge first. Runs on any thread while the request waits. Defaults to `nil`.
     public static func urlSession(
         _ configuration: URLSessionConfiguration = URLSessionTransport.standardConfiguration,
-        trust: ServerTrust = ServerTrust(), clientCertificate: ClientCertificate? = nil,
+        trust: ServerTrust = ServerTrust(), identities: URLSessionIdentities? = nil,
         challenges: (@Sendable (URLAuthenticationChallenge) async -> ChallengeDecision)? = nil
     ) -> URLSessionTransport {
-        let policy = ChallengePolicy(trust: trust, certificate: clientCertificate, hook: challenges)
+        let policy = ChallengePolicy(trust: trust, identities: identities, hook: challenges)
         return URLSessionTransport(configuration, ChallengedDelegate(policy))
     }
 }
 
-/// How to answer a challenge from a server or the system.
+/// How a closure answers a challenge from a server or the system.
 public enum ChallengeDecision: Sendable {
-    /// Proceeds as without a closure: with ``ServerTrust`` and ``ClientCertificate`` if they are set, otherwise with
-    /// the system's default.
+    /// The transport proceeds as without a closure: with ``ServerTrust`` and ``URLSessionIdentities`` if they are set,
+    /// otherwise with the system's default.
     case standard
-    /// Uses a credential. A credential created from a server's trust accepts that server regardless of ``ServerTrust``.
+    /// The transport uses a credential. A credential created from a server's trust accepts that server regardless of
+    /// ``ServerTrust``.
     case credential(URLCredential)
-    /// Fails the request with `insecureConnection` and this message.
+    /// The request fails with `insecureConnection` and this message.
     case refuse(String)
 }
 #endif

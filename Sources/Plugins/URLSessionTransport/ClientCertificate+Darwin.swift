@@ -1,34 +1,101 @@
 #if !canImport(FoundationNetworking)
-import Errand
+public import Errand
+public import ErrandTLS
 public import Foundation
 public import Security
 
-/// A certificate with which your app identifies itself to servers that request one (RFC 8446, section 4.3.2).
+/// The certificates with which a ``URLSessionTransport`` identifies the app, by origin.
 ///
 /// ```swift
-/// let certificate = ClientCertificate(identity, hosts: ["api.example.com"])
-/// let agent = NetworkAgent(baseURL: url, transport: .urlSession(clientCertificate: certificate))
+/// let identities: URLSessionIdentities = ["https://api.example.com": try ClientCertificate(keychainLabel: "device")]
+/// let agent = NetworkAgent(baseURL: "https://api.example.com", transport: .urlSession(identities: identities))
 /// ```
 ///
-/// Other hosts don't receive the certificate. Apple's platforms only; on Linux, use `CurlConfiguration.tls`.
-public struct ClientCertificate: Sendable {
-    let credential: URLCredential
-    private let hosts: [String: [String]]
+/// To renew a certificate, assign the new one: `identities["https://api.example.com"] = renewed`.
+public typealias URLSessionIdentities = ClientIdentities<ClientCertificate>
 
-    /// Creates a certificate from an identity.
+/// A certificate and its key, with which your app identifies itself to servers that request one (RFC 8446, section
+/// 4.3.2). Its description doesn't reveal them.
+///
+/// ```swift
+/// let certificate = try ClientCertificate(pkcs12: data, password: password)
+/// let identities: URLSessionIdentities = ["https://api.example.com": certificate]
+/// ```
+///
+/// Apple's platforms only; on Linux, use `CurlClientIdentity`.
+public struct ClientCertificate: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    let credential: URLCredential
+
+    /// Creates a certificate from an identity, for example of a key in the Secure Enclave.
     ///
     /// - Parameters:
-    ///   - identity: The certificate and its private key, from the keychain or `SecPKCS12Import`.
+    ///   - identity: The certificate and its private key.
     ///   - chain: The certificates between the identity and the authority the server knows. Defaults to an empty array.
-    ///   - hosts: The servers that receive the certificate, without scheme or port. `"*"` stands for all hosts.
-    public init(_ identity: SecIdentity, chain: [SecCertificate] = [], hosts: [String]) {
-        credential = URLCredential(identity: identity, certificates: chain, persistence: .forSession)
-        self.hosts = Dictionary(hosts.map { ($0, []) }) { first, _ in first }
+    public init(_ identity: SecIdentity, chain: [SecCertificate] = []) {
+        // The session has no credential store, and the collection can get another certificate at any time.
+        credential = URLCredential(identity: identity, certificates: chain, persistence: .none)
     }
 
-    /// Throws if `hosts` contains an invalid host name.
-    func isFor(_ host: String) throws -> Bool { try HostPins(hosts).keys(for: host) != nil }
+    /// Finds an identity in the keychain by its label.
+    ///
+    /// - Parameters:
+    ///   - keychainLabel: The label of the identity (`kSecAttrLabel`).
+    ///   - accessGroup: The access group that shares the identity. Defaults to `nil`, all groups of the app.
+    ///   - chain: The certificates between the identity and the authority the server knows. Defaults to an empty array.
+    ///
+    /// Throws `insecureConnection` if the keychain doesn't have the identity or can't be read.
+    public init(
+        keychainLabel: String, accessGroup: String? = nil, chain: [SecCertificate] = []
+    ) throws(ErrandError) {
+        var query: [String: Any] = [
+            kSecClass as String: kSecClassIdentity, kSecAttrLabel as String: keychainLabel,
+            kSecReturnRef as String: true, kSecMatchLimit as String: kSecMatchLimitOne,
+        ]
+        if let accessGroup { query[kSecAttrAccessGroup as String] = accessGroup }
+        var found: CFTypeRef?
+        let status = unsafe SecItemCopyMatching(query as CFDictionary, &found)
+        guard status == errSecSuccess, let identity = Self.identity(found) else {
+            throw ErrandError(
+                .insecureConnection,
+                "the keychain has no usable identity \(keychainLabel.debugDescription): status \(status)")
+        }
+        self.init(identity, chain: chain)
+    }
 
-    func check() throws { _ = try HostPins(hosts) }
+    /// Reads an identity and its chain from PKCS#12 (a .p12 or .pfx file). The key isn't added to a keychain.
+    ///
+    /// - Parameters:
+    ///   - pkcs12: The bytes of the file.
+    ///   - password: The password of the file.
+    ///
+    /// Throws `insecureConnection` if the password is wrong or the data contains no identity.
+    public init(pkcs12: Data, password: String) throws(ErrandError) {
+        // Without the second option, macOS would add the key to the user's keychain.
+        let options: [String: Any] = [
+            kSecImportExportPassphrase as String: password, kSecImportToMemoryOnly as String: true,
+        ]
+        var found: CFArray?
+        let status = unsafe SecPKCS12Import(pkcs12 as CFData, options as CFDictionary, &found)
+        guard status == errSecSuccess, let item = (found as? [[String: Any]])?.first,
+            let identity = Self.identity(item[kSecImportItemIdentity as String] as AnyObject?)
+        else {
+            throw ErrandError(.insecureConnection, "the PKCS#12 data has no usable identity: status \(status)")
+        }
+        let chain = item[kSecImportItemCertChain as String] as? [SecCertificate] ?? []
+        // The first one is the identity's own certificate.
+        self.init(identity, chain: Array(chain.dropFirst()))
+    }
+
+    private static func identity(_ value: CFTypeRef?) -> SecIdentity? {
+        guard let value, CFGetTypeID(value) == SecIdentityGetTypeID() else { return nil }
+        return ([value] as? [SecIdentity])?.first
+    }
+
+    /// A fixed text that doesn't reveal the certificate and the key.
+    public var description: String { "ClientCertificate(•••)" }
+    /// The same text as `description`, for debuggers.
+    public var debugDescription: String { description }
+    /// A mirror without children, so a dump doesn't reveal the certificate.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 #endif

@@ -1,6 +1,7 @@
 #if !canImport(FoundationNetworking)
 import CryptoKit
 import Errand
+import ErrandTLS
 public import Foundation
 import Security
 

@@ -13,8 +13,11 @@ class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
 
     private let transfers = Mutex<[Int: SessionTransfer]>([:])
 
-    /// Throws if the server policy is invalid.
-    func check() throws(ErrandError) {}
+    /// Throws if the server policy can't be applied to a request for the URL.
+    func check(_ url: URL) throws(ErrandError) {}
+
+    /// Called before each request.
+    func prepare(_ session: URLSession) async {}
 
     func add(_ transfer: SessionTransfer, for task: URLSessionTask) {
         transfers.withLock { $0[task.taskIdentifier] = transfer }

@@ -101,7 +101,7 @@ extension SessionTransfer {
             receive(response.withoutLength)
         }
         let hasHead = state.withLock { $0.response != nil }
-        end(hasHead ? nil : ErrandError(.invalidResponse, "the response has no head"))
+        end(hasHead ? nil : ErrandError(.invalidResponse, "the response ended before its head was complete"))
     }
 
     /// Whether the connection ended within the body. URLSession has the same code for one lost before the response.

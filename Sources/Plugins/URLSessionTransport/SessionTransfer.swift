@@ -71,9 +71,9 @@ final class SessionTransfer: Sendable {
             defer { if !state.isStreamed { state.buffer = Data() } }
             return (state.response, state.isStreamed ? nil : state.buffer)
         }
-        guard let head else { throw ErrandError(.invalidResponse, "the response has no head") }
+        guard let head else { throw ErrandError(.invalidResponse, "the response ended before its head was complete") }
         let headers = ResponseFields.headers(of: head, for: request.method)
-        let body = data.map { HTTPBody($0) } ?? HTTPBody(source: StreamedBody(self))
+        let body = data.map { HTTPBody($0) } ?? HTTPBody(source: SessionBody(self))
         return HTTPResponse(
             to: request, status: head.statusCode, headers: headers, body: body, version: httpVersion)
     }
@@ -120,7 +120,7 @@ final class SessionTransfer: Sendable {
         task.resume()
     }
 
-    /// Without the body, which `upload` provides.
+    /// Returns the request for URLSession without its body, which `upload` provides.
     func urlRequest() -> URLRequest {
         var result = URLRequest(url: request.url)
         result.httpMethod = request.method.rawValue
@@ -202,9 +202,13 @@ final class SessionTransfer: Sendable {
 
 /// Inactivity timeouts, and reading a streamed body.
 extension SessionTransfer: SilenceWatched {
-    /// Inactivity doesn't count until a slow reader has caught up.
+    /// Inactivity doesn't count while received bytes wait for the reader, or until a slow reader has caught up.
     func endIfSilent(now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
-        let last = state.withLock { $0.isOver ? nil : $0.isReaderBehind ? now : $0.lastActivity }
+        let last = state.withLock { state -> ContinuousClock.Instant? in
+            if state.isOver { return nil }
+            let isUnread = state.isStreamed && state.waiter == nil && state.reader == nil && !state.buffer.isEmpty
+            return isUnread || state.isReaderBehind ? now : state.lastActivity
+        }
         guard let last else { return nil }
         let deadline = last + options.timeout
         if deadline > now { return deadline }
@@ -212,21 +216,19 @@ extension SessionTransfer: SilenceWatched {
         return nil
     }
 
-    /// For a clock other than the system's, such as a test's clock.
+    /// Ends the transfer when it is inactive for too long, by a clock other than the system's, such as a test's clock.
     func watchInactivity() async {
         while let deadline = endIfSilent(now: options.time.now) {
-            do { try await options.time.sleep(until: deadline) } catch {
-                if Task.isCancelled { return }
-                // The time source failed to sleep. Long enough not to keep a processor busy.
-                let rest = options.time.now.duration(to: deadline).bounded
-                try? await Task.sleep(for: max(rest, .milliseconds(10)))
-            }
+            await options.time.wait(until: deadline)
+            if Task.isCancelled { return }
         }
     }
 
     func read(_ reader: Reader) {
+        let now = options.time.now
         let result = state.withLock { state -> Result<Data?, any Error>? in
             if !state.buffer.isEmpty {
+                state.lastActivity = now
                 defer { state.buffer = Data() }
                 return .success(state.buffer)
             }
@@ -240,7 +242,7 @@ extension SessionTransfer: SilenceWatched {
     }
 }
 
-final class StreamedBody: HTTPBodySource {
+final class SessionBody: HTTPBodySource {
     private let transfer: SessionTransfer
 
     init(_ transfer: SessionTransfer) { self.transfer = transfer }

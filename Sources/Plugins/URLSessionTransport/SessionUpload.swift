@@ -63,7 +63,7 @@ final class SessionUpload: Sendable {
         if case .stream(let pump) = source { pump.begin(transfer) }
     }
 
-    /// `nil` if the body can only be read once.
+    /// Returns the body opened once more, or `nil` if it can be read only once.
     func reopened() -> HTTPBody? { body.isReplayable ? try? body.open() : nil }
 
     /// Returns `false` if the exchange has ended.
@@ -102,10 +102,10 @@ final class SessionUpload: Sendable {
         }
         // A wrong length is a defect of the request, not of a response.
         if error.code != .truncated, error.code != .invalidResponse { return error }
-        return ErrandError(.invalidRequest, "the body doesn't match its announced length", underlying: error)
+        return ErrandError(.invalidRequest, "the body's length differs from the announced length", underlying: error)
     }
 
     static func wrongLength(_ announced: Int64, _ came: Int64) -> ErrandError {
-        ErrandError(.invalidRequest, "the body announced \(announced) bytes but has \(came)")
+        ErrandError(.invalidRequest, "expected a body of \(announced) bytes, as announced, got \(came)")
     }
 }

@@ -16,7 +16,7 @@ final class SilenceWatch: Sendable {
     private let time: any TimeSource
     private let state = Mutex(State())
 
-    /// Deadlines that are closer together are checked at once.
+    /// Deadlines that are less than this apart are checked together.
     private static let step = Duration.milliseconds(20)
 
     init(time: any TimeSource) { self.time = time }
@@ -25,7 +25,7 @@ final class SilenceWatch: Sendable {
 
     var count: Int { state.withLock { $0.transfers.count } }
 
-    /// Until it is removed or reports its end.
+    /// Watches a transfer until it is removed or reports its end.
     func add(_ transfer: any SilenceWatched, deadline: ContinuousClock.Instant) {
         let stale = state.withLock { state in
             state.transfers[ObjectIdentifier(transfer)] = transfer
@@ -46,7 +46,8 @@ final class SilenceWatch: Sendable {
         let stale = state.sleeper
         state.wake = deadline
         state.sleeper = Task { [weak self, time] in
-            if (try? await time.sleep(until: deadline)) != nil { self?.wake(deadline) }
+            await time.wait(until: deadline)
+            if !Task.isCancelled { self?.wake(deadline) }
         }
         return stale
     }

@@ -3,6 +3,7 @@
 // Connection/  connections for protocols other than HTTP, over Network.framework
 
 public import Errand
+@_exported public import ErrandTLS
 
 #if canImport(FoundationNetworking)
 import Foundation
@@ -82,19 +83,20 @@ public final class URLSessionTransport: Transport {
     /// Throws `invalidRequest` for a GET with a body, which URLSession can't send, and `transportUnavailable` for a
     /// background configuration.
     public func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
-        try check()
+        try check(request.url)
         if request.method == .get, !request.body.isNone, request.body.length != 0 {
             throw ErrandError(.invalidRequest, "URLSession can't send a GET request with a body")
         }
+        await delegate.prepare(session)
         let upload = try await SessionUpload(request.body, options)
         let transfer = SessionTransfer(request, options, upload, self)
         return try await transfer.response()
     }
 
-    /// Throws if the configuration or the server policy can't be used.
-    func check() throws(ErrandError) {
+    /// Throws if the configuration or the server policy can't be used for the URL.
+    func check(_ url: URL) throws(ErrandError) {
         if let refusal { throw refusal }
-        try delegate.check()
+        try delegate.check(url)
     }
 }
 

@@ -5,6 +5,7 @@
 // Session/    connects and reconnects; the state shared with readers and senders
 
 public import Errand
+@_exported public import ErrandBackoff
 
 /// A WebSocket (RFC 6455) with typed messages in both directions. It can reconnect automatically.
 ///
@@ -24,9 +25,9 @@ public import Errand
 /// The socket ends with ``close(_:reason:)``, ``cancel()``, the agent's `cancelAll`, the server's close frame, a
 /// failure, or its deallocation. Cancelling a task only ends that task's wait.
 public final class WebSocket<Incoming: Sendable, Outgoing: Sendable>: AsyncSequence, Sendable {
-    /// A message from the server.
+    /// The element of the sequence: a message from the server.
     public typealias Element = Incoming
-    /// ``WebSocketError``, or ``Errand/ErrandError`` if the connection fails.
+    /// Reading throws ``WebSocketError``, or ``Errand/ErrandError`` if the connection fails.
     public typealias Failure = any Error
 
     let core: SocketCore
@@ -47,7 +48,7 @@ public final class WebSocket<Incoming: Sendable, Outgoing: Sendable>: AsyncSeque
 
     deinit { core.cancel() }
 
-    /// The current state.
+    /// The state of the connection now, for display.
     public var state: WebSocketState { core.current }
 
     /// The current state, then each new state until ``WebSocketState/closed(_:)``. A slow reader gets the latest 100.
@@ -118,10 +119,10 @@ public final class WebSocket<Incoming: Sendable, Outgoing: Sendable>: AsyncSeque
     /// Ends the connection, or the wait for the next one, and reconnects immediately. Requires reconnection to be on.
     public func reconnect() { core.reconnect() }
 
-    /// Starts reading.
+    /// Creates an iterator over the received messages. A socket can have only one reader.
     public func makeAsyncIterator() -> Iterator { Iterator(socket: self, isReader: core.claim()) }
 
-    /// Reads messages on the caller's actor.
+    /// Reads the socket's messages on the caller's actor.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let socket: WebSocket
         fileprivate let isReader: Bool
@@ -163,10 +164,10 @@ public final class WebSocket<Incoming: Sendable, Outgoing: Sendable>: AsyncSeque
 public struct WebSocketSender<Outgoing: Sendable>: Sendable {
     let link: SocketLink
     let encode: @Sendable (Outgoing, WebSocketCoder) throws -> WebSocketMessage
-    /// Whether this is the socket's first connection.
+    /// Whether this is the socket's first connection, not a later one after a reconnection.
     public let isFirst: Bool
 
-    /// Sends a message ahead of waiting messages.
+    /// Sends a message over the new connection, before messages that are waiting.
     public func send(_ message: Outgoing) async throws {
         guard try link.add(link.encoded { try encode(message, $0) }) else { throw link.end }
         try await link.flush()

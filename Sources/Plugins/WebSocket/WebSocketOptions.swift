@@ -1,17 +1,14 @@
-public import Errand
+import Errand
+public import ErrandBackoff
 
-/// Options for a WebSocket.
-///
-/// ```swift
-/// var webSocketOptions: WebSocketOptions { WebSocketOptions(subprotocols: ["chat.v2"], reconnection: .standard) }
-/// ```
+/// The options of a WebSocket: how it compresses, reconnects, pings and queues.
 public struct WebSocketOptions: Sendable {
     /// What to do with messages that you send while a socket is reconnecting.
     public enum DisconnectedSendPolicy: Sendable, Hashable {
-        /// Wait for the next connection. If more than `maximumQueue` messages wait, sending throws
+        /// The message waits for the next connection. If more than `maximumQueue` messages wait, sending throws
         /// ``WebSocketError/Code/notConnected``.
         case wait(maximumQueue: Int)
-        /// Throw ``WebSocketError/Code/notConnected``.
+        /// Sending throws ``WebSocketError/Code/notConnected``.
         case refuse
     }
 
@@ -19,7 +16,7 @@ public struct WebSocketOptions: Sendable {
     public var subprotocols: [String]
     /// How to compress messages. Defaults to `.off`.
     public var compression: WebSocketCompression
-    /// Whether and when to reconnect. Defaults to `.off`.
+    /// Whether and when to reconnect after the connection is lost. Defaults to `.off`.
     public var reconnection: ReconnectionPolicy
     /// What to do with messages sent while the socket isn't connected. By default, up to 100 messages wait. Before the
     /// first connection, messages always wait.
@@ -30,7 +27,8 @@ public struct WebSocketOptions: Sendable {
     /// The maximum number of received messages that wait for the reader before backpressure slows the server down.
     /// Defaults to 16; at least 1.
     public var maximumQueue: Int
-    /// The maximum size of these messages in bytes before backpressure slows the server down. Defaults to 1 MiB.
+    /// The maximum size in bytes of received messages that wait for the reader before backpressure slows the server
+    /// down. Defaults to 1 MiB.
     public var maximumQueueBytes: Int
     /// The time without received bytes after which the client sends a ping. Defaults to 20 seconds. Set it to `nil` to
     /// turn pings off.
@@ -40,7 +38,7 @@ public struct WebSocketOptions: Sendable {
     /// How long to wait for the server to close the connection after a close frame. Defaults to 5 seconds.
     public var closeTimeout: Duration
 
-    /// Creates options with the defaults of the properties.
+    /// Creates options. Every argument has the default of its property.
     public init(
         subprotocols: [String] = [], compression: WebSocketCompression = .off, reconnection: ReconnectionPolicy = .off,
         whileDisconnected: DisconnectedSendPolicy = .wait(maximumQueue: 100), maximumMessageBytes: Int = 16 << 20,
@@ -54,7 +52,7 @@ public struct WebSocketOptions: Sendable {
         (self.pingInterval, self.pongTimeout, self.closeTimeout) = (pingInterval, pongTimeout, closeTimeout)
     }
 
-    /// Reconnects after a connection is lost.
+    /// Options with which the socket reconnects after its connection is lost.
     public static let reconnecting = WebSocketOptions(reconnection: .standard)
 }
 
@@ -79,11 +77,11 @@ public struct WebSocketCompression: Sendable, Hashable {
     public var serverKeepsWindow: Bool
     /// Whether the client refers to earlier messages, unless the server forbids it. Defaults to `true`.
     public var clientKeepsWindow: Bool
-    /// The minimum size of compressed messages in bytes. Defaults to 128.
+    /// The smallest message to compress, in bytes. Defaults to 128.
     public var minimumBytes: Int
     let isEnabled: Bool
 
-    /// Creates options that offer compression, with the defaults of the properties.
+    /// Creates options that offer compression. Every argument has the default of its property.
     public init(
         serverWindowBits: Int? = nil, clientWindowBits: Int = 15, serverKeepsWindow: Bool = true,
         clientKeepsWindow: Bool = true, minimumBytes: Int = 128
@@ -99,8 +97,8 @@ public struct WebSocketCompression: Sendable, Hashable {
         (serverKeepsWindow, clientKeepsWindow, minimumBytes) = (serverKeeps, clientKeeps, minimum)
     }
 
-    /// No compression.
+    /// Messages are sent and accepted only uncompressed. This is the default.
     public static let off = WebSocketCompression(false, nil, 15, true, true, 0)
-    /// Offers compression with the largest windows.
+    /// Compression is offered, with the largest windows.
     public static let standard = WebSocketCompression()
 }

@@ -1,7 +1,7 @@
 public import Errand
 public import ErrandEssentials
 
-/// An element with all its content. The root element represents the document.
+/// An XML element with its attributes and all its content. The root element represents the document.
 ///
 /// ```swift
 /// let feed = try await agent.send(Call<XMLTree>(.get, "feed.xml")).value
@@ -15,20 +15,20 @@ public import ErrandEssentials
 public struct XMLTree: Sendable, Hashable {
     /// A part of an element's content, in document order.
     public enum Content: Sendable, Hashable {
-        /// An element.
+        /// A child element, with all its content.
         case element(XMLTree)
         /// Text with references resolved. Two texts are never adjacent.
         case text(String)
     }
 
-    /// The name of the element.
+    /// The element's name, with its namespace.
     public var name: XMLName
     /// The attributes, without namespace declarations.
     public var attributes: [XMLName: String]
     /// Elements and text in document order. Whitespace between elements is text, too.
     public var content: [Content]
 
-    /// Creates an element, for example for a test.
+    /// Creates an element, for example for a test. By default without attributes and content.
     public init(_ name: XMLName, attributes: [XMLName: String] = [:], content: [Content] = []) {
         (self.name, self.attributes, self.content) = (name, attributes, content)
     }
@@ -58,7 +58,7 @@ public struct XMLTree: Sendable, Hashable {
     /// Returns the first child with a local name.
     public subscript(_ local: String) -> XMLTree? { first { $0.name.local == local } }
 
-    /// Returns the first child with a name.
+    /// Returns the first child with a name in its namespace.
     public subscript(_ name: XMLName) -> XMLTree? { first { $0.name == name } }
 
     private func first(where matches: (XMLTree) -> Bool) -> XMLTree? {
@@ -69,7 +69,7 @@ public struct XMLTree: Sendable, Hashable {
     /// Returns all children with a local name.
     public func all(_ local: String) -> [XMLTree] { children.filter { $0.name.local == local } }
 
-    /// Returns all children with a name.
+    /// Returns all children with a name in its namespace.
     public func all(_ name: XMLName) -> [XMLTree] { children.filter { $0.name == name } }
 
     /// Returns the value of an attribute.
@@ -82,7 +82,7 @@ public struct XMLTree: Sendable, Hashable {
         return named.count == 1 ? named.first?.value : nil
     }
 
-    /// Returns the value of the attribute with a name.
+    /// Returns the value of the attribute with a name in its namespace, or `nil` if it's missing.
     public func attribute(_ name: XMLName) -> String? { attributes[name] }
 }
 
@@ -122,7 +122,7 @@ extension XMLTree {
             }
             if let failure { throw failure }
         }
-        guard let root = builder.finished.first else { throw XMLError(.truncated, "there is no root element") }
+        guard let root = builder.finished.first else { throw XMLError(.truncated, "the document has no root element") }
         self = root
     }
 }
@@ -154,7 +154,7 @@ extension HTTPResponse {
     /// - Throws: An `ErrandError` with the code `decodingFailed` and an ``XMLError`` as `underlying`.
     public func xml(limits: XMLLimits = .standard) throws -> XMLTree {
         do { return try XMLTree(data, charset: charsetLabel, limits: limits) } catch {
-            throw ErrandError(.decodingFailed, "XML expected: \(error)", response: self, underlying: error)
+            throw ErrandError(.decodingFailed, "expected XML: \(error)", response: self, underlying: error)
         }
     }
 

@@ -1,4 +1,5 @@
 import Errand
+import ErrandConformance
 import ErrandEssentials
 import ErrandTesting
 import Synchronization
@@ -84,4 +85,10 @@ private final class MappedSource: HTTPBodySource {
     }
 
     func cancel() { body.cancel() }
+}
+
+/// Expects the case with a name to refuse a transport.
+func expectRefusal(by name: String, of make: @escaping @Sendable () throws -> any Transport) async throws {
+    let each = try #require(TransportConformance.cases(for: make).first { $0.name == name })
+    await #expect(throws: ConformanceFailure.self) { try await each.run() }
 }

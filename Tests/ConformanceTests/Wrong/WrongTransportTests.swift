@@ -66,11 +66,11 @@ struct WrongTransportTests {
     @Test("an unusual transport keeps every law", arguments: AlteredTransport.unusual)
     func unusual(each: AlteredTransport) async throws {
         let cases = TransportConformance.cases(
-            for: each.make, laws: LawOptions(rounds: 20 * LawBudget.factor, budget: LawBudget.duration))
+            for: each.make, laws: LawOptions(rounds: LawBudget.rounds, budget: LawBudget.duration))
         for law in cases where law.feature == .laws { try await law.run() }
     }
 
-    @Test("the failure of a law repeats as the test that it prints")
+    @Test("a law's failure occurs again in the test that it prints")
     func repeated() async throws {
         let wrong = try #require(
             AlteredTransport.wrong.first { $0.testDescription == "drops the = of an item without a value" })

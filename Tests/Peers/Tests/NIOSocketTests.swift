@@ -12,7 +12,7 @@ import Testing
         var authorization: Authorization? = .bearer("token")
     }
 
-    @Test("messages of any size are echoed, in fragments with pings between them, and the close is agreed on")
+    @Test("messages of any size are echoed, in fragments with pings in between, and closed properly")
     func echo() async throws {
         let server = try await NIOSocketServer()
         let agent = NetworkAgent(baseURL: server.url, transport: .system)
@@ -31,7 +31,7 @@ import Testing
         try await server.stop()
     }
 
-    @Test("64 sockets of one agent at once")
+    @Test("64 sockets of one agent work concurrently")
     func many() async throws {
         let server = try await NIOSocketServer()
         let agent = NetworkAgent(baseURL: server.url, transport: .system)

@@ -35,7 +35,7 @@ import Testing
         return NetworkAgent(baseURL: server.url, transport: .system, filters: [.uploads(options)])
     }
 
-    @Test("whole and in parts", arguments: [0, 1000, 5_000_000], [nil, 700_000])
+    @Test("a body is sent whole and in parts", arguments: [0, 1000, 5_000_000], [nil, 700_000])
     func whole(count: Int, part: Int64?) async throws {
         let server = try await NIOUploadServer()
         let data = try write(count)
@@ -44,7 +44,7 @@ import Testing
         try await server.stop()
     }
 
-    @Test("an older version that is chosen", arguments: [UploadProtocol.automatic, .draft6])
+    @Test("an older version of the protocol can be chosen", arguments: [UploadProtocol.automatic, .draft6])
     func version(uploadProtocol: UploadProtocol) async throws {
         let server = try await NIOUploadServer()
         let data = try write(100_000)
@@ -53,7 +53,7 @@ import Testing
         try await server.stop()
     }
 
-    @Test("cut at any byte: each attempt continues at the server's offset")
+    @Test("a connection that breaks at any byte continues at the server's offset")
     func cut() async throws {
         let server = try await NIOUploadServer(cutting: (0..<8).map { _ in .random(in: 400..<1_000_000) })
         let data = try write(5_000_000)
@@ -66,7 +66,7 @@ import Testing
         try await server.stop()
     }
 
-    @Test("interrupted at any moment, and continued by the next start")
+    @Test("an upload that is interrupted at any moment is continued by the next start")
     func takenUp() async throws {
         let server = try await NIOUploadServer()
         let data = try write(6_000_000)

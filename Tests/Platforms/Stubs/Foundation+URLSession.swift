@@ -58,6 +58,7 @@ open class URLProtectionSpace: NSObject, @unchecked Sendable {
     open var host: String { fatalError() }
     open var port: Int { fatalError() }
     open var authenticationMethod: String { fatalError() }
+    open func isProxy() -> Bool { fatalError() }
     open var serverTrust: SecTrust? { fatalError() }
 }
 
@@ -137,6 +138,7 @@ open class URLSession: NSObject, @unchecked Sendable {
     ) { fatalError() }
     open var configuration: URLSessionConfiguration { fatalError() }
     open func finishTasksAndInvalidate() { fatalError() }
+    open func flush() async { fatalError() }
     open func invalidateAndCancel() { fatalError() }
     open func dataTask(with request: URLRequest) -> URLSessionDataTask { fatalError() }
     open func uploadTask(with request: URLRequest, fromFile fileURL: URL) -> URLSessionUploadTask { fatalError() }

@@ -54,6 +54,20 @@ public let kSecReturnData: CFString = ""
 public let kSecMatchLimit: CFString = ""
 public let kSecMatchLimitOne: CFString = ""
 public let kSecValueData: CFString = ""
+public let kSecAttrLabel: CFString = ""
+public let kSecClassIdentity: CFString = ""
+public let kSecReturnRef: CFString = ""
+public let kSecImportExportPassphrase: CFString = ""
+public let kSecImportItemCertChain: CFString = ""
+public let kSecImportItemIdentity: CFString = ""
+@available(macOS 15.0, iOS 18.0, tvOS 18.0, watchOS 11.0, *)
+public let kSecImportToMemoryOnly: CFString = ""
+public func SecPKCS12Import(
+    _ pkcs12_data: CFData, _ options: CFDictionary, _ items: UnsafeMutablePointer<CFArray?>
+) -> OSStatus { fatalError() }
+public typealias CFTypeID = UInt
+public func CFGetTypeID(_ value: CFTypeRef!) -> CFTypeID { fatalError() }
+public func SecIdentityGetTypeID() -> CFTypeID { fatalError() }
 public var errSecSuccess: OSStatus { 0 }
 public var errSecItemNotFound: OSStatus { -25300 }
 public var errSecDuplicateItem: OSStatus { -25299 }

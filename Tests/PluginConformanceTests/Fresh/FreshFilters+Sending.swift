@@ -102,11 +102,20 @@ struct SecondTry: Filter {
                 return nil
             }
             defer { group.cancelAll() }
-            while let result = try await group.next() {
-                if let result { return result }
-                group.addTask { try await next(exchange) }
+            var (failure, isSecondSent): ((any Error)?, Bool) = (nil, false)
+            while let result = await group.nextResult() {
+                switch result {
+                case .success(let response?): return response
+                case .success:
+                    isSecondSent = true
+                    group.addTask { try await next(exchange) }
+                case .failure(let error):
+                    // The other attempt may still succeed. Before it is sent, a failure is the end.
+                    if !isSecondSent || failure != nil { throw error }
+                    failure = error
+                }
             }
-            throw CancellationError()
+            throw failure ?? CancellationError()
         }
     }
 }

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// Each mistake of a fresh plugin does harm that a user notices.
-@Suite("The mistakes of fresh plugins cause failures", .endsInTime)
+@Suite("The mistakes of newly written plugins cause failures", .endsInTime)
 struct FreshHarmTests {
     private struct Call: Request {
         typealias Output = HTTPResponse
@@ -44,7 +44,7 @@ struct FreshHarmTests {
         #expect(stub.received.first?.headers.values(of: "X-Part") == ["2"])
     }
 
-    @Test("timeouts of reports replace a short timeout")
+    @Test("a timeout for reports replaces a shorter timeout")
     func reportTimeouts() async throws {
         let seen = Mutex<Duration?>(nil)
         let look = ClosureFilter(.wire) { exchange, next in
@@ -58,7 +58,7 @@ struct FreshHarmTests {
 
     private enum Mark: TagKey { static var defaultValue: Int { 0 } }
 
-    @Test("the tag of a screen removes the tags of a request")
+    @Test("a screen's tag removes the request's tags")
     func screenTag() async throws {
         let seen = Mutex(1)
         let look = ClosureFilter(.wire) { exchange, next in
@@ -70,7 +70,7 @@ struct FreshHarmTests {
         #expect(seen.withLock { $0 } == 0)
     }
 
-    @Test("the key of a service goes to the host of a redirect")
+    @Test("a service's key is sent to the host of a redirect")
     func serviceKey() async throws {
         let (agent, stub) = agent(ServiceKey(key: "k")) { request in
             request.host == "shop.example" ? .redirect(to: "https://ads.example/") : .text("ad")
@@ -79,7 +79,7 @@ struct FreshHarmTests {
         #expect(stub.received.last?.host == "ads.example" && stub.received.last?.headers["X-API-Key"] == "k")
     }
 
-    @Test("the token of one server goes to another")
+    @Test("one server's token is sent to another")
     func requestToken() async throws {
         let (agent, stub) = agent(RequestToken()) { _ in .text("ok").header("X-Request-Token", "t") }
         try await agent.send(Call())
@@ -94,14 +94,14 @@ struct FreshHarmTests {
         #expect(stub.received.first?.urlText == "https://shop.example/v2/files/a/b")
     }
 
-    @Test("a language in the query turns an encoded plus sign into a space")
+    @Test("a language in the query turns a percent-encoded plus sign into a space")
     func languageQuery() async throws {
         let (agent, stub) = agent(LanguageQuery(language: "de"))
         try await agent.send(Call(path: "https://shop.example/?phone=%2B49"))
         #expect(stub.received.first?.urlText == "https://shop.example/?phone=+49&lang=de")
     }
 
-    @Test("a signature uses up a body that can be read once")
+    @Test("a signature consumes a body that can be read only once")
     func bodySignature() async throws {
         let (agent, _) = agent(BodySignature(key: "k")) { request in
             _ = try await request.body.open().collect(upTo: 100)
@@ -111,7 +111,7 @@ struct FreshHarmTests {
         await #expect(throws: ErrandError.self) { try await agent.send(Call(method: .post, body: body)) }
     }
 
-    @Test("a filter replaces a stream by an envelope in memory")
+    @Test("a filter replaces a stream with an envelope in memory")
     func bodyEnvelope() async throws {
         let (agent, stub) = agent(BodyEnvelope(device: "d"))
         try await agent.send(Call(method: .post, body: .stream { HTTPBody(Data("order".utf8)) }))
@@ -135,25 +135,25 @@ struct FreshHarmTests {
         #expect(try await task.value == 200)
     }
 
-    @Test("a guard against hijacking loses the fields of a response")
+    @Test("a hijacking guard loses the fields of a response")
     func hijackGuard() async throws {
         let (agent, _) = agent(HijackGuard()) { _ in .text("ok").header("X-Total", "7") }
         #expect(try await agent.send(Call()).http.headers["X-Total"] == nil)
     }
 
-    @Test("a cancellation looks like a failure of the network")
+    @Test("a cancellation is reported as a network failure")
     func networkErrors() async throws {
         let (agent, _) = agent(NetworkErrors()) { _ in throw CancellationError() }
         await #expect(throws: ShopError.self) { try await agent.send(Call()) }
     }
 
-    @Test("a check of lengths refuses every response to HEAD")
+    @Test("a length check refuses every response to HEAD")
     func lengthCheck() async throws {
         let (agent, _) = agent(LengthCheck()) { _ in StubResponse(status: 200, headers: ["Content-Length": "7"]) }
         await #expect(throws: ErrandError.self) { try await agent.send(Call(method: .head)) }
     }
 
-    @Test("a fallback gives the response of one user to another")
+    @Test("a fallback returns one user's response to another")
     func offlineFallback() async throws {
         let isDown = Mutex(false)
         let (agent, _) = agent(OfflineFallback()) { request in
@@ -182,7 +182,7 @@ struct FreshHarmTests {
         await #expect(throws: ErrandError.self) { try await task.value }
     }
 
-    @Test("two at once keep sending after a cancellation")
+    @Test("two requests at once keep being sent after a cancellation")
     func twoAtOnce() async throws {
         let gate = Gate()
         let (agent, _) = agent(TwoAtOnce()) { _ in
@@ -198,7 +198,7 @@ struct FreshHarmTests {
         gate.open()
     }
 
-    @Test("the limit of a call doesn't stop a cancelled transfer")
+    @Test("a call limit doesn't stop a cancelled transfer")
     func callLimit() async throws {
         let gate = Gate()
         let isCancelled = Mutex(false)
@@ -215,14 +215,14 @@ struct FreshHarmTests {
         _ = await task.result
     }
 
-    @Test("a limit of requests fills up with failures")
+    @Test("a request limit fills up with failures")
     func busyLimit() async throws {
         let (agent, stub) = agent(BusyLimit(limit: 2)) { _ in throw ErrandError(.connectionLost, "cut") }
         for _ in 0..<5 { _ = try? await agent.send(Call()) }
         #expect(stub.received.count == 2)
     }
 
-    @Test("a breaker refuses a host because another one fails")
+    @Test("a breaker refuses a host because another host fails")
     func serviceBreaker() async throws {
         let (agent, _) = agent(ServiceBreaker()) { request in
             if request.host == "ads.example" { throw ErrandError(.connectionLost, "cut") }
@@ -232,7 +232,7 @@ struct FreshHarmTests {
         await #expect(throws: ErrandError.self) { try await agent.send(Call()) }
     }
 
-    @Test("counts of URLs grow with every URL")
+    @Test("a URL counter grows with every URL")
     func urlCounts() async throws {
         let counts = URLCounts()
         let (agent, _) = agent(counts)
@@ -240,7 +240,7 @@ struct FreshHarmTests {
         #expect(counts.size == 100)
     }
 
-    @Test("a memory of URLs gives the response of one user to another")
+    @Test("a response memory by URL returns one user's response to another")
     func urlMemory() async throws {
         let (agent, _) = agent(URLMemory()) { .text($0.headers[.authorization] ?? "") }
         try await agent.send(Call(headers: [.authorization: "Bearer one"]))
@@ -273,7 +273,7 @@ struct FreshHarmTests {
 
     // MARK: Accessories and stores
 
-    @Test("accessories that keep secrets, or grow without end")
+    @Test("accessories keep secrets or grow without limit")
     func accessories() async throws {
         let (commands, bodies, times) = (CurlCommands(), LastBodies(), ResponseTimes())
         let stub = StubTransport { request in
@@ -289,7 +289,7 @@ struct FreshHarmTests {
         #expect(times.running == 10)
     }
 
-    @Test("stores confuse keys, heads and bodies, and updates")
+    @Test("stores confuse keys, heads, bodies and updates")
     func stores() async throws {
         func entry(_ text: String) throws -> CacheEntry {
             let head = CacheEntryHead(

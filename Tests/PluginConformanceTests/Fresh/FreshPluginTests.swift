@@ -4,17 +4,18 @@ import ErrandConformance
 import Testing
 
 /// Plugins as developers of apps write them, half of them with one mistake. They were written before the laws.
-@Suite("Fresh plugins are judged by the laws", .endsInTime)
+@Suite("New plugins are judged by the laws", .endsInTime)
 struct FreshPluginTests {
-    private static let laws = LawOptions(rounds: 60, budget: .seconds(600))
-
     private func cases(of fresh: FreshFilter) -> [PluginConformanceCase] {
         FilterConformance.cases(
-            for: fresh.make, secrets: fresh.secrets, laws: Self.laws, within: .seconds(600),
+            for: fresh.make, secrets: fresh.secrets,
+            laws: LawOptions(rounds: fresh.isWrong ? 60 : LawBudget.rounds, budget: LawBudget.duration),
+            within: .seconds(600),
             gracePeriod: .seconds(fresh.isWrong ? 1 : 300))
     }
 
-    @Test("a law, or a case, refuses a wrong filter", arguments: FreshFilter.all.filter { $0.isWrong && !$0.isGrowing })
+    @Test(
+        "a law or a case refuses each wrong filter", arguments: FreshFilter.all.filter { $0.isWrong && !$0.isGrowing })
     func wrong(fresh: FreshFilter) async throws {
         var failures: [String] = []
         for each in cases(of: fresh) where each.name == fresh.refusedBy || fresh.refusedBy == nil && each.isLaw {
@@ -70,7 +71,7 @@ struct FreshPluginTests {
                     return try await next(exchange)
                 }
             }, laws: .off, within: .seconds(600))
-        let name = "a call that fails, is refused or is dropped leaves its turn to others"
+        let name = "a call that fails, is rejected or is dropped gives back its turn"
         try await #require(all.first { $0.name == name }).run()
     }
 
@@ -87,7 +88,7 @@ struct FreshPluginTests {
         for each in fresh.cases(.seconds(300)) where each.isLaw { try await each.run() }
     }
 
-    @Test("the suite refuses a wrong store, and no right one", arguments: FreshStore.all)
+    @Test("the suite refuses each wrong store, and no right store", arguments: FreshStore.all)
     func stores(fresh: FreshStore) async throws {
         var failures: [String] = []
         for each in CacheStoreSuite.cases {

@@ -67,12 +67,12 @@ struct FreshFilter: Sendable, CustomTestStringConvertible {
         FreshFilter(right: "HostBreaker") { HostBreaker() },
         FreshFilter(wrong: "ServiceBreaker") { ServiceBreaker() },
         FreshFilter(right: "HeadTimes") { HeadTimes() },
-        FreshFilter(wrong: "URLCounts", refusedBy: "what it keeps for each URL, host, user or body has a bound") {
+        FreshFilter(wrong: "URLCounts", refusedBy: "the filter's memory for URLs, hosts, users and bodies is bounded") {
             URLCounts()
         },
         FreshFilter(right: "ShortMemory") { ShortMemory() },
         FreshFilter(wrong: "URLMemory") { URLMemory() },
-        FreshFilter(wrong: "Joining", refusedBy: "a call that is cancelled leaves an equal one alone") { Joining() },
+        FreshFilter(wrong: "Joining", refusedBy: "cancelling a call doesn't affect an equal call") { Joining() },
     ]
 }
 
@@ -98,21 +98,23 @@ struct FreshAccessory: Sendable, CustomTestStringConvertible {
     static let all: [FreshAccessory] = [
         FreshAccessory("CallCounter") { CallCounter() },
         FreshAccessory("CallTimes") { CallTimes() },
-        FreshAccessory("ResponseTimes", refusedBy: "it keeps nothing of the activities that are over") {
+        FreshAccessory("ResponseTimes", refusedBy: "the accessory's memory doesn't grow with finished activities") {
             ResponseTimes()
         },
         FreshAccessory("SafeLog", output: \.text) { SafeLog() },
         FreshAccessory(
             "CurlCommands",
-            refusedBy: "law: no secret is in what it writes, in whichever field, member or item it comes",
+            refusedBy: "law: the output contains no secret from any field, JSON member or form item",
             output: \.text
         ) { CurlCommands() },
         FreshAccessory(
-            "LastBodies", refusedBy: "law: no secret is in what it writes, in whichever field, member or item it comes",
+            "LastBodies", refusedBy: "law: the output contains no secret from any field, JSON member or form item",
             output: \.text
         ) { LastBodies() },
         FreshAccessory("RunningCalls") { RunningCalls() },
-        FreshAccessory("FailureFile", refusedBy: "it does not block the thread of an event") { FailureFile() },
+        FreshAccessory("FailureFile", refusedBy: "the accessory doesn't block the thread of an event") {
+            FailureFile()
+        },
         FreshAccessory("StaleScreens", refusedBy: "law: a call with the accessory is the same as without it") {
             StaleScreens()
         },

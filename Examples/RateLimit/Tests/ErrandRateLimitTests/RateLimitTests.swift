@@ -17,7 +17,7 @@ struct RateLimitTests {
         NetworkAgent(baseURL: "https://api.example.com", transport: stub, filters: [limit], time: time)
     }
 
-    @Test("a burst passes at once, the rest at the rate, in order of arrival")
+    @Test("a burst passes at once, and later requests at the rate, in order of arrival")
     func rate() async throws {
         let time = ManualTimeSource()
         let agent = agent(time, RateLimit(10, per: .seconds(10), burst: 2), .stub(.text("ok")))
@@ -36,7 +36,7 @@ struct RateLimitTests {
         #expect(await order.all == [0, 1, 2])
     }
 
-    @Test("hosts do not wait for one another")
+    @Test("hosts don't wait for one another")
     func hosts() async throws {
         let time = ManualTimeSource()
         let agent = agent(time, RateLimit(1, per: .seconds(60)), .stub(.text("ok")))
@@ -126,7 +126,7 @@ struct RateLimitTests {
     }
 
     @Test(
-        "fields are read as the draft has them",
+        "fields are read as in the draft",
         arguments: [
             (#""a";r=5;t=10"#, nil, RateLimitFields(expected: 5, .seconds(10), nil)),
             (#""a";r=5"#, #""a";q=10;w=60"#, RateLimitFields(expected: 5, .seconds(60), .seconds(6))),

@@ -18,12 +18,12 @@ struct SQLiteStoreTests {
         try await Self.place { place in try await each.run { SQLiteStore(at: place) } }
     }
 
-    @Test("keeps its limit", arguments: CacheStoreSuite.limitCases)
+    @Test("keeps its limit", arguments: CacheStoreSuite.limitCases + CacheStoreSuite.evictionCases)
     func limit(each: CacheStoreSuite.Case) async throws {
         try await Self.place { place in try await each.run { SQLiteStore(at: place, limit: .megabytes(1)) } }
     }
 
-    @Test("two agents with stores of one file share responses")
+    @Test("two agents with stores of the same file share responses")
     func shared() async throws {
         try await Self.place { place in
             let stub = StubTransport(.text("page"))
@@ -53,7 +53,7 @@ struct SQLiteStoreTests {
         }
     }
 
-    @Test("a place that can't be written to causes misses, and no failures")
+    @Test("an unwritable location causes misses, but no failures")
     func unwritable() async throws {
         let agent = NetworkAgent(
             baseURL: "https://api.example.com", transport: .stub(.text("page")),
@@ -62,7 +62,7 @@ struct SQLiteStoreTests {
         #expect(text == "page")
     }
 
-    @Test("only its owner can read the file, and it doesn't contain a URL in the clear")
+    @Test("only its owner can read the file, which doesn't contain a URL in plain text")
     func secrecy() async throws {
         try await Self.place { place in
             let cache = ResponseCache(SQLiteStore(at: place), policy: .timed(.seconds(60)))

@@ -46,7 +46,7 @@ struct TraceContextTests {
         stub.received.map { $0.headers["traceparent"].flatMap(TraceParent.init(parsing:)) }
     }
 
-    @Test("attempts and redirects are spans of one trace, and each call is its own trace")
+    @Test("attempts and redirects are spans of one trace, and each call has its own trace")
     func spans() async throws {
         let stub = StubTransport { request in
             request.url.path == "/moved" ? .redirect(to: "/there") : .text("ok")
@@ -118,7 +118,7 @@ struct TraceContextTests {
         if let state, let written { #expect(state.description == (written.isEmpty && text.count > 9 ? text : written)) }
     }
 
-    @Test("a state of more than 512 characters loses its large members, then its last ones, each as a whole")
+    @Test("a state over 512 characters loses its large members, then its last members, each completely")
     func limits() throws {
         let large = "large=" + String(repeating: "x", count: 200)
         let small = (0..<30).map { "k\($0)=" + String(repeating: "y", count: 15) }
@@ -130,7 +130,7 @@ struct TraceContextTests {
         #expect(TraceState.Member("K", "v") == nil && TraceState.Member("k", "v ") == nil)
     }
 
-    @Test("a valid state goes with its trace and nowhere else, and an invalid one nowhere")
+    @Test("a valid state is sent only with its trace, and an invalid state isn't sent")
     func stateOnTheWire() async throws {
         let incoming = try #require(TraceParent(parsing: Self.example))
         let stub = StubTransport(.text("ok"))
@@ -164,7 +164,7 @@ struct TraceContextTests {
         #expect(stub.received.map { $0.headers.contains("traceparent") } == [true, false, false])
     }
 
-    @Test("the field is on the wire, and its span is a note")
+    @Test("the field is sent, and its span is reported in a note")
     func wire() async throws {
         let server = try TestServer()
         server.on("/users", .text("ok"))

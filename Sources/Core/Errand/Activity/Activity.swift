@@ -3,22 +3,24 @@ import ErrandMessageSyntax
 import ErrandSupport
 import Synchronization
 
-/// The identity of a running request, batch, chain or piece of background work, passed to accessories and callbacks.
+/// A running request, batch, chain or piece of background work, as accessories and callbacks see it: its identity,
+/// progress and outcome.
 public final class Activity: Sendable, Identifiable, CustomStringConvertible {
-    /// Counts from 1 in each process.
+    /// The number that identifies an activity. It counts from 1 in each process.
     public typealias ID = ActivityID
 
-    /// A number, unique within the process.
+    /// The activity's number, unique within the process.
     public let id: ID
-    /// The composite or request that this activity belongs to.
+    /// The composite or request that started this activity. Nil for an activity without a parent.
     public let parent: ID?
-    /// A request, background work, or a plugin's own kind.
+    /// Whether this is a request, background work, or a kind that a plugin defines, such as a batch.
     public let kind: ActivityKind
-    /// The request, if it is one. Test its type with `activity.request is GetUser`.
+    /// The request as its sender wrote it. Nil if the activity isn't a request. Test its type with `activity.request is
+    /// GetUser`.
     public let request: (any Request)?
-    /// The request's tags, merged with the tags of the call.
+    /// The request's tags, merged with the call's tags, which take precedence.
     public let tags: Tags
-    /// The start time, by the agent's clock.
+    /// The time at which the activity started, by the agent's clock.
     public let start: ContinuousClock.Instant
     let deadline: ContinuousClock.Instant?
     let maximumBodyBytes: Int
@@ -37,9 +39,11 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         var task: Task<Void, Never>?
         var cause: CancellationCause?
         var outcome: ActivityOutcome?
-        /// From then on, the activity can't be cancelled.
+        /// Whether the response was accepted. From then on, the activity can't be cancelled.
         var isAccepted = false
         var progress = TransferProgress()
+        /// The label, once it was read: a log and a recorder both read the label of each activity.
+        var label: String?
     }
 
     init(
@@ -52,27 +56,44 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         self.request = request
         self.parent = parent
         self.tags = tags
-        // Read once, at the start.
-        let accessories =
-            accessories.allSatisfy { $0.isListening } ? accessories : accessories.filter { $0.isListening }
+        // Read once, at the start, and in one pass, because each pass copies the accessories.
+        var (isHeard, maximumBodyBytes, observesNotes) = (true, 0, false)
+        for accessory in accessories {
+            guard accessory.isListening else {
+                isHeard = false
+                continue
+            }
+            maximumBodyBytes = max(maximumBodyBytes, accessory.maximumBodyBytes)
+            observesNotes = observesNotes || accessory.observesNotes(of: kind)
+        }
+        let accessories = isHeard ? accessories : accessories.filter { $0.isListening }
         self.registry = registry
         givenLabel = label
         let start = registry.time.now
         self.start = start
         self.deadline = deadline.map { start.advanced(by: $0.bounded) }
-        events = accessories.isEmpty && listener == nil ? nil : EventQueue(accessories, listener)
-        maximumBodyBytes = accessories.reduce(0) { max($0, $1.maximumBodyBytes) }
+        events =
+            accessories.isEmpty && listener == nil
+            ? nil : EventQueue(accessories, observesNotes: observesNotes, listener)
+        self.maximumBodyBytes = maximumBodyBytes
     }
 
-    /// The name for logs: the given label, or else the request's label, its type, or the kind. Control characters are
-    /// escaped, so it fits on a line.
+    /// The activity's name in logs: the label of its call, or else the request's label, the request's type, or the
+    /// kind. Control characters are escaped, so the name fits on one line.
     public var label: String {
+        if let known = state.withLock({ $0.label }) { return known }
+        let label = madeLabel
+        state.withLock { $0.label = label }
+        return label
+    }
+
+    private var madeLabel: String {
         if let givenLabel { return ControlCharacters.escaped(givenLabel) }
         guard let request else { return kind.rawValue }
         return request.label.map { ControlCharacters.escaped($0) } ?? "\(type(of: request))"
     }
 
-    /// Kind, number and label on one line.
+    /// The kind, the number and the label on one line, such as "request 7 users/7".
     public var description: String { label == kind.rawValue ? "\(kind) \(id)" : "\(kind) \(id) \(label)" }
 
     /// How the activity ended. Nil while it's running.
@@ -83,14 +104,14 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         hasProgress.load(ordering: .acquiring) ? state.withLock { $0.progress } : TransferProgress()
     }
 
-    /// Whether the activity was cancelled.
+    /// Whether the activity was cancelled. It may still be running: ``isOver`` tells whether its outcome is decided.
     public var isCancelled: Bool { hasCause.load(ordering: .acquiring) && state.withLock { $0.cause != nil } }
 
     /// Whether the outcome is decided, after which `next` throws.
     public var isOver: Bool { over.load(ordering: .acquiring) }
 
-    /// Cancels the activity, unless its response is accepted or its outcome is decided. The outcome is then
-    /// `.cancelled` with the first cause, regardless of a response.
+    /// Cancels the activity. Its outcome is then `.cancelled`, with the first cause, even if a response still arrives.
+    /// After a response was accepted or the outcome was decided, this has no effect.
     public func cancel() { cancel(.activity) }
 
     @discardableResult
@@ -156,7 +177,10 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
             case nil:
                 if let failure, failure.isCancellation {
                     settled.failure =
-                        failure as? ErrandError ?? ErrandError(.cancelled, "cancelled from within", underlying: failure)
+                        failure as? ErrandError
+                        ?? ErrandError(
+                            .cancelled, "cancelled from within: the request's own code threw a cancellation error",
+                            underlying: failure)
                     settled.outcome = .cancelled(.within)
                 } else if let failure {
                     settled.outcome = failure.isExpectedEnd ? .success(nil) : .failure(failure)
@@ -177,8 +201,8 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
 extension Activity: TransportObserver {
     var isObserved: Bool { events?.isObserved == true }
 
-    /// Notifies listeners in order. An event from another thread, or from within an accessory, is delivered afterward.
-    /// After `willStop` only `didStop` is delivered.
+    /// Notifies the accessories in order. An event from another thread, or from within an accessory, is delivered
+    /// afterward. After `willStop`, only `didStop` is delivered.
     func notify(_ event: @autoclosure () -> ActivityEvent) {
         if let events, events.isObserved { events.deliver(event(), of: self) }
     }
@@ -191,8 +215,9 @@ extension Activity: TransportObserver {
         if end == .events { events.end(self) }
     }
 
-    /// Reports an event on the wire to the handle, the progress closure and the accessories. A composite reports its
-    /// total progress. A slow accessory receives only the newest waiting progress. Ignored once the activity is over.
+    /// Reports a network event to the handle, the progress closure and the accessories. For transports, filters, and
+    /// composites, which report their total progress. A slow accessory receives only the newest waiting progress.
+    /// Ignored once the activity is over.
     public func report(_ event: TransportEvent) { report(event, isMeasured: false) }
 
     /// Within a transfer, progress from the transport never decreases, not even its fraction when the response's length
@@ -204,7 +229,8 @@ extension Activity: TransportObserver {
         events?.deliver(.transport(.progress(progress)), of: self)
     }
 
-    /// Reports a message on a stream to accessories that want messages. Ignored once the activity is over.
+    /// Reports a WebSocket message or a streamed event to the accessories whose `observesMessages` is true. Ignored
+    /// once the activity is over.
     ///
     /// - Parameter message: creates the message, with at most this number of bytes. Called only if an accessory wants
     ///   it.
@@ -215,53 +241,59 @@ extension Activity: TransportObserver {
     /// Evaluated per message, because few activities have messages.
     var observesMessages: Bool { events?.accessories.contains { $0.observesMessages } ?? false }
 
-    /// Sends accessories a message worth logging. Ignored once the activity is over. Committing or discarding staged
-    /// work still belongs to the activity.
+    /// Sends accessories a message for their logs, along with optional details for programs. Ignored once the activity
+    /// is over, which is after its staged work has been committed or discarded, and if no accessory observes notes.
     public func note(
         _ name: String, _ message: @autoclosure () -> String, details: @autoclosure () -> (any Sendable)? = nil
     ) {
-        notify(.note(ActivityNote(name, message(), details: details())))
+        if let events, events.observesNotes {
+            events.deliver(.note(ActivityNote(name, message(), details: details())), of: self)
+        }
     }
 
-    /// Sends accessories details worth logging, whose description is the message.
+    /// Sends accessories details for programs, whose description is the message for logs. Ignored once the activity is
+    /// over.
     public func note<Details: Sendable & CustomStringConvertible>(
         _ name: String, describing details: @autoclosure () -> Details
     ) {
-        notify(.note(ActivityNote(name, describing: details())))
+        if let events, events.observesNotes {
+            events.deliver(.note(ActivityNote(name, describing: details())), of: self)
+        }
     }
 }
 
-/// The kind of an activity: a request, background work, or a plugin's own kind.
+/// The kind of an activity: a request, background work, a stream, or a kind that a plugin defines.
 public struct ActivityKind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
-    /// The name, for logs.
+    /// The kind's name in logs, such as "request".
     public let rawValue: String
-    /// Creates a custom kind.
+    /// Creates a custom kind for a plugin's activities, from its name in logs.
     public init(rawValue: String) { self.rawValue = rawValue }
-    /// A request.
+    /// A single request, sent with `send` or `start`.
     public static let request = ActivityKind(rawValue: "request")
     /// Work that outlives the call that started it.
     public static let background = ActivityKind(rawValue: "background")
     /// A response that's read as it arrives. It lasts as long as its reader reads, so it doesn't indicate loading. Each
     /// connection is a separate request with this activity as its parent.
     public static let stream = ActivityKind(rawValue: "stream")
-    /// The name.
+    /// The kind's name in logs.
     public var description: String { rawValue }
 }
 
-/// The first cause of a cancellation. More cases can be added, so write a `default` in a `switch`.
+/// The reason for which an activity was cancelled; the first one counts. More cases can be added, so write a `default`
+/// in a `switch`.
 public enum CancellationCause: Sendable, Hashable {
     /// The task that awaited `send` was cancelled.
     case task
-    /// `RequestHandle.cancel()` was called.
+    /// The handle of the started activity was cancelled, with `RequestHandle.cancel()`.
     case handle
     /// `Activity.cancel()` was called, for example by an accessory.
     case activity
     /// `cancelAll` was called, or the agent was deallocated.
     case agent
-    /// The deadline passed. The outcome is then a failure.
+    /// The call's deadline passed. The outcome is then `.failure` with `deadlineExceeded`, not `.cancelled`.
     case deadline
-    /// A filter, a check, the decoding or the transport threw a cancellation, although the call wasn't cancelled. A
-    /// cancelled source of a request body instead fails the call with ``ErrandError/Code/encodingFailed``.
+    /// A filter, a check, the decoding or the transport threw a cancellation error, although the call itself wasn't
+    /// cancelled. A cancelled source of a request body instead fails the call with ``ErrandError/Code/encodingFailed``.
     case within
 }
 

@@ -1,4 +1,5 @@
 import ErrandHTTP
+import ErrandSupport
 import Synchronization
 
 /// The running activities of one agent, and their deadlines.
@@ -10,7 +11,7 @@ final class ActivityRegistry: Sendable {
     private typealias Entry = (activity: Activity, agent: (any AnyObject & Sendable)?)
 
     private struct State {
-        var entries: [Activity.ID: Entry] = [:]
+        var entries = NumberedTable<Entry>()
         /// When the timer checks for passed deadlines. Nil if it isn't set.
         var wakes: ContinuousClock.Instant?
         var timer: Task<Void, Never>?
@@ -22,25 +23,25 @@ final class ActivityRegistry: Sendable {
 
     func add(_ activity: Activity, keeping agent: (any AnyObject & Sendable)?) {
         let stale = state.withLock { state in
-            state.entries[activity.id] = (activity, agent)
+            state.entries.add((activity, agent), for: activity.id.rawValue)
             return activity.deadline.flatMap { wake(&state, at: $0) }
         }
         stale?.cancel()
     }
 
     func remove(_ activity: Activity) {
-        let entry = state.withLock { $0.entries.removeValue(forKey: activity.id) }
+        let entry = state.withLock { $0.entries.remove(activity.id.rawValue) }
         // Releasing the entry can deallocate the agent and this registry, so wait until after the lock.
         withExtendedLifetime(entry) {}
     }
 
     /// In the order in which they started.
     var activities: [Activity] {
-        state.withLock { $0.entries.values.map(\.activity) }.sorted { $0.id.rawValue < $1.id.rawValue }
+        state.withLock { $0.entries.all.map(\.activity) }.sorted { $0.id.rawValue < $1.id.rawValue }
     }
 
-    /// Sets the timer, unless it already fires early enough. Usually a deadline costs one comparison, and running
-    /// activities are checked about once per length of a deadline.
+    /// Sets the timer, unless it already fires early enough. So a deadline usually costs one comparison. If all
+    /// deadlines have the same length, the running activities are checked about once in that time.
     ///
     /// Returns the replaced timer, to be cancelled outside the lock, because that runs code of the time source.
     private func wake(_ state: inout State, at moment: ContinuousClock.Instant) -> Task<Void, Never>? {
@@ -48,26 +49,18 @@ final class ActivityRegistry: Sendable {
         let stale = state.timer
         state.wakes = moment
         state.timer = Task.detached { [time, weak self] in
-            do { try await time.sleep(until: moment) } catch {
-                if !Task.isCancelled { await Self.pause(time.now.duration(to: moment)) }
-            }
+            await time.wait(until: moment)
             // A cancelled timer has been replaced.
             if !Task.isCancelled { self?.cancelOverdue() }
         }
         return stale
     }
 
-    /// Replaces a time source that fails to sleep, because all deadlines depend on the timer. The minimum avoids a busy
-    /// loop.
-    private static func pause(_ duration: Duration) async {
-        try? await Task.sleep(for: max(duration.bounded, .milliseconds(10)))
-    }
-
     private func cancelOverdue() {
         let now = time.now
         let overdue = state.withLock { state in
             state.wakes = nil
-            let running = state.entries.values.lazy.map(\.activity)
+            let running = state.entries.all.map(\.activity)
             let deadlines = running.compactMap(\.deadline)
             // The replaced timer just fired.
             if let next = deadlines.filter({ $0 > now }).min() { _ = wake(&state, at: next) }

@@ -17,7 +17,10 @@ import Synchronization
 
     /// - Parameter http: for a request, the response that the value was decoded from.
     func succeed(_ value: some Sendable, from http: HTTPResponse? = nil) {
-        state.withLock { ($0.value, $0.http) = (value, http) }
+        state.withLock { state in
+            state.value = value
+            state.http = http
+        }
     }
 
     func fail(_ error: any Error) {
@@ -35,7 +38,7 @@ import Synchronization
         return (value, state.http)
     }
 
-    /// For activities other than requests.
+    /// Returns the output of an activity that isn't a request, or throws its error.
     func get<Value>() throws -> Value {
         guard let value = try success().value as? Value else { throw CancellationError() }
         return value

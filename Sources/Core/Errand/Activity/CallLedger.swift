@@ -12,7 +12,6 @@ struct CallLedger: ~Copyable, Sendable {
         var staged: [StagedWork] = []
         var bodies: [WeakBody] = []
         var values = CallValues()
-        var marks: Exchange.KnownMarks?
     }
 
     private let state = Mutex(State())
@@ -117,19 +116,6 @@ struct CallLedger: ~Copyable, Sendable {
         withExtendedLifetime(left) {}
     }
 
-    // MARK: Users
-
-    var knownMarks: Exchange.KnownMarks? { state.withLock { $0.marks } }
-
-    func remember(_ marks: Exchange.KnownMarks) {
-        let old = state.withLock { state in
-            let old = state.marks
-            if !state.isClosed { state.marks = marks }
-            return old
-        }
-        withExtendedLifetime(old) {}
-    }
-
     // MARK: The values of filters
 
     func value(_ number: UInt64) -> (any Sendable)? { state.withLock { $0.values[number] } }
@@ -143,7 +129,7 @@ struct CallLedger: ~Copyable, Sendable {
         }
     }
 
-    /// For work that outlives the call, before it begins.
+    /// Copies the values of another call's ledger, for work that outlives that call. Call it before the work begins.
     func adoptValues(of other: borrowing CallLedger) {
         let values = other.state.withLock { $0.values }
         state.withLock { $0.values = values }
@@ -160,50 +146,6 @@ struct CallLedger: ~Copyable, Sendable {
 
     var possiblyReceivedCount: Int { deliveries.load(ordering: .acquiring) }
     func addDeliveries(_ count: Int) { deliveries.add(count, ordering: .acquiringAndReleasing) }
-}
-
-/// A key for a value that stays the same in all attempts and hops of a call; see `Exchange.once(_:_:)`.
-///
-/// ```swift
-/// struct Shard: Filter {
-///     private let number = CallKey<Int>()
-///
-///     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-///         var exchange = exchange
-///         let shard = exchange.once(number) { Int.random(in: 0..<8) }
-///         exchange.http.headers["X-Shard"] = "\(shard)"
-///         return try await next(exchange)
-///     }
-/// }
-/// ```
-///
-/// Create one key for each filter or object that the value belongs to, and keep it.
-public struct CallKey<Value: Sendable>: Sendable {
-    let number = CallValues.newNumber()
-
-    /// Creates a unique key.
-    public init() {}
-}
-
-/// The values of one call. Not a class, which would cost each call an allocation: only calls with more than one value
-/// allocate.
-struct CallValues: Sendable {
-    private static let count = Atomic<UInt64>(0)
-    /// The key of the first value, or 0.
-    private var firstNumber: UInt64 = 0
-    private var first: (any Sendable)?
-    private var others: [(number: UInt64, value: any Sendable)] = []
-
-    fileprivate static func newNumber() -> UInt64 { count.add(1, ordering: .relaxed).newValue }
-
-    subscript(number: UInt64) -> (any Sendable)? {
-        if firstNumber == number { return first }
-        return others.isEmpty ? nil : others.first { $0.number == number }?.value
-    }
-
-    mutating func add(_ value: any Sendable, for number: UInt64) {
-        if firstNumber == 0 { (firstNumber, first) = (number, value) } else { others.append((number, value)) }
-    }
 }
 
 /// Work that waits until the response is accepted or rejected.

@@ -31,10 +31,14 @@ final class EventQueue: Sendable {
 
     /// Whether there are, or were, accessories.
     let isObserved: Bool
+    /// Whether one of them wants the notes of filters.
+    let observesNotes: Bool
     private let state: Mutex<State>
 
-    init(_ accessories: [any Accessory], _ progress: (@Sendable (TransferProgress) -> Void)?) {
-        isObserved = !accessories.isEmpty
+    init(
+        _ accessories: [any Accessory], observesNotes: Bool, _ progress: (@Sendable (TransferProgress) -> Void)?
+    ) {
+        (isObserved, self.observesNotes) = (!accessories.isEmpty, observesNotes)
         state = Mutex(State(listeners: Listeners(accessories: accessories, progress: progress)))
     }
 

@@ -47,7 +47,7 @@ public final class NetworkAgent: Agent {
         self.init(configuration: configuration, transport: transport, time: time)
     }
 
-    /// Creates an agent with a `URL` as its base.
+    /// Creates an agent whose base URL is a `URL` value instead of a string.
     public convenience init(
         baseURL: URL, transport: any Transport, filters: [any Filter] = [], accessories: [any Accessory] = [],
         time: some TimeSource = SystemTimeSource()
@@ -57,7 +57,12 @@ public final class NetworkAgent: Agent {
             time: time)
     }
 
-    /// Creates an agent with a complete configuration.
+    /// Creates an agent with all of its settings.
+    ///
+    /// - Parameters:
+    ///   - configuration: the settings for its requests.
+    ///   - transport: sends the requests.
+    ///   - time: the clock for deadlines and waits. Defaults to the system's clock.
     public init(configuration: AgentConfiguration, transport: any Transport, time: some TimeSource = SystemTimeSource())
     {
         registry = ActivityRegistry(time: time)
@@ -67,7 +72,7 @@ public final class NetworkAgent: Agent {
 
     deinit { registry.cancelAll { _ in true } }
 
-    /// The configuration for new requests. Running requests keep theirs.
+    /// The settings for requests that start from now on. Running requests keep the settings they started with.
     public var configuration: AgentConfiguration { settings.withLock { $0.configuration } }
 
     /// Changes the configuration atomically, for requests that start afterward.
@@ -101,10 +106,10 @@ public final class NetworkAgent: Agent {
         }
     }
 
-    /// The running activities, including background work.
+    /// The activities that are running now, including background work.
     public var activities: [Activity] { registry.activities }
 
-    /// Cancels all running activities, or only matching activities, and returns their number.
+    /// Cancels all running activities, or only the ones that match, and returns how many it cancelled.
     ///
     /// ```swift
     /// agent.cancelAll { $0.request is GetFeed || $0.tags[Screen.self] == "profile" }
@@ -114,7 +119,8 @@ public final class NetworkAgent: Agent {
         registry.cancelAll(where: matches)
     }
 
-    /// Returns the request as it would be built now, before filters. Doesn't send it.
+    /// Returns the HTTP request that would be built for a request now, before any filter changes it. Doesn't send it.
+    /// Throws ``ErrandError`` if the request can't be built.
     public func httpRequest(for request: some Request) throws -> HTTPRequest {
         try RequestBuilder(settings.withLock { $0.pipeline }).validRequest(request, request.tags)
     }
@@ -139,8 +145,8 @@ public final class NetworkAgent: Agent {
             of: request, options.allFilters)
     }
 
-    /// Returns the users for whom a request would be sent now; see ``Agent/userMarks(for:options:)``. Throws the errors
-    /// of filters.
+    /// Returns the users on whose behalf a request would be sent now, without sending it; see
+    /// ``Agent/userMarks(for:options:)``. Throws the errors of filters.
     @concurrent
     public func userMarks<R: Request>(for request: R, options: CallOptions) async throws -> Set<UserMark>? {
         var silent = options
@@ -171,7 +177,7 @@ public final class NetworkAgent: Agent {
         return try running.result.response()
     }
 
-    /// Starts a request and returns immediately. By then, accessories have received will-start.
+    /// Starts a request and returns its handle immediately. When it returns, accessories have received will-start.
     @discardableResult
     public func start<R: Request>(
         _ request: R, options: CallOptions, completion: Completion<Response<R.Output>>?
@@ -188,22 +194,25 @@ public final class NetworkAgent: Agent {
         let (settings, accessories, deadline) = settings.withLock {
             ($0.pipeline, $0.configuration.accessories, $0.configuration.deadline)
         }
+        // The activity and the task share one copy of the request.
+        let boxed: any Request = request
         let activity = activity(
-            .request, accessories, options, request: request, tags: request.tags, own: request.accessories,
+            .request, accessories, options, request: boxed, tags: request.tags, own: request.accessories,
             deadline: request.deadline ?? deadline)
         let (filters, priority) = (options.allFilters, request.priority?.task)
         let (completion, pipeline) = (completion(activity), RequestPipeline(settings: settings, activity: activity))
         return registry.launch(activity, keeping: self, inPlace: inPlace) { result in
             if inPlace, #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
                 return Task.immediate(priority: priority) { @concurrent in
-                    await pipeline.run(request, filters, result, completion)
+                    await pipeline.run(boxed, filters, result, completion)
                 }
             }
-            return Task(priority: priority) { @concurrent in await pipeline.run(request, filters, result, completion) }
+            return Task(priority: priority) { @concurrent in await pipeline.run(boxed, filters, result, completion) }
         }
     }
 
-    /// Runs a body as an activity of another kind.
+    /// Starts a plugin's own kind of activity, such as a batch, and returns its handle immediately; see
+    /// ``Agent/start(_:options:completion:body:)``.
     @discardableResult
     public func start<Success: Sendable>(
         _ kind: ActivityKind, options: CallOptions, completion: Completion<Success>?,
@@ -233,7 +242,7 @@ public final class NetworkAgent: Agent {
 }
 
 extension NetworkAgent: CustomStringConvertible {
-    /// The base URL without secrets, and the number of running activities: "https://api.example.com, 2 running".
+    /// The base URL with masked secrets, and the number of running activities: "https://api.example.com, 2 running".
     public var description: String {
         let baseURL = configuration.baseURL
         return "\(baseURL.isEmpty ? "no base URL" : URLSyntax.redacted(baseURL)), \(activities.count) running"

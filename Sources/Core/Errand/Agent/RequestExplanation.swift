@@ -13,14 +13,15 @@ import ErrandSupport
 /// // status 200–299, content type application/json
 /// ```
 public struct RequestExplanation: Sendable, CustomStringConvertible {
-    /// One step of the request pipeline.
+    /// One step of the request pipeline: a filter, the redirects or the transport.
     public struct Step: Sendable, Hashable, CustomStringConvertible {
-        /// When the step runs: once per call, once per hop, or once per request that reaches the transport.
+        /// The stage in which the step runs: once per call, once per hop, or once per request that reaches the
+        /// transport.
         public let stage: FilterStages
-        /// The filter's ``Filter/explanation``.
+        /// What the step does: the filter's ``Filter/explanation``, or a description of the redirects or the transport.
         public let text: String
 
-        /// Stage and text on one line.
+        /// The stage and the text on one line.
         public var description: String {
             let name =
                 switch stage {
@@ -32,12 +33,13 @@ public struct RequestExplanation: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The request as built and changed by ``Filter/preview(of:)`` of its call filters, or the error if it can't be
-    /// built.
+    /// The request that would be sent, as built and then changed by ``Filter/preview(of:)`` of its call filters. A
+    /// failure if it can't be built.
     public let request: Result<HTTPRequest, any Error>
-    /// Filters in the order in which they run, with redirects and the transport among them.
+    /// The filters, the redirects and the transport, in the order in which they run.
     public let steps: [Step]
-    /// Conditions for the final response, in order: status, content type, checks. Filters can add checks to a call.
+    /// The conditions that the final response must meet, in order: status, content type, checks. Filters can add more
+    /// while the call runs.
     public let checks: [String]
     /// Known problems, a sentence each with the reason:
     ///
@@ -55,7 +57,7 @@ public struct RequestExplanation: Sendable, CustomStringConvertible {
         var lines: [String] = []
         switch request {
         case .success(let request): lines.append(request.description)
-        case .failure(let error): lines.append("cannot be built: \(error.briefDescription)")
+        case .failure(let error): lines.append("the request can't be built: \(error.briefDescription)")
         }
         for (index, step) in steps.enumerated() {
             let number = "\(index + 1)"
@@ -69,11 +71,11 @@ public struct RequestExplanation: Sendable, CustomStringConvertible {
 
 extension RequestExplanation {
     init(_ described: some Request, _ settings: PipelineSettings, callFilters: [any Filter], tags: Tags) {
-        let way = FilterChain.make(of: described, callFilters, tags, settings).steps
+        let chain = FilterChain.make(of: described, callFilters, tags, settings).steps
         var moves: [String] = []
         request = Result {
             var found = try RequestBuilder(settings).validRequest(described, tags)
-            for step in way where step.stage == .call {
+            for step in chain where step.stage == .call {
                 let before = found
                 found = try step.filter.preview(of: before)
                 // Secrets stay with their origin, as they would when sending.
@@ -86,9 +88,9 @@ extension RequestExplanation {
             }
             return found
         }
-        steps = way.map { Step(stage: $0.stage, text: Self.text(of: $0.filter, described, settings)) }
+        steps = chain.map { Step(stage: $0.stage, text: Self.text(of: $0.filter, described, settings)) }
         problems =
-            FilterOrder.allProblems(way.map(\.filter), for: described) + PathProblem.problems(of: described, settings)
+            FilterOrder.allProblems(chain.map(\.filter), for: described) + PathProblem.problems(of: described, settings)
             + Self.placeholder(in: request) + moves
         let types = described.acceptableContentTypes.resolved(by: described.decoder ?? settings.decoder)
         checks =

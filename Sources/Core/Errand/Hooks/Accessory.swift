@@ -17,23 +17,30 @@ import ErrandHTTP
 ///
 /// The agent or activity keeps an accessory alive. To hold an object weakly, wrap it in ``WeakAccessory``.
 public protocol Accessory: Sendable {
-    /// The number of body bytes to copy for this accessory. Defaults to 0.
+    /// The most bytes of each request and response body that Core copies for this accessory. Defaults to 0, which
+    /// copies nothing.
     var maximumBodyBytes: Int { get }
-    /// Whether to report WebSocket messages. Defaults to false, which doesn't copy messages.
+    /// Whether to report WebSocket messages and events of event streams. Defaults to false, which doesn't copy messages.
     var observesMessages: Bool { get }
+    /// Whether to receive the notes of filters in an activity of this kind, read when it starts. Defaults to true. If no
+    /// accessory of the activity wants them, notes aren't created.
+    func observesNotes(of kind: ActivityKind) -> Bool
     /// Whether to receive an activity's events, read when it starts. If false, the accessory costs no time. Defaults to
     /// true.
     var isListening: Bool { get }
-    /// Receives an event. Events of an activity arrive in order.
+    /// Receives an event, on the thread on which it happens, so return quickly. The events of one activity arrive in
+    /// order.
     func activity(_ activity: Activity, did event: ActivityEvent)
 }
 
 extension Accessory {
-    /// Defaults to 0.
+    /// The default implementation returns 0: no body bytes are copied.
     public var maximumBodyBytes: Int { 0 }
-    /// Defaults to false.
+    /// The default implementation returns false: messages aren't reported.
     public var observesMessages: Bool { false }
-    /// Defaults to true.
+    /// The default implementation returns true: notes of every activity are reported.
+    public func observesNotes(of kind: ActivityKind) -> Bool { true }
+    /// The default implementation returns true: the accessory receives all events.
     public var isListening: Bool { true }
 }
 
@@ -61,12 +68,12 @@ public struct MainActorAccessory: Accessory {
         let event: ActivityEvent
     }
 
-    /// Creates an accessory with a closure.
+    /// Creates an accessory that passes each event to a closure on the main actor.
     public init(_ body: @escaping @MainActor @Sendable (Activity, ActivityEvent) -> Void) {
         listener = MainActorListener(merging: Self.merged) { body($0.activity, $0.event) }
     }
 
-    /// Passes the event to the main actor.
+    /// Passes the event to the closure on the main actor, and returns before the closure runs.
     public func activity(_ activity: Activity, did event: ActivityEvent) {
         listener.receive(Received(activity: activity, event: event))
     }
@@ -80,22 +87,24 @@ public struct MainActorAccessory: Accessory {
     }
 }
 
-/// An accessory that doesn't keep its object alive, for objects that own the agent or the handle.
+/// Wraps an accessory without keeping it alive. Use it for objects that own the agent or the request's handle.
 public struct WeakAccessory: Accessory {
     private weak let object: (any Accessory & AnyObject)?
-    /// The object's value.
+    /// The wrapped object's `maximumBodyBytes`, read when this wrapper was created.
     public let maximumBodyBytes: Int
-    /// The object's value.
+    /// The wrapped object's `observesMessages`, read when this wrapper was created.
     public let observesMessages: Bool
-    /// Whether the object exists and is listening.
+    /// The wrapped object's value, or false if the object no longer exists.
+    public func observesNotes(of kind: ActivityKind) -> Bool { object?.observesNotes(of: kind) ?? false }
+    /// Whether the wrapped object still exists and wants events.
     public var isListening: Bool { object?.isListening ?? false }
 
-    /// Creates an accessory with a weak reference.
+    /// Creates an accessory that holds an object weakly and passes events to it.
     public init(_ object: any Accessory & AnyObject) {
         self.object = object
         (maximumBodyBytes, observesMessages) = (object.maximumBodyBytes, object.observesMessages)
     }
 
-    /// Passes the event to the object, if it exists.
+    /// Passes the event to the wrapped object, if it still exists.
     public func activity(_ activity: Activity, did event: ActivityEvent) { object?.activity(activity, did: event) }
 }

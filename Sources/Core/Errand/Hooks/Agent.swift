@@ -18,8 +18,8 @@ import ErrandHTTP
 /// }
 /// ```
 ///
-/// Always pass the options on. The default `start` creates the handle's activity: accessories are notified of that
-/// activity alone, with all events and progress of the wrapped call.
+/// Always pass the options on. The default `start` creates an activity for the handle, and forwards all events and
+/// progress of the wrapped call to it. Accessories are notified only of this activity.
 public protocol Agent: Sendable {
     /// Sends a request and returns its response on the caller's actor. Cancelling the calling task cancels the request.
     ///
@@ -28,14 +28,16 @@ public protocol Agent: Sendable {
     @discardableResult
     func send<R: Request>(_ request: R, options: CallOptions) async throws -> Response<R.Output>
 
-    /// Starts a request and returns immediately. By then, accessories have received will-start.
+    /// Starts a request and returns its handle immediately. When it returns, accessories have received will-start.
+    /// `completion` receives the result.
     @discardableResult
     func start<R: Request>(
         _ request: R, options: CallOptions, completion: Completion<Response<R.Output>>?
     ) -> RequestHandle<Response<R.Output>>
 
-    /// Runs a body as an activity of a custom kind, with accessories, a parent and cancellation like a request. The
-    /// basis of every ``Composite``.
+    /// Starts a closure as an activity of a custom kind, such as a batch, and returns its handle immediately. Like a
+    /// request, the activity notifies accessories, can have a parent and can be cancelled. Every ``Composite`` runs
+    /// this way.
     @discardableResult
     func start<Success: Sendable>(
         _ kind: ActivityKind, options: CallOptions, completion: Completion<Success>?,
@@ -45,23 +47,25 @@ public protocol Agent: Sendable {
     /// Returns the users for whom a request would be sent now, without sending it. For requests that are stored and
     /// sent later. Defaults to nil: the agent can't tell.
     ///
-    /// Runs filters that change or sign requests or add cookies, and sessions, which don't refresh but keep the
-    /// operation of a ``UserPin`` with their user. Accessories aren't notified. The ``UserPin/marks`` of the request on
-    /// the wire include these marks, unless the user has changed.
+    /// Runs sessions, and filters that change or sign requests or add cookies. The sessions don't refresh credentials,
+    /// but check that the operation of a ``UserPin`` stays with its user. Accessories aren't notified. The
+    /// ``UserPin/marks`` of the request on the wire include these marks, unless the user has changed.
     func userMarks<R: Request>(for request: R, options: CallOptions) async throws -> Set<UserMark>?
 }
 
 extension Agent {
-    /// Returns nil: the agent can't tell.
+    /// The default implementation returns nil, because the agent can't tell.
     public func userMarks<R: Request>(for request: R, options: CallOptions) async throws -> Set<UserMark>? { nil }
 
-    /// Sends a request without options.
+    /// Sends a request and returns its response on the caller's actor; see ``send(_:options:)``. Cancelling the calling
+    /// task cancels the request.
     @inlinable @discardableResult
     public func send<R: Request>(_ request: R) async throws -> Response<R.Output> {
         try await send(request, options: CallOptions())
     }
 
-    /// Starts a request. When it ends, the delegate and then the completion are notified once, on the main actor.
+    /// Starts a request and returns its handle immediately. When the request ends, the delegate and then the completion
+    /// are notified once, on the main actor.
     @discardableResult
     public func start<R: Request>(
         _ request: R, delegate: (any RequestDelegate)? = nil, options: CallOptions = CallOptions(),
@@ -71,7 +75,8 @@ extension Agent {
             request, options: options, completion: .both(delegate.map { .delegate($0) }, completion.map { .main($0) }))
     }
 
-    /// Starts a request with a completion on a queue.
+    /// Starts a request and returns its handle immediately. When the request ends, the delegate is notified on the main
+    /// actor, and then the completion runs on a queue.
     @discardableResult
     public func start<R: Request>(
         _ request: R, delegate: (any RequestDelegate)? = nil, options: CallOptions = CallOptions(),
@@ -82,7 +87,8 @@ extension Agent {
             request, options: options, completion: .both(delegate.map { .delegate($0) }, .queue(queue, completion)))
     }
 
-    /// Runs a body as an activity of a custom kind and awaits it. Cancelling the calling task cancels it.
+    /// Runs a closure as an activity of a custom kind, such as a batch, and returns its output. Cancelling the calling
+    /// task cancels the activity.
     public func run<Success: Sendable>(
         _ kind: ActivityKind, options: CallOptions = CallOptions(),
         body: @escaping @Sendable (Activity) async throws -> Success
@@ -92,13 +98,14 @@ extension Agent {
 }
 
 extension Request {
-    /// Sends the request: `try await GetUser(id: 7).send(on: agent)`.
+    /// Sends this request with an agent: `try await GetUser(id: 7).send(on: agent)`. See ``Agent/send(_:options:)``.
     @discardableResult
     public func send(on agent: some Agent, options: CallOptions = CallOptions()) async throws -> Response<Output> {
         try await agent.send(self, options: options)
     }
 
-    /// Starts the request: `GetUser(id: 7).start(on: agent) { result in … }`.
+    /// Starts this request with an agent and returns its handle immediately: `GetUser(id: 7).start(on: agent) { result
+    /// in … }`.
     @discardableResult
     public func start(
         on agent: some Agent, delegate: (any RequestDelegate)? = nil, options: CallOptions = CallOptions(),
@@ -118,7 +125,8 @@ extension Agent {
         try await start(running: composite, options: options, completion: nil as Completion<C.Output>?).joined()
     }
 
-    /// Starts a composite and returns immediately. By then, accessories have received will-start.
+    /// Starts a composite, such as a batch or a chain, and returns its handle immediately. When it returns, accessories
+    /// have received will-start.
     @discardableResult
     public func start<C: Composite>(
         running composite: C, options: CallOptions = CallOptions(), completion: Completion<C.Output>?
@@ -130,7 +138,8 @@ extension Agent {
         }
     }
 
-    /// Starts a composite. When it ends, the delegate and then the completion are notified once, on the main actor.
+    /// Starts a composite, such as a batch or a chain, and returns its handle immediately. When it ends, the delegate
+    /// and then the completion are notified once, on the main actor.
     @discardableResult
     public func start<C: Composite>(
         running composite: C, delegate: C.Delegate? = nil, options: CallOptions = CallOptions(),
@@ -139,7 +148,8 @@ extension Agent {
         start(composite, delegate, options, completion.map { .main($0) })
     }
 
-    /// Starts a composite with a completion on a queue.
+    /// Starts a composite, such as a batch or a chain, and returns its handle immediately. When it ends, the delegate
+    /// is notified on the main actor, and then the completion runs on a queue.
     @discardableResult
     public func start<C: Composite>(
         running composite: C, delegate: C.Delegate? = nil, options: CallOptions = CallOptions(),
@@ -159,7 +169,7 @@ extension Agent {
 }
 
 extension Agent {
-    /// Starts an activity that calls `send`.
+    /// The default implementation starts an activity that calls `send`.
     @discardableResult
     public func start<R: Request>(
         _ request: R, options: CallOptions, completion: Completion<Response<R.Output>>?
@@ -169,7 +179,7 @@ extension Agent {
         }
     }
 
-    /// Starts an activity that runs a body.
+    /// The default implementation starts an activity that runs the closure.
     @discardableResult
     public func start<Success: Sendable>(
         _ kind: ActivityKind, options: CallOptions, completion: Completion<Success>?,
@@ -178,7 +188,7 @@ extension Agent {
         begin(kind, options, completion: completion, http: { _ in nil }, body: body)
     }
 
-    /// Not in an agent's registry.
+    /// Starts an activity that no agent's registry contains.
     private func begin<Success: Sendable>(
         _ kind: ActivityKind, request: (any Request)? = nil, _ options: CallOptions, completion: Completion<Success>?,
         http: @escaping @Sendable (Success) -> HTTPResponse?,
@@ -214,8 +224,8 @@ extension CallOptions {
     }
 }
 
-/// Forwards a call's events to the activity that represents it, except start and end, which it has itself, and
-/// progress.
+/// Forwards a call's events to the activity that represents it. Leaves out start and end, because that activity has its
+/// own, and progress.
 private struct ForwardedEvents: Accessory {
     let activity: Activity
     /// Kept for work that outlives the activity.
@@ -223,6 +233,7 @@ private struct ForwardedEvents: Accessory {
 
     var maximumBodyBytes: Int { activity.maximumBodyBytes }
     var observesMessages: Bool { activity.observesMessages }
+    func observesNotes(of kind: ActivityKind) -> Bool { accessories.contains { $0.observesNotes(of: kind) } }
 
     func activity(_ below: Activity, did event: ActivityEvent) {
         guard below.kind == .request else {

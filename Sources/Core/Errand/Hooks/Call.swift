@@ -1,5 +1,6 @@
 public import ErrandEssentials
 public import ErrandHTTP
+import ErrandSupport
 
 /// A request you can write in one line, without declaring a type.
 ///
@@ -13,63 +14,75 @@ public import ErrandHTTP
 /// `Decodable`. For other types use ``init(_:_:query:body:decode:configure:)``. Every member of ``Request`` is a
 /// property here, with the same default.
 public struct Call<Output: Sendable>: Request {
-    /// See ``Request/method``.
+    /// The HTTP method; see ``Request/method``.
     public var method: HTTPMethod
-    /// See ``Request/path``.
+    /// The percent-encoded path below the base URL, or an absolute URL; see ``Request/path``.
     public var path: String
-    /// See ``Request/base``.
+    /// Which of the agent's base URLs to use. Defaults to `.standard`; see ``Request/base``.
     public var base = RequestBaseURL.standard
-    /// See ``Request/query``.
+    /// Parameters to add to the path's query; see ``Request/query``.
     public var query: Parameters
-    /// See ``Request/parameters``.
+    /// Parameters for the query or the body, depending on the method. Defaults to nil; see ``Request/parameters``.
     public var parameters: Parameters?
-    /// See ``Request/parameterPlacement``.
+    /// Where to put ``parameters``: in the query or the body. Defaults to `.automatic`; see
+    /// ``Request/parameterPlacement``.
     public var parameterPlacement = ParameterPlacement.automatic
-    /// See ``Request/parameterEncoding``.
+    /// How to encode the query, parameters and forms; see ``Request/parameterEncoding``.
     public var parameterEncoding = ParameterEncoding()
-    /// See ``Request/headers``.
+    /// Header fields, which replace the agent's fields of the same name. Empty by default; see ``Request/headers``.
     public var headers: HTTPHeaders = [:]
-    /// See ``Request/body``.
+    /// The body to send; see ``Request/body``.
     public var body: RequestBody
-    /// See ``Request/authorization``.
+    /// The credentials to send. Defaults to nil, which sends the agent's credentials; see ``Request/authorization``.
     public var authorization: Authorization?
-    /// See ``Request/timeout``.
+    /// The longest time without activity within one attempt. Defaults to nil, which is the agent's timeout; see
+    /// ``Request/timeout``.
     public var timeout: Duration?
-    /// See ``Request/deadline``.
+    /// The time limit for the whole call, including retries. Defaults to nil, which is the agent's deadline; see
+    /// ``Request/deadline``.
     public var deadline: Duration?
-    /// See ``Request/priority``.
+    /// The priority of the request. Defaults to nil, which is the sending task's priority; see ``Request/priority``.
     public var priority: RequestPriority?
-    /// See ``Request/redirects``.
+    /// Which redirects to follow. Defaults to nil, which is the agent's policy; see ``Request/redirects``.
     public var redirects: RedirectPolicy?
-    /// See ``Request/acceptableStatuses``.
+    /// The status codes that count as success. Defaults to 200 to 299; see ``Request/acceptableStatuses``.
     public var acceptableStatuses = StatusCodes.successful
-    /// See ``Request/acceptableContentTypes``.
+    /// The content types that the call accepts; see ``Request/acceptableContentTypes``.
     public var acceptableContentTypes: ContentTypes
-    /// See ``Request/delivery``.
+    /// How to deliver the response's body: in memory, as a stream or to a file; see ``Request/delivery``.
     public var delivery: BodyDelivery
-    /// The name in logs. Defaults to the method and the path, without the query.
+    /// The call's name in logs. Defaults to the method and the path, without the query.
     public var label: String? {
-        get { givenLabel ?? method.rawValue + " " + pathWithoutQuery }
+        get {
+            if let givenLabel { return givenLabel }
+            // Appending avoids the temporary strings of interpolation.
+            var label = method.rawValue
+            label += " "
+            label += pathWithoutQuery
+            return label
+        }
         set { givenLabel = .some(newValue) }
     }
-    /// See ``Request/tags``.
+    /// Tags for filters, accessories and cancellation. Empty by default; see ``Request/tags``.
     public var tags = Tags()
-    /// See ``Request/filters``.
+    /// Filters that run after the agent's filters of the same stage. Empty by default; see ``Request/filters``.
     public var filters: [any Filter] = []
-    /// See ``Request/outcomeCheck``.
+    /// Detects failures that the service reports in a successful response. Defaults to nil; see
+    /// ``Request/outcomeCheck``.
     public var outcomeCheck: ResponseCheck?
-    /// See ``Request/checks``.
+    /// Checks of the final response. Empty by default; see ``Request/checks``.
     public var checks: [ResponseCheck] = []
-    /// See ``Request/accessories``.
+    /// Accessories that observe the call, notified after the agent's. Empty by default; see ``Request/accessories``.
     public var accessories: [any Accessory] = []
-    /// See ``Request/decoder``.
+    /// Decodes a `Decodable` output. Defaults to nil, which is the agent's decoder; see ``Request/decoder``.
     public var decoder: (any BodyDecoder)?
     private let decode: @Sendable (HTTPResponse, Call) async throws -> Output
     /// Nil for the default. Few calls are logged, so that text isn't computed here.
     private var givenLabel: String??
 
-    private var pathWithoutQuery: Substring {
-        path[..<(path.utf8.firstIndex(of: UInt8(ascii: "?")) ?? path.endIndex)]
+    private var pathWithoutQuery: String {
+        guard let mark = path.withSpan({ $0.firstIndex(of: UInt8(ascii: "?")) }) else { return path }
+        return String(Substring(path.utf8.prefix(mark)))
     }
 
     private init(
@@ -87,7 +100,7 @@ public struct Call<Output: Sendable>: Request {
         configure(&self)
     }
 
-    /// Decodes the response as `Output`.
+    /// Decodes the response as `Output`, off the caller's actor.
     public func decode(_ response: HTTPResponse) async throws -> Output { try await decode(response, self) }
 
     /// Creates a call that decodes its response with a closure, off the caller's actor.
@@ -178,7 +191,7 @@ extension Call: CustomStringConvertible, CustomDebugStringConvertible, CustomRef
     public var description: String { "\(method) \(path.prefix { $0 != "?" })" }
     /// The same as `description`, so a dump can't reveal more.
     public var debugDescription: String { description }
-    /// No children, because they would reveal masked values.
+    /// The mirror has no children, so a dump can't reveal masked values.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
@@ -187,6 +200,6 @@ extension Exchange: CustomStringConvertible, CustomDebugStringConvertible, Custo
     public var description: String { http.description }
     /// The same as `description`, so a dump can't reveal more.
     public var debugDescription: String { description }
-    /// No children, because they would reveal masked values.
+    /// The mirror has no children, so a dump can't reveal masked values.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -13,8 +13,8 @@ extension Exchange {
         return OriginMove(from: givenRequest, to: http) == nil ? trust.isTrusted : settings.trusts(http.url)
     }
 
-    /// Lets the request's origin see the agent's secrets, and adds the withheld secrets. For filters that know the
-    /// service's origins better than the configuration.
+    /// Allows the request's origin to receive the agent's secrets, and adds the secrets that were withheld from it. For
+    /// filters that know more of the service's origins than the configuration.
     ///
     /// Call it after setting the URL:
     ///
@@ -34,13 +34,16 @@ extension Exchange {
         settle(isQuiet: true)
         let (withheld, marks) = (trust.withheld, trust.withheldUsers)
         http.headers.merge(HTTPHeaders(withheld.filter { !http.headers.contains($0.name) }))
-        if let marks { users = users?.union(marks) ?? marks }
+        if let marks {
+            http.setQuery { URLSyntax.adding(queryItems: marks.queryItems, to: $0) }
+            users = users?.union(marks) ?? marks
+        }
         trust = OriginTrust()
         markSettled()
     }
 
-    /// Sends the request to a URL received from a server, such as the `Location` of an upload. Like after a redirect, a
-    /// request to another origin loses its sensitive header fields and `Host`, and ``isTrusted`` is updated.
+    /// Changes the request's URL to a URL that a server sent, such as the `Location` of an upload. As after a redirect,
+    /// a request to another origin loses its sensitive header fields and `Host`, and ``isTrusted`` is updated.
     public mutating func follow(to url: URL) {
         let isSameOrigin = URLSyntax.origin(of: http.url) == URLSyntax.origin(of: url)
         http.url = url
@@ -59,13 +62,14 @@ extension Exchange {
     mutating func settle(isQuiet: Bool = false) {
         if isSettled { return }
         let before = givenRequest
-        if let move = OriginMove(from: before, to: http) {
+        if let move = OriginMove(from: before, to: http, queryItems: users?.queryItems ?? []) {
             if settings.trusts(http.url) {
                 trust.isTrusted = true
             } else {
                 var (request, trust) = (http, trust)
                 trust.isTrusted = false
                 trust.withhold(from: &request, of: users, before: before)
+                request.setQuery { URLSyntax.removing(queryItems: move.queryItems, from: $0) }
                 (http, self.trust, users) = (request, trust, nil)
                 if !isQuiet, !move.secrets.isEmpty { reportLoss(move) }
             }
@@ -81,34 +85,42 @@ extension Exchange {
     }
 }
 
+extension HTTPRequest {
+    fileprivate mutating func setQuery(_ change: (String) -> String) {
+        let (old, new) = (urlText, change(urlText))
+        if new != old, let url = URL(string: new, encodingInvalidCharacters: false) { self.url = url }
+    }
+}
+
 /// A filter's move of a request to another origin (RFC 6454).
 struct OriginMove: CustomStringConvertible {
     private let before, after: HTTPRequest
+    let queryItems: [String]
 
     /// Returns nil if the origin is the same. A host below `.invalid` is a placeholder and doesn't count.
-    init?(from before: HTTPRequest, to after: HTTPRequest) {
+    init?(from before: HTTPRequest, to after: HTTPRequest, queryItems: [String] = []) {
         if before.sharesURL(with: after) || URLSyntax.beginAlike(before.urlText, after.urlText)
             || before.host?.hasSuffix(".invalid") == true
             || URLSyntax.origin(of: before.url) == URLSyntax.origin(of: after.url)
         {
             return nil
         }
-        (self.before, self.after) = (before, after)
+        (self.before, self.after, self.queryItems) = (before, after, queryItems)
     }
 
-    /// The names of the fields that stay with the old origin.
+    /// The names of the fields and query items that stay with the old origin.
     var secrets: [String] {
         var names: [String] = []
         for field in before.headers where field.isSensitive && !names.contains(field.name.rawName) {
             names.append(field.name.rawName)
         }
-        return names
+        return names + queryItems.map { "the query item " + $0.prefix { $0 != "=" } }
     }
 
     /// A clause about the filter, without values.
     var description: String {
         "moves the request from \(Self.origin(before)) to \(Self.origin(after)), "
-            + "which loses \(secrets.joined(separator: ", "))"
+            + "so these secrets are removed: \(secrets.joined(separator: ", "))"
     }
 
     var warning: String {

@@ -1,60 +1,38 @@
 public import ErrandHTTP
+import ErrandSupport
 
 extension Exchange {
     /// The users to whom the request belongs. Caches and other filters that share responses keep requests with
     /// different marks apart.
     ///
-    /// Contains the marks declared with ``assign(to:carriedBy:)`` and by an ``OwnedRequest``, and a mark for each
+    /// Contains the marks declared with ``assign(to:carriedBy:queryItems:)`` and by an ``OwnedRequest``, and a mark for each
     /// sensitive header field that no declared mark represents.
     public var userMarks: Set<UserMark> {
-        let ownership = Ownership(request: request, headers: http.headers, declared: users)
-        if users == nil, !ownership.carriers.headers.haveSecrets { return ownership.adding(owners: []) }
-        // Several filters ask for the marks of one request.
-        if let known = activity.ledger.knownMarks, known.carriers == ownership.carriers {
-            return ownership.adding(owners: known.marks)
-        }
-        let new = KnownMarks(ownership.carriers)
-        activity.ledger.remember(new)
-        return ownership.adding(owners: new.marks)
+        Ownership.marks(of: request, http.headers, declared: users, settings.lastMarks)
     }
 
+    private var ownership: Ownership {
+        Ownership(request: request, headers: http.headers, declared: users, lastMarks: settings.lastMarks)
+    }
+
+    /// The parts of an exchange that determine its marks.
     struct Ownership {
         let request: any Request
-        let carriers: MarkCarriers
-
-        init(request: any Request, headers: HTTPHeaders, declared: UserMarks?) {
-            (self.request, carriers) = (request, MarkCarriers(headers: headers, declared: declared))
-        }
-
-        var marks: Set<UserMark> { adding(owners: carriers.marks) }
-
-        /// Read each time, because a request can compute its owners.
-        fileprivate func adding(owners marks: Set<UserMark>) -> Set<UserMark> {
-            // Checking the type is cheaper than a failing cast of the value.
-            guard type(of: request) is any OwnedRequest.Type, let request = request as? any OwnedRequest else {
-                return marks
-            }
-            return marks.union(request.owners)
-        }
-    }
-
-    /// The parts of an exchange that determine its marks, apart from the request's owners.
-    struct MarkCarriers: Equatable {
         let headers: HTTPHeaders
         let declared: UserMarks?
+        let lastMarks: LastMarks
 
-        var marks: Set<UserMark> {
-            let implied = UserMarks.implied(by: headers, besides: declared)
-            return declared.map { implied.union($0.marks) } ?? implied
+        var marks: Set<UserMark> { Self.marks(of: request, headers, declared: declared, lastMarks) }
+
+        static func marks(
+            of request: any Request, _ headers: HTTPHeaders, declared: UserMarks?, _ lastMarks: LastMarks
+        ) -> Set<UserMark> {
+            let marks = declared == nil && !headers.haveSecrets ? [] : lastMarks.marks(headers, declared)
+            // The owners are read each time, because a request can compute them.
+            let type = type(of: request)
+            if lastMarks.ownerless.excludes(type, unless: { type is any OwnedRequest.Type }) { return marks }
+            return marks.union((request as? any OwnedRequest)?.owners ?? [])
         }
-    }
-
-    /// The marks computed last in a call. A class, because most calls have none, and an empty reference is cheap.
-    final class KnownMarks: Sendable {
-        let carriers: MarkCarriers
-        let marks: Set<UserMark>
-
-        init(_ carriers: MarkCarriers) { (self.carriers, marks) = (carriers, carriers.marks) }
     }
 
     /// Declares to which user the request belongs. For filters that identify the user in any part of the request.
@@ -71,27 +49,33 @@ extension Exchange {
     /// Sensitive header fields don't need a mark, unless their value changes for the same user, like a signature that
     /// contains the time. Pass such a field in `fields`.
     ///
+    /// A secret in the query needs a mark. Pass its items in `queryItems`, as they appear in the URL, so they are removed
+    /// together with the mark.
+    ///
     /// - Parameters:
     ///   - user: the mark of the user.
     ///   - fields: the header fields that the mark represents. Empty by default.
-    public mutating func assign(to user: UserMark, carriedBy fields: [HTTPHeaders.Field] = []) {
+    ///   - queryItems: the secret items of the URL's query, such as `api_key=k`. Empty by default.
+    public mutating func assign(
+        to user: UserMark, carriedBy fields: [HTTPHeaders.Field] = [], queryItems: [String] = []
+    ) {
         // An earlier mark stays with the old origin.
         settle()
         // A filter that runs in two stages declares the same user again.
-        if users?.include(user, carriedBy: fields) == true { return }
+        if users?.include(user, carriedBy: fields, queryItems: queryItems) == true { return }
         var marks = users ?? UserMarks()
-        marks.insert(user, carriedBy: fields)
+        marks.insert(user, carriedBy: fields, queryItems: queryItems)
         users = marks
     }
 
-    /// Removes a mark. For filters that replace their own credential with another.
+    /// Removes a user's mark from the request. For filters that replace their own credential with another.
     public mutating func unassign(from user: UserMark) { users?.marks.remove(user) }
 
     /// Returns the exchange with a record of the users whose requests are sent for it. For filters that store
     /// responses.
     ///
-    /// The stored response belongs to the users in the record. They can differ from the users for whom the filter
-    /// looked it up.
+    /// Store the response for the users in the record. They can differ from the users for whom your filter looked for a
+    /// stored response, because a later filter can change the user.
     ///
     /// ```swift
     /// struct Keeping: Filter {
@@ -110,16 +94,16 @@ extension Exchange {
         return (with { $0.record = record }, record)
     }
 
-    /// Whether a filter further out records whose requests are sent. If you repeat a request and use only one response,
-    /// record each repetition separately.
+    /// Whether an outer filter records the users whose requests are sent; see ``recordingUsers()``. If you repeat a
+    /// request and use only one response, record each repetition separately.
     public var isRecordingUsers: Bool { record != nil }
 
-    /// Adds the exchange's marks to the records of other filters, as if it were sent. For filters that respond with
-    /// data of these users.
+    /// Adds the exchange's marks to the records of outer filters, as if the request were sent. For filters that respond
+    /// with stored data of these users.
     public func reportUsers() {
         if let record = recordOfFilter { return record.add(userMarks) }
         // Usually no call records users, so the marks are computed only if one does.
-        shared?.add(Ownership(request: request, headers: http.headers, declared: users))
+        shared?.add(ownership)
     }
 }
 
@@ -136,6 +120,6 @@ extension Exchange {
 ///
 /// Requests of different owners never share a response, wherever the sharing filter is placed.
 public protocol OwnedRequest: Request {
-    /// The users to whom the response belongs.
+    /// The marks of the users to whom the response belongs.
     var owners: Set<UserMark> { get }
 }

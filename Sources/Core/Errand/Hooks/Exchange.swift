@@ -1,22 +1,22 @@
 public import ErrandHTTP
 import ErrandSupport
 
-/// One pass of a request through the filters.
+/// A request on its way through the filters, with the state of its call.
 ///
 /// An exchange is a value: a filter changes its copy and passes it to `next`. Members that concern the whole call, such
 /// as ``checks``, `whenAccepted` and `detach`, act on all copies.
 public struct Exchange: Sendable {
     private var fields: CopyOnWrite<Fields>
-    /// The HTTP request to send.
+    /// The HTTP request to send. A filter can change it before it calls `next`.
     public var http: HTTPRequest { didSet { (isAsBuilt, isSettled) = (false, false) } }
     /// The request passed to the filter, to which the sensitive fields and the trust belong. Nil for the request as
     /// built.
     private var given: HTTPRequest?
-    /// The stage of the filter that receives this exchange.
+    /// The stage in which the receiving filter runs: call, hop or wire.
     public internal(set) var stage: FilterStages = .call
-    /// The number of the attempt, from 1. Each `next` below the call filters is one.
+    /// The number of the attempt, from 1. Each time a call filter calls `next`, a new attempt begins.
     public internal(set) var attempt = 1
-    /// The number of the request on the wire within the attempt, from 1. Redirects count.
+    /// The number of the request on the wire within its attempt, from 1. Redirects count.
     public internal(set) var hop = 1
     /// Whether the request is unchanged since it was built. The activity then already knows it.
     private(set) var isAsBuilt = true
@@ -65,22 +65,22 @@ public struct Exchange: Sendable {
 
     /// The request as the user wrote it. A plugin finds its own with `exchange.request as? any CacheableRequest`.
     public var request: any Request { fields.value.request }
-    /// How to deliver the body.
+    /// How to deliver the response's body: in memory, as a stream or to a file.
     public var delivery: BodyDelivery {
         get { fields.value.delivery }
         set { fields.value.delivery = newValue }
     }
-    /// The longest time without activity within one attempt.
+    /// The longest time without activity within one attempt. A filter can change it for the requests it sends.
     public var timeout: Duration {
         get { fields.value.timeout }
         set { fields.value.timeout = newValue }
     }
-    /// A hint for the transport.
+    /// The request's priority, a hint for the transport.
     public var priority: RequestPriority {
         get { fields.value.priority }
         set { fields.value.priority = newValue }
     }
-    /// The request's tags, merged with the tags of the call.
+    /// The request's tags, merged with the call's tags, which take precedence.
     public var tags: Tags {
         get { fields.value.tags }
         set { fields.value.tags = newValue }
@@ -108,7 +108,7 @@ public struct Exchange: Sendable {
     }
 
     var wireObserver: WireObserver? { fields.value.wireObserver }
-    /// The call that this exchange belongs to.
+    /// The activity of the call that this exchange belongs to.
     public var activity: Activity { fields.value.activity }
     var shared: SharedExchange? { fields.value.shared }
 
@@ -140,7 +140,7 @@ public struct Exchange: Sendable {
         return use(shared.ledger)
     }
 
-    /// The clock to use for waits.
+    /// The agent's clock. Use it for every wait, so tests can control the time.
     public var time: any TimeSource { activity.time }
 
     /// When the call's deadline passes, by the clock ``time``. Nil without a deadline.
@@ -151,32 +151,32 @@ public struct Exchange: Sendable {
         return shared.deadline
     }
 
-    /// The number of this call's failures declared final; see ``markFailureAsFinal()``.
+    /// How many failures of this call were declared final; see ``markFailureAsFinal()``.
     public var finalFailureCount: Int { ledger { $0.finalFailureCount } }
 
-    /// Declares the failure that the filter passes on final, because the request was repeated as often as allowed.
+    /// Marks the failure that the filter passes on as final, because the request was repeated as often as allowed.
     ///
     /// If filters that repeat requests are nested, such as a retry around a download, only the innermost should repeat
-    /// a request. A filter further out compares ``finalFailureCount`` before and after `next`, and passes the failure on if
-    /// the number has grown.
+    /// a request. An outer filter compares ``finalFailureCount`` before and after `next`. If the number has grown, it
+    /// passes the failure on without repeating the request.
     public func markFailureAsFinal() { ledger { $0.markFailureAsFinal() } }
 
-    /// The number of this call's requests that a server may have received so far: all passed to the transport, except
-    /// requests that a ``PreSendFilter`` held back, or that failed with ``ErrandError/Code/cannotConnect`` or
-    /// ``ErrandError/Code/nameLookupFailed``.
+    /// The number of this call's requests that a server may have received so far. Counts all requests passed to the
+    /// transport, except requests that a ``PreSendFilter`` refused, or that failed with
+    /// ``ErrandError/Code/cannotConnect`` or ``ErrandError/Code/nameLookupFailed``.
     ///
-    /// These errors concern only the last request: after a redirect, or if a filter further in sent several, earlier
-    /// requests were received. Before you repeat a request that must not be received twice, compare the number before
-    /// and after `next`.
+    /// Such an error only concerns the last request. Earlier requests still count, such as the request before a
+    /// redirect. Before you repeat a request that must not be received twice, compare the number before and after
+    /// `next`.
     public var possiblyReceivedCount: Int { ledger { $0.possiblyReceivedCount } }
 
-    /// The number of this call's requests passed to the transport so far, for attempts, redirects and hedges. In a wire
-    /// filter before `next`, it's 0 for the first request.
+    /// How many requests of this call were passed to the transport so far, including retries, redirects and hedges. In
+    /// a wire filter before `next`, it's 0 for the first request.
     public var transferCount: Int { activity.ledger.transferCount }
 
     func addDeliveries(_ count: Int) { ledger { $0.addDeliveries(count) } }
 
-    /// The checks that run on the final response.
+    /// The checks to run on the final response. Add to them with ``ExchangeChecks/add(_:)``.
     public var checks: ExchangeChecks { ExchangeChecks(activity: activity, shared: shared) }
 
     /// Stages work that depends on the response: `commit` runs once all checks and decoding have succeeded, otherwise
@@ -189,7 +189,7 @@ public struct Exchange: Sendable {
         ledger { $0.stage(StagedWork(commit: commit, discard: discard)) }
     }
 
-    /// The amount of staged work; see ``discardStagedWork(after:)``.
+    /// How many pieces of work are staged; pass it to ``discardStagedWork(after:)``.
     public var stagedWorkCount: Int { ledger { $0.stagedWorkCount } }
 
     /// Discards work that later filters staged for a response that won't be used.
@@ -232,148 +232,25 @@ public struct Exchange: Sendable {
             })
     }
 
-    /// Sends accessories a message worth logging. Ignored once the activity is over.
+    /// Sends accessories a message for their logs, along with optional details for programs. Ignored once the activity
+    /// is over.
     public func note(
         _ name: String, _ message: @autoclosure () -> String, details: @autoclosure () -> (any Sendable)? = nil
     ) {
         activity.note(name, message(), details: details())
     }
 
-    /// Sends accessories details worth logging, whose description is the message. Ignored once the activity is over.
+    /// Sends accessories details for programs, whose description is the message for logs. Ignored once the activity is
+    /// over.
     public func note<Details: Sendable & CustomStringConvertible>(
         _ name: String, describing details: @autoclosure () -> Details
     ) {
         activity.note(name, describing: details())
     }
 
-    /// Reports an event on the wire, like ``Activity/report(_:)``, to all calls that share the exchange. For filters
-    /// that send their own exchanges.
+    /// Reports a network event, as ``Activity/report(_:)`` does, to all calls that share the exchange. For filters that
+    /// send requests themselves.
     public func report(_ event: TransportEvent) {
         if let shared { shared.report(event, isMeasured: true) } else { activity.report(event, isMeasured: true) }
     }
-}
-
-extension Exchange {
-    /// Checks a response early as Core does at the end, for example before a retry. Throws if its status, content type
-    /// or a check fails.
-    ///
-    /// If the request wants data, a stream is collected first, as in ``gatherEvidence(of:)``. If it wants a file, the
-    /// checks are skipped, because they need the finished file.
-    public func judge(_ response: HTTPResponse) async throws {
-        let judge = ResponseJudge(settings: settings)
-        try await gatherEvidence(of: response)
-        try judge.checkHead(of: response, for: request)
-        if case .file = request.delivery, response.body.file == nil { return }
-        let checks = judge.checks(of: request, and: checks.added)
-        if !checks.isEmpty { try await judge.check(decodable(response), checks) }
-    }
-
-    /// Ends a response that won't be used, in a filter that sends the request again or responds itself.
-    ///
-    /// A short body is read for up to a second, so its connection can be reused. Otherwise the transfer is cancelled.
-    ///
-    /// ```swift
-    /// struct TwiceAtMost: Filter {
-    ///     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-    ///         let first = try await next(exchange)
-    ///         if first.status != 503 { return first }
-    ///         await exchange.discard(first)
-    ///         return try await next(exchange)
-    ///     }
-    /// }
-    /// ```
-    public func discard(_ response: HTTPResponse) async {
-        if response.body.data != nil { return }
-        // If data is wanted, the wire step has already read a short body that was available.
-        if delivery == .data { return response.body.cancel() }
-        await response.body.finish(within: timeout, time: time)
-    }
-
-    /// Reads the body into memory for all copies of the response, in a filter that examines it before it's final.
-    /// Ignored if the request wants a stream or a file.
-    ///
-    /// ```swift
-    /// struct LockedAccounts: Filter {
-    ///     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-    ///         let response = try await next(exchange)
-    ///         if response.status != 403 { return response }
-    ///         try await exchange.gatherEvidence(of: response)
-    ///         if try response.text().contains("locked") { throw Closed() }
-    ///         return response
-    ///     }
-    /// }
-    /// ```
-    ///
-    /// The body is already in memory if the status is below 300, or if it's short and arrived with its head. Otherwise:
-    ///
-    /// - If the request accepts the status, the whole body is read, at most `maximumBodyBytes`. Throws if that fails.
-    /// - If not, at most `maximumErrorBodyBytes` are read for up to a second, and the rest is cancelled.
-    public func gatherEvidence(of response: HTTPResponse) async throws {
-        guard response.body.data == nil, request.delivery == .data else { return }
-        let delivery = DeliveryStep(settings: settings)
-        if delivery.isToCollect(response, for: request) { return try await delivery.collect(response) }
-        if request.acceptableStatuses.contains(response.status) { return }
-        await response.body.gatherEvidence(
-            within: BodyAllowance(bytes: settings.maximumErrorBodyBytes, timeout: timeout, time: time))
-    }
-
-    /// Returns the error that ``Request/outcomeCheck`` throws for a response, or nil if it passes or isn't set. For
-    /// filters that store responses or add credentials; see ``RequestFailure/refusesCredential``.
-    ///
-    /// Returns nil without checking if the request doesn't accept the status, or wants a stream or a file. A streamed
-    /// body, for example from a cache, is collected first, at most `maximumBodyBytes`. Throws if that fails, or if it's
-    /// cancelled.
-    public func outcomeFailure(of response: HTTPResponse) async throws -> (any Error)? {
-        guard let check = request.outcomeCheck, request.delivery == .data,
-            request.acceptableStatuses.contains(response.status)
-        else { return nil }
-        let delivery = DeliveryStep(settings: settings)
-        if delivery.isToCollect(response, for: request) { try await delivery.collect(response) }
-        do { try await check.judge(decodable(response)) } catch {
-            if error.isCancellation { throw error }
-            return error
-        }
-        return nil
-    }
-
-    private func decodable(_ response: HTTPResponse) -> HTTPResponse {
-        var response = response
-        response.decoder = settings.decoder(of: request)
-        return response
-    }
-}
-
-// Values that a filter keeps for a call.
-extension Exchange {
-    /// Returns a value that's created on first use and shared by all attempts and hops of the call, and work detached
-    /// afterward.
-    public func once<Value>(_ key: CallKey<Value>, _ make: () -> Value) -> Value {
-        // Casts in patterns avoid an optional of a generic type, whose metadata is looked up each time.
-        if let any = activity.ledger.value(key.number), case let known as Value = any { return known }
-        let new = make()
-        if let any = activity.ledger.add(new, for: key.number), case let known as Value = any { return known }
-        return new
-    }
-
-    /// Returns the value of a key in this call, or nil if it wasn't created.
-    public func value<Value>(of key: CallKey<Value>) -> Value? {
-        guard let value = activity.ledger.value(key.number) else { return nil }
-        return value as? Value
-    }
-}
-
-/// The checks of one call; see ``ResponseCheck``.
-public struct ExchangeChecks: Sendable {
-    let activity: Activity
-    let shared: SharedExchange?
-
-    /// Adds a check. It replaces a check of the same name.
-    public func add(_ check: ResponseCheck) {
-        if let shared { shared.ledger.add(check) } else { activity.ledger.add(check) }
-    }
-
-    /// The names of the checks that filters added.
-    public var names: [String] { added.map(\.name) }
-
-    var added: [ResponseCheck] { activity.ledger.checks + (shared?.ledger.checks ?? []) }
 }

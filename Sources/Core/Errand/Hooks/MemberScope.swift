@@ -26,7 +26,8 @@ final class MemberScope: Sendable {
 
     private func check(_ state: borrowing State) throws {
         if state.isClosed || activity.isOver {
-            throw ErrandError(.activityEnded, "the \(activity.kind) had already ended when this was sent")
+            throw ErrandError(
+                .activityEnded, "this was sent through the agent of a \(activity.kind) that had already ended")
         }
         if activity.isCancelled { throw CancellationError() }
     }
@@ -67,6 +68,8 @@ final class MemberScope: Sendable {
 
     private struct Watcher: Accessory {
         let scope: MemberScope
+
+        func observesNotes(of kind: ActivityKind) -> Bool { false }
 
         func activity(_ member: Activity, did event: ActivityEvent) {
             // Work detached by a member isn't a member, although it has its accessories. It can outlive the scope.

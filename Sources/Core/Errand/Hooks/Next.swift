@@ -1,6 +1,7 @@
 public import ErrandHTTP
 
-/// The remaining filters and the transport. You can call it several times, also from child tasks.
+/// The remaining filters and the transport, which a filter calls to send a request. You can call it several times, also
+/// from child tasks.
 public struct Next: Sendable {
     /// Nil after the last step.
     @usableFromInline let step: FilterStep?
@@ -29,23 +30,23 @@ public struct Next: Sendable {
         return RemainingPipeline(step: ObjectIdentifier(step), hasFilters: step.hasFilters)
     }
 
-    /// The ``Filter/traits`` of the filters that follow in this stage. A filter for two stages counts in each.
+    /// The ``Filter/traits`` of the remaining filters in this stage. A filter that runs in two stages counts in each.
     public var following: FilterTraits {
         // The wire filters after the last hop filter belong to another stage.
         guard let step, !step.beginsWire else { return [] }
         return step.following
     }
 
-    /// Returns a copy with a filter inserted after the last filter of this stage that has one of the traits, or at the
-    /// front.
+    /// Returns a copy with one more filter. It runs after the last filter of this stage that has one of the traits, or
+    /// before all others if no filter has one.
     public func inserting(_ filter: any Filter, behind traits: FilterTraits) -> Next {
         let current = step.map { $0.beginsWire ? .hop : $0.stage } ?? .hop
         let stage = Array(steps.prefix { $0.stage == current && !($0.filter is any CoreStep) })
         let index = (stage.lastIndex { !$0.filter.traits.isDisjoint(with: traits) } ?? -1) + 1
         let rest = index < stage.count ? Next(stage[index]) : stage.last?.next ?? self
         let inserted = Next(FilterStep(filter, current, rest, isCommon: false))
-        return stage[..<index].reversed().reduce(inserted) { way, step in
-            Next(FilterStep(step.filter, current, way, beginsWire: step.beginsWire, isCommon: false))
+        return stage[..<index].reversed().reduce(inserted) { next, step in
+            Next(FilterStep(step.filter, current, next, beginsWire: step.beginsWire, isCommon: false))
         }
     }
 
@@ -53,7 +54,9 @@ public struct Next: Sendable {
     var steps: [FilterStep] { Array(sequence(first: step) { $0?.next.step }.prefix { $0 != nil }.compactMap(\.self)) }
 
     @usableFromInline @inline(never) func ended(_ exchange: Exchange) -> any Error {
-        var error = ErrandError(.activityEnded, "next was called after the activity had ended; see Exchange.detach")
+        var error = ErrandError(
+            .activityEnded,
+            "next was called after the activity had ended; use Exchange.detach for work that outlives its call")
         error.request = exchange.http
         return error
     }
@@ -63,7 +66,7 @@ public struct Next: Sendable {
 /// with equal values are processed by the same configuration of the same agent.
 public struct RemainingPipeline: Hashable, Sendable {
     private let step: ObjectIdentifier
-    /// Whether filters follow, not only redirects and the transport.
+    /// Whether other filters follow, in addition to redirects and the transport.
     public let hasFilters: Bool
 
     init(step: ObjectIdentifier, hasFilters: Bool) { (self.step, self.hasFilters) = (step, hasFilters) }

@@ -3,7 +3,7 @@ public import ErrandHTTP
 /// A wire filter that checks each request again right before it's sent.
 ///
 /// After the last filter, a request can still wait for a connection, or for other requests to its host. The transport
-/// calls ``TransportOptions/checkDeparture(of:)`` after such a wait.
+/// calls ``TransportOptions/checkBeforeSending(_:)`` after such a wait.
 ///
 /// ```swift
 /// struct Curfew: PreSendFilter {
@@ -29,7 +29,7 @@ public protocol PreSendFilter: Filter {
 }
 
 /// Carries a filter's error through the transport.
-struct DepartureRefusal: Error {
+struct PreSendRefusal: Error {
     let error: any Error
 }
 
@@ -37,11 +37,12 @@ extension TransportOptions {
     /// Asks the wire filters whether a request may still be sent. Call it in a transport after a request has waited,
     /// before its first byte. If it throws, don't send the request, and throw the same error from
     /// ``Transport/send(_:options:)``.
-    public func checkDeparture(of request: HTTPRequest) throws(ErrandError) {
-        for filter in departures {
+    public func checkBeforeSending(_ request: HTTPRequest) throws(ErrandError) {
+        for filter in preSendFilters {
             do { try filter.willSend(request, time: time) } catch {
                 throw ErrandError(
-                    .transportFailed, "a filter held the request back", underlying: DepartureRefusal(error: error))
+                    .transportFailed, "a filter's willSend refused the request",
+                    underlying: PreSendRefusal(error: error))
             }
         }
     }

@@ -1,7 +1,7 @@
 public import ErrandHTTP
 import ErrandSupport
 
-/// Options of one exchange, passed to the transport along with the request.
+/// The options with which a transport sends one request.
 public struct TransportOptions: Sendable {
     private var fields: CopyOnWrite<Fields>
 
@@ -22,7 +22,7 @@ public struct TransportOptions: Sendable {
         /// The number of the transfer within the call, from 1.
         var transfer = 1
         /// The filters that check the request again before it's sent.
-        var departures: [any PreSendFilter] = []
+        var preSendFilters: [any PreSendFilter] = []
         /// The attempt and hop within the call.
         var position: (attempt: Int?, hop: Int?)
         /// Whether redirects and filters can decide based on the head of a response.
@@ -35,34 +35,34 @@ public struct TransportOptions: Sendable {
         get { fields.value.timeout }
         set { fields.value.timeout = newValue.bounded }
     }
-    /// How the body is delivered; see ``collectsBody(ofStatus:)``.
+    /// How the response's body is delivered; see ``collectsBody(ofStatus:)``.
     public var delivery: BodyDelivery {
         get { fields.value.delivery }
         set { fields.value.delivery = newValue }
     }
-    /// The largest body to accept if the delivery is `.data`. Defaults to 64 MiB.
+    /// The most bytes of a body to accept if the delivery is `.data`. Defaults to 64 MiB.
     public var maximumBodyBytes: Int {
         get { fields.value.maximumBodyBytes }
         set { fields.value.maximumBodyBytes = newValue }
     }
-    /// A priority hint. Defaults to medium.
+    /// The request's priority, a hint. Defaults to medium.
     public var priority: RequestPriority {
         get { fields.value.priority }
         set { fields.value.priority = newValue }
     }
-    /// The tags of the exchange. They can contain options for a custom transport.
+    /// The tags of the exchange, which can contain options for a custom transport.
     public var tags: Tags {
         get { fields.value.tags }
         set { fields.value.tags = newValue }
     }
-    /// The clock for the timeout.
+    /// The clock to measure the timeout with.
     public var time: any TimeSource {
         get { fields.value.time }
         set { fields.value.time = newValue }
     }
-    var departures: [any PreSendFilter] { fields.value.origin.departures }
+    var preSendFilters: [any PreSendFilter] { fields.value.origin.preSendFilters }
 
-    /// Creates options with Core's defaults.
+    /// Creates options, for example for a test. An agent creates them for its requests.
     public init(
         timeout: Duration = .seconds(60), delivery: BodyDelivery = .data, maximumBodyBytes: Int = 64 << 20,
         priority: RequestPriority = .medium, tags: Tags = Tags(), time: any TimeSource = SystemTimeSource()

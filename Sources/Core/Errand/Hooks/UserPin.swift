@@ -20,12 +20,12 @@ import Synchronization
 ///   of its `AuthenticationError`, but accepts a refreshed token of the same user.
 /// - Otherwise the ``Exchange/userMarks`` are compared with the first request to the same origin. If they differ, the
 ///   pin throws ``ErrandError/Code/userChanged``. A filter whose header field changes for the same user, such as a
-///   token that it refreshes, must declare the user with ``Exchange/assign(to:carriedBy:)``.
+///   token that it refreshes, must declare the user with ``Exchange/assign(to:carriedBy:queryItems:)``.
 ///
-/// Cookies are compared one by one, and only if neither a session nor an ``OwnedRequest`` names the user. A changed
-/// cookie counts as another user unless a response of this operation set it, and so does a request without any of the
-/// earlier cookies. New cookies and a single missing cookie don't count. If the server changes its session cookie in
-/// responses to *other* calls, declare the user: with an ``OwnedRequest``, or a hop filter after the cookies that calls
+/// Cookies are compared one by one, and only if neither a session nor an ``OwnedRequest`` names the user. The user
+/// counts as another if a cookie has changed, unless a response of this operation set it, or if all earlier cookies are
+/// missing. New cookies and single missing cookies don't matter. If the server changes its session cookie in responses
+/// to *other* calls, declare the user: with an ``OwnedRequest``, or a hop filter after the cookies that calls
 /// `assign(to:carriedBy:)` with the `Cookie` field.
 ///
 /// If the first request is rejected with status 401 or 407, the next one counts as the first.
@@ -33,7 +33,7 @@ public final class UserPin: Sendable {
     private struct State {
         var values = CallValues()
         var checks: [@Sendable () throws -> Void] = []
-        var identities: [Identity] = []
+        var identities: [PinnedIdentity] = []
         var marks: Set<UserMark>?
         /// Whether a session keeps the operation with the user of its first request.
         var isVouchedFor = false
@@ -42,7 +42,7 @@ public final class UserPin: Sendable {
     /// Above this number, the oldest origin other than the first is forgotten.
     private static let maximumOrigins = 32
 
-    /// See ``init(sessionsOnly:)``.
+    /// Whether the pin only applies to sessions; see ``init(sessionsOnly:)``.
     public let sessionsOnly: Bool
     private let state = Mutex(State())
     private let outer: UserPin?
@@ -89,8 +89,8 @@ public final class UserPin: Sendable {
     /// - Parameters:
     ///   - key: the key of the filter or its session.
     ///   - value: the value to set, unless there is one already.
-    ///   - isOfUser: whether the value represents a user. If not, pins that are for sessions only ignore it. Defaults
-    ///     to true.
+    ///   - isOfUser: whether the value represents a user. If false, a pin created with `sessionsOnly: true` doesn't
+    ///     keep the value. Defaults to true.
     ///   - check: called by ``check()``. Throw if the session has another user. Must not block.
     /// - Returns: the value of the operation.
     public func once<Value: Sendable>(
@@ -108,7 +108,7 @@ public final class UserPin: Sendable {
         return known as? Value ?? value
     }
 
-    /// Returns the operation's value of a key, or nil if it isn't set.
+    /// Returns the value that ``once(_:_:isOfUser:check:)`` set for a key in this operation, or nil if none was set.
     public func value<Value: Sendable>(of key: CallKey<Value>) -> Value? {
         state.withLock { $0.values[key.number] } as? Value ?? outer?.value(of: key)
     }
@@ -118,11 +118,11 @@ public final class UserPin: Sendable {
 
     // MARK: Requests
 
-    static func marks(of exchange: Exchange) -> Set<UserMark> { Identity(exchange).all }
+    static func marks(of exchange: Exchange) -> Set<UserMark> { PinnedIdentity(exchange).all }
 
     /// Admits a request on the wire, and returns whether it's the first to its origin.
     func admit(_ exchange: Exchange) throws -> Bool {
-        let new = Identity(exchange)
+        let new = PinnedIdentity(exchange)
         if let validation, state.withLock({ $0.identities.isEmpty && !$0.isVouchedFor }) { try validation(new.all) }
         let (isFirst, changed) = state.withLock { state -> (Bool, String?) in
             if let index = state.identities.firstIndex(where: { $0.origin == new.origin }) {
@@ -142,8 +142,8 @@ public final class UserPin: Sendable {
         guard let changed else { return isFirst }
         throw ErrandError(
             .userChanged,
-            "the user has changed since the operation began: \(changed) differs; a filter that changes it without "
-                + "changing the user must declare the user with assign(to:carriedBy:)")
+            "the user has changed since the operation began: \(changed) differs; if a filter changes it for the same "
+                + "user, the filter must declare the user with assign(to:carriedBy:)")
     }
 
     func learn(from response: HTTPResponse, to exchange: Exchange, isFirst: Bool) {
@@ -161,164 +161,4 @@ public final class UserPin: Sendable {
             }
         }
     }
-}
-
-private struct Identity {
-    let origin: String
-    /// Without cookies, and without marks that a session vouches for.
-    let marks: Set<UserMark>
-    let vouched: Set<UserMark>
-    /// Empty if something else names the user.
-    var cookies: [String: String] = [:]
-
-    init(_ exchange: Exchange) {
-        origin = URLSyntax.origin(of: exchange.http.url)
-        let vouchers = exchange.tags[Vouchers.self]
-        var implied = UserMarks.implied(by: exchange.http.headers, besides: exchange.users)
-        let cookie = implied.first { $0.source == CookiePairs.source }
-        if let cookie { implied.remove(cookie) }
-        let all = implied.union(exchange.userMarks.subtracting(cookie.map { [$0] } ?? []))
-        let isOwned = (exchange.request as? any OwnedRequest)?.owners.isEmpty == false
-        (marks, vouched) = (all.subtracting(vouchers), all.intersection(vouchers))
-        if let cookie, vouchers.isEmpty, !isOwned { cookies = CookiePairs.read(cookie.identity) }
-    }
-
-    /// All marks, with one for each cookie.
-    var all: Set<UserMark> {
-        marks.union(vouched).union(cookies.map { UserMark($0.value, source: "\(CookiePairs.source) \($0.key)") })
-    }
-
-    /// Returns the source of a mark that only one of the requests has, or nil if both have the same user.
-    func difference(from new: Identity) -> String? {
-        if let mark = marks.symmetricDifference(new.marks).first { return mark.source }
-        if cookies.isEmpty { return nil }
-        var isWithout = true
-        for (name, value) in new.cookies {
-            guard let old = cookies[name] else { continue }
-            if !old.hasSameBytes(as: value) { return CookiePairs.source }
-            isWithout = false
-        }
-        return isWithout ? CookiePairs.source : nil
-    }
-}
-
-/// Parses the pairs of a `Cookie` field (RFC 6265, section 4.2.1).
-private enum CookiePairs {
-    static let source = "cookie"
-
-    static func read(_ field: String) -> [String: String] {
-        var pairs: [String: String] = [:]
-        for pair in field.split(separator: ";") {
-            let text = ASCII.trimmed(pair)
-            let end = text.firstIndex(of: "=") ?? text.endIndex
-            pairs[String(text[..<end])] = String(text[end...])
-        }
-        return pairs
-    }
-
-    /// The name of the cookie in a `Set-Cookie` field.
-    static func name(of setCookie: String) -> String {
-        String(ASCII.trimmed(setCookie.prefix { $0 != ";" && $0 != "=" }))
-    }
-}
-
-struct PinFilter: Filter {
-    let pin: UserPin
-
-    var stages: FilterStages { .wire }
-    var explanation: String { "stops the operation if the user changes" }
-
-    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-        let isFirst = try pin.admit(exchange)
-        let response = try await next(exchange)
-        pin.learn(from: response, to: exchange, isFirst: isFirst)
-        return response
-    }
-}
-
-extension CallOptions {
-    /// The pin of the call's operation. Defaults to nil.
-    public var userPin: UserPin? { tags[PinnedOperation.self] }
-
-    /// Returns options for a call of an operation that keeps its user; see ``UserPin``.
-    public func pinned(to pin: UserPin) -> CallOptions {
-        if userPin === pin { return self }
-        var options = self
-        options.tags[PinnedOperation.self] = pin
-        if !pin.sessionsOnly { options.filters.append(PinFilter(pin: pin)) }
-        return options
-    }
-
-    func pinnedAsComposite() -> CallOptions {
-        userPin == nil ? pinned(to: UserPin(sessionsOnly: true)) : self
-    }
-}
-
-extension Exchange {
-    /// The pin of the call's operation, or nil.
-    public var userPin: UserPin? { tags[PinnedOperation.self] }
-
-    /// Declares that a session keeps the requests with one user, so a ``UserPin`` doesn't compare the mark and the
-    /// fields. For filters that use ``UserPin/once(_:_:isOfUser:check:)``. Ignored without a pin.
-    ///
-    /// - Parameters:
-    ///   - mark: the mark that the filter declared. Nil if the fields identify the user.
-    ///   - fields: the header fields that the filter added.
-    public mutating func vouch(for mark: UserMark?, carriedBy fields: [HTTPHeaders.Field]) {
-        if userPin == nil { return }
-        var headers = HTTPHeaders()
-        for field in fields { headers.add(field.name, field.value, sensitive: true) }
-        let marks = UserMarks.implied(by: headers, besides: nil).union(mark.map { [$0] } ?? [])
-        tags[Vouchers.self] = tags[Vouchers.self].union(marks)
-    }
-}
-
-enum PinnedOperation: TagKey {
-    static var defaultValue: UserPin? { nil }
-}
-
-private enum Vouchers: TagKey {
-    static var defaultValue: Set<UserMark> { [] }
-}
-
-/// For filters that replace one request with several, such as a resumed transfer.
-extension Exchange {
-    /// Makes all requests that the filter sends from now on one operation, which keeps its user.
-    ///
-    /// ```swift
-    /// struct SendTwice: Filter {
-    ///     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-    ///         var pinned = exchange
-    ///         pinned.pin(to: UserPin(within: exchange.userPin) { marks in print(marks.count) })
-    ///         _ = try await next(pinned)
-    ///         return try await next(pinned)
-    ///     }
-    /// }
-    /// ```
-    ///
-    /// The request needs ``Filter/keepingUser`` among its `requiredFilters`, which compares each request on the wire.
-    public mutating func pin(to pin: UserPin) { tags[PinnedOperation.self] = pin }
-}
-
-/// Compares each request on the wire with the first request of its operation, if a filter pinned it.
-public struct PinnedExchangeFilter: Filter {
-    init() {}
-
-    /// ``FilterStages/wire``.
-    public var stages: FilterStages { .wire }
-    /// ``FilterTraits/unique``.
-    public var traits: FilterTraits { .unique }
-    /// A description for `explain`.
-    public var explanation: String { "stops the operation if the user changes" }
-
-    /// Throws instead of sending the request if the operation began as another user.
-    public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-        guard let pin = exchange.userPin, !pin.sessionsOnly else { return try await next(exchange) }
-        return try await PinFilter(pin: pin).filter(exchange, next: next)
-    }
-}
-
-extension Filter where Self == PinnedExchangeFilter {
-    /// Keeps requests pinned with ``Exchange/pin(to:)`` with the first request's user. Other requests pass.
-    public static var keepingUser: PinnedExchangeFilter { PinnedExchangeFilter() }
 }

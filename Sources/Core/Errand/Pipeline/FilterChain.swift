@@ -1,14 +1,14 @@
 import ErrandHTTP
+import ErrandSupport
 
 /// Builds a call's filter chain from the filters of the agent, the request, the call and its tags.
 enum FilterChain {
     static func make(
         of request: some Request, _ callFilters: [any Filter], _ tags: Tags, _ settings: PipelineSettings
     ) -> Next {
-        // Checking the type is cheaper than casting the request.
-        let isProviding = type(of: request) is any FilterProvidingRequest.Type
-        let required = isProviding ? (request as? any FilterProvidingRequest)?.requiredFilters ?? [] : []
-        let filters = request.filters
+        let (type, filters) = (type(of: request), request.filters)
+        let isPlain = settings.filterless.excludes(type) { type is any FilterProvidingRequest.Type }
+        let required = isPlain ? [] : (request as? any FilterProvidingRequest)?.requiredFilters ?? []
         if required.isEmpty, filters.isEmpty, callFilters.isEmpty, tags.isEmpty { return settings.chain }
         let tagged = tags.values.flatMap { ($0 as? any FilterProvidingTag)?.requiredFilters ?? [] }
         // Filters listed for a call take precedence over filters required by its type or tags, wherever they're placed.
@@ -41,16 +41,16 @@ enum FilterChain {
         steps.append((WireStep(transport, after: standard == nil || looksAgain ? filters + own : []), .hop))
         if looksAgain { ownEnd = steps.count }
         // After the last of the call's own steps, the standard chain continues.
-        var (way, common) = (Next(), standard?.steps ?? [])
+        var (next, common) = (Next(), standard?.steps ?? [])
         let firstOnWire = steps.firstIndex { $0.stage == .wire }
         for (index, step) in steps.enumerated().reversed() {
             let shared = index < ownEnd ? nil : common.popLast()
-            way = Next(
+            next = Next(
                 shared
                     ?? FilterStep(
-                        step.filter, step.stage, way, beginsWire: index == firstOnWire, isCommon: standard == nil))
+                        step.filter, step.stage, next, beginsWire: index == firstOnWire, isCommon: standard == nil))
         }
-        return way
+        return next
     }
 }
 

@@ -31,10 +31,10 @@ enum FilterWarnings {
             return seen.subjects.insert(subject).inserted
         }
         guard isNew else { return }
-        let way = FilterChain.make(of: request, callFilters, tags, settings).steps
+        let steps = FilterChain.make(of: request, callFilters, tags, settings).steps
         warn(
             about: request,
-            FilterOrder.allProblems(way.map(\.filter), for: request) + PathProblem.problems(of: request, settings))
+            FilterOrder.allProblems(steps.map(\.filter), for: request) + PathProblem.problems(of: request, settings))
     }
 
     /// Writes problems to standard error, each once per process.

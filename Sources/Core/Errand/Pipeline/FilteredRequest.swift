@@ -29,12 +29,12 @@ struct FilteredRequest {
         let built = try RequestBuilder(settings).build(request, activity.tags)
         let last = LastStep()
         let steps = FilterChain.make(of: request, callFilters, activity.tags, settings).steps
-        let way = steps.reversed().filter { isWanted($0.filter, $0.stage) }
-            .reduce(Next(FilterStep(last, .hop, Next(), isCommon: false))) { way, step in
-                Next(FilterStep(step.filter, step.stage, way, isCommon: false))
+        let chain = steps.reversed().filter { isWanted($0.filter, $0.stage) }
+            .reduce(Next(FilterStep(last, .hop, Next(), isCommon: false))) { next, step in
+                Next(FilterStep(step.filter, step.stage, next, isCommon: false))
             }
         let first = Exchange(request, built, activity, settings)
-        _ = try await way(first)
+        _ = try await chain(first)
         return last.exchange ?? first
     }
 

@@ -33,13 +33,15 @@ enum FilterOrder {
             return "one user's cached response could be served to another: the cache key doesn't include the cookies"
         }
         if storesForAll, !inner.isDisjoint(with: [.signs, .authenticates]) {
-            return "one user's cached response could be served to another: the cache key lacks what later filters add"
+            return
+                "one user's cached response could be served to another: the cache key lacks later filters' credentials"
         }
         if outer.contains(.caches), changesResource {
             return "the cache key doesn't include changes by later filters, so different requests share an entry"
         }
         if outer.contains(.shares), !inner.isDisjoint(with: [.signs, .authenticates]) {
-            return "different users could share a response: what later filters add isn't compared"
+            return
+                "different users could share a response: later filters' credentials and signatures aren't compared"
         }
         if outer.contains(.shares), inner.contains(.addsCookies) {
             return "different users could share a response: their cookies aren't compared"
@@ -51,13 +53,13 @@ enum FilterOrder {
             return "the signature doesn't cover changes by later filters"
         }
         if outer.contains(.signs), inner.contains(.retries) {
-            return "every attempt reuses the first one's signature and its timestamp"
+            return "every attempt reuses the first attempt's signature and timestamp"
         }
         if outer.contains(.signs), inner.contains(.repeatsHops) {
-            return "a request sent again after a refresh reuses the signature from before it"
+            return "a request that is sent again after a credential refresh keeps its old signature"
         }
         if outer.contains(.caches), inner.contains(.retries) {
-            return "a stale response is served only after the last retry has failed"
+            return "the cache falls back to a stale response only after the last retry has failed"
         }
         return nil
     }

@@ -1,6 +1,7 @@
 import ErrandEssentials
 import ErrandHTTP
 import ErrandMessageSyntax
+import ErrandSupport
 
 /// The part of a configuration that requests need, parsed once until the next change.
 final class PipelineSettings: Sendable {
@@ -14,10 +15,13 @@ final class PipelineSettings: Sendable {
     let maximumErrorBodyBytes: Int
     let mapError: @Sendable (any Error) -> any Error
     let transport: any Transport
-    /// With groups replaced by their members.
+    /// The agent's filters, with groups replaced by their members.
     let filters: [any Filter]
-    /// For requests that don't add filters.
+    /// The chain of the agent's filters, for requests that don't add filters.
     let chain: Next
+    let lastMarks = LastMarks()
+    /// A type of requests that don't bring filters.
+    let filterless = PlainType()
     private let baseURL: String
     private let base: Result<BaseURL, any Error>
     private let namedBases: [String: Result<BaseURL, any Error>]

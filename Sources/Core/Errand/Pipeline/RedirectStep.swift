@@ -49,7 +49,8 @@ struct RedirectStep: CoreStep {
         let maximumHops = min(policy(exchange).maximumHops, Self.maximumHops)
         guard exchange.hop <= maximumHops else {
             response.body.cancel()
-            throw ErrandError(.redirectFailed, "more than \(maximumHops) redirects", response: response)
+            throw ErrandError(
+                .redirectFailed, "expected at most \(maximumHops) redirects, got another one", response: response)
         }
         await exchange.discard(response)
         exchange.activity.notify(.redirected(response.withoutStream, to: target))

@@ -36,7 +36,7 @@ struct RequestBuilder {
             }
             if !request.body.isNone, placement(request) != .query {
                 throw ErrandError(
-                    .invalidRequest, "the request has both a body and parameters in the body; use only one")
+                    .invalidRequest, "the request has a body and also puts its parameters in the body; use only one")
             }
         }
         let url = try ErrandError.naming(.invalidURL) {
@@ -46,7 +46,7 @@ struct RequestBuilder {
         var headers = settings.headers
         let own = request.headers
         let trust = addCredentials(of: request, own, tags, for: url, to: &headers)
-        if let type = contentType(of: body, own: own[.contentType], isSet: headers.contains(.contentType)) {
+        if let type = contentType(of: body, own, headers) {
             headers.set(.contentType, type)
         }
         return (HTTPRequest(request.method, to: url, headers: headers, body: body), trust)
@@ -87,13 +87,17 @@ struct RequestBuilder {
         return trust
     }
 
-    /// Returns the body's type, or nil if the header fields stay as they are. The request's own field has precedence
-    /// over the body, and the body over the agent's field, unless its type is the one of unknown bytes.
+    /// Returns the content type to set, or nil if the header fields, which include the request's own, don't change. The request's field takes precedence
+    /// over the body's type. The body's type takes precedence over the agent's field, unless it's
+    /// `application/octet-stream`.
     ///
-    /// A form whose type lacks the boundary can't be read, so such an own field is completed.
-    private func contentType(of body: RequestBody, own: String?, isSet: Bool) -> String? {
-        guard let type = body.contentType, !isSet || type != "application/octet-stream" else { return nil }
-        guard let own else { return type }
+    /// If the request's field is a multipart type without a boundary, the body's boundary is added, because a server
+    /// couldn't read the body otherwise.
+    private func contentType(of body: RequestBody, _ own: HTTPHeaders, _ headers: HTTPHeaders) -> String? {
+        guard let type = body.contentType,
+            type != "application/octet-stream" || !headers.contains(.contentType)
+        else { return nil }
+        guard let own = own[.contentType] else { return type }
         guard var ownType = MediaType(parsing: own), ownType.type == "multipart", ownType.parameters["boundary"] == nil,
             let boundary = MediaType(parsing: type)?.parameters.all.first(where: { $0.name == "boundary" })
         else { return nil }

@@ -26,7 +26,7 @@ struct ResponseJudge {
         accepted = accepted.resolved(by: settings.decoder(of: request))
         if accepted != .any, response.body.length != 0, let type = response.mediaType, !accepted.contains(type) {
             throw ErrandError(
-                .unacceptableContentType, "content type \(type), expected \(accepted)", response: response)
+                .unacceptableContentType, "expected content type \(accepted), got \(type)", response: response)
         }
     }
 }

@@ -4,25 +4,25 @@ import ErrandHTTP
 /// Passes a request to the transport. Checks it right before, and the response right after.
 final class WireStep: CoreStep {
     private let carrier: TransportReference
-    private let departures: [any PreSendFilter]
+    private let preSendFilters: [any PreSendFilter]
 
     /// - Parameter filters: earlier filters, some of which may check each request again.
     init(_ transport: any Transport, after filters: [any Filter]) {
         carrier = TransportReference(transport)
-        departures = filters.filter { $0.stages.contains(.wire) }.compactMap { $0 as? any PreSendFilter }
+        preSendFilters = filters.filter { $0.stages.contains(.wire) }.compactMap { $0 as? any PreSendFilter }
     }
 
     var stages: FilterStages { .hop }
     var explanation: String { "transport \(type(of: carrier.transport))" }
 
-    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+    @inline(__always) func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         // Kept out of line: values that live across another suspension would enlarge the async frame of every request.
         if Self.announcesNothing(exchange.http.body) { return try await sendProven(exchange) }
         return try await transfer(exchange)
     }
 
     @inline(__always) private func transfer(_ exchange: Exchange) async throws -> HTTPResponse {
-        let request = try depart(exchange)
+        let request = try prepare(exchange)
         let arrived: HTTPResponse
         do {
             let carrier = exchange.replacedTransport ?? carrier
@@ -32,7 +32,7 @@ final class WireStep: CoreStep {
         return arrived.body.data == nil && exchange.delivery == .data ? try await receive(arrived, exchange) : arrived
     }
 
-    @inline(never) private func depart(_ exchange: Exchange) throws -> HTTPRequest {
+    @inline(never) private func prepare(_ exchange: Exchange) throws -> HTTPRequest {
         let activity = exchange.activity
         var request = exchange.http
         if !request.body.isResolved {
@@ -69,27 +69,29 @@ final class WireStep: CoreStep {
             try await withThrowingTaskGroup { group in
                 group.addTask {
                     for try await chunk in source where !chunk.isEmpty {
-                        throw ErrandError(.invalidRequest, "the body announced 0 bytes but isn't empty")
+                        throw ErrandError(
+                            .invalidRequest, "expected an empty body, as announced, but its source produced bytes")
                     }
                 }
                 group.addTask {
                     try await time.sleep(until: time.instant(after: timeout))
                     source.cancel()
-                    throw ErrandError(.timedOut, "the body's source didn't end within \(duration: timeout)")
+                    throw ErrandError(
+                        .timedOut, "expected an empty body, but its source didn't end within \(duration: timeout)")
                 }
                 defer { group.cancelAll() }
                 try await group.next()
             }
         } catch {
             guard let known = error as? ErrandError, known.code == .invalidResponse else { throw error }
-            throw ErrandError(.invalidRequest, "the body doesn't match its announced length", underlying: known)
+            throw ErrandError(.invalidRequest, "the body's length differs from the announced length", underlying: known)
         }
         return .data(Data(), contentType: body.contentType)
     }
 
     /// Unwraps a filter's error. A request that didn't reach a server doesn't count as delivered.
     @inline(never) private func failed(_ error: any Error, _ exchange: Exchange) -> any Error {
-        if let refusal = (error as? ErrandError)?.underlying as? DepartureRefusal {
+        if let refusal = (error as? ErrandError)?.underlying as? PreSendRefusal {
             exchange.addDeliveries(-1)
             return refusal.error
         }
@@ -107,7 +109,7 @@ final class WireStep: CoreStep {
             origin: TransportOptions.Origin(
                 observer: exchange.wireObserver.map { ObservedTransfer($0, call) } ?? call,
                 reportsProgress: exchange.reportsProgress, transfer: activity.ledger.countTransfer(),
-                departures: departures, position: (exchange.attempt, exchange.hop), isDecidedByHead: true))
+                preSendFilters: preSendFilters, position: (exchange.attempt, exchange.hop), isDecidedByHead: true))
         // Another transfer starts with no bytes sent.
         if activity.progress.isBegun { options.report(.progress(TransferProgress(sending: exchange.http.body))) }
         return options

@@ -51,7 +51,11 @@ package final class BodyReader: Sendable {
             defer { state.isClaimed = true }
             return state.isClaimed
         }
-        if wasClaimed { throw withEvidence(ErrandError(.bodyAlreadyRead, "a streamed body can only have one reader")) }
+        if wasClaimed {
+            throw withEvidence(
+                ErrandError(
+                    .bodyAlreadyRead, "this streamed body already has a reader; collect it first to read it twice"))
+        }
         return Ticket()
     }
 

@@ -14,9 +14,9 @@ import Synchronization
 /// before `length` bytes, reading throws ``ErrandError/Code/truncated``; if it delivers more,
 /// ``ErrandError/Code/invalidResponse``.
 public struct HTTPBody: AsyncSequence, Sendable {
-    /// A chunk of bytes.
+    /// The element of the sequence: a chunk of bytes, of any size.
     public typealias Element = Data
-    /// The source can throw any error.
+    /// Reading throws ``ErrandError``, or any error that the source throws.
     public typealias Failure = any Error
 
     // Kept small because responses are copied from filter to filter.
@@ -27,18 +27,20 @@ public struct HTTPBody: AsyncSequence, Sendable {
         case stream(BodyReader)
     }
 
-    /// An empty body.
+    /// A body without bytes.
     public static let empty = HTTPBody(Data())
 
-    /// Creates a body from bytes in memory.
+    /// Creates a body from bytes in memory, which can be read any number of times.
     public init(_ data: Data) { storage = .data(data) }
 
-    /// Creates a body from a source's chunks.
+    /// Creates a body that pulls its chunks from a source. `length` is the number of bytes; nil, the default, means
+    /// unknown.
     public init(length: Int64? = nil, source: some HTTPBodySource) {
         storage = .stream(BodyReader(source, length: length))
     }
 
-    /// Creates a body from a closure that returns chunks, then `nil`. `cancel` runs if the reader goes away earlier.
+    /// Creates a body from a closure that returns the next chunk, or `nil` at the end. `cancel` runs if the reader
+    /// stops before the end.
     public init(
         length: Int64? = nil, cancel: @escaping @Sendable () -> Void = {},
         next: @escaping @Sendable () async throws -> Data?
@@ -61,7 +63,7 @@ public struct HTTPBody: AsyncSequence, Sendable {
         self.init(length: length) { try await Self.read(file) }
     }
 
-    /// The number of bytes, if it is known in advance.
+    /// The number of bytes, or `nil` if it isn't known in advance.
     public var length: Int64? {
         switch storage {
         case .data(let data): Int64(data.count)
@@ -69,10 +71,10 @@ public struct HTTPBody: AsyncSequence, Sendable {
         }
     }
 
-    /// The file that contains the bytes, if the body was created from a file or delivered into one.
+    /// The file that contains the bytes, if the body was created from a file or delivered into one; otherwise `nil`.
     public var file: URL? { reader?.file }
 
-    /// The bytes, if they are already in memory.
+    /// The bytes, or `nil` if they aren't in memory.
     public var data: Data? {
         switch storage {
         case .data(let data): data
@@ -80,8 +82,8 @@ public struct HTTPBody: AsyncSequence, Sendable {
         }
     }
 
-    /// Collects all bytes. If there are more than `limit`, cancels the transfer as soon as that is known and throws
-    /// ``ErrandError/Code/bodyTooLarge``.
+    /// Reads all bytes into memory. If there are more than `limit` bytes, cancels the transfer as soon as that is known
+    /// and throws ``ErrandError/Code/bodyTooLarge``.
     public func collect(upTo limit: Int) async throws -> Data {
         try checkLength(upTo: limit)
         if let data { return data }
@@ -112,7 +114,7 @@ public struct HTTPBody: AsyncSequence, Sendable {
         if data == nil { reader?.keep(try await collect(upTo: limit)) }
     }
 
-    /// Cancels the transfer; a reader gets an error. A body in memory isn't affected.
+    /// Cancels the transfer of a streamed body, so its reader gets an error. Has no effect on a body in memory.
     public func cancel() {
         if case .stream(let reader) = storage { reader.cancel() }
     }
@@ -130,17 +132,18 @@ public struct HTTPBody: AsyncSequence, Sendable {
         return try await reader.next()
     }
 
-    /// Creates an iterator. Reading a stream with a second iterator throws ``ErrandError/Code/bodyAlreadyRead``.
+    /// Creates an iterator over the chunks. A stream can have only one: reading it with a second iterator throws
+    /// ``ErrandError/Code/bodyAlreadyRead``.
     public func makeAsyncIterator() -> Iterator { Iterator(storage: data.map(Storage.data) ?? storage) }
 
-    /// Pulls the chunks on the caller's actor, so reading costs no actor hop.
+    /// Reads the body's chunks on the caller's actor, without switching to another one.
     public struct Iterator: AsyncIteratorProtocol, Sendable {
         fileprivate var storage: Storage
         private var ticket: BodyReader.Ticket?
 
         fileprivate init(storage: Storage) { self.storage = storage }
 
-        /// Returns the next chunk, or `nil` at the end.
+        /// Returns the next chunk, or `nil` at the end. Throws if the transfer fails.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> Data? {
             switch storage {
             case .data(let data):
@@ -305,19 +308,4 @@ private final class Gathering: StoppableWork {
         }
         waiter?.resume()
     }
-}
-
-/// How filters and `decode` receive a response's body.
-public enum BodyDelivery: Sendable, Hashable {
-    /// In memory, up to the configuration's `maximumBodyBytes`. The default.
-    case data
-    /// As a stream that its reader pulls. The activity ends when the response is handed over.
-    case stream
-    /// Into the file at a URL. A temporary file next to it receives the body and replaces an existing file, in one
-    /// step, once status, type, checks and decoding have accepted the response.
-    ///
-    /// Checks and `decode` see the temporary file. An output of type `URL`, ``HTTPResponse`` or ``HTTPBody`` names the
-    /// final file; other outputs take the URL from the request. The body of an unacceptable status stays in memory. If
-    /// the file can't be written, the request throws ``ErrandError/Code/fileFailed`` with its path.
-    case file(URL)
 }

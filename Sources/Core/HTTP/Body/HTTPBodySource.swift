@@ -11,7 +11,7 @@ public protocol HTTPBodySource: AnyObject, Sendable {
     /// the most efficient.
     func nextChunk() async throws -> Data?
 
-    /// Called at most once, from any thread, when the reader goes away before the end.
+    /// Stops the transfer. Called at most once, on any thread, if the reader stops before the end.
     func cancel()
 }
 
@@ -48,13 +48,15 @@ final class UploadSource: HTTPBodySource {
 
     private init(_ body: HTTPBody) { self.body = body }
 
-    /// - Parameter length: The announced number of bytes. Any other number fails.
+    /// Opens a body, and makes reading it fail if it doesn't have the announced length.
+    ///
+    /// - Parameter length: The announced number of bytes, or nil if none was announced.
     static func guarding(length: Int64?, _ open: () throws -> HTTPBody) throws -> HTTPBody {
         let body: HTTPBody
         do { body = try open() } catch { throw typed(error) }
         if let length, let own = body.length, own != length {
             body.cancel()
-            throw ErrandError(.invalidRequest, "the body announced \(length) bytes but has \(own)")
+            throw ErrandError(.invalidRequest, "expected a body of \(length) bytes, as announced, got \(own)")
         }
         guard let reader = body.reader, body.file == nil || body.length != length else { return body }
         _ = try reader.claim()
@@ -102,7 +104,7 @@ public final class BodyChunks: Sendable {
     private let body: HTTPBody
     private let iterator: Mutex<HTTPBody.Iterator?>
 
-    /// Prepares to read a body, without pulling a chunk yet.
+    /// Creates a reader for a body. It doesn't pull a chunk yet.
     public init(_ body: HTTPBody) {
         self.body = body
         iterator = Mutex(body.makeAsyncIterator())
@@ -114,11 +116,14 @@ public final class BodyChunks: Sendable {
             defer { iterator = nil }
             return iterator
         }
-        guard var taken else { throw ErrandError(.bodyAlreadyRead, "a chunk of this body is being read") }
+        guard var taken else {
+            throw ErrandError(
+                .bodyAlreadyRead, "this body is already being read; wait for a chunk before you ask for the next one")
+        }
         defer { iterator.withLock { $0 = taken } }
         return try await taken.next()
     }
 
-    /// Cancels the body.
+    /// Cancels the body's transfer; see ``HTTPBody/cancel()``.
     public func cancel() { body.cancel() }
 }

@@ -48,31 +48,32 @@ public struct RequestBody: Sendable {
     }
 
     var storage: Storage { fields.value.storage }
-    /// Sent as `Content-Type` unless the headers contain one.
+    /// The media type to send as `Content-Type`, unless the headers contain one. `nil` sends no `Content-Type`.
     public var contentType: String? {
         get { fields.value.contentType }
         set { fields.value.contentType = newValue }
     }
-    /// The number of bytes, if known. A body of unknown length is sent chunked.
+    /// The number of bytes, or `nil` if unknown. A body of unknown length is sent in chunks.
     public var length: Int64? { fields.value.length }
     /// Whether a redirect or a retry can send the body again. If not, they throw
     /// ``ErrandError/Code/bodyNotReplayable``.
     public var isReplayable: Bool { fields.value.isReplayable }
 
-    /// No body.
+    /// The absence of a body.
     public static let none = RequestBody(.none, nil, length: 0)
 
-    /// Sends bytes in memory.
+    /// Returns a body of bytes in memory.
     public static func data(_ data: Data, contentType: String? = "application/octet-stream") -> RequestBody {
         RequestBody(.data(data), contentType, length: Int64(data.count))
     }
 
-    /// Sends a text in UTF-8.
+    /// Returns a body of text, encoded as UTF-8.
     public static func text(_ text: String, contentType: String = "text/plain; charset=utf-8") -> RequestBody {
         .data(Data(text.utf8), contentType: contentType)
     }
 
-    /// Sends a value as JSON, written by `encoder`, or else by the agent's encoder if that is a `JSONEncoder`.
+    /// Returns a body that contains a value as JSON. It's encoded by `encoder`, or else by the agent's encoder if that
+    /// is a `JSONEncoder`.
     public static func json(
         _ value: some Encodable & Sendable, encoder: JSONEncoder? = nil, contentType: String = "application/json"
     ) -> RequestBody {
@@ -91,21 +92,23 @@ public struct RequestBody: Sendable {
         _ value: [String: Any], encoder: JSONEncoder? = nil, contentType: String = "application/json"
     ) -> RequestBody { .none }
 
-    /// Sends a value in the format of `encoder`, or else of the agent's encoder, which writes JSON by default.
+    /// Returns a body that contains a value in the format of `encoder`, or else of the agent's encoder, which writes
+    /// JSON by default.
     public static func encoded(
         _ value: some Encodable & Sendable, encoder: (any BodyEncoder)? = nil, contentType: String? = nil
     ) -> RequestBody {
         RequestBody(.encodable({ try $0.encode(value) }, encoder), contentType)
     }
 
-    /// Sends parameters as `application/x-www-form-urlencoded`.
+    /// Returns a form body: parameters as `application/x-www-form-urlencoded`.
     public static func form(_ parameters: Parameters, encoding: ParameterEncoding = ParameterEncoding()) -> RequestBody
     {
         RequestBody(
             .deferred { _ in Data(try encoding.encode(parameters).utf8) }, "application/x-www-form-urlencoded")
     }
 
-    /// Sends a value's properties as `application/x-www-form-urlencoded`; see ``Parameters/init(encoding:encoder:)``.
+    /// Returns a form body: a value's properties as `application/x-www-form-urlencoded`; see
+    /// ``Parameters/init(encoding:encoder:)``.
     public static func form(
         _ value: some Encodable & Sendable, encoding: ParameterEncoding = ParameterEncoding()
     ) -> RequestBody {
@@ -116,8 +119,8 @@ public struct RequestBody: Sendable {
             }, "application/x-www-form-urlencoded")
     }
 
-    /// Sends a file, read during sending. Anything but a regular file fails with ``ErrandError/Code/fileFailed`` before
-    /// the request is sent.
+    /// Returns a body that is read from a file while it's sent. Anything but a regular file fails with
+    /// ``ErrandError/Code/fileFailed`` before the request is sent.
     public static func file(_ url: URL, contentType: String? = "application/octet-stream") -> RequestBody {
         RequestBody(.file(url), contentType)
     }
@@ -141,16 +144,16 @@ public struct RequestBody: Sendable {
     /// The body before its content coding, if a filter applied one with ``coded(by:)``; otherwise `nil`.
     public var uncoded: RequestBody? { fields.value.coding?.plain }
 
-    /// Applies this body's content coding, if any, to another body.
+    /// Returns `other` with this body's content coding applied, or `other` itself if this body has none.
     public func recoded(_ other: RequestBody) throws -> RequestBody {
         guard let coding = fields.value.coding else { return other }
         return try other.coded(by: coding.encode)
     }
 
-    /// Whether this is `none`; false for a body of zero bytes.
+    /// Whether this is ``none``. A body of zero bytes returns false.
     public var isNone: Bool { if case .none = storage { true } else { false } }
 
-    /// The bytes, if they are already in memory.
+    /// The bytes, or `nil` if they aren't in memory.
     public var data: Data? {
         switch storage {
         case .none: Data()
@@ -163,7 +166,7 @@ public struct RequestBody: Sendable {
 }
 
 extension RequestBody {
-    /// Opens the bytes for one attempt. Throws if the body can't be sent again or can't be read.
+    /// Opens the body to send it once, for a transport. Throws if the body can't be sent again or can't be read.
     ///
     /// If a source fails, the request fails with ``ErrandError/Code/encodingFailed``, even if the source was cancelled
     /// or lost its own connection.
@@ -188,7 +191,7 @@ extension RequestBody {
         }
     }
 
-    /// Opens the bytes for one attempt from an offset to the end, for a filter that resumes an upload.
+    /// Opens the body to send it from an offset to its end, for a filter that resumes an upload.
     ///
     /// ```swift
     /// let rest = try RequestBody.text("Hello, world").open(at: 7)
@@ -200,7 +203,7 @@ extension RequestBody {
         if offset == 0 { return try open() }
         guard offset > 0, offset <= length ?? .max else {
             let known = length.map { "\($0) bytes" } ?? "unknown length"
-            throw ErrandError(.invalidRequest, "offset \(offset) is outside the body (\(known))")
+            throw ErrandError(.invalidRequest, "the offset \(offset) is outside of the body (\(known))")
         }
         switch storage {
         case .none: return .empty
@@ -209,7 +212,7 @@ extension RequestBody {
         case .seekable(let open):
             return try UploadSource.guarding(length: length.map { $0 - offset }) { try open(offset) }
         case .deferred, .encodable, .stream, .prepared:
-            throw ErrandError(.bodyNotReplayable, "this body can only be read from the start")
+            throw ErrandError(.bodyNotReplayable, "this body can only be read from the start, not from byte \(offset)")
         }
     }
 
@@ -250,7 +253,7 @@ extension RequestBody {
 }
 
 extension RequestBody {
-    /// Sends a stream that is opened again for every attempt.
+    /// Returns a streamed body that is opened again for every attempt, so it can be repeated.
     public static func stream(
         length: Int64? = nil, contentType: String? = "application/octet-stream",
         open: @escaping @Sendable () throws -> HTTPBody
@@ -258,7 +261,7 @@ extension RequestBody {
         RequestBody(.stream(open), contentType, length: length)
     }
 
-    /// Sends the chunks of a sequence, which is created again for every attempt.
+    /// Returns a streamed body from a sequence of chunks, which is created again for every attempt.
     ///
     /// ```swift
     /// let lines = ["one", "two"]
@@ -284,9 +287,9 @@ extension RequestBody {
             .stream { HTTPBody(length: length, source: SequenceSource(try sequence())) }, contentType, length: length)
     }
 
-    /// Sends a stream that every attempt can open at any offset, so a resumable upload sends only the bytes that the
-    /// server lacks. The closure receives the offset of the first byte to deliver, from 0 to `length`, and must deliver
-    /// the same bytes each time.
+    /// Returns a streamed body that every attempt can open at any offset, so a resumable upload sends only the bytes
+    /// that the server lacks. The closure receives the offset of the first byte to deliver, from 0 to `length`, and
+    /// must deliver the same bytes each time.
     ///
     /// ```swift
     /// let body = RequestBody.stream(length: Int64(data.count)) { offset in HTTPBody(data.dropFirst(Int(offset))) }
@@ -298,7 +301,7 @@ extension RequestBody {
         RequestBody(.seekable(openAt), contentType, length: length)
     }
 
-    /// Sends a stream that can be read only once.
+    /// Returns a streamed body that can be read only once, so retries and redirects can't repeat it.
     public static func stream(_ body: HTTPBody, contentType: String? = "application/octet-stream") -> RequestBody {
         let wasSent = Atomic(false)
         return RequestBody(
@@ -310,8 +313,8 @@ extension RequestBody {
             }, contentType, length: body.length, isReplayable: false)
     }
 
-    /// Creates the body once per call, when the request is built, off the caller's actor. Use it for formats whose
-    /// length is known only then, for example because they use the agent's encoder or inspect files.
+    /// Returns a body that a closure creates once per call, when the request is built, off the caller's actor. Use it
+    /// for formats whose length is known only then, for example because they use the agent's encoder or inspect files.
     ///
     /// ```swift
     /// let body = RequestBody.prepared { encoder in

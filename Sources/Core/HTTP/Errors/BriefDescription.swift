@@ -77,8 +77,8 @@ extension DecodingError {
         return hasStructure ? summary : Self.noJSON
     }
 
-    private static let noJSON = "the body is not valid JSON"
-    private static let unfitNumber = "a number in the body doesn't fit its type"
+    private static let noJSON = "the body isn't valid JSON"
+    private static let unfitNumber = "a number in the body doesn't fit the type of its property"
 
     /// Any JSON value. `JSONDecoder` reads none of its numbers and texts.
     private struct Anything: Decodable {

@@ -5,15 +5,15 @@
 /// keeps a copy in its frame. Stored inline, each copy would retain every field, and the frames would outgrow the 984
 /// bytes that a task has without allocating. Through one reference, a copy costs a single retain.
 ///
-/// Two modules have this type, because the compiler doesn't specialize it across modules: each access to a field would
-/// copy the whole value, which more than doubles the instructions of a send.
-struct CopyOnWrite<Value: Sendable>: Sendable {
+/// The members are inlinable, so that other modules specialize them. Otherwise, each access to a field from `Errand`
+/// would copy the whole value, which more than doubles the instructions of a send.
+@usableFromInline package struct CopyOnWrite<Value: Sendable>: Sendable {
     // An array of one element provides copy-on-write without unsafe code.
-    private var storage: [Value]
+    @usableFromInline var storage: [Value]
 
-    init(_ value: Value) { storage = [value] }
+    @inlinable package init(_ value: Value) { storage = [value] }
 
-    var value: Value {
+    @inlinable package var value: Value {
         get { storage[0] }
         _modify { yield &storage[0] }
     }

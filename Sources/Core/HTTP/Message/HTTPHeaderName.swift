@@ -3,12 +3,12 @@ import ErrandSupport
 
 /// The name of a header field. Names compare case-insensitively and are sent as written (RFC 9110, section 5.1).
 public struct HTTPHeaderName: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
-    /// The name as written.
+    /// The name with its original case.
     public let rawName: String
 
-    /// Creates a name, which is checked when a request is sent.
+    /// Creates a name. It's checked when a request is sent, not here.
     public init(_ rawName: String) { self.rawName = rawName }
-    /// Creates a name from a literal.
+    /// Creates a name from a string literal. It's checked when a request is sent, not here.
     public init(stringLiteral value: String) { self.init(value) }
 
     // The next two properties test every header of every message. The length alone rules out almost all names.
@@ -48,12 +48,13 @@ public struct HTTPHeaderName: Sendable, Hashable, ExpressibleByStringLiteral, Cu
 
     /// Compares two names, ignoring case.
     public static func == (a: HTTPHeaderName, b: HTTPHeaderName) -> Bool {
-        a.rawName.utf8.count == b.rawName.utf8.count && a.ending == b.ending
-            && ASCII.equalsIgnoringCase(a.rawName, b.rawName)
+        a.rawName.utf8.count == b.rawName.utf8.count && a.hasSameLetters(as: b)
     }
 
-    /// The last byte, with the case bit set. It tells most names of equal length apart.
-    private var ending: UInt8 { (rawName.utf8.last ?? 0) | 0x20 }
+    /// Compares the name with a name of the same length.
+    @inline(never) func hasSameLetters(as other: HTTPHeaderName) -> Bool {
+        rawName.withSpan { mine in other.rawName.withSpan { ASCII.equalsIgnoringCase(mine, $0) } }
+    }
 
     /// Hashes the lowercase name.
     public func hash(into hasher: inout Hasher) {
@@ -62,7 +63,7 @@ public struct HTTPHeaderName: Sendable, Hashable, ExpressibleByStringLiteral, Cu
             var word: UInt64 = 0
             for index in bytes.indices {
                 word = word << 8 | UInt64(ASCII.lowercase(bytes[index]))
-                if index % 8 == 7 { hasher.combine(word) }
+                if index & 7 == 7 { hasher.combine(word) }
             }
             return (word, bytes.count)
         }
@@ -70,7 +71,7 @@ public struct HTTPHeaderName: Sendable, Hashable, ExpressibleByStringLiteral, Cu
         hasher.combine(count)
     }
 
-    /// The name as written.
+    /// The name with its original case.
     public var description: String { rawName }
 }
 
@@ -80,154 +81,154 @@ public struct HTTPHeaderName: Sendable, Hashable, ExpressibleByStringLiteral, Cu
 // MARK: RFC 9110, HTTP Semantics
 
 extension HTTPHeaderName {
-    /// RFC 9110, section 12.5.1.
+    /// The media types that the client accepts (RFC 9110, section 12.5.1).
     public static var accept: HTTPHeaderName { "Accept" }
-    /// RFC 9110, section 12.5.3.
+    /// The content codings that the client accepts (RFC 9110, section 12.5.3).
     public static var acceptEncoding: HTTPHeaderName { "Accept-Encoding" }
-    /// RFC 9110, section 12.5.4.
+    /// The languages that the user prefers (RFC 9110, section 12.5.4).
     public static var acceptLanguage: HTTPHeaderName { "Accept-Language" }
-    /// RFC 9110, section 14.3.
+    /// Whether the server supports range requests (RFC 9110, section 14.3).
     public static var acceptRanges: HTTPHeaderName { "Accept-Ranges" }
-    /// RFC 9110, section 10.2.1.
+    /// The methods that the resource supports (RFC 9110, section 10.2.1).
     public static var allow: HTTPHeaderName { "Allow" }
-    /// RFC 9110, section 11.6.2; sensitive.
+    /// The client's credentials (RFC 9110, section 11.6.2). Sensitive.
     public static var authorization: HTTPHeaderName { "Authorization" }
-    /// RFC 9110, section 7.6.1.
+    /// Options for this connection only (RFC 9110, section 7.6.1).
     public static var connection: HTTPHeaderName { "Connection" }
-    /// RFC 9110, section 8.4.
+    /// The content codings of the body, such as gzip (RFC 9110, section 8.4).
     public static var contentEncoding: HTTPHeaderName { "Content-Encoding" }
-    /// RFC 9110, section 8.5.
+    /// The language of the content (RFC 9110, section 8.5).
     public static var contentLanguage: HTTPHeaderName { "Content-Language" }
-    /// RFC 9110, section 8.6; the transport sets it.
+    /// The number of bytes in the body (RFC 9110, section 8.6). The transport sets it.
     public static var contentLength: HTTPHeaderName { "Content-Length" }
-    /// RFC 9110, section 8.7.
+    /// A URL that identifies the content (RFC 9110, section 8.7).
     public static var contentLocation: HTTPHeaderName { "Content-Location" }
-    /// RFC 9110, section 14.4.
+    /// Which bytes of the whole the body contains (RFC 9110, section 14.4).
     public static var contentRange: HTTPHeaderName { "Content-Range" }
-    /// RFC 9110, section 8.3.
+    /// The media type of the body (RFC 9110, section 8.3).
     public static var contentType: HTTPHeaderName { "Content-Type" }
-    /// RFC 9110, section 6.6.1.
+    /// When the message was created (RFC 9110, section 6.6.1).
     public static var date: HTTPHeaderName { "Date" }
-    /// RFC 9110, section 8.8.3.
+    /// The `ETag`, which identifies a version of the resource (RFC 9110, section 8.8.3).
     public static var entityTag: HTTPHeaderName { "ETag" }
-    /// RFC 9110, section 10.1.1.
+    /// Behavior that the server must support, such as 100-continue (RFC 9110, section 10.1.1).
     public static var expect: HTTPHeaderName { "Expect" }
-    /// RFC 9110, section 7.2; the transport sets it unless a request does.
+    /// The host and port of the URL (RFC 9110, section 7.2). The transport sets it unless the request does.
     public static var host: HTTPHeaderName { "Host" }
-    /// RFC 9110, section 13.1.1.
+    /// Sends the request only for these versions of the resource (RFC 9110, section 13.1.1).
     public static var ifMatch: HTTPHeaderName { "If-Match" }
-    /// RFC 9110, section 13.1.3.
+    /// Asks for the resource only if it changed after a date (RFC 9110, section 13.1.3).
     public static var ifModifiedSince: HTTPHeaderName { "If-Modified-Since" }
-    /// RFC 9110, section 13.1.2.
+    /// Asks for the resource only if its version is another one (RFC 9110, section 13.1.2).
     public static var ifNoneMatch: HTTPHeaderName { "If-None-Match" }
-    /// RFC 9110, section 13.1.5.
+    /// Asks for a range only if the version is the same (RFC 9110, section 13.1.5).
     public static var ifRange: HTTPHeaderName { "If-Range" }
-    /// RFC 9110, section 13.1.4.
+    /// Sends the request only if the resource did not change after a date (RFC 9110, section 13.1.4).
     public static var ifUnmodifiedSince: HTTPHeaderName { "If-Unmodified-Since" }
-    /// RFC 9110, section 8.8.2.
+    /// When the resource last changed (RFC 9110, section 8.8.2).
     public static var lastModified: HTTPHeaderName { "Last-Modified" }
-    /// RFC 9110, section 10.2.2.
+    /// The URL of a redirect or of a new resource (RFC 9110, section 10.2.2).
     public static var location: HTTPHeaderName { "Location" }
-    /// RFC 9110, section 11.7.1.
+    /// The credentials that a proxy asks for (RFC 9110, section 11.7.1).
     public static var proxyAuthenticate: HTTPHeaderName { "Proxy-Authenticate" }
-    /// RFC 9110, section 11.7.3.
+    /// Information about the authentication at a proxy (RFC 9110, section 11.7.3).
     public static var proxyAuthenticationInfo: HTTPHeaderName { "Proxy-Authentication-Info" }
-    /// RFC 9110, section 11.7.2; sensitive.
+    /// The credentials for a proxy (RFC 9110, section 11.7.2). Sensitive.
     public static var proxyAuthorization: HTTPHeaderName { "Proxy-Authorization" }
-    /// RFC 9110, section 14.2.
+    /// The bytes that the client asks for (RFC 9110, section 14.2).
     public static var range: HTTPHeaderName { "Range" }
-    /// RFC 9110, section 10.2.3.
+    /// How long to wait before the next request (RFC 9110, section 10.2.3).
     public static var retryAfter: HTTPHeaderName { "Retry-After" }
-    /// RFC 9110, section 10.2.4.
+    /// The server's software (RFC 9110, section 10.2.4).
     public static var server: HTTPHeaderName { "Server" }
-    /// RFC 9110, section 10.1.4.
+    /// The transfer codings that the client accepts (RFC 9110, section 10.1.4).
     public static var te: HTTPHeaderName { "TE" }
-    /// RFC 9110, section 6.6.2.
+    /// The names of the fields after the body (RFC 9110, section 6.6.2).
     public static var trailer: HTTPHeaderName { "Trailer" }
-    /// RFC 9110, section 7.8.
+    /// The protocols to switch to (RFC 9110, section 7.8).
     public static var upgrade: HTTPHeaderName { "Upgrade" }
-    /// RFC 9110, section 10.1.5.
+    /// The client's software (RFC 9110, section 10.1.5).
     public static var userAgent: HTTPHeaderName { "User-Agent" }
-    /// RFC 9110, section 12.5.5.
+    /// The request fields that the response depends on (RFC 9110, section 12.5.5).
     public static var vary: HTTPHeaderName { "Vary" }
-    /// RFC 9110, section 7.6.3.
+    /// The proxies between client and server (RFC 9110, section 7.6.3).
     public static var via: HTTPHeaderName { "Via" }
-    /// RFC 9110, section 11.6.1.
+    /// The credentials that the server asks for (RFC 9110, section 11.6.1).
     public static var wwwAuthenticate: HTTPHeaderName { "WWW-Authenticate" }
 }
 
 // MARK: RFC 9111, HTTP Caching
 
 extension HTTPHeaderName {
-    /// RFC 9111, section 5.1.
+    /// How many seconds a response was in a cache (RFC 9111, section 5.1).
     public static var age: HTTPHeaderName { "Age" }
-    /// RFC 9111, section 5.2.
+    /// Directives for caches (RFC 9111, section 5.2).
     public static var cacheControl: HTTPHeaderName { "Cache-Control" }
-    /// RFC 9111, section 5.3.
+    /// When the response becomes stale (RFC 9111, section 5.3).
     public static var expires: HTTPHeaderName { "Expires" }
-    /// RFC 9111, section 5.4.
+    /// An obsolete directive for HTTP/1.0 caches (RFC 9111, section 5.4).
     public static var pragma: HTTPHeaderName { "Pragma" }
-    /// RFC 9111, section 5.5.
+    /// Obsolete warnings about a stored response (RFC 9111, section 5.5).
     public static var warning: HTTPHeaderName { "Warning" }
 }
 
 // MARK: RFC 9112, HTTP/1.1
 
 extension HTTPHeaderName {
-    /// RFC 9112, section 6.1; the transport sets it.
+    /// How the body is framed, such as in chunks (RFC 9112, section 6.1). The transport sets it.
     public static var transferEncoding: HTTPHeaderName { "Transfer-Encoding" }
 }
 
 // MARK: RFC 6265, HTTP State Management
 
 extension HTTPHeaderName {
-    /// RFC 6265, section 4.2; sensitive.
+    /// The cookies that the client sends back (RFC 6265, section 4.2). Sensitive.
     public static var cookie: HTTPHeaderName { "Cookie" }
-    /// RFC 6265, section 4.1; sensitive.
+    /// A cookie that the client should keep (RFC 6265, section 4.1). Sensitive.
     public static var setCookie: HTTPHeaderName { "Set-Cookie" }
 }
 
 // MARK: RFC 6455, the WebSocket Protocol
 
 extension HTTPHeaderName {
-    /// RFC 6455, section 11.3.3.
+    /// The server's proof that it understood the handshake (RFC 6455, section 11.3.3).
     public static var secWebSocketAccept: HTTPHeaderName { "Sec-WebSocket-Accept" }
-    /// RFC 6455, section 11.3.2.
+    /// The extensions of a WebSocket (RFC 6455, section 11.3.2).
     public static var secWebSocketExtensions: HTTPHeaderName { "Sec-WebSocket-Extensions" }
-    /// RFC 6455, section 11.3.1.
+    /// The client's random value for the handshake (RFC 6455, section 11.3.1).
     public static var secWebSocketKey: HTTPHeaderName { "Sec-WebSocket-Key" }
-    /// RFC 6455, section 11.3.4.
+    /// The subprotocol of a WebSocket (RFC 6455, section 11.3.4).
     public static var secWebSocketProtocol: HTTPHeaderName { "Sec-WebSocket-Protocol" }
-    /// RFC 6455, section 11.3.5.
+    /// The version of the WebSocket protocol (RFC 6455, section 11.3.5).
     public static var secWebSocketVersion: HTTPHeaderName { "Sec-WebSocket-Version" }
 }
 
 // MARK: RFC 7838, HTTP Alternative Services
 
 extension HTTPHeaderName {
-    /// RFC 7838, section 3.
+    /// Other servers and protocols for the same origin (RFC 7838, section 3).
     public static var altSvc: HTTPHeaderName { "Alt-Svc" }
 }
 
 // MARK: Other documents
 
 extension HTTPHeaderName {
-    /// RFC 9530, section 2.
+    /// A digest of the bytes in the body (RFC 9530, section 2).
     public static var contentDigest: HTTPHeaderName { "Content-Digest" }
-    /// RFC 6266, section 4.
+    /// Whether to show or save the content, and its file name (RFC 6266, section 4).
     public static var contentDisposition: HTTPHeaderName { "Content-Disposition" }
-    /// draft-ietf-httpapi-idempotency-key-header.
+    /// A key by which the server recognizes a repeated request (draft-ietf-httpapi-idempotency-key-header).
     public static var idempotencyKey: HTTPHeaderName { "Idempotency-Key" }
-    /// HTML standard, section 9.2.4.
+    /// The last event that the client received (HTML standard, section 9.2.4).
     public static var lastEventID: HTTPHeaderName { "Last-Event-ID" }
-    /// RFC 8288, section 3.
+    /// Related resources, such as the next page (RFC 8288, section 3).
     public static var link: HTTPHeaderName { "Link" }
-    /// draft-ietf-httpapi-ratelimit-headers, section 4.
+    /// How many requests are left (draft-ietf-httpapi-ratelimit-headers, section 4).
     public static var rateLimit: HTTPHeaderName { "RateLimit" }
-    /// draft-ietf-httpapi-ratelimit-headers, section 3.
+    /// The server's request quotas (draft-ietf-httpapi-ratelimit-headers, section 3).
     public static var rateLimitPolicy: HTTPHeaderName { "RateLimit-Policy" }
-    /// RFC 9530, section 3.
+    /// A digest of the whole resource (RFC 9530, section 3).
     public static var reprDigest: HTTPHeaderName { "Repr-Digest" }
-    /// RFC 9530, section 4.
+    /// The digests that the client asks for (RFC 9530, section 4).
     public static var wantReprDigest: HTTPHeaderName { "Want-Repr-Digest" }
 }

@@ -16,9 +16,9 @@ import ErrandSupport
 ///
 /// Names and values are checked when a request is sent, not here; see ``HTTPRequest/validate()``.
 public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, RandomAccessCollection {
-    /// A header field.
+    /// One header field: a name, a value, and whether the value is a secret.
     public struct Field: Sendable, Hashable {
-        /// The field's name.
+        /// The name of the field.
         public var name: HTTPHeaderName {
             didSet {
                 isChecked = false
@@ -45,7 +45,7 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
             isSensitive = sensitive || name.isSensitive
         }
 
-        /// Compares names case-insensitively, values byte by byte, and both marks.
+        /// Compares names case-insensitively, values byte by byte, and whether both are sensitive and Latin-1.
         public static func == (a: Field, b: Field) -> Bool {
             a.name == b.name && a.value.hasSameBytes(as: b.value) && a.isSensitive == b.isSensitive
                 && a.isLatin1 == b.isLatin1
@@ -57,7 +57,8 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
             hasher.combine(value)
         }
 
-        /// The field, marked as checked if it is valid, so requests that contain it don't check it again.
+        /// A copy of the field that is marked as checked if it's valid, so requests that contain it don't check it
+        /// again.
         public var checked: Field {
             var copy = self
             copy.isChecked = (try? check()) != nil
@@ -69,10 +70,12 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
         func check() throws {
             if isChecked { return }
             guard name.isValid else {
-                throw ErrandError(.invalidRequest, "the header name \(name.rawName.debugDescription) is not a token")
+                throw ErrandError(
+                    .invalidRequest,
+                    "the header name \(name.rawName.debugDescription) has a character that header names can't have")
             }
             guard Self.isFreeOfControls(value) else {
-                throw ErrandError(.invalidRequest, "the value of \(name) contains a control character")
+                throw ErrandError(.invalidRequest, "the value of the header \(name) contains a control character")
             }
         }
 
@@ -98,28 +101,28 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
 
     private var fields: ContiguousArray<Field> = []
 
-    /// Creates an empty collection.
+    /// Creates headers without fields.
     public init() {}
-    /// Creates a collection from fields, in their order.
+    /// Creates headers from fields, in their order.
     public init(_ fields: [Field]) {
         self.fields = ContiguousArray(fields)
         spreadMarks()
     }
-    /// Creates a collection from a sequence of fields, in their order.
+    /// Creates headers from a sequence of fields, in their order.
     public init(_ fields: some Sequence<Field>) { self.init(Array(fields)) }
-    /// Creates a collection from a dictionary, sorted by name.
+    /// Creates headers from a dictionary, sorted by name.
     public init(_ fields: [String: String]) {
         self.init(fields.sorted { $0.key < $1.key }.map { Field(HTTPHeaderName($0.key), $0.value) })
     }
-    /// Creates a collection from a literal, in its order.
+    /// Creates headers from a dictionary literal, in its order. A name can occur more than once.
     public init(dictionaryLiteral elements: (HTTPHeaderName, String)...) {
         // Literals can mark fields only by name, so spreading marks isn't necessary.
         fields = ContiguousArray(elements.map { Field($0.0, $0.1) })
     }
 
-    /// Always 0.
+    /// The index of the first field, always 0.
     public var startIndex: Int { 0 }
-    /// The number of fields.
+    /// The index after the last field, which is the number of fields.
     public var endIndex: Int { fields.count }
     /// Returns the field at a position.
     public subscript(position: Int) -> Field { fields[position] }
@@ -150,10 +153,11 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
         contains(name) ? fields.lazy.filter { $0.name == name }.map(\.value) : []
     }
 
-    /// Returns whether a field of that name exists.
+    /// Returns whether there is a field of that name.
     public func contains(_ name: HTTPHeaderName) -> Bool { index(of: name) != nil }
 
-    /// Returns the position of a name's first field. A loop, because a closure would get a copy of each field.
+    /// Returns the position of a name's first field. A loop, because a closure would get a copy of each field. The length
+    /// of a name rules out almost all others.
     private func index(of name: HTTPHeaderName, from start: Int = 0) -> Int? {
         let fields = fields.span
         for index in start..<fields.count where fields[index].name == name { return index }
@@ -238,11 +242,36 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
     }
 
     /// The sensitive fields, in order.
-    package var secrets: [Field] {
+    package var secrets: ContiguousArray<Field> {
         let fields = fields.span
-        var secrets: [Field] = []
+        var secrets: ContiguousArray<Field> = []
         for index in fields.indices where fields[index].isSensitive { secrets.append(fields[index]) }
         return secrets
+    }
+
+    /// Returns whether the sensitive fields equal these, in order. Compares them where they are, without copies.
+    package func haveSecrets(equalTo known: ContiguousArray<Field>) -> Bool {
+        let (fields, known) = (fields.span, known.span)
+        var count = 0
+        for index in fields.indices where fields[index].isSensitive {
+            guard count < known.count, fields[index] == known[count] else { return false }
+            count += 1
+        }
+        return count == known.count
+    }
+
+    /// Returns whether the test is true for a value.
+    package func haveValue(where test: (String) -> Bool) -> Bool {
+        let fields = fields.span
+        for index in fields.indices where test(fields[index].value) { return true }
+        return false
+    }
+
+    /// Replaces the values for which the closure returns another value.
+    package mutating func replaceValues(_ replacement: (Field) -> String?) {
+        for index in fields.indices {
+            if let value = replacement(fields[index]) { fields[index].value = value }
+        }
     }
 
     /// Returns whether a name is sensitive. Its fields all have the same mark.
@@ -263,85 +292,65 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
 }
 
 extension HTTPHeaders: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// One line per field, with sensitive values masked.
+    /// The fields, one per line, with sensitive values masked.
     public var description: String {
         fields.map { "\($0.name): \($0.isSensitive ? "•••" : $0.value)" }.joined(separator: "\n")
     }
 
-    /// Same as `description`.
+    /// The same text as `description`, for debuggers.
     public var debugDescription: String { description }
-    /// Empty, to hide secrets.
+    /// A mirror without children, so a dump doesn't reveal secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension HTTPHeaders.Field: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The name and value, with a sensitive value masked.
+    /// The name and the value, which is masked if it's sensitive.
     public var description: String { "\(name): \(isSensitive ? "•••" : value)" }
-    /// Same as `description`.
+    /// The same text as `description`, for debuggers.
     public var debugDescription: String { description }
-    /// Empty, to hide secrets.
+    /// A mirror without children, so a dump doesn't reveal secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension HTTPHeaders {
+    /// Returns a date in these fields by this device's clock, which may differ from the server's. The difference is that
+    /// between `now` and the response's `Date`. Without a single valid `Date`, and in a response from a cache, which has
+    /// an `Age`, both clocks count as equal.
+    ///
+    /// - Parameters:
+    ///   - date: A date by the server's clock, such as an expiry.
+    ///   - now: The date on which the response arrived, by this device's clock.
+    public func localDate(_ date: Date, now: Date) -> Date {
+        guard let theirs = serverDate(now: now) else { return date }
+        let difference = now.timeIntervalSince(theirs)
+        return abs(difference) < Self.clockTolerance ? date : date + difference
+    }
+
+    /// The server's clock as its response tells it: a single valid `Date`. `nil` in a response from a cache, which has
+    /// an `Age`.
+    package func serverDate(now: Date) -> Date? {
+        guard !contains(.age), values(of: .date).count == 1 else { return nil }
+        return self[.date].flatMap { HTTPDate.parse($0, now: now) }
+    }
+
+    /// The field counts whole seconds, and a response takes time.
+    private static let clockTolerance = 5.0
+
     /// Returns how long the server asks to wait in `Retry-After` (RFC 9110, section 10.2.3): the longest wait of all
-    /// valid fields. Returns `nil` if no field is valid or the time has passed.
+    /// valid fields. Returns `nil` if no field is valid or the time has passed. A date counts by the server's clock; see
+    /// ``localDate(_:now:)``.
     ///
     /// - Parameters:
     ///   - now: The current date, from which delays and waits are counted.
     ///   - limit: The longest wait to return. Defaults to the limit of ``ErrandMessageSyntax/RetryAfter``, 136 years.
     public func retryAfter(from now: Date, upTo limit: Duration? = nil) -> Duration? {
-        let waits = values(of: .retryAfter).compactMap { RetryAfter(parsing: $0, now: now)?.wait(from: now) }
+        let waits = values(of: .retryAfter).compactMap { value -> Duration? in
+            switch RetryAfter(parsing: value, now: now) {
+            case .date(let date): RetryAfter.date(localDate(date, now: now)).wait(from: now)
+            case let other: other?.wait(from: now)
+            }
+        }
         guard let wait = waits.max(), wait > .zero else { return nil }
         return limit.map { Swift.min(wait, Swift.max($0, .zero)) } ?? wait
-    }
-}
-
-/// Credentials for the `Authorization` header. Descriptions never show them.
-///
-/// An agent's credentials are sent only to the origins of its base URLs and to its `trustedOrigins`. A request's
-/// credentials go wherever the request goes, except along a redirect to another origin.
-public struct Authorization: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible,
-    CustomReflectable
-{
-    /// The header value; `nil` sends no credentials.
-    package let value: String?
-    private let scheme: String
-
-    /// Returns Basic credentials in UTF-8 (RFC 7617). Basic can't express a user name with a colon: the server reads
-    /// what follows its first colon as the beginning of the password.
-    public static func basic(user: String, password: String) -> Authorization {
-        custom(scheme: "Basic", credentials: Data("\(user):\(password)".utf8).base64EncodedString())
-    }
-
-    /// Returns a bearer token (RFC 6750).
-    public static func bearer(_ token: String) -> Authorization { custom(scheme: "Bearer", credentials: token) }
-
-    /// Returns credentials for any other scheme (RFC 9110, section 11.4).
-    public static func custom(scheme: String, credentials: String) -> Authorization {
-        Authorization(value: "\(scheme) \(credentials)", scheme: scheme)
-    }
-
-    /// Sends the request without the agent's credentials. A `nil` authorization keeps them.
-    ///
-    /// ```swift
-    /// struct SignIn: Request { var authorization: Authorization? { .omitted } }
-    /// ```
-    public static let omitted = Authorization(value: nil, scheme: "")
-
-    /// The scheme, with the credentials masked.
-    public var description: String { value == nil ? "omitted" : "\(scheme) •••" }
-    /// Same as `description`.
-    public var debugDescription: String { description }
-    /// Empty, to hide secrets.
-    public var customMirror: Mirror { Mirror(self, children: []) }
-}
-
-extension HTTPHeaders {
-    /// Replaces the credentials, as a sensitive field; ``Authorization/omitted`` removes them.
-    public mutating func authorize(_ authorization: Authorization) {
-        guard let value = authorization.value else { return remove(.authorization) }
-        // Setting an equal value would copy the headers needlessly.
-        if values(of: .authorization) != [value] { set(.authorization, value, sensitive: true) }
     }
 }

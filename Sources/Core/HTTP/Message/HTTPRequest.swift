@@ -2,7 +2,7 @@ public import ErrandEssentials
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// A request as it goes over the wire.
+/// A complete HTTP request: a method, a URL, headers and a body. Filters and transports work with it.
 public struct HTTPRequest: Sendable {
     private var fields: CopyOnWrite<Fields>
 
@@ -13,7 +13,7 @@ public struct HTTPRequest: Sendable {
         var body: RequestBody
     }
 
-    /// The request's method.
+    /// The method, such as GET or POST.
     public var method: HTTPMethod {
         get { fields.value.method }
         set { fields.value.method = newValue }
@@ -38,7 +38,7 @@ public struct HTTPRequest: Sendable {
         set { fields.value.headers = newValue }
         _modify { yield &fields.value.headers }
     }
-    /// The request's body.
+    /// The body to send. Its `Content-Type` is a header field, which Core sets when it builds the request.
     public var body: RequestBody {
         get { fields.value.body }
         set { fields.value.body = newValue }
@@ -84,7 +84,9 @@ public struct HTTPRequest: Sendable {
 
     private func check() throws {
         guard method.isToken else {
-            throw ErrandError(.invalidRequest, "the method \(method.rawValue.debugDescription) is not a token")
+            throw ErrandError(
+                .invalidRequest,
+                "the method \(method.rawValue.debugDescription) has a character that methods can't have")
         }
         if case .given(let url) = fields.value.url {
             let text = url.absoluteString
@@ -111,49 +113,8 @@ extension HTTPRequest: CustomStringConvertible, CustomDebugStringConvertible, Cu
         let name = method.isToken ? method.rawValue : method.rawValue.debugDescription
         return "\(name) \(Redaction.masked(urlText))"
     }
-    /// Same as `description`.
+    /// The same text as `description`, for debuggers.
     public var debugDescription: String { description }
-    /// Empty, to hide secrets.
+    /// A mirror without children, so a dump doesn't reveal secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
-}
-
-/// An HTTP method, such as `.get` or `"PROPFIND"` (RFC 9110, section 9).
-///
-/// The name is sent as written. If it isn't a token, the request throws ``ErrandError/Code/invalidRequest`` when it is
-/// built.
-public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
-    /// The name as sent, which is case-sensitive.
-    public let rawValue: String
-
-    /// Creates a method with any name.
-    public init(rawValue: String) { self.rawValue = rawValue }
-    /// Creates a method from a literal.
-    public init(stringLiteral value: String) { self.init(rawValue: value) }
-
-    /// RFC 9110, section 9.3.1.
-    public static let get = HTTPMethod(rawValue: "GET")
-    /// RFC 9110, section 9.3.2.
-    public static let head = HTTPMethod(rawValue: "HEAD")
-    /// RFC 9110, section 9.3.3.
-    public static let post = HTTPMethod(rawValue: "POST")
-    /// RFC 9110, section 9.3.4.
-    public static let put = HTTPMethod(rawValue: "PUT")
-    /// RFC 9110, section 9.3.5.
-    public static let delete = HTTPMethod(rawValue: "DELETE")
-    /// RFC 5789.
-    public static let patch = HTTPMethod(rawValue: "PATCH")
-    /// RFC 9110, section 9.3.7.
-    public static let options = HTTPMethod(rawValue: "OPTIONS")
-
-    /// Whether the name is a token (RFC 9110, section 5.6.2), as requests require.
-    var isToken: Bool { self == .get || self == .post || !rawValue.isEmpty && rawValue.utf8.allSatisfy(ASCII.isToken) }
-
-    /// Whether the method only reads, without changing the resource (RFC 9110, section 9.2.1).
-    public var isSafe: Bool { self == .get || self == .head || self == .options || rawValue == "TRACE" }
-
-    /// Whether sending a request twice has the same effect as sending it once (RFC 9110, section 9.2.2).
-    public var isIdempotent: Bool { isSafe || self == .put || self == .delete }
-
-    /// The method's name.
-    public var description: String { rawValue }
 }

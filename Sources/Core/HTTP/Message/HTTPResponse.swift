@@ -113,7 +113,7 @@ public struct HTTPResponse: Sendable {
             let problem =
                 charset.isAvailable
                 ? "the body is not valid \(charset.name) text"
-                : "the system has no table for the charset \(charset.name)"
+                : "this system can't decode the charset \(charset.name)"
             throw ErrandError(.decodingFailed, problem, response: self)
         }
         return text
@@ -141,7 +141,7 @@ public struct HTTPResponse: Sendable {
                 data.isEmpty
                 ? "the body is empty"
                 : encoded ?? otherCharset ?? (error as? DecodingError)?.summary(of: data) ?? error.briefDescription
-            throw ErrandError(.decodingFailed, "\(type) expected: \(what)", response: self, underlying: error)
+            throw ErrandError(.decodingFailed, "expected \(type): \(what)", response: self, underlying: error)
         }
     }
 
@@ -149,7 +149,7 @@ public struct HTTPResponse: Sendable {
     /// codings from the headers.
     private var encoded: String? {
         guard let coding = headers[.contentEncoding], !CodingNames.areNone(coding) else { return nil }
-        return "the body still has the content coding \(coding.prefix(40).debugDescription)"
+        return "the body is still compressed, with the content coding \(coding.prefix(40).debugDescription)"
     }
 
     /// Explains to the caller that the body is in a charset that decoders don't read: JSON has to be UTF-8.
@@ -157,7 +157,7 @@ public struct HTTPResponse: Sendable {
         guard let label = charsetLabel, let charset = Charset(label: label), !charset.name.hasPrefix("utf-"),
             String(validating: data, as: UTF8.self) == nil
         else { return nil }
-        return "the body is not UTF-8; its Content-Type says \(charset.name)"
+        return "the body isn't UTF-8; its Content-Type specifies \(charset.name)"
     }
 
     private static let plainDecoder = JSONDecoder()
@@ -201,9 +201,9 @@ public struct HTTPResponse: Sendable {
 extension HTTPResponse: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The status and URL, with values masked as ``Redaction`` does by default. Contains no headers and no body.
     public var description: String { "\(status) \(Redaction.masked(fields.value.url.text))" }
-    /// Same as `description`.
+    /// The same text as `description`, for debuggers.
     public var debugDescription: String { description }
-    /// Empty, to hide secrets.
+    /// A mirror without children, so a dump doesn't reveal secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
@@ -238,29 +238,29 @@ public struct ResponseSource: Sendable, Hashable, CustomStringConvertible {
     // A single reference, because responses are copied from filter to filter.
     private let details: [Details]
 
-    /// Creates a source.
+    /// Creates a source, for a filter that responds itself.
     ///
     /// - Parameters:
-    ///   - name: "network", or a filter's name, such as "cache".
-    ///   - age: The response's age; `nil` if it wasn't stored.
-    ///   - reason: A short explanation for logs.
+    ///   - name: The filter's name, such as "cache".
+    ///   - age: How long ago the response was stored; `nil`, the default, if it wasn't stored.
+    ///   - reason: Why the response came from this source, for logs. Defaults to `nil`.
     public init(_ name: String, age: Duration? = nil, reason: String? = nil) {
         details = [Details(name: name, age: age, reason: reason)]
     }
 
-    /// The server, through the transport.
+    /// The response came from the server, through the transport.
     public static let network = ResponseSource("network")
 
-    /// Returns a source for a response that was stored before.
+    /// Returns the source of a response that a filter stored earlier.
     public static func stored(_ name: String = "cache", age: Duration, reason: String) -> ResponseSource {
         ResponseSource(name, age: age, reason: reason)
     }
 
     /// The source's name, such as "network" or "cache".
     public var name: String { details[0].name }
-    /// The response's age; `nil` if it wasn't stored.
+    /// How long ago the response was stored; `nil` if it wasn't stored.
     public var age: Duration? { details[0].age }
-    /// An explanation of why the response came from this source.
+    /// Why the response came from this source, for logs. `nil` if there is nothing to explain.
     public var reason: String? { details[0].reason }
     /// Whether the response was stored before, for example by a cache.
     public var isStored: Bool { age != nil }

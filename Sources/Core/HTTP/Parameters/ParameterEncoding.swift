@@ -6,19 +6,19 @@ import ErrandSupport
 /// Names and values are percent-encoded as UTF-8, except for the unreserved characters of RFC 3986, `?` and `/`. A
 /// space becomes `%20`, a plus `%2B`.
 public struct ParameterEncoding: Sendable, Hashable {
-    /// How arrays are written.
+    /// How arrays are written in a query or form.
     public enum Arrays: Sendable, Hashable {
-        /// Written as `a[]=1&a[]=2`. The default.
+        /// The name has brackets for each element: `a[]=1&a[]=2`. The default.
         case brackets
-        /// Written as `a=1&a=2`.
+        /// The name is repeated for each element: `a=1&a=2`.
         case repeated
-        /// Written as `a[0]=1&a[1]=2`.
+        /// The name has the index of each element in brackets: `a[0]=1&a[1]=2`.
         case indexed
-        /// Written as `a=1,2`.
+        /// The elements are joined by commas: `a=1,2`.
         case commas
     }
 
-    /// How Booleans are written.
+    /// How Booleans are written in a query or form.
     public enum Booleans: Sendable, Hashable {
         /// Written as `1` and `0`. The default.
         case numeric
@@ -33,15 +33,15 @@ public struct ParameterEncoding: Sendable, Hashable {
     /// Whether names are sorted, so equal parameters give equal URLs. Defaults to true.
     public var sortsNames: Bool
 
-    /// Creates an encoding.
+    /// Creates an encoding. Each argument has the default of its property.
     public init(arrays: Arrays = .brackets, booleans: Booleans = .numeric, sortsNames: Bool = true) {
         self.arrays = arrays
         self.booleans = booleans
         self.sortsNames = sortsNames
     }
 
-    /// Returns the text, without a leading `?`. Throws ``ErrandError/Code/encodingFailed`` if an `.encoded` value isn't
-    /// percent-encoded.
+    /// Returns the text of a query or form, without a leading `?`. Throws ``ErrandError/Code/encodingFailed`` if an
+    /// `.encoded` value isn't percent-encoded.
     public func encode(_ parameters: Parameters) throws -> String {
         if let fault = parameters.fault { throw ErrandError(.encodingFailed, fault) }
         var result = ""
@@ -105,12 +105,13 @@ public struct ParameterEncoding: Sendable, Hashable {
             }
         case .encoded(let text):
             do { try URLSyntax.checkRest(text) { ASCII.isPathOrQuery($0) && $0 != UInt8(ascii: "&") } } catch {
-                throw ErrandError(.encodingFailed, "a parameter marked as encoded isn't: \(error)")
+                throw ErrandError(.encodingFailed, "a parameter marked as percent-encoded isn't valid: \(error)")
             }
             return text
         case .null: return nil
         case .array, .object, .set:
-            throw ErrandError(.encodingFailed, "a container inside a set or a comma-separated array can't be encoded")
+            throw ErrandError(
+                .encodingFailed, "an array, object or set inside a set or a comma-separated array can't be encoded")
         }
     }
 }

@@ -11,13 +11,13 @@ public struct Parameters: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     /// The items in the order written. Names may repeat.
     public var items: [Item]
 
-    /// A name and its value.
+    /// One parameter: a name and its value.
     public struct Item: Sendable, Hashable {
-        /// The name, not encoded.
+        /// The name, before percent-encoding.
         public var name: String
-        /// The value to encode.
+        /// The value, which is written when the request is built.
         public var value: ParameterValue
-        /// Creates an item.
+        /// Creates a parameter from a name and a value.
         public init(_ name: String, _ value: ParameterValue) {
             self.name = name
             self.value = value
@@ -46,14 +46,14 @@ public struct Parameters: Sendable, Hashable, ExpressibleByDictionaryLiteral {
             items = try reader.members().sorted { $0.key < $1.key }.map { Item($0.key, $0.value) }
         } catch {
             items = []
-            fault = "\(type(of: value)) cannot be encoded as parameters"
+            fault = "\(type(of: value)) can't be encoded as parameters: it must encode as an object with keys"
         }
     }
 
     /// Describes the value that couldn't be encoded to these parameters, if any.
     private(set) var fault: String?
 
-    /// Whether `items` is empty.
+    /// Whether there are no parameters.
     public var isEmpty: Bool { items.isEmpty }
 
     /// The first value of a name. Setting a value replaces all values of the name; setting `nil` removes them.
@@ -66,7 +66,7 @@ public struct Parameters: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         }
     }
 
-    /// Adds a value and keeps existing values of the name. Ignores `nil`.
+    /// Adds a parameter, after existing values of the same name. Does nothing if the value is `nil`.
     public mutating func append(_ name: String, _ value: some ParameterConvertible) {
         if let value = value.parameterValue { items.append(Item(name, value)) }
     }

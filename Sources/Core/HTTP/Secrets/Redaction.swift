@@ -14,37 +14,79 @@ import ErrandSupport
 /// Credentials in URLs, `Authorization`, cookies and headers marked as sensitive are never shown. A ``Redactor``
 /// applies the rules.
 public struct Redaction: Sendable {
-    /// The header fields whose values are shown. The defaults reveal nothing personal.
-    public var shownHeaders: Set<HTTPHeaderName> = [
-        .accept, .acceptEncoding, .acceptLanguage, .acceptRanges, .age, .allow, .cacheControl, .connection,
-        .contentDisposition, .contentEncoding, .contentLanguage, .contentLength, .contentRange,
-        .contentType, .date, .entityTag, .expect, .expires, .host, .ifMatch, .ifModifiedSince, .ifNoneMatch,
-        .ifRange, .ifUnmodifiedSince, .lastModified, .range, .retryAfter, .server, .trailer,
-        .transferEncoding, .upgrade, .userAgent, .vary, .via, .warning,
-    ]
-    /// Parts of names whose values are masked in queries, forms and JSON. Use lowercase letters and digits only.
-    public var secretNames: Set<String> = [
-        "token", "secret", "password", "passwd", "pwd", "passphrase", "apikey", "accesskey", "privatekey", "auth",
-        "session", "signature", "credential", "cookie", "csrf", "xsrf", "jwt", "bearer", "assertion", "verifier",
-        "cardnumber", "cvv", "cvc", "iban", "ssn",
-    ]
-    {
-        didSet { matcher = NameMatcher(parts: secretNames, words: secretWords) }
+    /// The header fields whose values are shown. By default, fields that don't reveal anything personal. All others are
+    /// masked.
+    public var shownHeaders: Set<HTTPHeaderName> {
+        get { rules.value.shownHeaders }
+        _modify { yield &rules.value.shownHeaders }
     }
-    /// Whole names, in the same form, whose values are also masked. They are too short to search for within other
-    /// names.
-    public var secretWords: Set<String> = [
-        "key", "sid", "sig", "sign", "otp", "pin", "code", "devicecode", "usercode", "hash", "nonce", "state",
-        "requesturi", "verificationuricomplete",
-    ]
-    {
-        didSet { matcher = NameMatcher(parts: secretNames, words: secretWords) }
+    /// Parts of names that make a value secret in queries, forms and JSON, such as `token`. Use lowercase letters and
+    /// digits only.
+    public var secretNames: Set<String> {
+        get { rules.value.secretNames }
+        _modify {
+            yield &rules.value.secretNames
+            rules.value.updateMatcher()
+        }
     }
-    /// Names, in the same form, whose values are shown although the name looks secret. Defaults to `[]`.
-    public var shownNames: Set<String> = []
+    /// Whole names that make a value secret, in the same form as ``secretNames``. For names too short to search for
+    /// within other names.
+    public var secretWords: Set<String> {
+        get { rules.value.secretWords }
+        _modify {
+            yield &rules.value.secretWords
+            rules.value.updateMatcher()
+        }
+    }
+    /// Names, in the same form, whose values are shown although the name looks secret. By default, names of OAuth whose
+    /// values are public, such as `tokentype` and `authorizationendpoint`, and counts of the tokens of language models,
+    /// such as `maxtokens`.
+    public var shownNames: Set<String> {
+        get { rules.value.shownNames }
+        _modify { yield &rules.value.shownNames }
+    }
 
-    /// The matcher for the names and words; `nil` for the defaults.
-    private var matcher: NameMatcher?
+    private var rules = Self.standardRules
+
+    /// One reference, because every redactor has a copy, and plugins create a redactor for each exchange.
+    private struct Rules {
+        var shownHeaders: Set<HTTPHeaderName> = [
+            .accept, .acceptEncoding, .acceptLanguage, .acceptRanges, .age, .allow, .cacheControl, .connection,
+            .contentDisposition, .contentEncoding, .contentLanguage, .contentLength, .contentRange,
+            .contentType, .date, .entityTag, .expect, .expires, .host, .ifMatch, .ifModifiedSince, .ifNoneMatch,
+            .ifRange, .ifUnmodifiedSince, .lastModified, .range, .retryAfter, .server, .trailer,
+            .transferEncoding, .upgrade, .userAgent, .vary, .via, .warning,
+        ]
+        var secretNames: Set<String> = [
+            "token", "secret", "password", "passwd", "pwd", "passphrase", "passcode", "apikey", "accesskey",
+            "privatekey", "accountkey", "sharedkey", "subscriptionkey", "encryptionkey", "signingkey", "masterkey",
+            "auth", "session", "signature", "credential", "cookie", "csrf", "xsrf", "jwt", "bearer", "assertion",
+            "samlresponse", "verifier", "connectionstring", "mnemonic", "recoverycode", "backupcode",
+            "verificationcode", "securitycode", "cardnumber", "cvv", "cvc", "iban", "ssn",
+        ]
+        var secretWords: Set<String> = [
+            "key", "sid", "sig", "sign", "pass", "userpass", "pw", "otp", "totp", "pin", "code", "devicecode",
+            "usercode", "hash", "nonce", "state", "requesturi", "verificationuricomplete",
+        ]
+        var shownNames = Redaction.standardShownNames
+        /// The matcher for the names and words; `nil` for the defaults.
+        var matcher: NameMatcher?
+
+        mutating func updateMatcher() { matcher = NameMatcher(parts: secretNames, words: secretWords) }
+    }
+
+    private static let standardRules = CopyOnWrite(Rules())
+    private static let standardShownNames: Set<String> = [
+        "tokentype", "tokentypehint", "issuedtokentype", "authorizationendpoint", "tokenendpoint",
+        "deviceauthorizationendpoint", "pushedauthorizationrequestendpoint", "endsessionendpoint",
+        "tokenendpointauthmethod", "tokenendpointauthmethodssupported",
+        "maxtokens", "maxcompletiontokens", "maxoutputtokens", "maxnewtokens", "mintokens", "budgettokens",
+        "prompttokens", "completiontokens", "totaltokens", "inputtokens", "outputtokens", "cachedtokens",
+        "reasoningtokens", "audiotokens", "texttokens", "imagetokens", "prompttokensdetails",
+        "completiontokensdetails", "inputtokensdetails", "outputtokensdetails", "cachecreationinputtokens",
+        "cachereadinputtokens", "acceptedpredictiontokens", "rejectedpredictiontokens", "tokencount",
+        "prompttokencount", "candidatestokencount", "thoughtstokencount", "totaltokencount",
+    ]
     private static let standardMatcher: NameMatcher = {
         let redaction = Redaction()
         return NameMatcher(parts: redaction.secretNames, words: redaction.secretWords)
@@ -53,7 +95,7 @@ public struct Redaction: Sendable {
     /// The text that replaces a secret.
     public static let mask = "•••"
 
-    /// Creates the default rules.
+    /// Creates rules with the defaults.
     public init() {}
 
     /// Returns whether the value of a query item or field of that name is masked. The name may be percent-encoded.
@@ -63,8 +105,9 @@ public struct Redaction: Sendable {
 
     /// Returns whether the value for a UTF-8 name is masked.
     package func isSecret(_ name: Span<UInt8>) -> Bool {
-        if !shownNames.isEmpty, shownNames.contains(NameMatcher.plain(name)) { return false }
-        return (matcher ?? Self.standardMatcher).matches(name)
+        // Most names aren't secret, and end here.
+        guard (rules.value.matcher ?? Self.standardMatcher).matches(name) else { return false }
+        return shownNames.isEmpty || !shownNames.contains(NameMatcher.plain(name))
     }
 
     /// Returns whether the value of a header field is masked.

@@ -15,7 +15,7 @@ import ErrandSupport
 /// First pass everything that belongs to the exchange through the methods that find secrets, and then the results
 /// through `masking`.
 public struct Redactor: Sendable {
-    /// The rules for what to mask.
+    /// The rules that decide which values are secret.
     public let redaction: Redaction
     private var secrets = SecretFinder()
     /// The values of sensitive header fields whose secrets are remembered.
@@ -62,14 +62,13 @@ public struct Redactor: Sendable {
 
     /// Returns header fields with secret values masked.
     public mutating func headers(_ headers: HTTPHeaders) -> HTTPHeaders {
-        HTTPHeaders(
-            headers.map { field in
-                guard redaction.isSecret(field) else { return field }
-                if field.isSensitive { rememberValue(field.value) }
-                var masked = field
-                masked.value = Redaction.mask
-                return masked
-            })
+        var masked = headers
+        masked.replaceValues { field in
+            guard redaction.isSecret(field) else { return nil }
+            if field.isSensitive { rememberValue(field.value) }
+            return Redaction.mask
+        }
+        return masked
     }
 
     private mutating func rememberValue(_ text: String) {
@@ -86,6 +85,14 @@ public struct Redactor: Sendable {
         if !text.withSpan({ secrets.mayOccur(in: $0) }) { return text }
         return secrets.masked(Array(text.utf8), with: Redaction.mask).map { String(decoding: $0, as: UTF8.self) }
             ?? text
+    }
+
+    /// Returns header fields with all known secrets masked.
+    public func masking(_ headers: HTTPHeaders) -> HTTPHeaders {
+        if !headers.haveValue(where: { $0.withSpan { secrets.mayOccur(in: $0) } }) { return headers }
+        var masked = headers
+        masked.replaceValues { masking($0.value) }
+        return masked
     }
 
     /// Returns the bytes with all known secrets masked.
@@ -111,8 +118,8 @@ public struct Redactor: Sendable {
 
 /// Finds secrets in other bytes.
 struct SecretFinder: Sendable {
-    private var secrets: [BytePattern] = []
-    private var beginnings = PrefixFilter()
+    private var secrets: [[UInt8]] = []
+    private var pieces = PrefixFilter()
 
     /// The length of the shortest secret.
     static let minimumLength = 6
@@ -121,14 +128,14 @@ struct SecretFinder: Sendable {
 
     /// Adds a secret of at least ``minimumLength`` bytes. Returns false if it's too short or already known.
     mutating func insert(_ secret: [UInt8]) -> Bool {
-        guard secret.count >= Self.minimumLength, !secrets.contains(where: { $0.bytes == secret }) else { return false }
-        secrets.append(BytePattern(secret))
-        beginnings.insert(secret)
+        guard secret.count >= Self.minimumLength, !secrets.contains(secret) else { return false }
+        secrets.append(secret)
+        pieces.insert(secret)
         return true
     }
 
     /// Returns false if no secret occurs in the text. Almost always false for a text without secrets.
-    func mayOccur(in text: Span<UInt8>) -> Bool { !secrets.isEmpty && beginnings.mayOccur(in: text) }
+    func mayOccur(in text: Span<UInt8>) -> Bool { !secrets.isEmpty && pieces.mayOccur(in: text) }
 
     /// Returns the bytes with the mask in place of each secret, or `nil` if no secret occurs. Overlapping secrets get
     /// one mask.
@@ -149,7 +156,8 @@ struct SecretFinder: Sendable {
     /// Returns the ranges of secrets in order, with overlapping ranges merged.
     private func occurrences(in text: [UInt8]) -> [Range<Int>] {
         var ranges: [Range<Int>] = []
-        for secret in secrets { ranges += secret.matches(in: text) }
+        // Few texts contain a secret, so the patterns aren't prepared in advance.
+        for secret in secrets { ranges += BytePattern(secret).matches(in: text) }
         ranges.sort { $0.lowerBound < $1.lowerBound }
         var merged: [Range<Int>] = []
         for range in ranges {
@@ -163,38 +171,42 @@ struct SecretFinder: Sendable {
     }
 }
 
-/// Looks for the first four bytes of all secrets in one pass over a text (a Bloom filter).
+/// Looks for pieces of all secrets in one pass over a text (a Bloom filter).
 ///
 /// Most texts of an exchange contain no secret. Searching each of them for each form of each secret took nine tenths of
-/// the time that a recorder needs to mask an exchange.
+/// the time that a recorder needs to mask an exchange. Each secret is represented by the three pieces of four bytes with
+/// which its first six bytes begin, so wherever it occurs, one of them is at an offset that is a multiple of three. Only
+/// those are looked up.
 private struct PrefixFilter: Sendable {
-    private static let length = 4
-    /// One of 1,024 bits for each beginning. Empty without secrets.
+    private static let (length, step) = (4, 3)
+    /// One of 1,024 bits for each piece. Empty without secrets.
     private var bits: ContiguousArray<UInt64> = []
 
-    /// - Parameter secret: has at least four bytes.
+    /// - Parameter secret: has at least ``SecretFinder/minimumLength`` bytes.
     mutating func insert(_ secret: [UInt8]) {
-        let beginning = secret.prefix(Self.length).reduce(0) { $0 << 8 | UInt32($1) }
-        let (word, bit) = Self.position(beginning)
         if bits.isEmpty { bits = ContiguousArray(repeating: 0, count: 16) }
-        bits[word] |= bit
+        for start in 0..<Self.step {
+            let piece = secret[start..<start + Self.length].reduce(0) { $0 << 8 | UInt32($1) }
+            let (word, bit) = Self.position(piece)
+            bits[word] |= bit
+        }
     }
 
     func mayOccur(in text: Span<UInt8>) -> Bool {
         let bits = bits.span
-        var window: UInt32 = 0
-        for index in text.indices {
-            window = window << 8 | UInt32(text[index])
-            if index < Self.length - 1 { continue }
-            let (word, bit) = Self.position(window)
+        var index = Self.length - 1
+        while index < text.count {
+            let start = UInt32(text[index - 3]) << 24 | UInt32(text[index - 2]) << 16
+            let (word, bit) = Self.position(start | UInt32(text[index - 1]) << 8 | UInt32(text[index]))
             if bits[word] & bit != 0 { return true }
+            index += Self.step
         }
         return false
     }
 
-    /// Distributes beginnings by multiplication, and takes the upper ten bits.
-    private static func position(_ beginning: UInt32) -> (word: Int, bit: UInt64) {
-        let hash = (beginning &* 0x9E37_79B1) >> 22
+    /// Distributes pieces by multiplication, and takes the upper ten bits.
+    private static func position(_ piece: UInt32) -> (word: Int, bit: UInt64) {
+        let hash = (piece &* 0x9E37_79B1) >> 22
         return (Int(hash >> 6), 1 << UInt64(hash & 63))
     }
 }

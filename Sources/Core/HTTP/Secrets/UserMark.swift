@@ -15,7 +15,7 @@ public struct UserMark: Sendable, Hashable {
     /// The user's ID or credentials. It is a secret: stores keep only a keyed hash of it.
     public let identity: String
 
-    /// Creates a mark.
+    /// Creates a mark for the user with this identity, which is kept secret. The source is shown in logs.
     public init(_ identity: String, source: String) { (self.identity, self.source) = (identity, source) }
 
     /// Compares byte by byte, because canonically equivalent names can be different users.
@@ -23,16 +23,16 @@ public struct UserMark: Sendable, Hashable {
         a.identity.hasSameBytes(as: b.identity) && a.source.hasSameBytes(as: b.source)
     }
 
-    /// Hashes the identity, which tells almost all marks apart.
+    /// Hashes only the identity, which almost always differs between marks.
     public func hash(into hasher: inout Hasher) { hasher.combine(identity) }
 }
 
 extension UserMark: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The source, with the identity masked.
     public var description: String { "\(source) \(Redaction.mask)" }
-    /// Same as `description`.
+    /// The same text as `description`, for debuggers.
     public var debugDescription: String { description }
-    /// Only the source.
+    /// A mirror that shows only the source, so a dump doesn't reveal the identity.
     public var customMirror: Mirror { Mirror(self, children: ["source": source]) }
 }
 
@@ -40,23 +40,32 @@ extension UserMark: CustomStringConvertible, CustomDebugStringConvertible, Custo
 package struct UserMarks: Sendable, Equatable {
     package var marks: Set<UserMark> = []
     private var carriers: [HTTPHeaders.Field] = []
+    /// The secret items of the query, such as `api_key=k`.
+    package private(set) var queryItems: [String] = []
 
     package init() {}
 
-    package mutating func insert(_ mark: UserMark, carriedBy fields: [HTTPHeaders.Field]) {
+    package mutating func insert(
+        _ mark: UserMark, carriedBy fields: [HTTPHeaders.Field], queryItems items: [String] = []
+    ) {
         marks.insert(mark)
         carriers += fields.filter { !carriers.contains($0) }
+        queryItems += items.filter { !queryItems.contains($0) }
     }
 
     /// Returns whether an insertion wouldn't change the marks.
-    package func include(_ mark: UserMark, carriedBy fields: [HTTPHeaders.Field]) -> Bool {
+    package func include(
+        _ mark: UserMark, carriedBy fields: [HTTPHeaders.Field], queryItems items: [String] = []
+    ) -> Bool {
         marks.contains(mark) && fields.allSatisfy { carriers.contains($0) }
+            && items.allSatisfy { queryItems.contains($0) }
     }
 
     package func union(_ other: UserMarks) -> UserMarks {
         var union = self
         union.marks.formUnion(other.marks)
         union.carriers += other.carriers.filter { !carriers.contains($0) }
+        union.queryItems += other.queryItems.filter { !queryItems.contains($0) }
         return union
     }
 

@@ -122,14 +122,13 @@ extension String {
     /// Concatenates strings in a buffer of the exact length. `+` reserves half as much again, which each response would
     /// keep.
     fileprivate init(_ first: String, followedBy second: String) {
-        self.init()
+        self = first
         reserveCapacity(first.utf8.count + second.utf8.count)
-        append(first)
         append(second)
     }
 }
 
-/// Selects the base URL that a path is appended to.
+/// Selects the base URL that a request's path is appended to.
 public struct RequestBaseURL: Sendable, Hashable {
     package enum Kind: Sendable, Hashable {
         case standard, named(String), url(String)
@@ -137,14 +136,14 @@ public struct RequestBaseURL: Sendable, Hashable {
 
     package let kind: Kind
 
-    /// The agent's `baseURL`.
+    /// Selects the agent's `baseURL`, which is the default.
     public static let standard = RequestBaseURL(kind: .standard)
 
     /// Selects one of the agent's `namedBaseURLs`, for example for uploads. If that name is missing, the request fails;
     /// it never falls back to another base URL.
     public static func named(_ name: String) -> RequestBaseURL { RequestBaseURL(kind: .named(name)) }
 
-    /// Uses the request's own base URL.
+    /// Uses an absolute URL as the base, instead of one of the agent's.
     public static func url(_ text: String) -> RequestBaseURL { RequestBaseURL(kind: .url(text)) }
 
     package var isURL: Bool { if case .url = kind { true } else { false } }

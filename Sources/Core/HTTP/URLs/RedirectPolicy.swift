@@ -1,7 +1,7 @@
 public import ErrandEssentials
 public import ErrandMessageSyntax
 
-/// Decides which redirects are followed.
+/// Which redirects a request follows.
 public struct RedirectPolicy: Sendable, Hashable {
     /// The maximum number of redirects, at most 1,000; defaults to 20. One more throws
     /// ``ErrandError/Code/redirectFailed``. With 0, the 3xx is the final response, treated like any other.
@@ -9,15 +9,15 @@ public struct RedirectPolicy: Sendable, Hashable {
     /// Whether https may redirect to http. Defaults to false, which makes such a redirect throw.
     public var allowsInsecure: Bool
 
-    /// Creates a policy.
+    /// Creates a policy. By default, it follows up to 20 redirects, but none from https to http.
     public init(maximumHops: Int = 20, allowsInsecure: Bool = false) {
         self.maximumHops = maximumHops
         self.allowsInsecure = allowsInsecure
     }
 
-    /// Up to 20 redirects, never from https to http.
+    /// Follows up to 20 redirects, never from https to http.
     public static let standard = RedirectPolicy()
-    /// Follows no redirects.
+    /// Doesn't follow redirects, so a 3xx is the final response.
     public static let off = RedirectPolicy(maximumHops: 0)
 }
 
@@ -35,7 +35,7 @@ extension RedirectPolicy {
         if request.url.scheme?.lowercased() == "https", next.url.scheme?.lowercased() == "http", !allowsInsecure {
             throw ErrandError(
                 .redirectFailed,
-                "a redirect from https to \(URLSyntax.quoted(next.url.absoluteString)) is not followed",
+                "the redirect policy doesn't allow a redirect from https to \(URLSyntax.quoted(next.url.absoluteString))",
                 response: response)
         }
         let becomesGet =
@@ -67,10 +67,10 @@ package enum Location {
     /// lacks one. Drops credentials in it.
     package static func resolve(_ field: HTTPHeaders.Field, from url: URL) throws(URLSyntax.Fault) -> URL {
         // Browsers show the response in this case.
-        if field.value.isEmpty { throw URLSyntax.Fault(description: "the Location is empty") }
+        if field.value.isEmpty { throw URLSyntax.Fault(description: "the Location header is empty") }
         do { return try field.reference.redirectURL(from: url) } catch {
             throw URLSyntax.Fault(
-                description: "the Location \(URLSyntax.quoted(field.value)) cannot be requested: \(error.description)")
+                description: "the Location \(URLSyntax.quoted(field.value)) can't be requested: \(error.description)")
         }
     }
 }
@@ -80,7 +80,7 @@ extension HTTPHeaders {
 }
 
 extension HTTPHeaders.Field {
-    /// The value as a URL reference, with the original bytes from the wire.
+    /// The field's value as a URL reference, with the original bytes from the wire.
     public var reference: URLReference { URLReference(value, isLatin1: isLatin1) }
 }
 

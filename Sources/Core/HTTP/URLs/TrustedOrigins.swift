@@ -14,17 +14,14 @@ public struct TrustedOrigins: Sendable, Hashable, ExpressibleByArrayLiteral, Cus
     private var origins: [String]?
 
     private init(origins: [String]?) { self.origins = origins }
-    /// Trusts the origins of URLs.
+    /// Creates a set of the origins of URLs, such as "https://cdn.example.com".
     public init(_ urls: some Sequence<String>) {
-        origins = urls.compactMap { text in
-            guard (try? URLSyntax.check(text)) != nil else { return nil }
-            return URL(string: text).map(URLSyntax.origin(of:))
-        }
+        origins = urls.compactMap(URLSyntax.origin(ofText:))
     }
-    /// Trusts the origins of URLs.
+    /// Creates a set from an array literal of URLs, such as `["https://cdn.example.com"]`.
     public init(arrayLiteral elements: String...) { self.init(elements) }
 
-    /// Trusts every origin. Use it only for an agent whose URLs are never chosen by a server.
+    /// Every origin. Use it only for an agent whose URLs are never chosen by a server.
     public static let any = TrustedOrigins(origins: nil)
 
     /// Returns whether a URL's origin is trusted.
@@ -33,7 +30,7 @@ public struct TrustedOrigins: Sendable, Hashable, ExpressibleByArrayLiteral, Cus
         return !origins.isEmpty && origins.contains(URLSyntax.origin(of: url))
     }
 
-    /// The origins, including ports.
+    /// The origins with their ports, separated by commas.
     public var description: String { origins?.joined(separator: ", ") ?? "any" }
 }
 
@@ -61,7 +58,7 @@ package struct OriginTrust: Sendable {
             names.contains(field.name)
                 && (old.contains { $0.name == field.name && $0.value == field.value } || old[field.name] == field.value)
         }
-        // From the old request, because the filter may have removed the marks.
+        // Read the fields of the old request, because the filter may have removed their sensitive marks.
         withheld.merge(HTTPHeaders(old.filter(\.isSensitive)))
         withheldUsers = users ?? withheldUsers
         if request.headers.contains(where: isOld) { request.headers.removeAll(where: isOld) }

@@ -32,7 +32,7 @@ public enum FieldList {
     }
 
     /// The trimmed parts between separators outside quoted strings.
-    static func split(_ text: Substring, at separator: UInt8) -> [Substring] {
+    package static func split(_ text: Substring, at separator: UInt8) -> [Substring] {
         var parts: [Substring] = []
         var (isQuoted, isEscaped) = (false, false)
         var start = text.startIndex
@@ -51,19 +51,5 @@ public enum FieldList {
         }
         parts.append(ASCII.trimmed(text[start...]))
         return parts
-    }
-}
-
-/// Parses the `Content-Length` field (RFC 9110, section 8.6).
-public enum ContentLength {
-    /// Returns the length, or nil unless all values, including list items, are the same number.
-    public static func parse(_ values: [String]) -> Int64? {
-        if values.count == 1, let length = ASCII.digits(values[0]) { return length }
-        var result: Int64?
-        for item in values.lazy.flatMap({ FieldList.allItems($0) }) {
-            guard let length = ASCII.digits(item), result == nil || result == length else { return nil }
-            result = length
-        }
-        return result
     }
 }

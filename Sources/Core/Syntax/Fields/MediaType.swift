@@ -1,3 +1,5 @@
+import ErrandSupport
+
 /// A media type with its parameters (RFC 9110, section 8.3.1): `text/html; charset=utf-8`.
 ///
 /// If `Content-Type` was sent twice, it arrives as a list: the last valid type counts. Without its own charset, it
@@ -9,7 +11,7 @@
 /// type?.suffix             // "json"
 /// ```
 public struct MediaType: Sendable, Hashable {
-    /// `type/subtype` in lowercase.
+    /// The type and the subtype in lowercase, such as "text/html".
     public let essence: String
     /// The parameters after the type.
     public var parameters: FieldParameters
@@ -17,24 +19,27 @@ public struct MediaType: Sendable, Hashable {
     /// Parses a `Content-Type`, or the last valid type of a list. Returns nil unless it begins with a type and a
     /// subtype.
     public init?(parsing text: some StringProtocol) {
+        let text = String(text)
         if Self.mayBeList(text) {
-            self.init(list: String(text))
+            self.init(list: text)
         } else {
             self.init(single: text)
         }
     }
 
-    private init?(single text: some StringProtocol) {
+    private init?(single text: String) {
         guard let essence = Self.singleEssence(of: text) else { return nil }
         self.essence = essence
         let semicolon = text.utf8.firstIndex(of: UInt8(ascii: ";")) ?? text.utf8.endIndex
         parameters = FieldParameters(parsing: text[semicolon...])
+        // An empty value without quotes doesn't count (WHATWG MIME Sniffing, section 4.4).
+        parameters.all.removeAll { $0.value.isEmpty && !$0.isQuoted }
     }
 
     private init?(list: String) {
         var (result, charset): (MediaType?, FieldParameters.Parameter?)
         for item in FieldList.items(list) {
-            guard var type = MediaType(single: item), type.essence != "*/*" else { continue }
+            guard var type = MediaType(single: String(item)), type.essence != "*/*" else { continue }
             if type.essence != result?.essence { charset = nil }
             if let own = type.parameters.all.first(where: { $0.name == "charset" }) {
                 charset = own
@@ -47,35 +52,40 @@ public struct MediaType: Sendable, Hashable {
         self = result
     }
 
-    private static func mayBeList(_ text: some StringProtocol) -> Bool { text.utf8.contains(UInt8(ascii: ",")) }
+    private static func mayBeList(_ text: String) -> Bool { text.withSpan { $0.contains(UInt8(ascii: ",")) } }
 
     /// Returns the lowercase `type/subtype` of a `Content-Type`, for callers that don't need parameters. Parses like
     /// ``init(parsing:)``.
     public static func essence(of text: some StringProtocol) -> String? {
-        mayBeList(text) ? MediaType(list: String(text))?.essence : singleEssence(of: text)
+        let text = String(text)
+        return mayBeList(text) ? MediaType(list: text)?.essence : singleEssence(of: text)
     }
 
-    private static func singleEssence(of text: some StringProtocol) -> String? {
-        var slash: Int?
-        var bytes: [UInt8] = []
-        var isOver = false
-        for byte in text.utf8 {
-            if byte == UInt8(ascii: ";") { break }
-            if ASCII.isBlank(byte) {
-                isOver = !bytes.isEmpty
-                continue
+    private static func singleEssence(of text: String) -> String? {
+        text.withSpan { text in
+            var slash: Int?
+            var bytes: [UInt8] = []
+            bytes.reserveCapacity(text.count)
+            var isOver = false
+            for index in text.indices {
+                let byte = text[index]
+                if byte == UInt8(ascii: ";") { break }
+                if ASCII.isBlank(byte) {
+                    isOver = !bytes.isEmpty
+                    continue
+                }
+                if isOver { return nil }
+                if byte == UInt8(ascii: "/") {
+                    if slash != nil || bytes.isEmpty { return nil }
+                    slash = bytes.count
+                } else if !ASCII.isToken(byte) {
+                    return nil
+                }
+                bytes.append(ASCII.lowercase(byte))
             }
-            if isOver { return nil }
-            if byte == UInt8(ascii: "/") {
-                if slash != nil || bytes.isEmpty { return nil }
-                slash = bytes.count
-            } else if !ASCII.isToken(byte) {
-                return nil
-            }
-            bytes.append(ASCII.lowercase(byte))
+            guard let slash, slash + 1 < bytes.count else { return nil }
+            return String(decoding: bytes, as: UTF8.self)
         }
-        guard let slash, slash + 1 < bytes.count else { return nil }
-        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// The top-level type, before the slash: "application".

@@ -10,7 +10,7 @@ enum URLHost {
     ) throws(URLSyntax.Fault) -> [UInt8] {
         if text.first == UInt8(ascii: "[") {
             guard text.last == UInt8(ascii: "]") else {
-                throw URLSyntax.Fault(description: "the address has no closing bracket")
+                throw URLSyntax.Fault(description: "the host begins with [ but has no closing ]")
             }
             return try literal(text.dropFirst().dropLast())
         }
@@ -65,7 +65,7 @@ enum URLHost {
     private static func address(_ name: [UInt8]) throws(URLSyntax.Fault) -> UInt32 {
         var name = name[...]
         if name.last == UInt8(ascii: ".") { name = name.dropLast() }
-        let fault = URLSyntax.Fault(description: "the host ends in a number but isn't an IP address")
+        let fault = URLSyntax.Fault(description: "the host ends in a number, but isn't a valid IPv4 address")
         var address: UInt64 = 0
         // One part beyond the limit is enough to reject the host.
         let parts = name.split(separator: UInt8(ascii: "."), maxSplits: 4, omittingEmptySubsequences: false)
@@ -103,9 +103,11 @@ enum URLHost {
     private static func literal(_ text: ArraySlice<UInt8>) throws(URLSyntax.Fault) -> [UInt8] {
         if text.contains(UInt8(ascii: "%")) {
             throw URLSyntax.Fault(
-                description: "the address has a zone, which only the machine that defines it can use")
+                description: "the host's IPv6 address has a zone, which is valid only on the server's own machine")
         }
-        guard let pieces = pieces(text) else { throw URLSyntax.Fault(description: "the host is not an address") }
+        guard let pieces = pieces(text) else {
+            throw URLSyntax.Fault(description: "the host in brackets isn't an IPv6 address")
+        }
         return [UInt8(ascii: "[")] + Array(shortest(pieces).utf8) + [UInt8(ascii: "]")]
     }
 
@@ -184,7 +186,7 @@ enum URLHost {
 package enum InternationalName {
     package enum Table: Sendable {
         case system
-        /// As on a system without libidn2.
+        /// Behaves as on a system without libidn2, for tests.
         case missing
     }
 

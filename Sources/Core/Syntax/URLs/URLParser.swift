@@ -68,11 +68,13 @@ struct URLParser {
     }
 
     private mutating func parseWithoutScheme() throws(URLSyntax.Fault) {
-        guard let base else { throw URLSyntax.Fault(description: "the URL is not absolute") }
+        guard let base else {
+            throw URLSyntax.Fault(description: "the URL isn't absolute; expected a scheme such as https://")
+        }
         url.scheme = base.scheme
         if base.isOpaque {
             guard isAt("#") else {
-                throw URLSyntax.Fault(description: "a URL can't be relative to a \(base.scheme) URL")
+                throw URLSyntax.Fault(description: "a relative URL can't be resolved against a \(base.scheme) URL")
             }
             (url.path, url.isOpaque, url.query) = (base.path, true, base.query)
             parseQueryAndFragment()
@@ -158,7 +160,7 @@ struct URLParser {
         for byte in digits {
             if ASCII.isDigit(byte) { number = number * 10 + UInt32(byte - UInt8(ascii: "0")) }
             guard ASCII.isDigit(byte), number <= UInt16.max else {
-                throw URLSyntax.Fault(description: "the port is not a number up to 65535")
+                throw URLSyntax.Fault(description: "the port isn't a number from 0 to 65535")
             }
         }
         let port = UInt16(number)

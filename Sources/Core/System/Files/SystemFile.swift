@@ -57,17 +57,17 @@ package struct SystemFile: ~Copyable, Sendable {
 
     /// A system failure, with the path of the file.
     package struct Failure: SupportFault {
-        /// A sentence that includes the path.
-        package let description: String
         package let path: String
         /// The system's error number, such as `ENOSPC`.
         package let code: Int32
         /// The system's text, without the path.
         package var reason: String { systemErrorText(code) }
+        private let what: String
+        /// A sentence that includes the path. Computed when it's read: a cache looks for many files that don't exist.
+        package var description: String { "\(path.debugDescription) \(what): \(reason)" }
 
         package init(_ what: String, _ path: String, code: Int32 = errno) {
-            (self.path, self.code) = (path, code)
-            description = "\(path.debugDescription) \(what): \(systemErrorText(code))"
+            (self.what, self.path, self.code) = (what, path, code)
         }
     }
 
@@ -98,9 +98,14 @@ package struct SystemFile: ~Copyable, Sendable {
     package var status: FileStatus? { FileStatus(descriptor: descriptor) }
 
     /// Returns whether the path still refers to this file, without following a symbolic link.
-    package func isAt(_ path: String) -> Bool {
-        guard let mine = status, let other = try? FileStatus(at: path, followingLinks: false) else { return false }
-        return mine.identity == other.identity
+    package func isAt(_ path: String) -> Bool { status(ifAt: path) != nil }
+
+    /// Returns the file's status if the path still refers to the file, without following a symbolic link.
+    package func status(ifAt path: String) -> FileStatus? {
+        guard let mine = status, let other = try? FileStatus(at: path, followingLinks: false),
+            mine.identity == other.identity
+        else { return nil }
+        return mine
     }
 }
 
@@ -124,7 +129,7 @@ extension SystemFile {
     /// Returns the size of a regular file. Fails for anything else.
     package static func size(of path: String) throws(Failure) -> Int64 {
         let status = try FileStatus(at: path)
-        guard status.kind == .regular else { throw Failure("is not a regular file", path, code: EINVAL) }
+        guard status.kind == .regular else { throw Failure("isn't a regular file", path, code: EINVAL) }
         return status.size
     }
 

@@ -112,7 +112,7 @@ final class TeeBody: HTTPBodySource {
                     if !state.chunks.isEmpty { chunk = state.chunks.removeFirst() }
                     isEnd = chunk == nil && state.isComplete && state.isAccepted
                 }
-                if isBroken { throw CacheStoreError("the body is incomplete") }
+                if isBroken { throw CacheStoreError("the response's body ended early, so its entry isn't complete") }
                 if let chunk { return chunk }
                 if isEnd { return nil }
                 await tee.wait(.copyReader) { state in

@@ -74,7 +74,10 @@ extension CacheHandler {
     /// Returns whether the request was sent only for the users for whom the cache looked it up. Notes if it wasn't.
     private func isForUsers(of lookup: HTTPLookup, _ record: UserRecord, _ response: HTTPResponse) -> Bool {
         if lookup.mayKeep(record.marks) { return true }
-        note(CacheStatus(forwardStatus: response.status, detail: "not stored: sent for other users"))
+        note(
+            CacheStatus(
+                forwardStatus: response.status,
+                detail: "not stored: the request was sent for other users than the lookup"))
         return false
     }
 

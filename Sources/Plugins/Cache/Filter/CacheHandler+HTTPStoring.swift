@@ -25,7 +25,7 @@ extension CacheHandler {
     /// Stores a response that the rules allow to be stored. Returns the response for the caller.
     func storeResponse(_ response: HTTPResponse, _ lookup: HTTPLookup, sent: Date) async -> HTTPResponse {
         if await reportsFailure(response) {
-            note(CacheStatus(forwardStatus: response.status, detail: "not stored: its outcome is a failure"))
+            note(CacheStatus(forwardStatus: response.status, detail: "not stored: the body reports a failure"))
             return response
         }
         let vary = VaryRule(response.headers).names

@@ -42,7 +42,10 @@ extension CacheHandler {
         }
 
         guard let lookup = lookup.sent(for: record.marks) else {
-            note(CacheStatus(forwardStatus: response.status, detail: "not stored: sent for other users"))
+            note(
+                CacheStatus(
+                    forwardStatus: response.status,
+                    detail: "not stored: the request was sent for other users than the lookup"))
             return response
         }
         return await keep(response, lookup)

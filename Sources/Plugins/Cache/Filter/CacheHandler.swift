@@ -80,7 +80,7 @@ extension CacheHandler {
     /// Returns the store with its secret. If the secret can't be read, notes that and returns nil.
     func openStore() async -> OpenStore? {
         do { return try await cache.stores.open(store) } catch {
-            note("the store didn't return a secret", error)
+            note("the cache is skipped, because its store didn't return the secret", error)
             return nil
         }
     }

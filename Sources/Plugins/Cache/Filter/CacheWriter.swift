@@ -48,7 +48,7 @@ final class CacheWriter: Sendable {
     struct Hidden: Sendable {
         /// Retained, so its identity stays unique.
         let store: any CacheStore
-        /// The store operations that have to end first.
+        /// The store operations that have to end before this one starts.
         var open: Set<UInt64> = []
         /// The number of operations when one failed. An operation that begins later has to succeed first.
         var failure: UInt64?
@@ -104,7 +104,9 @@ final class CacheWriter: Sendable {
             }
             return true
         }
-        if !isAccepted { failed(CacheStoreError("too much data is waiting to be written")) }
+        if !isAccepted {
+            failed(CacheStoreError("the entry was dropped, because too much data is waiting to be written"))
+        }
     }
 
     private func perform(_ write: Write) async {

@@ -1,4 +1,5 @@
 public import Errand
+import ErrandCollections
 import ErrandEssentials
 import ErrandSupport
 import Synchronization
@@ -24,9 +25,10 @@ import Synchronization
 /// If the store fails, the filter notes the error, and the request continues as a miss. Several agents can share a
 /// cache.
 public final class ResponseCache: Filter {
-    /// `.call` for timed policies and `.hop` for HTTP policies.
+    /// The filter runs in the call stage for timed policies, and in the hop stage for HTTP policies.
     public let stages: FilterStages = [.call, .hop]
-    /// ``FilterTraits/caches``, and ``FilterTraits/separatesUsers`` if the default policy has a partition.
+    /// The filter has the trait ``FilterTraits/caches``, and ``FilterTraits/separatesUsers`` if the default policy has
+    /// a partition.
     public let traits: FilterTraits
     /// Returns the traits for the policy of a ``CacheableRequest``. A timed policy adds ``FilterTraits/cachesCalls``.
     public func traits(for request: any Request) -> FilterTraits {
@@ -38,7 +40,8 @@ public final class ResponseCache: Filter {
         return traits
     }
     private var defaultTimedPolicy: CachePolicy? { standardPolicy.timed == nil ? nil : standardPolicy }
-    /// `cache in MemoryStore, timed and HTTP by each request's policy, default policy off`
+    /// The filter's line in the agent's `explain`, such as `cache in MemoryStore, timed and HTTP by each request's
+    /// policy, default policy off`.
     public let explanation: String
     var standardStore: any CacheStore { standardTerms.store }
     private var standardPolicy: CachePolicy { standardTerms.policy }
@@ -47,6 +50,8 @@ public final class ResponseCache: Filter {
     let writer = CacheWriter()
     let stores = OpenStores()
     private let standardTerms: CacheTerms
+    /// A type of requests without their own policy.
+    private let plain = PlainType()
     /// Serializes changes of a URL's index.
     let indexAccess = SerialAccess()
     let sharedValidations = SharedValidations()
@@ -74,12 +79,13 @@ public final class ResponseCache: Filter {
 
     /// Reports a problem if an outer filter is also a cache.
     public func orderProblem(after outer: any Filter) -> String? {
-        outer is ResponseCache ? "both store each response; for two levels, use one cache with a two-level store" : nil
+        outer is ResponseCache
+            ? "both filters store each response; for two levels, use one cache with a two-level store" : nil
     }
 
     /// Serves the stored response, or sends the request and stores its response. Throws ``CacheMiss`` if the mode
     /// allows only the cache.
-    public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+    @inline(__always) public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         switch try plan(exchange, next) {
         case .pass(let exchange): return try await next(exchange)
         case .timed(let handler): return try await handler.respondTimed()
@@ -98,6 +104,8 @@ public final class ResponseCache: Filter {
         let mode = exchange.tags[CacheMode.self].kind
         if case .off = mode { return .pass(exchange) }
         let terms = terms(of: exchange.request)
+        // Most policies leave the call to the hops.
+        if exchange.stage == .call, terms.policy.timed == nil, !mode.mustNotSend { return .pass(exchange) }
         let isStorable = !terms.policy.isOff && isStorable(exchange)
         if exchange.stage == .call {
             if mode.mustNotSend, !isStorable { throw exchange.tags[CacheMode.self].miss(.off) }
@@ -110,10 +118,9 @@ public final class ResponseCache: Filter {
     }
 
     private func terms(of request: any Request) -> CacheTerms {
-        // Checking the type is much cheaper than a failing cast of the value.
-        guard type(of: request) is any CacheableRequest.Type, let request = request as? any CacheableRequest else {
-            return standardTerms
-        }
+        let type = type(of: request)
+        if plain.excludes(type, unless: { type is any CacheableRequest.Type }) { return standardTerms }
+        guard let request = request as? any CacheableRequest else { return standardTerms }
         return CacheTerms(request.cachePolicy, request.cacheStore ?? standardStore, request)
     }
 
@@ -133,7 +140,7 @@ public final class ResponseCache: Filter {
     }
     private func endRevalidation(_ location: CacheWriter.Location) { revalidating.withLock { _ = $0.remove(location) } }
 
-    /// The short version of the main bundle on Apple's platforms, nil elsewhere.
+    /// The app's version, from its bundle on Apple's platforms; nil elsewhere.
     public static var bundleVersion: String? { programVersion() }
 }
 
@@ -142,7 +149,7 @@ extension Request {
 }
 
 extension Filter where Self == ResponseCache {
-    /// Serves responses from a store and stores responses in it. See ``ResponseCache``.
+    /// Creates a filter that serves responses from a store and stores responses in it. See ``ResponseCache``.
     public static func cache(_ store: some CacheStore, policy: CachePolicy = .off) -> ResponseCache {
         ResponseCache(store, policy: policy)
     }

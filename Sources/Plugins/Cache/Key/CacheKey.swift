@@ -17,10 +17,10 @@ public struct CacheKey: Hashable, Sendable, CustomStringConvertible {
     /// The SHA-256 digest of the text as 64 hexadecimal digits, usable as a file name. Computed on each access.
     public var digest: String { Hexadecimal.text(digestBytes) }
 
-    /// The digest as 32 bytes.
+    /// The SHA-256 digest of the text, 32 bytes. Computed on each access.
     public var digestBytes: [UInt8] { SHA256Digest.digest(of: text.utf8) }
 
-    /// Compares bytes, so canonically equivalent texts are different keys.
+    /// Compares the keys byte by byte, so texts that look the same but are encoded differently are different keys.
     public static func == (a: CacheKey, b: CacheKey) -> Bool { a.text.hasSameBytes(as: b.text) }
 
     /// Hashes the text.
@@ -28,7 +28,7 @@ public struct CacheKey: Hashable, Sendable, CustomStringConvertible {
         hasher.combine(text)
     }
 
-    /// The text.
+    /// The key's canonical text.
     public var description: String { text }
 }
 
@@ -81,7 +81,7 @@ public struct CacheKeyPolicy: Sendable, Hashable {
         return rule
     }
 
-    /// Returns a rule that also includes a text, for a difference outside the URL and headers.
+    /// Returns a rule that also includes a text, for a difference that isn't in the URL, the headers or the body.
     public func adding(_ text: String) -> CacheKeyPolicy {
         var rule = self
         rule.additions.append(text)
@@ -217,7 +217,8 @@ final class KeyedHasher: Sendable {
     private let code: HMAC<SHA256Digest>
     /// Recent hashes, because each request of a user needs the same hashes.
     private let known = Mutex<[CacheKey: String]>([:])
-    private let lines = Mutex<[Set<UserMark>: String]>([:])
+    /// The lines of the last request's marks. Most requests of an app belong to one user.
+    private let lines = Mutex<(users: Set<UserMark>, text: String)>(([], ""))
     private static let maximumKnown = 64
 
     init(secret: [UInt8]) { code = HMAC(key: secret) }
@@ -238,24 +239,21 @@ final class KeyedHasher: Sendable {
 
     /// Returns the lines of marks in a key, which are made of their hashes and kept for the next request of these users.
     func lines(of users: Set<UserMark>, _ make: () -> String) -> String {
-        if let known = lines.withLock({ $0[users] }) { return known }
+        let known = lines.withLock { $0 }
+        if known.users == users { return known.text }
         let new = make()
-        lines.withLock { lines in
-            if lines.count >= Self.maximumKnown { lines.removeAll() }
-            lines[users] = new
-        }
-        return new
+        lines.withLock { $0 = (users, new) }
+        return withExtendedLifetime(known) { new }
     }
 }
 
 extension String {
     /// Concatenates texts with a single allocation.
     init(_ first: String, _ second: String, _ third: String = "") {
-        self.init()
+        self = first
         reserveCapacity(first.utf8.count + second.utf8.count + third.utf8.count)
-        append(first)
         append(second)
-        append(third)
+        if !third.isEmpty { append(third) }
     }
 }
 

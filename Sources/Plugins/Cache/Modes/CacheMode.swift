@@ -85,17 +85,17 @@ extension CacheMode: Equatable {
 
 /// Sets the mode of a call.
 extension CacheMode: TagKey {
-    /// `.standard`
+    /// The mode of calls without this tag is `.standard`.
     public static var defaultValue: CacheMode { .standard }
-    /// True, because the mode can change the response.
+    /// Returns true, because the mode can change the response: calls with different modes don't share one.
     public static var affectsResponse: Bool { true }
 }
 
 extension CallOptions {
-    /// Sets the cache mode of a call.
+    /// Creates options with a cache mode: `options: .cache(.reload)`.
     public static func cache(_ mode: CacheMode) -> CallOptions { CallOptions().cache(mode) }
 
-    /// Returns a copy of the options with a cache mode.
+    /// Returns a copy of these options with a cache mode.
     public func cache(_ mode: CacheMode) -> CallOptions {
         var options = self
         options.tags[CacheMode.self] = mode
@@ -194,14 +194,14 @@ extension CacheMode.Kind {
 }
 
 extension CacheMode: FilterProvidingTag {
-    /// A guard before the transport, for modes that must not send requests.
+    /// Installs a filter before the transport that throws if a mode must not send requests.
     public var requiredFilters: [any Filter] { kind.mustNotSend ? [CacheGuard()] : [] }
 }
 
 /// Runs between all caches and the transport. Throws for calls that a cache should have answered.
 struct CacheGuard: Filter {
     var stages: FilterStages { .hop }
-    var explanation: String { "cache guard, doesn't send" }
+    var explanation: String { "rejects requests that only a cache may answer" }
 
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         let mode = exchange.tags[CacheMode.self]

@@ -33,8 +33,9 @@ struct CacheDirectives: Sendable, Hashable {
 
     /// Parses the directives of a request. `Pragma: no-cache` applies if there's no `Cache-Control` (section 5.4).
     init(request headers: HTTPHeaders) {
-        self.init(headers)
-        if headers.contains(.pragma), !headers.contains(.cacheControl) {
+        let hasField = headers.contains(.cacheControl)
+        self.init(hasField ? headers : [:])
+        if !hasField, headers.contains(.pragma) {
             noCache = headers.values(of: .pragma).contains { $0.lowercased().contains("no-cache") }
         }
     }
@@ -112,14 +113,28 @@ struct DirectiveBytes {
 
     /// Calls `body` with each directive. Directives are separated by commas outside quoted strings; surrounding white
     /// space and empty items are skipped (RFC 9110, section 5.6.1).
+    ///
+    /// A quotation mark that isn't closed could hide `no-store`, so what follows it is also read as directives, without
+    /// regard to further marks.
     static func forEach(in field: String, _ body: (DirectiveBytes) -> Void) {
         let bytes = Array(field.utf8)
-        var (start, isQuoted, isEscaped) = (0, false, false)
-        for (index, byte) in bytes.enumerated() {
+        guard let quote = forEach(in: bytes[...], readsQuotes: true, body) else { return }
+        _ = forEach(in: bytes[(quote + 1)...], readsQuotes: false, body)
+    }
+
+    /// Returns the position of a quotation mark that isn't closed.
+    private static func forEach(
+        in bytes: ArraySlice<UInt8>, readsQuotes: Bool, _ body: (DirectiveBytes) -> Void
+    ) -> Int? {
+        var (start, isQuoted, isEscaped, quote) = (bytes.startIndex, false, false, bytes.startIndex)
+        for index in bytes.indices {
+            let byte = bytes[index]
             switch byte {
             case _ where isEscaped: isEscaped = false
             case UInt8(ascii: "\\"): isEscaped = isQuoted
-            case UInt8(ascii: "\""): isQuoted.toggle()
+            case UInt8(ascii: "\"") where readsQuotes:
+                isQuoted.toggle()
+                quote = index
             case UInt8(ascii: ",") where !isQuoted:
                 give(bytes[start..<index], to: body)
                 start = index + 1
@@ -127,6 +142,7 @@ struct DirectiveBytes {
             }
         }
         give(bytes[start...], to: body)
+        return isQuoted ? quote : nil
     }
 
     private static func give(_ item: ArraySlice<UInt8>, to body: (DirectiveBytes) -> Void) {

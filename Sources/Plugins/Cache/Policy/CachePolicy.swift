@@ -43,10 +43,12 @@ public struct CachePolicy: Sendable, Hashable {
         return policy
     }
 
-    /// A private cache that follows RFC 9111: the server determines what is stored and for how long.
+    /// Caches responses as RFC 9111 describes for private caches: the server determines what is stored and for how
+    /// long.
     public static let http = http(partition: nil)
 
-    /// A private cache that follows RFC 9111, with a partition or with stale responses after errors.
+    /// Caches responses as RFC 9111 describes for private caches, with a partition or with stale responses after
+    /// errors.
     ///
     /// - Parameters:
     ///   - partition: The user or other owner of responses. The key contains its keyed hash. Defaults to nil, which
@@ -60,8 +62,9 @@ public struct CachePolicy: Sendable, Hashable {
         return policy
     }
 
-    /// Combines a timed and an HTTP policy. Without a valid timed entry, the request continues to the HTTP cache, which
-    /// serves or validates its own entry. Responses are stored twice.
+    /// Returns a policy that combines this policy with another: one timed and one HTTP policy. Without a valid timed
+    /// entry, the request continues to the HTTP cache, which serves or validates its own entry. Responses are stored
+    /// twice.
     public func and(_ other: CachePolicy) -> CachePolicy {
         var policy = self
         policy.timed = policy.timed ?? other.timed
@@ -96,14 +99,14 @@ public struct CachePolicy: Sendable, Hashable {
     }
 }
 
-/// The error thrown if there's no suitable stored response.
+/// The error of a call that needs a stored response, if the cache doesn't have a suitable one.
 public struct CacheMiss: CodedError, ExpectedError, Sendable {
-    /// The reason for a miss. New reasons may be added.
+    /// The type of the reasons. New reasons may be added, so write a `default` in a `switch`.
     public typealias Reason = FailureCode<CacheMiss>
 
-    /// The reason.
+    /// Why the cache didn't return a stored response.
     public let reason: Reason
-    /// The reason, under the name used by all errors.
+    /// The ``reason``, under the name that all errors use.
     public var code: Reason { reason }
 
     /// Whether the caller asked about stored responses, so a miss is a regular answer: in `cached`, `cachedThenFresh`
@@ -114,7 +117,10 @@ public struct CacheMiss: CodedError, ExpectedError, Sendable {
 
     /// The reason and its meaning on one line.
     public var description: String {
-        let words = reason == .notInstalled ? "the request has no cache filter" : "the cache has no valid response"
+        let words =
+            reason == .notInstalled
+            ? "the call needs a cached response, but there is no cache filter"
+            : "the call needs a cached response, and the cache has no valid one"
         return "\(reason): \(words)"
     }
 
@@ -130,17 +136,17 @@ extension FailureCode<CacheMiss> {
     public static var off: Self { Self("off", 1) }
     /// The request doesn't pass through a cache filter.
     public static var notInstalled: Self { Self("notInstalled", 2) }
-    /// There's no stored response.
+    /// The cache doesn't have a response to this request.
     public static var notStored: Self { Self("notStored", 3) }
     /// The entry is past its lifetime, or its date is in the future.
     public static var expired: Self { Self("expired", 4) }
-    /// The entry has another version.
+    /// The stored entry has another version than the policy; see ``CachePolicy/timed(_:version:partition:)``.
     public static var versionMismatch: Self { Self("versionMismatch", 5) }
-    /// The entry has another partition, or doesn't have one.
+    /// The stored entry has another partition than the policy, or doesn't have one.
     public static var partitionMismatch: Self { Self("partitionMismatch", 6) }
-    /// Another version of the app stored the entry.
+    /// The stored entry was written by another version of the app.
     public static var appVersionMismatch: Self { Self("appVersionMismatch", 7) }
-    /// The entry couldn't be read.
+    /// The stored entry exists, but the store couldn't read it.
     public static var unreadable: Self { Self("unreadable", 8) }
 }
 

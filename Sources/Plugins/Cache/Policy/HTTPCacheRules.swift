@@ -17,7 +17,9 @@ enum HTTPCacheRules {
         if (asked ?? CacheDirectives(request.headers)).noStore { return "the request has no-store" }
         let directives = CacheDirectives(response.headers)
         if directives.mustUnderstand {
-            guard understoodStatuses.contains(response.status) else { return "status not understood" }
+            guard understoodStatuses.contains(response.status) else {
+                return "must-understand with a status that the cache doesn't understand"
+            }
         } else if directives.noStore {
             return "no-store"
         }

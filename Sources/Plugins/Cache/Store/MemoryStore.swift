@@ -35,7 +35,7 @@ public final class MemoryStore: CacheStore {
 
     /// The number of bytes in use: bodies, heads, keys, and approximate overhead.
     public var byteCount: Int64 { state.withLock { $0.bytes } }
-    /// The number of entries.
+    /// The number of entries, including stale ones.
     public var entryCount: Int { state.withLock { $0.nodes.count } }
 
     /// Returns a key's entry, if it exists.
@@ -53,7 +53,7 @@ public final class MemoryStore: CacheStore {
     public func store(_ entry: CacheEntry, for key: CacheKey) async throws {
         let overhead = Self.overhead(key, entry.head)
         let room = limit.bytesOfOne - overhead
-        guard room >= 0 else { throw CacheStoreError("the entry is larger than a quarter of the memory store") }
+        guard room >= 0 else { throw CacheStoreError("the entry is larger than a quarter of the memory store's limit") }
         let data = try await entry.body.collect(upTo: Int(clamping: room))
         // A slice would retain its whole buffer.
         let body = HTTPBody(Data(copying: data.span))
@@ -76,7 +76,7 @@ public final class MemoryStore: CacheStore {
             }
             let cost = Self.overhead(key, head) + (state.nodes[index].entry.body.length ?? 0)
             guard cost <= limit.bytesOfOne else {
-                throw CacheStoreError("the entry is larger than a quarter of the memory store")
+                throw CacheStoreError("the entry is larger than a quarter of the memory store's limit")
             }
             state.nodes[index].entry.head = head
             state.bytes += cost - state.nodes[index].cost
@@ -91,7 +91,7 @@ public final class MemoryStore: CacheStore {
         Int64(key.text.utf8.count + 128) + head.byteCount
     }
 
-    /// Removes a key's entry.
+    /// Removes a key's entry, if it exists.
     public func remove(_ key: CacheKey) async {
         state.withLock { state in
             if let index = state.indices[key] { state.remove(index) }
@@ -110,7 +110,7 @@ public final class MemoryStore: CacheStore {
         }
     }
 
-    /// Returns random bytes, which are discarded with the store.
+    /// Returns random bytes that this store created. They are lost when the store is released.
     public func secret() async -> Data { key }
 }
 
@@ -160,6 +160,6 @@ extension MemoryStore.State {
 }
 
 extension CacheStore where Self == MemoryStore {
-    /// Stores responses in memory, by default up to 20 MB.
+    /// Creates a store that keeps responses in memory, by default up to 20 MB.
     public static func memory(limit: CacheLimit = .megabytes(20)) -> MemoryStore { MemoryStore(limit: limit) }
 }

@@ -12,23 +12,23 @@ enum AddressCases {
     }
 
     static let all: [Draft] = [
-        Draft(name: "two addresses that refuse are followed by one that works") { server, make in
+        Draft(name: "if two addresses refuse the connection, the next one is used") { server, make in
             try await reach(server, make, before: ["127.0.0.71", "127.0.0.72"])
         },
-        Draft(name: "many requests at once get over addresses that refuse") { server, make in
+        Draft(name: "concurrent requests all get past addresses that refuse the connection") { server, make in
             try await reach(server, make, before: ["127.0.0.71", "127.0.0.72", "127.0.0.73"], requests: 40)
         },
-        Draft(name: "an address that does not respond is followed by one that works") { server, make in
+        Draft(name: "if an address doesn't respond, the next one is used") { server, make in
             try await reach(server, make, before: [.silent(2)])
         },
-        Draft(name: "addresses that do not respond and one that refuses are followed by one that works") {
+        Draft(name: "if several addresses fail in different ways, the next one is used") {
             server, make in
             try await reach(server, make, before: [.silent(2), "127.0.0.71", .silent(3)])
         },
-        Draft(name: "the timeout of a request leaves time for the next address") { server, make in
+        Draft(name: "the request's timeout leaves enough time to try the next address") { server, make in
             try await reach(server, make, before: [.silent(2)], timeout: .seconds(6))
         },
-        Draft(name: "where no address works, the request reaches nobody") { server, make in
+        Draft(name: "if no address works, the request fails with cannotConnect") { server, make in
             let transport = try make([host: ["127.0.0.71", "127.0.0.72", "127.0.0.73"]])
             let request = try request(to: server)
             do { _ = try await transport.send(request, options: TransportOptions(timeout: .seconds(30))) } catch {
@@ -69,7 +69,7 @@ enum AddressCases {
             case .refusing(let text): texts.append(text)
             case .silent(let number):
                 guard let one = SilentAddress(number, port: server.port) else {
-                    throw ConformanceFailure(expected: "an address that does not respond", came: "none on this system")
+                    throw ConformanceFailure(expected: "an address that doesn't respond", came: "none on this system")
                 }
                 silent.append(one)
                 texts.append(one.address)
@@ -107,10 +107,10 @@ extension TransportConformance {
     ///
     /// - Parameters:
     ///   - make: Creates a new transport that connects to these addresses, by host name, without a lookup.
-    ///   - limit: The time after which a case counts as hanging. Defaults to two minutes.
+    ///   - limit: The time after which a case counts as hanging. Defaults to ten minutes.
     public static func addressCases(
         for make: @escaping @Sendable (_ addresses: [String: [String]]) throws -> any Transport,
-        within limit: Duration = .seconds(120)
+        within limit: Duration = .seconds(600)
     ) -> [ConformanceCase] {
         AddressCases.all.map { draft in
             ConformanceCase(name: draft.name, feature: .addresses, limitation: nil, limit: limit) {

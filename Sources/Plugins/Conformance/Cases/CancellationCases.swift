@@ -5,7 +5,7 @@ import ErrandTesting
 /// The server must see the connection close.
 enum CancellationCases {
     static let all: [ConformanceDraft] = [
-        ConformanceDraft(.cancellation, "before it begins") { bench in
+        ConformanceDraft(.cancellation, "a request that is cancelled before it starts isn't sent") { bench in
             let task = Task {
                 while !Task.isCancelled { await Task.yield() }
                 return try await bench.exchange(.get, "/ok")
@@ -14,7 +14,7 @@ enum CancellationCases {
             try await cancelled(task, bench)
             try await bench.expectWorking(after: "a cancellation")
         },
-        ConformanceDraft(.cancellation, "while the server is silent from the start") { bench in
+        ConformanceDraft(.cancellation, "a cancellation ends a request to a server that sends no bytes") { bench in
             bench.server.enqueueConnections(.silence)
             let task = Task { try await bench.exchange(.get, "/ok") }
             try await bench.server.wait(forOpenConnections: 1)
@@ -23,7 +23,8 @@ enum CancellationCases {
             try await bench.server.waitUntilNoConnections()
             try await bench.expectWorking(after: "a cancellation")
         },
-        ConformanceDraft(.cancellation, "before the head") { bench in
+        ConformanceDraft(.cancellation, "a cancellation before the response's head arrives closes the connection") {
+            bench in
             let gate = Gate()
             bench.server.on("/slow", TestResponse.text("late").waiting(for: gate))
             for delivery in FramingCases.deliveries {
@@ -36,7 +37,8 @@ enum CancellationCases {
             }
             try await bench.expectWorking(after: "a cancellation")
         },
-        ConformanceDraft(.cancellation, "in the middle of a body") { bench in
+        ConformanceDraft(.cancellation, "a cancellation in the middle of the response's body closes the connection") {
+            bench in
             let gate = Gate()
             bench.server.on("/half", TestResponse.repeating(count: 100_000).waiting(for: gate, afterBodyBytes: 50_000))
             for delivery in FramingCases.deliveries {
@@ -49,7 +51,7 @@ enum CancellationCases {
             }
             try await bench.expectWorking(after: "a cancellation")
         },
-        ConformanceDraft(.cancellation, "a reader that goes away closes its connection") { bench in
+        ConformanceDraft(.cancellation, "a streamed body that is dropped or cancelled closes its connection") { bench in
             let gate = Gate()
             bench.server.on("/half", TestResponse.repeating(count: 100_000).waiting(for: gate, afterBodyBytes: 50_000))
             let streamed = TransportOptions(delivery: .stream)
@@ -60,9 +62,25 @@ enum CancellationCases {
                 if step == 2 { _ = try await iterator.next() }
             }
             try await bench.server.waitUntilNoConnections()
-            try await bench.expectWorking(after: "readers went away")
+            try await bench.expectWorking(after: "readers stopped early")
         },
-        ConformanceDraft(.cancellation, "while sending") { bench in
+        ConformanceDraft(
+            .cancellation, "a streamed body that is cancelled closes its connection, even if the response is kept"
+        ) { bench in
+            let gate = Gate()
+            bench.server.on("/half", TestResponse.repeating(count: 100_000).waiting(for: gate, afterBodyBytes: 50_000))
+            for isRead in [false, true] {
+                let response = try await bench.send(.get, "/half", options: TransportOptions(delivery: .stream))
+                var iterator = response.body.makeAsyncIterator()
+                if isRead { _ = try await iterator.next() }
+                response.body.cancel()
+                try await bench.server.waitUntilNoConnections(within: .seconds(30))
+                withExtendedLifetime((response, iterator)) {}
+            }
+            try await bench.expectWorking(after: "bodies that were cancelled")
+        },
+        ConformanceDraft(.cancellation, "a cancellation while the request's body is sent closes the connection") {
+            bench in
             let gate = Gate()
             bench.server.on("/up", .text("never"), reading: .held(by: gate))
             let body = RequestBody.data(Data(count: 20_000_000))
@@ -74,7 +92,7 @@ enum CancellationCases {
             try await bench.server.waitUntilNoConnections()
             try await bench.expectWorking(after: "a cancellation")
         },
-        ConformanceDraft(.cancellation, "while the source of a body keeps it waiting") { bench in
+        ConformanceDraft(.cancellation, "a cancellation ends an upload that waits for its source") { bench in
             let gate = Gate()
             let stream = RequestBody.stream { HTTPBody(source: StuckSource(gate)) }
             let task = Task { try await bench.exchange(.post, "/ok", body: stream) }
@@ -83,7 +101,7 @@ enum CancellationCases {
             try await cancelled(task, bench)
             try await bench.expectWorking(after: "a cancellation")
         },
-        ConformanceDraft(.cancellation, "at 500 moments of chance, beside others that get a response") { bench in
+        ConformanceDraft(.cancellation, "cancellations at 500 random moments don't affect other requests") { bench in
             bench.server.on("/slow", TestResponse.repeating(count: 200_000).slowly(bytesPerChunk: 65_536, every: .zero))
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for index in 0..<500 {
@@ -92,14 +110,15 @@ enum CancellationCases {
                         let task = Task { try await bench.exchange(.get, "/slow", delivery: delivery) }
                         if index % 5 == 0 {
                             try bench.equal(
-                                try await task.value.data.count, 200_000, "bytes of a request next to cancelled ones")
+                                try await task.value.data.count, 200_000,
+                                "the bytes of a request that ran while other requests were cancelled")
                         } else {
                             for _ in 0..<(index * 7919 % 100) { await Task.yield() }
                             task.cancel()
                             if case .failure(let error) = await task.result {
                                 let isCancelled =
                                     (error as? ErrandError)?.isCancelled == true || error is CancellationError
-                                try bench.expect(isCancelled, "the code cancelled", came: "\(error)")
+                                try bench.expect(isCancelled, "an error with the code cancelled", came: "\(error)")
                             }
                         }
                     }
@@ -109,7 +128,8 @@ enum CancellationCases {
             }
             try await bench.expectWorking(after: "many cancellations")
         },
-        ConformanceDraft(.cancellation, "of redirects, at 200 moments of chance") { bench in
+        ConformanceDraft(.cancellation, "cancelling redirects at 200 random moments leaves the transport working") {
+            bench in
             bench.server.on("/moved", TestResponse.text("moved", status: 302).header(.location, "/ok"))
             for index in 0..<200 {
                 let task = Task { try await bench.exchange(.get, "/moved") }
@@ -121,7 +141,7 @@ enum CancellationCases {
             }
             try await bench.expectWorking(after: "cancelled redirects")
         },
-        ConformanceDraft(.cancellation, "after the end changes nothing") { bench in
+        ConformanceDraft(.cancellation, "a cancellation after the response has no effect") { bench in
             let task = Task { try await bench.exchange(.get, "/ok") }
             try bench.equal(try await task.value.text, "ok", "the body")
             task.cancel()

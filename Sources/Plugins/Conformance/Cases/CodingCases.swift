@@ -11,7 +11,7 @@ enum CodingCases {
     private static let deflate = Data(base64Encoded: "eNrLz0tVSMwrLk8t0lFIzk9JTeHKHxWhgQgAzhB9jQ==") ?? Data()
 
     static let all: [ConformanceDraft] = [
-        ConformanceDraft(.codings, "a coded body comes decoded and unmarked, or as it is and marked") { bench in
+        ConformanceDraft(.codings, "a compressed body is decoded and loses Content-Encoding, or both stay") { bench in
             for (name, bytes) in [("gzip", gzip), ("deflate", deflate)] {
                 let coded = TestResponse.data(bytes, contentType: "text/plain").header(.contentEncoding, name)
                 for response in [
@@ -25,27 +25,27 @@ enum CodingCases {
                 }
             }
         },
-        ConformanceDraft(.codings, "a response to HEAD has its coding and no body") { bench in
+        ConformanceDraft(.codings, "a response to HEAD with a Content-Encoding has no body") { bench in
             bench.server.on("/coded", TestResponse.data(gzip).header(.contentEncoding, "gzip"))
             let received = try await bench.exchange(.head, "/coded")
             try bench.equal(received.status, 200, "the status")
             try bench.equal(received.data.count, 0, "bytes of the body")
         },
-        ConformanceDraft(.codings, "a broken coding is an error, or comes as it is") { bench in
+        ConformanceDraft(.codings, "an invalid compressed body is an error, or is returned undecoded") { bench in
             var damaged = gzip
             damaged[damaged.startIndex + 12] ^= 0xFF
             try await broken([Data("no gzip".utf8), damaged], bench)
         },
-        ConformanceDraft(.codings, "a coding that is cut short is an error, or comes as it is") { bench in
+        ConformanceDraft(.codings, "a truncated compressed body is an error, or is returned undecoded") { bench in
             try await broken([gzip.prefix(5), gzip.prefix(30), gzip.dropLast(1)], bench)
         },
-        ConformanceDraft(.codings, "a body without a coding is left alone") { bench in
+        ConformanceDraft(.codings, "a body without Content-Encoding isn't changed") { bench in
             bench.server.on("/file", .data(gzip, contentType: "application/gzip"))
             let received = try await bench.exchange(.get, "/file")
             try bench.equal(received.data, gzip, "the bytes of a gzip file")
             try bench.equal(received.headers[.contentLength], "\(gzip.count)", "Content-Length")
         },
-        ConformanceDraft(.trailers, "trailers do not disturb the body, and are reported") { bench in
+        ConformanceDraft(.trailers, "trailers are reported and don't affect the body") { bench in
             let body = ConformanceBench.pattern(5_000)
             bench.server.on("/trailers", TestResponse.data(body).trailers(["X-Sum": "7", "X-Other": "a, b"]))
             let recording = RecordingAccessory()
@@ -56,10 +56,10 @@ enum CodingCases {
             guard case .transport(.trailers(let trailers)) = record.event else { return }
             try bench.equal(trailers["X-Sum"], "7", "the trailer X-Sum")
             try bench.equal(trailers["X-Other"], "a, b", "the trailer X-Other")
-            try bench.equal(received.headers["X-Sum"], nil, "X-Sum among the headers")
+            try bench.equal(received.headers["X-Sum"], nil, "the trailer X-Sum, not among the headers")
             try await bench.expectWorking(after: "trailers")
         },
-        ConformanceDraft(.informational, "1xx responses come before the real one and do not replace it") { bench in
+        ConformanceDraft(.informational, "1xx responses don't replace the final response") { bench in
             bench.server.on(
                 "/early",
                 TestResponse.text("real").informational(100).informational(103, [.link: "</a.css>"])
@@ -73,7 +73,7 @@ enum CodingCases {
             let posted = try await bench.exchange(.post, "/early", body: .text("payload"))
             try bench.equal(posted.text, "real", "the body of the response to POST")
         },
-        ConformanceDraft(.ranges, "a part of a resource comes as asked for") { bench in
+        ConformanceDraft(.ranges, "a range request gets the requested bytes, with 206 or 416") { bench in
             let whole = ConformanceBench.pattern(10_000)
             bench.server.on("/film", .ranges(whole, etag: "\"v1\""))
             let cases: [(String, Range<Int>)] = [
@@ -103,7 +103,7 @@ enum CodingCases {
                 let received = try await bench.receivedOrFailure(of: "a broken coding") {
                     try await bench.viaAgent(request, delivery: delivery)
                 }
-                if let received { try bench.equal(received.data, bytes, "the body that came without an error") }
+                if let received { try bench.equal(received.data, bytes, "the body of a response without an error") }
             }
         }
         try await bench.expectWorking(after: "broken codings")
@@ -114,7 +114,7 @@ enum CodingCases {
     ) throws {
         if let coding = received.headers[.contentEncoding] {
             try bench.equal(coding, name, "Content-Encoding")
-            return try bench.equal(received.data, bytes, "the body as it was coded")
+            return try bench.equal(received.data, bytes, "the compressed body, unchanged")
         }
         try bench.equal(received.text, text, "the decoded body")
         try bench.equal(received.headers[.contentLength], nil, "Content-Length of a decoded body")

@@ -4,32 +4,61 @@ import ErrandTesting
 
 enum FaultCases {
     static let all: [ConformanceDraft] = [
-        ConformanceDraft(.faults, "a connection closed at any byte of the head is an error") { bench in
+        ConformanceDraft(.faults, "a connection that closes at any byte of the head is an error") { bench in
             let response = TestResponse.text("hello")
             let head = response.wireBytes().count - 5
             try await cuts(bench, 0..<head) { response.closing(afterBytes: $0) }
         },
-        ConformanceDraft(.faults, "a connection closed at any byte of the body is an error") { bench in
+        ConformanceDraft(.faults, "a connection that closes at any byte of the body is an error") { bench in
             let response = TestResponse.text("hello, body")
             let count = response.wireBytes().count
             try await cuts(bench, (count - 11)..<count) { response.closing(afterBytes: $0) }
         },
-        ConformanceDraft(.faults, "a connection closed at any byte of a chunked body is an error") { bench in
+        ConformanceDraft(.faults, "a connection that closes at any byte of a chunked body is an error") { bench in
             let response = TestResponse.text("hello").chunked(sizes: [2, 3])
             // The client needn't wait for the empty line at the end.
             let framed = response.wireBytes().count - TestResponse.text("").chunked().wireBytes().count + 5
             try await cuts(bench, 0..<(framed - 2)) { response.closing(afterBodyBytes: $0) }
         },
-        ConformanceDraft(.faults, "a connection reset at any byte of the head is an error") { bench in
+        ConformanceDraft(.faults, "a connection that is reset at any byte of the head is an error") { bench in
             let response = TestResponse.text("hello")
             try await cuts(bench, 0..<(response.wireBytes().count - 5)) { response.resetting(afterBytes: $0) }
         },
-        ConformanceDraft(.faults, "a connection reset at any byte of the body is an error") { bench in
+        ConformanceDraft(.faults, "a connection that is reset at any byte of the body is an error") { bench in
             let response = TestResponse.text("hello, body")
             let count = response.wireBytes().count
             try await cuts(bench, (count - 11)..<count) { response.resetting(afterBytes: $0) }
         },
-        ConformanceDraft(.faults, "a body cut short in a stream is an error at its end") { bench in
+        ConformanceDraft(.faults, "requests still work after more than a thousand failures") { bench in
+            let gone = try TestServer()
+            let address = gone.url("/gone")
+            gone.stop()
+            guard let url = URL(string: address) else { throw ConformanceFailure(expected: "a URL", came: address) }
+            bench.server.on("/cut", TestResponse.text("hello, body").closing(afterBodyBytes: 5))
+            let cut = try bench.request(.get, "/cut")
+            let failures = Watched(0)
+            do {
+                try await withLimit(.seconds(60)) {
+                    await withTaskGroup(of: Void.self) { group in
+                        for _ in 0..<8 {
+                            group.addTask {
+                                for index in 0..<150 where !Task.isCancelled {
+                                    let request = index.isMultiple(of: 10) ? cut : HTTPRequest(.get, url)
+                                    _ = try? await bench.transport.send(request, options: TransportOptions())
+                                    failures.update { $0 += 1 }
+                                }
+                            }
+                        }
+                    }
+                    for _ in 0..<8 { try await bench.expectWorking(after: "1,200 failures") }
+                }
+            } catch let failure as ConformanceFailure where failure.expected.hasSuffix("to end") {
+                throw ConformanceFailure(
+                    expected: "a result of a request after \(failures.read { $0 }) failures",
+                    came: "a request that waits: a request that fails must return its turn and its connection")
+            }
+        },
+        ConformanceDraft(.faults, "a truncated streamed body ends with an error") { bench in
             for response in [
                 TestResponse.data(ConformanceBench.pattern(300_000)).truncated(to: 200_000),
                 TestResponse.data(ConformanceBench.pattern(300_000)).chunked(sizes: [100_000]).truncated(to: 200_000),
@@ -42,7 +71,7 @@ enum FaultCases {
             }
             try await bench.expectWorking(after: "truncated streams")
         },
-        ConformanceDraft(.faults, "an error after the head keeps the response, however the body is delivered") {
+        ConformanceDraft(.faults, "an error after the head contains the response, with every delivery") {
             bench in
             let cut = TestResponse.repeating(count: 1_000).header("X-Trace", "7")
             for (response, what) in [
@@ -66,20 +95,22 @@ enum FaultCases {
             }
             try evidence(error, "a body for a reader of 100 bytes", bench)
         },
-        ConformanceDraft(.faults, "a server that closes or resets at once is an error") { bench in
+        ConformanceDraft(.faults, "a connection that is closed or reset immediately is an error") { bench in
             for plan in [ConnectionPlan.close, .reset] {
                 let server = try TestServer()
                 guard let url = URL(string: server.url("/")) else { return }
                 // Several plans, because a transport may retry.
                 server.enqueueConnections(plan, plan, plan, plan)
-                try await bench.failure(of: "a connection that ends at once", .connectionLost, .cannotConnect) {
+                try await bench.failure(
+                    of: "a connection that the server closes or resets immediately", .connectionLost, .cannotConnect
+                ) {
                     try await bench.viaAgent(HTTPRequest(.get, url))
                 }
                 server.stop()
             }
-            try await bench.expectWorking(after: "connections that ended at once")
+            try await bench.expectWorking(after: "connections that the server closed or reset immediately")
         },
-        ConformanceDraft(.faults, "a port without a listener is an error") { bench in
+        ConformanceDraft(.faults, "a port that nobody listens on is a cannotConnect error") { bench in
             let gone = try TestServer()
             let address = gone.url("/")
             gone.stop()
@@ -90,13 +121,13 @@ enum FaultCases {
             // Keeps the port while the server is referenced.
             withExtendedLifetime(gone) {}
         },
-        ConformanceDraft(.faults, "a host name that does not exist is an error") { bench in
+        ConformanceDraft(.faults, "a host name that doesn't exist is an error") { bench in
             guard let url = URL(string: "http://no-such-host.invalid/") else { return }
             try await bench.failure(of: "a name under .invalid", .nameLookupFailed, .cannotConnect) {
                 try await bench.viaAgent(HTTPRequest(.get, url))
             }
         },
-        ConformanceDraft(.faults, "what is no HTTP is an error") { bench in
+        ConformanceDraft(.faults, "a response that isn't HTTP is an error") { bench in
             for text in ["HTP/1.1 200 OK\r\n\r\n", "\u{1}\u{2}\u{3}", "SSH-2.0-OpenSSH_9.2\r\n", "<html></html>"] {
                 bench.server.on("/nonsense", .raw(text))
                 let request = try bench.request(.get, "/nonsense")
@@ -104,7 +135,7 @@ enum FaultCases {
             }
             try await bench.expectWorking(after: "nonsense")
         },
-        ConformanceDraft(.faults, "a response that contradicts itself is an error") { bench in
+        ConformanceDraft(.faults, "a response with contradictory or malformed lengths is an error") { bench in
             let heads = [
                 "Content-Length: 2\r\nContent-Length: 3\r\n", "Content-Length: -1\r\n", "Content-Length: two\r\n",
                 "Content-Length: 99999999999999999999999\r\n",
@@ -123,7 +154,7 @@ enum FaultCases {
         },
         ConformanceDraft(
             .faults,
-            "a Content-Length that is no single number is an invalid response, and the connection is not used again"
+            "a Content-Length that isn't a single number is invalidResponse and ends the connection"
         ) { bench in
             let heads = [
                 "Content-Length: 2\r\nContent-Length: 3\r\n", "Content-Length: +2\r\n", "Content-Length: 6, 5\r\n",
@@ -146,7 +177,7 @@ enum FaultCases {
                 }
             }
         },
-        ConformanceDraft(.faults, "what breaks the rules of chunks is an invalid response, not a lost connection") {
+        ConformanceDraft(.faults, "malformed chunks are invalidResponse, not connectionLost") {
             bench in
             for body in [
                 "x\r\nok\r\n0\r\n\r\n", "2\r\nok-\r\n0\r\n\r\n", "ffffffffffffffffff\r\nok",
@@ -162,20 +193,21 @@ enum FaultCases {
             }
             try await bench.expectWorking(after: "broken chunks")
         },
-        ConformanceDraft(.faults, "a transfer coding that was not asked for is an invalid response") { bench in
+        ConformanceDraft(.faults, "a transfer coding other than chunked is invalidResponse") { bench in
             let chunks = "2\r\nok\r\n0\r\n\r\n"
             bench.server.on("/odd", .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n\(chunks)"))
             let request = try bench.request(.get, "/odd")
             try await bench.failure(of: "gzip, chunked", .invalidResponse) { try await bench.viaAgent(request) }
             try await bench.expectWorking(after: "an unknown transfer coding")
         },
-        ConformanceDraft(.faults, "a header field that begins with a carriage return is an invalid response") { bench in
+        ConformanceDraft(.faults, "a header field that starts with a carriage return is invalidResponse") { bench in
             bench.server.on("/odd", .raw("HTTP/1.1 200 OK\r\nX-A: 1\r\n\rX-B: 2\r\nContent-Length: 2\r\n\r\nok"))
             let request = try bench.request(.get, "/odd")
             try await bench.failure(of: "a carriage return", .invalidResponse) { try await bench.viaAgent(request) }
             try await bench.expectWorking(after: "a field that begins with a carriage return")
         },
-        ConformanceDraft(.faults, "bytes beyond the announced length belong to no response") { bench in
+        ConformanceDraft(.faults, "bytes after the announced length aren't part of this response or the next") {
+            bench in
             bench.server.on("/long", TestResponse.text("hello").contentLength(3))
             let request = try bench.request(.get, "/long")
             let received = try await bench.receivedOrFailure(of: "a body that is too long") {
@@ -186,9 +218,9 @@ enum FaultCases {
                 try await bench.exchange(.get, "/ok")
             }
             if let next { try bench.equal(next.text, "ok", "the response to the next request") }
-            try await bench.expectWorking(after: "a body that was too long")
+            try await bench.expectWorking(after: "a body that was longer than its Content-Length")
         },
-        ConformanceDraft(.faults, "a body longer than its reader takes is an error") { bench in
+        ConformanceDraft(.faults, "a body above the size limit is a bodyTooLarge error") { bench in
             bench.server.on("/big", .repeating(count: 100_000))
             bench.server.on("/endless", TestResponse.repeating(count: 1 << 30).chunked(sizes: []))
             for path in ["/big", "/endless"] {

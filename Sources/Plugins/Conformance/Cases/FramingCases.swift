@@ -18,7 +18,8 @@ enum FramingCases {
                 }
             }
         },
-        ConformanceDraft(.framing, "the head of a refusal reaches the agent's filters before the body") { bench in
+        ConformanceDraft(.framing, "the head of an error response reaches the agent's filters before the body") {
+            bench in
             let body = ConformanceBench.pattern(200_000)
             for (status, delivery) in [(404, BodyDelivery.data), (500, .data), (503, .data), (503, .stream)] {
                 let gate = Gate()
@@ -35,14 +36,25 @@ enum FramingCases {
                 try bench.equal(received.data, body, "the body, as \(delivery)")
             }
         },
-        ConformanceDraft(.framing, "a body without a length ends with its connection") { bench in
+        ConformanceDraft(.framing, "the length of a response to HEAD doesn't matter, however large it is") { bench in
+            for length in ["104857600", "1099511627776", "1125899906842624"] {
+                bench.server.on("/film", .raw("HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\n"))
+                for delivery in deliveries {
+                    let received = try await bench.exchange(.head, "/film", delivery: delivery)
+                    try bench.equal(received.status, 200, "the status for \(length) bytes")
+                    try bench.equal(received.headers[.contentLength], length, "Content-Length")
+                    try bench.equal(received.data.count, 0, "the bytes of the body")
+                }
+            }
+        },
+        ConformanceDraft(.framing, "a body without a length ends when the connection closes") { bench in
             let body = ConformanceBench.pattern(100_000)
             bench.server.on("/body", .data(body).untilClose())
             for delivery in deliveries {
                 try bench.equal(try await bench.exchange(.get, "/body", delivery: delivery).data, body, "the body")
             }
         },
-        ConformanceDraft(.framing, "a chunked body is the same in every split") { bench in
+        ConformanceDraft(.framing, "a chunked body is the same for every division into chunks") { bench in
             let body = Data("chunked.".utf8)
             for split in 0..<(1 << (body.count - 1)) {
                 var sizes = [1]
@@ -53,7 +65,8 @@ enum FramingCases {
                 try bench.equal(try await bench.exchange(.get, "/chunks").data, body, "the body in chunks of \(sizes)")
             }
         },
-        ConformanceDraft(.framing, "a chunked body is the same however its bytes travel") { bench in
+        ConformanceDraft(.framing, "a chunked body is the same, no matter how its bytes are split on the wire") {
+            bench in
             let body = ConformanceBench.pattern(300)
             for bytes in [1, 2, 3, 7] {
                 let slow = TestResponse.data(body).chunked(sizes: [1, 16, 255])
@@ -64,13 +77,14 @@ enum FramingCases {
                 }
             }
         },
-        ConformanceDraft(.framing, "sizes of chunks are read in either case, and extensions ignored") { bench in
+        ConformanceDraft(.framing, "chunk sizes are read in upper and lower case, and chunk extensions ignored") {
+            bench in
             let text = "0a;name=value\r\n0123456789\r\n0A;flag\r\nabcdefghij\r\n0\r\n\r\n"
             bench.server.on(
                 "/body", .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n\(text)"))
             try bench.equal(try await bench.exchange(.get, "/body").text, "0123456789abcdefghij", "the body")
         },
-        ConformanceDraft(.framing, "a response to HEAD has headers and no body, and the connection goes on") { bench in
+        ConformanceDraft(.framing, "a response to HEAD has no body, and the connection stays usable") { bench in
             bench.server.on("/body", .data(ConformanceBench.pattern(5_000)))
             for delivery in deliveries {
                 let received = try await bench.exchange(.head, "/body", delivery: delivery)
@@ -79,7 +93,7 @@ enum FramingCases {
                 try await bench.expectWorking(after: "HEAD")
             }
         },
-        ConformanceDraft(.framing, "204 and 304 have no body, whatever their headers say") { bench in
+        ConformanceDraft(.framing, "responses with 204 and 304 have no body, even with a Content-Length") { bench in
             for (status, length) in [(204, nil), (304, "5000"), (304, nil)] as [(Int, String?)] {
                 var response = TestResponse.status(status, headers: [.entityTag: "\"v1\""])
                 if let length { response = response.header(.contentLength, length) }
@@ -93,7 +107,7 @@ enum FramingCases {
                 try await bench.expectWorking(after: "a \(status)")
             }
         },
-        ConformanceDraft(.framing, "responses of every class come with their bodies") { bench in
+        ConformanceDraft(.framing, "responses have their bodies with every status") { bench in
             for status in [200, 201, 202, 203, 206, 226, 400, 403, 404, 409, 410, 418, 429, 500, 502, 503, 599] {
                 bench.server.on("/status", .text("body of \(status)", status: status))
                 let received = try await bench.exchange(.get, "/status")
@@ -101,12 +115,12 @@ enum FramingCases {
                 try bench.equal(received.text, "body of \(status)", "the body")
             }
         },
-        ConformanceDraft(.framing, "a response of HTTP/1.0 is read until its connection ends") { bench in
+        ConformanceDraft(.framing, "an HTTP/1.0 response is read until the connection closes") { bench in
             bench.server.on("/old", .raw("HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\n\r\nold but good"))
             try bench.equal(try await bench.exchange(.get, "/old").text, "old but good", "the body")
             try await bench.expectWorking(after: "a response of HTTP/1.0")
         },
-        ConformanceDraft(.framing, "an empty chunked body is empty") { bench in
+        ConformanceDraft(.framing, "an empty chunked body is returned as an empty body") { bench in
             bench.server.on("/empty", TestResponse.data(Data()).chunked())
             for delivery in deliveries {
                 try bench.equal(try await bench.exchange(.get, "/empty", delivery: delivery).data.count, 0, "bytes")

@@ -4,15 +4,15 @@ import ErrandTesting
 
 /// Fields, methods and targets (RFC 9110, sections 5, 7 and 9).
 enum HeaderCases {
-    static let latin1 = "a value that is not UTF-8 is read as Latin-1"
+    static let latin1 = "a field value that isn't UTF-8 is read as Latin-1"
 
     static let all: [ConformanceDraft] = [
-        ConformanceDraft(.headers, "fields of one name are all there, in their order") { bench in
+        ConformanceDraft(.headers, "fields with the same name are all kept, in order") { bench in
             bench.server.on("/many", TestResponse.text("ok").header("X-Part", "a").header("X-Part", "b, c"))
             let received = try await bench.exchange(.get, "/many")
             try bench.equal(received.headers["X-Part"], "a, b, c", "X-Part")
         },
-        ConformanceDraft(.headers, "cookies are kept apart, commas in their dates or not") { bench in
+        ConformanceDraft(.headers, "Set-Cookie fields stay separate, even with commas in their dates") { bench in
             let cookies = ["a=1; Expires=Wed, 21 Oct 2037 07:28:00 GMT; Path=/", "b=2", "c=3; HttpOnly"]
             var response = TestResponse.text("ok")
             for cookie in cookies { response = response.header(.setCookie, cookie) }
@@ -20,7 +20,8 @@ enum HeaderCases {
             let received = try await bench.exchange(.get, "/cookies")
             try bench.equal(received.headers.values(of: .setCookie), cookies, "Set-Cookie")
         },
-        ConformanceDraft(.headers, "names are found in any case, and values come without space around them") { bench in
+        ConformanceDraft(.headers, "field names are case-insensitive, and whitespace around values is removed") {
+            bench in
             bench.server.on(
                 "/raw", .raw("HTTP/1.1 200 OK\r\nX-SHOUT:  \t loud \t \r\nx-empty:\r\nContent-Length: 2\r\n\r\nok"))
             let received = try await bench.exchange(.get, "/raw")
@@ -36,11 +37,11 @@ enum HeaderCases {
             try bench.equal(received.headers["X-Name"], "caf\u{E9}", "X-Name")
             try bench.equal(received.text, "ok", "the body")
         },
-        ConformanceDraft(.headers, "a response may have no header at all") { bench in
+        ConformanceDraft(.headers, "a response without header fields is accepted") { bench in
             bench.server.on("/bare", .raw("HTTP/1.1 200 OK\r\n\r\nbare"))
             try bench.equal(try await bench.exchange(.get, "/bare").text, "bare", "the body")
         },
-        ConformanceDraft(.headers, "60 KB of headers arrive whole") { bench in
+        ConformanceDraft(.headers, "60 KB of header fields arrive complete") { bench in
             var response = TestResponse.text("ok")
             let value = String(repeating: "v", count: 500)
             for index in 0..<100 { response = response.header(HTTPHeaderName("X-Field-\(index)"), value + "\(index)") }
@@ -53,7 +54,7 @@ enum HeaderCases {
             }
             try bench.equal(received.headers["X-Long"]?.count, 8_000, "the length of X-Long")
         },
-        ConformanceDraft(.headers, "the fields of a request arrive as they were given") { bench in
+        ConformanceDraft(.headers, "the request's fields are sent unchanged") { bench in
             let headers: HTTPHeaders = [
                 "X-Plain": "value", "X-Spaces": "a  b\tc", "X-Symbols": "!#$%&'*+-.^_`|~ \"(),/:;<=>?@[\\]{}",
                 "X-Two": "1", "X-Two": "2", .accept: "text/plain;q=0.5, */*", .userAgent: "Conformance/1",
@@ -68,14 +69,14 @@ enum HeaderCases {
             try bench.equal(two, "1,2", "X-Two")
             try bench.equal(came.values(of: .host).count, 1, "Host fields")
         },
-        ConformanceDraft(.headers, "methods arrive as they were given") { bench in
+        ConformanceDraft(.headers, "the request's method is sent unchanged, even an unknown one") { bench in
             bench.server.on("/method", .text("ok"))
             for method in [.get, .put, .delete, .options, .patch, .post, "PROPFIND", "PURGE"] as [HTTPMethod] {
                 _ = try await bench.exchange(method, "/method")
                 try bench.equal(try await bench.server.nextRequest().method, method, "the method")
             }
         },
-        ConformanceDraft(.headers, "path and query arrive as they were encoded") { bench in
+        ConformanceDraft(.headers, "the path and the query are sent with their percent-encoding unchanged") { bench in
             bench.server.on("*", .text("ok"))
             for target in ["/", "/a%2Fb/c%20d", "/x?q=a%26b&e=%20&p=1+1", "/%E4%BD%A0?k=%E5%A5%BD", "/a;b=c,d?x&y="] {
                 _ = try await bench.exchange(.get, target)
@@ -87,11 +88,11 @@ enum HeaderCases {
 
 /// Responses for Core and filters to handle (see ``Transport``).
 enum NeutralityCases {
-    static let early = "the head of a redirect arrives before its body"
-    static let nowhere = "a redirect to nowhere has its body"
+    static let early = "the head of a redirect is returned before its body arrives"
+    static let nowhere = "a redirect with a missing or empty Location keeps its body"
 
     static let all: [ConformanceDraft] = [
-        ConformanceDraft(.neutrality, "a redirect is the response and is not followed") { bench in
+        ConformanceDraft(.neutrality, "a redirect is returned and not followed") { bench in
             bench.server.on("/target", .text("followed"))
             for status in [301, 302, 303, 307, 308] {
                 bench.server.on("/moved", TestResponse.text("moved", status: status).header(.location, "/target"))
@@ -104,7 +105,8 @@ enum NeutralityCases {
                 }
             }
         },
-        ConformanceDraft(.neutrality, "a redirect to nowhere is a response too") { bench in
+        ConformanceDraft(.neutrality, "a redirect with a missing or invalid Location is returned, not an error") {
+            bench in
             for location in [nil, "", "http://", "http://[broken", "http://a b/"] as [String?] {
                 var response = TestResponse.status(302, headers: ["X-Seen": "yes"])
                 if let location { response = response.header(.location, location) }
@@ -135,7 +137,7 @@ enum NeutralityCases {
             gate.open()
             try bench.equal(try await received.body.collect(upTo: 100), Data("moved".utf8), "the body")
         },
-        ConformanceDraft(.neutrality, "a challenge is a response, with its body") { bench in
+        ConformanceDraft(.neutrality, "an authentication challenge is returned with its body") { bench in
             for challenge in ["Basic realm=\"here\"", "Digest realm=\"d\", nonce=\"n\"", "Bearer", "Unknown x=1", ""] {
                 let response = TestResponse.text("who are you?", status: 401).header(.wwwAuthenticate, challenge)
                 bench.server.on("/private", response)
@@ -150,23 +152,38 @@ enum NeutralityCases {
             let posted = try await bench.exchange(.post, "/private", body: .text("payload"))
             try bench.equal(posted.status, 401, "the status of a 401 without a challenge")
         },
-        ConformanceDraft(.neutrality, "credentials are sent as they were given, and once") { bench in
+        ConformanceDraft(.neutrality, "credentials are sent unchanged, and not added to the next request") { bench in
             bench.server.on("/private", .basicAuth(user: "ada", password: "secret"))
             let value = "Basic " + Data("ada:secret".utf8).base64EncodedString()
             let received = try await bench.exchange(.get, "/private", headers: [.authorization: value])
             try bench.equal(received.status, 200, "the status")
             _ = try await bench.exchange(.get, "/ok")
             let second = try await bench.server.wait(forRequests: 2)[1]
-            try bench.equal(second.headers[.authorization], nil, "Authorization of the request after it")
+            try bench.equal(
+                second.headers[.authorization], nil, "Authorization of the request after the one with credentials")
         },
-        ConformanceDraft(.neutrality, "a cookie that is set is not sent back") { bench in
+        ConformanceDraft(.neutrality, "cookies from Set-Cookie aren't added to later requests") { bench in
             bench.server.on("/set", TestResponse.text("ok").header(.setCookie, "session=1; Path=/"))
             _ = try await bench.exchange(.get, "/set")
             _ = try await bench.exchange(.get, "/ok")
             let second = try await bench.server.wait(forRequests: 2)[1]
             try bench.equal(second.headers[.cookie], nil, "Cookie")
         },
-        ConformanceDraft(.neutrality, "a fresh response is asked for again") { bench in
+        ConformanceDraft(.neutrality, "a response isn't returned again when the server can't be reached") { bench in
+            bench.server.on("/mine", .text("the account of one"))
+            func request(_ user: String) throws -> HTTPRequest {
+                try bench.request(.get, "/mine", headers: [.authorization: "Bearer \(user)"])
+            }
+            let requests = [try request("one"), try request("two")]
+            for _ in 0..<2 { _ = try await bench.viaAgent(requests[0]) }
+            bench.server.stop()
+            for request in requests.reversed() {
+                try await bench.failure(of: "a request to a server that has gone") {
+                    try await bench.viaAgent(request)
+                }
+            }
+        },
+        ConformanceDraft(.neutrality, "a fresh response isn't reused for the next request") { bench in
             bench.server.on("/fresh") { request in
                 TestResponse.text("\(request.index)").header(.cacheControl, "max-age=3600").header(.entityTag, "\"v\"")
             }

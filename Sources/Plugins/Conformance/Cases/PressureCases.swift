@@ -4,7 +4,8 @@ import ErrandTesting
 
 enum PressureCases {
     static let all: [ConformanceDraft] = [
-        ConformanceDraft(.backpressure, "a reader that stops holds back the server, and others go on") { bench in
+        ConformanceDraft(.backpressure, "a reader that pauses makes the server pause, and other requests continue") {
+            bench in
             let total = 256 << 20
             let gate = Gate()
             // Sockets buffer a few megabytes each, so 64 MiB mean that something else buffers too.
@@ -24,9 +25,9 @@ enum PressureCases {
             }
             gate.open()
             while let chunk = try await iterator.next() { count += chunk.count }
-            try bench.equal(count, total, "bytes at the end")
+            try bench.equal(count, total, "the number of bytes that the reader received")
         },
-        ConformanceDraft(.uploadBackpressure, "a server that does not read holds back the source") { bench in
+        ConformanceDraft(.uploadBackpressure, "a server that doesn't read makes the body's source pause") { bench in
             let gate = Gate()
             bench.server.on("/up", .text("never"), reading: .held(by: gate))
             let source = PiecesSource(Data(count: 128 << 10), [], isEndless: true)
@@ -38,20 +39,22 @@ enum PressureCases {
                 try await Task.sleep(for: .milliseconds(25))
                 let pulled = source.pulled
                 (last, quiet) = (pulled, pulled == last ? quiet + 1 : 0)
-                try bench.expect(pulled < 64 << 20, "a source that is held back", came: "\(pulled) bytes pulled")
+                try bench.expect(pulled < 64 << 20, "a source that has to pause", came: "\(pulled) bytes pulled")
             }
             task.cancel()
             try await bench.failure(of: "a cancelled upload", .cancelled) { try await task.value }
-            try await bench.expectWorking(after: "an upload that was held back")
+            try await bench.expectWorking(after: "an upload whose source had to pause")
         },
-        ConformanceDraft(.uploadBackpressure, "what a source gives is sent before it gives more") { bench in
+        ConformanceDraft(
+            .uploadBackpressure, "each piece of a streamed body is sent before the source produces the next"
+        ) { bench in
             let gate = Gate()
             let stream = RequestBody.stream { HTTPBody(source: LateSource(gate)) }
             bench.server.on("/up", .echoBody)
             let task = Task { try await bench.exchange(.post, "/up", body: stream) }
             try await bench.server.wait(forOpenConnections: 1)
             gate.open()
-            try bench.equal(try await task.value.text, "first, then second", "the body that came back")
+            try bench.equal(try await task.value.text, "first, then second", "the body that the server received")
         },
     ]
 }

@@ -6,16 +6,16 @@ import Synchronization
 /// Request bodies, framed exactly (RFC 9112, section 6).
 enum UploadCases {
     static let all: [ConformanceDraft] = [
-        ConformanceDraft(.uploads, "a body in memory arrives with its length") { bench in
+        ConformanceDraft(.uploads, "a body in memory is sent with its Content-Length") { bench in
             for size in [0, 1, 1_000, 65_536, 1 << 20, 5_000_000] {
                 let body = ConformanceBench.pattern(size)
                 bench.server.on("/up", .echoBody)
                 let received = try await bench.exchange(.post, "/up", body: .data(body))
-                try bench.equal(received.data, body, "the body that came back")
+                try bench.equal(received.data, body, "the body that the server received")
                 try framed(try await bench.server.nextRequest(), length: size, bench)
             }
         },
-        ConformanceDraft(.uploads, "PUT, PATCH, DELETE and methods of one's own take a body") { bench in
+        ConformanceDraft(.uploads, "PUT, PATCH, DELETE and custom methods can have a body") { bench in
             bench.server.on("/up", .echoBody)
             for method in [.put, .patch, .delete, "REPORT"] as [HTTPMethod] {
                 let received = try await bench.exchange(method, "/up", body: .text("payload"))
@@ -23,12 +23,13 @@ enum UploadCases {
                 try bench.equal(received.headers["X-Method"], method.rawValue, "the method")
             }
         },
-        ConformanceDraft(.uploads, "POST without a body says so") { bench in
+        ConformanceDraft(.uploads, "POST without a body is sent with Content-Length: 0") { bench in
             bench.server.on("/up", .echoBody)
             _ = try await bench.exchange(.post, "/up")
             try framed(try await bench.server.nextRequest(), length: 0, bench)
         },
-        ConformanceDraft(.uploads, "a response before the body was read is a response, or an error") { bench in
+        ConformanceDraft(.uploads, "an early response to an unread upload is returned, or a network error is thrown") {
+            bench in
             bench.server.on("/early", .text("too large", status: 413), reading: .untouched)
             let body = RequestBody.data(ConformanceBench.pattern(3_000_000))
             let received = try await bench.receivedOrFailure(of: "an early response") {
@@ -37,7 +38,8 @@ enum UploadCases {
             if let received { try bench.equal(received.status, 413, "the status") }
             try await bench.expectWorking(after: "an early response")
         },
-        ConformanceDraft(.streamedUploads, "a stream of known length arrives with it") { bench in
+        ConformanceDraft(.streamedUploads, "a streamed body with a known length is sent with its Content-Length") {
+            bench in
             bench.server.on("/up", .echoBody)
             for sizes in [[1], [10, 0, 20], [100_000, 1, 300_000], Array(repeating: 16_384, count: 100)] {
                 let body = ConformanceBench.pattern(sizes.reduce(0, +))
@@ -45,23 +47,25 @@ enum UploadCases {
                     HTTPBody(length: Int64(body.count), source: PiecesSource(body, sizes))
                 }
                 let received = try await bench.exchange(.put, "/up", body: stream)
-                try bench.equal(received.data, body, "the body that came back")
+                try bench.equal(received.data, body, "the body that the server received")
                 try framed(try await bench.server.nextRequest(), length: body.count, bench)
             }
         },
-        ConformanceDraft(.streamedUploads, "a stream of unknown length arrives in one framing") { bench in
+        ConformanceDraft(.streamedUploads, "a streamed body of unknown length is sent with exactly one framing") {
+            bench in
             bench.server.on("/up", .echoBody)
             for sizes in [[], [1], [10, 0, 20], [100_000, 1, 300_000], Array(repeating: 16_384, count: 100)] {
                 let body = ConformanceBench.pattern(sizes.reduce(0, +))
                 let stream = RequestBody.stream { HTTPBody(source: PiecesSource(body, sizes)) }
                 let received = try await bench.exchange(.post, "/up", body: stream)
-                try bench.equal(received.data, body, "the body that came back")
+                try bench.equal(received.data, body, "the body that the server received")
                 let came = try await bench.server.nextRequest()
                 let framings = [came.headers.contains(.contentLength), came.isChunked].count { $0 }
                 try bench.equal(framings, 1, "framings of the request")
             }
         },
-        ConformanceDraft(.streamedUploads, "a source that fails makes no whole request") { bench in
+        ConformanceDraft(.streamedUploads, "if a body's source fails, the server doesn't receive a complete request") {
+            bench in
             bench.server.on("/up", .text("whole"))
             for length in [nil, 300_000] as [Int64?] {
                 let stream = RequestBody.stream(length: length) {
@@ -76,7 +80,8 @@ enum UploadCases {
             try await bench.expectWorking(after: "sources that failed")
             try bench.equal(bench.server.requestCount, 1, "complete requests at the server")
         },
-        ConformanceDraft(.streamedUploads, "a source of another length makes no whole request") { bench in
+        ConformanceDraft(.streamedUploads, "if a body's length differs from the announced one, the request fails") {
+            bench in
             bench.server.on("/up", .text("whole"))
             for announced in [50, 150] as [Int64] {
                 let stream = RequestBody.stream(length: announced) {
@@ -89,7 +94,7 @@ enum UploadCases {
             try await bench.expectWorking(after: "wrong lengths")
             try bench.equal(bench.server.requestCount, 1, "complete requests at the server")
         },
-        ConformanceDraft(.streamedUploads, "a source that announced no byte and has one makes no whole request") {
+        ConformanceDraft(.streamedUploads, "if a body announced as empty has bytes, the request fails") {
             bench in
             bench.server.on("/up", .text("whole"))
             for own in [nil, 0, 1] as [Int64?] {

@@ -9,7 +9,7 @@ struct AccessoryLaw: RandomLaw {
     let share: Int
     let judge: @Sendable (AccessoryBench, [LawExchange], Duration) async throws -> LawViolation?
 
-    static let all = [conservation, secrecy, order]
+    static let all = [conservation, secrecy, order, thrift]
 
     static let patience: [Duration] = [.milliseconds(5), .milliseconds(25), .milliseconds(100)]
     static let shrinking = LawShrinking(patience: [.milliseconds(5), .milliseconds(10)], time: .seconds(5))
@@ -58,7 +58,7 @@ struct AccessoryLaw: RandomLaw {
             }
             if came.sends.map(\.image) != expected.sends.map(\.image) {
                 return LawViolation(
-                    expected: "\(expected.sends.count) requests", came: "\(came.sends.count), or different ones")
+                    expected: "\(expected.sends.count) requests", came: "\(came.sends.count), or requests that differ")
             }
             let (before, after) = (expected.events + expected.work.sorted(), came.events + came.work.sorted())
             if before != after {
@@ -66,7 +66,7 @@ struct AccessoryLaw: RandomLaw {
                     expected: before.joined(separator: ", "), came: after.joined(separator: ", "))
             }
             if let body = expected.outcome.response?.body, came.outcome.response?.body != body {
-                return LawViolation(expected: "a body of \(body.count) bytes", came: "another body")
+                return LawViolation(expected: "a body of \(body.count) bytes", came: "a different body")
             }
             if came.elapsed > expected.elapsed + .seconds(1) {
                 return LawViolation(expected: "an end after \(expected.elapsed)", came: "an end after \(came.elapsed)")
@@ -77,7 +77,7 @@ struct AccessoryLaw: RandomLaw {
 
     /// Secrets stay secret, wherever they occur.
     static let secrecy = AccessoryLaw(
-        name: "law: no secret is in what it writes, in whichever field, member or item it comes",
+        name: "law: the output contains no secret from any field, JSON member or form item",
         advice: """
             Pass URLs, fields and `Location` through a `Redactor`, and bodies through `ErrandRedaction`, before you \
             keep or write them.
@@ -90,23 +90,69 @@ struct AccessoryLaw: RandomLaw {
             var exchange = exchange
             for place in LawSecret.allCases {
                 let secret = "law-secret-\(index)-\(place.rawValue)-7b1e"
-                if place.hide(secret, in: &exchange) { hidden.append((place.description, secret)) }
+                // Each place has several spellings.
+                let spelling = exchange.url.utf8.reduce(index) { $0 + Int($1) }
+                if place.hide(secret, in: &exchange, spelling) { hidden.append((place.description, secret)) }
             }
-            _ = await run.play(exchange)
+            let secret = "law-secret-\(index)-notice-7b1e"
+            hidden.append(("a field of an interim response, or a trailer", secret))
+            let notices = HTTPHeaders([
+                .init("X-Law-Key", secret, sensitive: true), .init(.setCookie, "law=\(secret)"),
+                .init("X-Auth-Token", secret), .init(.link, "</a?access_token=\(secret)>; rel=next"),
+            ])
+            _ = await run.begin(LawCall(exchange, notices: notices))
         }
+        // Messages of sockets and event streams, in both directions.
+        let secrets = ["received", "sent"].map { "law-secret-\($0)-7b1e" }
+        await run.report(secrets.map { "{\"law\":[{\"access_token\":\"\($0)\"}]}" })
+        for secret in secrets { hidden.append(("a member of a message in JSON", secret)) }
         let text = try await output()
         var dumped = ""
         dump(accessory, to: &dumped)
         for (place, secret) in hidden where text.contains(secret) || dumped.contains(secret) {
-            return LawViolation(expected: "no secret of \(place)", came: "it is in the output")
+            return LawViolation(expected: "output without the secret in \(place)", came: "the secret in the output")
         }
         return nil
     }
 
+    /// Bodies of finished calls are gone, however long they were.
+    static let thrift = AccessoryLaw(
+        name: "law: the bodies of finished calls aren't kept, except for a bounded number of bytes",
+        advice: """
+            Limit the bytes that you keep, not only the number of responses: a body in memory can have \
+            `maximumBodyBytes`. Keep status and fields, and set `body` to `.empty`.
+            """, share: 2
+    ) { bench, _, patience in
+        let body = LawBody.text(String(repeating: "a", count: 4 << 20))
+        func growth(_ accessories: [any Accessory]) async -> Int {
+            let run = LawRun(nil, accessories: accessories, patience: patience, bench: bench.filters)
+            let exchange = LawExchange(replies: [LawReply(body: body)])
+            _ = await run.play(exchange)
+            let before = HeapMeter.bytes()
+            for _ in 0..<24 {
+                let call = await run.begin(LawCall(exchange))
+                // An accessory may keep the request for a while, and this request holds the trace.
+                call.note { $0 = LawTrace() }
+            }
+            return HeapMeter.bytes() - before
+        }
+        let (accessory, _) = try bench.make()
+        // Half of the bodies.
+        let most = 12 * 4 << 20
+        let grown = await growth([accessory])
+        if grown < most { return nil }
+        let plain = await growth([])
+        if grown - plain < most { return nil }
+        return withExtendedLifetime(accessory) {
+            LawViolation(
+                expected: "at most \(most) bytes in memory after 24 bodies of 4 MiB", came: "\(grown - plain) bytes")
+        }
+    }
+
     /// Events can come in any order, twice, or not at all.
     static let order = AccessoryLaw(
-        name: "law: it survives events in any order, missing or repeated, from eight threads",
-        advice: "Protect all state with one lock, and don't trust that an event comes only after another one.", share: 5
+        name: "law: missing, repeated and reordered events from eight threads do no harm",
+        advice: "Protect all state with one lock, and don't rely on the order of events.", share: 5
     ) { bench, exchanges, patience in
         let (accessory, output) = try bench.make()
         let recorder = BenchForwarder(BenchWitness(), keepsEvents: true)
@@ -136,7 +182,7 @@ struct AccessoryLaw: RandomLaw {
 /// Where a secret can be.
 private enum LawSecret: String, CaseIterable {
     case authorization, sensitiveField, cookie, query, requestMember, formItem, setCookie, responseMember
-    case location, proxyAuthorization
+    case location, proxyAuthorization, userInfo
 
     var description: String {
         switch self {
@@ -150,31 +196,49 @@ private enum LawSecret: String, CaseIterable {
         case .responseMember: "a nested member of a JSON response"
         case .location: "the query of Location"
         case .proxyAuthorization: "Proxy-Authorization"
+        case .userInfo: "the user information of the URL"
         }
     }
 
+    /// Spellings of a JSON text with a secret member.
+    private static let texts = [
+        "{\"law\":[{\"a\":{\"password\":\"$\"}},1],\"b\":null}", "{\"password\" : \"$\"}",
+        "{\n  \"law\" : {\n    \"password\"\t:\n      \"$\"\n  }\n}", "{\"pass\\u0077ord\":\"$\"}",
+        "[{\"PASSWORD\":\"a\\\"$\"},{\"access_token\" :\"$\"}]", "{\"a\":\"{\\\"password\\\":\\\"$\\\"}\"}",
+        "{\"client_secret\":[\"$\"]}", "{\"a\":\"b=1&password=$\"}",
+    ]
+    private static let forms = [
+        "law=1&password=$", "pass%77ord=$&law=1", "password=a&password=$", "law=1&access_token=$",
+    ]
+
+    private static func text(_ spellings: [String], _ spelling: Int, _ secret: String) -> String {
+        spellings[spelling % spellings.count].replacing("$", with: secret)
+    }
+
     /// Returns false if the exchange has no such place.
-    func hide(_ secret: String, in exchange: inout LawExchange) -> Bool {
-        func json(_ secret: String) -> LawBody {
-            .text("{\"law\":[{\"a\":{\"password\":\"\(secret)\"}},1],\"b\":null}")
-        }
+    func hide(_ secret: String, in exchange: inout LawExchange, _ spelling: Int) -> Bool {
+        func json() -> LawBody { .text(Self.text(Self.texts, spelling, secret)) }
         let hasBody = ![.get, .head, .options].contains(exchange.method)
+        let names: [HTTPHeaderName] = ["Authorization", "authorization", "AUTHORIZATION", "aUTHORIZATION"]
         switch self {
-        case .authorization: exchange.headers.set(.authorization, "Bearer \(secret)")
+        case .authorization: exchange.headers.set(names[spelling % 4], "Bearer \(secret)")
         case .proxyAuthorization: exchange.headers.set(.proxyAuthorization, "Basic \(secret)")
         case .sensitiveField: exchange.headers.set("X-Law-Key", secret, sensitive: true)
         case .cookie: exchange.headers.set(.cookie, "law=\(secret)")
         case .query:
-            exchange.url += (exchange.url.contains("?") ? "&" : "?") + "access_token=\(secret)"
+            let name = ["access_token", "access%5Ftoken", "ACCESS_TOKEN"][spelling % 3]
+            exchange.url += (exchange.url.contains("?") ? "&" : "?") + "\(name)=\(secret)"
+        case .userInfo where spelling.isMultiple(of: 5):
+            exchange.url = exchange.url.replacing("https://", with: "https://law:\(secret)@", maxReplacements: 1)
         case .requestMember where hasBody && exchange.timeout != nil:
-            exchange.body = json(secret)
+            exchange.body = json()
             exchange.headers[.contentType] = "application/json"
         case .formItem where hasBody && exchange.timeout == nil:
-            exchange.body = .text("law=1&password=\(secret)")
+            exchange.body = .text(Self.text(Self.forms, spelling, secret))
             exchange.headers[.contentType] = "application/x-www-form-urlencoded"
         case .setCookie: exchange.replies[0].headers.set(.setCookie, "law=\(secret)")
         case .responseMember where !exchange.isStreamed && exchange.method != .head:
-            exchange.replies[exchange.replies.count - 1].body = json(secret)
+            exchange.replies[exchange.replies.count - 1].body = json()
             exchange.replies[exchange.replies.count - 1].headers[.contentType] = "application/json"
         case .location where exchange.replies.count > 1:
             exchange.replies[0].headers[.location] = "\(LawVocabulary.origin)/v1/x?access_token=\(secret)"
@@ -185,8 +249,8 @@ private enum LawSecret: String, CaseIterable {
 }
 
 extension AccessoryConformance {
-    /// Plays exchanges with an accessory and without it, and throws ``ConformanceFailure`` if it changes one. The
-    /// failure of a law contains such a call.
+    /// Sends exchanges with an accessory and without it, and throws ``ConformanceFailure`` if the accessory breaks a
+    /// law. The failure of a law contains a call of this method, to repeat the failure.
     public static func check<Subject: Accessory>(
         _ make: @escaping @Sendable () throws -> Subject,
         output: @escaping @Sendable (Subject) async throws -> String = { _ in "" }, _ exchanges: LawExchange...

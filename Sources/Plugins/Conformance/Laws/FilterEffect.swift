@@ -21,43 +21,43 @@ public struct FilterEffect: Sendable, Hashable {
 
     private init(_ kind: Kind?) { self.kind = kind }
 
-    /// Changes the method.
+    /// The filter changes the request's method.
     public static let method = FilterEffect(.method)
-    /// Changes the URL.
+    /// The filter changes the request's URL.
     public static let url = FilterEffect(.url)
-    /// Changes the request body and the fields that describe it.
+    /// The filter changes the request's body and the fields that describe it.
     public static let body = FilterEffect(.body)
-    /// Changes the timeout.
+    /// The filter changes the timeout of requests.
     public static let timeout = FilterEffect(.timeout)
-    /// Changes the priority.
+    /// The filter changes the priority of requests.
     public static let priority = FilterEffect(.priority)
-    /// Changes how the body is delivered to the filter.
+    /// The filter changes how the body is delivered to it.
     public static let delivery = FilterEffect(.delivery)
-    /// Replaces or removes tags of others.
+    /// The filter replaces or removes tags that others have set.
     public static let tags = FilterEffect(.tags)
-    /// Changes responses: their status, fields or body.
+    /// The filter changes the status, the fields or the body of responses.
     public static let response = FilterEffect(.response)
-    /// Throws its own errors in place of others'.
+    /// The filter throws its own errors in place of other errors.
     public static let error = FilterEffect(.error)
-    /// Adds, changes or removes the fields with these names, and no others.
+    /// The filter adds, changes or removes the fields with these names, and no other fields.
     public static func headers(_ names: HTTPHeaderName...) -> FilterEffect {
         var effect = FilterEffect(.headers)
         effect.names = Set(names)
         return effect
     }
-    /// Can send a request with one of these methods more than once, whatever happened to it.
+    /// The filter can send a request with one of these methods more than once, regardless of its outcome.
     public static func repeats(_ methods: HTTPMethod...) -> FilterEffect {
         var effect = FilterEffect(nil)
         effect.methods = Set(methods)
         return effect
     }
-    /// Can respond without sending the request.
+    /// The filter can respond without sending the request.
     public static let responds: FilterEffect = {
         var effect = FilterEffect(nil)
         effect.isResponding = true
         return effect
     }()
-    /// Can hold a request back, even if nothing else is running.
+    /// The filter can delay a request even if no other request is running.
     public static let waits: FilterEffect = {
         var effect = FilterEffect(nil)
         effect.isWaiting = true
@@ -73,6 +73,8 @@ struct Permissions: Sendable {
     let names: Set<HTTPHeaderName>
     let repeated: Set<HTTPMethod>
     let mayRespond: Bool
+    /// Whether the author listed that the filter responds by itself, to any request.
+    let isResponder: Bool
     let mayWait: Bool
     let traits: FilterTraits
 
@@ -84,6 +86,7 @@ struct Permissions: Sendable {
         isListed = !kinds.isDisjoint(with: [.method, .url, .headers, .body])
         mayRespond =
             effects.contains(where: \.isResponding) || !traits.isDisjoint(with: [.caches, .shares, .cachesCalls])
+        isResponder = effects.contains(where: \.isResponding)
         mayWait = effects.contains(where: \.isWaiting)
     }
 
@@ -92,6 +95,8 @@ struct Permissions: Sendable {
         !isListed
             && !traits.isDisjoint(with: [.changesRequest, .signs, .authenticates, .outsideCacheKey, .addsCookies])
     }
+
+    var retries: Bool { traits.contains(.retries) }
 
     func mayChange(_ kind: FilterEffect.Kind) -> Bool {
         kinds.contains(kind) || changesRequest && [.method, .url, .body].contains(kind)

@@ -4,12 +4,12 @@ import ErrandTesting
 
 /// Laws about the traces of a call after its end, and its effects on others.
 extension FilterLaw {
-    /// Calls at the same time don't affect each other.
+    /// The law that calls that run at the same time don't affect each other.
     public static let concurrency = FilterLaw(
-        "concurrency", "law: calls at the same time have the results that each has alone",
+        "concurrency", "law: concurrent calls have the same results as each call alone",
         advice: """
-            Keep what belongs to a call in local variables, not in properties of the filter. If calls share a request, \
-            cancel it only when the last of them is cancelled; see `SharedExchange`.
+            Keep what belongs to a call in local variables, not in properties of the filter. End a wait for a turn \
+            when the task is cancelled, with `withTaskCancellationHandler`. If calls share a request, cancel it only when the last of them is cancelled; see `SharedExchange`.
             """,
         share: 15,
         exchanges: { random in
@@ -27,6 +27,7 @@ extension FilterLaw {
             return exchanges
         }
     ) { bench, exchanges in
+        if let violation = try await endlessWait(bench) { return violation }
         let (run, permissions) = try bench.subject()
         let traces = await withTaskGroup { group in
             for (index, exchange) in exchanges.enumerated() {
@@ -48,9 +49,34 @@ extension FilterLaw {
         return nil
     }
 
-    /// Nothing of a call outlives it.
+    /// A cancelled call that keeps waiting for a turn, because others are on the wire.
+    private static func endlessWait(_ bench: LawBench) async throws -> LawViolation? {
+        let (run, _) = try bench.subject()
+        let slow = (0..<12).map { index in
+            LawCall(
+                LawExchange(.get, "\(LawVocabulary.origin)/v1/\(index)", replies: [LawReply(delay: .seconds(3_600))]))
+        }
+        let tasks = slow.map { run.launch($0) }
+        defer { for task in tasks { task.cancel() } }
+        // They are at the server, or wait for a turn.
+        for _ in 0..<20 where !slow.allSatisfy({ $0.trace.isReached }) { try await Task.sleep(for: .milliseconds(1)) }
+        let last = LawCall(
+            LawExchange(.get, "\(LawVocabulary.origin)/v1/z", replies: [LawReply(delay: .seconds(3_600))]))
+        let task = run.launch(last)
+        for _ in 0..<5 where !last.trace.isReached { try await Task.sleep(for: .milliseconds(1)) }
+        task.cancel()
+        for _ in 0..<(40 * Int(bench.patience / .milliseconds(1))) {
+            if last.trace.outcome.kind != "endless" { return nil }
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        return LawViolation(
+            expected: "the end of a call that is cancelled while twelve other calls are running",
+            came: "a call that still waits")
+    }
+
+    /// The law that a filter doesn't keep objects or tasks of a call after the call has ended.
     public static let release = FilterLaw(
-        "release", "law: a call leaves no request, body, task or transfer behind, however it ends",
+        "release", "law: after a call ends, no request, body, task or transfer of it is left",
         advice: """
             Call `next` in the filter's own task or in a task group, so a cancellation reaches it. Cancel a response \
             that you don't return, with `exchange.discard(response)`. Keep values of the call only in the call.
@@ -94,7 +120,7 @@ extension FilterLaw {
             if isGone() { continue }
             let remains = came.remains + (run.running > 0 ? ["a transfer"] : []) + (trail.mark == nil ? [] : ["a task"])
             return LawViolation(
-                expected: "nothing left of \(exchange.cancellation == nil ? "the call" : "the cancelled call")",
+                expected: "no objects left of \(exchange.cancellation == nil ? "the call" : "the cancelled call")",
                 came: remains.joined(separator: ", "))
         }
         return nil
@@ -118,14 +144,14 @@ extension FilterLaw {
         return nil
     }
 
-    /// A user or host doesn't notice another.
+    /// The law that calls of one user or host don't affect calls of another.
     public static let separation = FilterLaw(
-        "separation", "law: nothing of one user or one host reaches another, and neither do its failures",
+        "separation", "law: the data and failures of one user or host don't reach another",
         advice: """
             Keep what you remember for each origin and each user, from `exchange.userMarks`, and limit it. Add secrets \
             only if `exchange.isTrusted`, in each hop.
             """,
-        share: 30, needsTwo: true,
+        share: 60, needsTwo: true,
         exchanges: { random in
             let own = "\(LawVocabulary.origin)/v1/\(random.pick(["a", "b/c", "a?b=1"]))"
             let others = LawVocabulary.foreignOrigins.map { "\($0)/v1/law-canary-path?law=law-canary-query" }
@@ -154,12 +180,18 @@ extension FilterLaw {
                     LawReply(307, headers: [.location: "\(LawVocabulary.foreignOrigins[0])/v1/x"]), LawReply(),
                 ]
             }
+            // A refusal, after which a filter can send a secret that it didn't send at first.
+            if second.replies[0].status == 307 || !second.url.hasPrefix(LawVocabulary.origin + "/"), random.isTrue() {
+                let refusal = LawReply(random.pick([401, 401, 401, 403, 503]), headers: [.wwwAuthenticate: "Bearer"])
+                second.replies.insert(refusal, at: second.replies.count - 1)
+            }
             return [first, second]
         }
     ) { bench, exchanges in
         guard exchanges.count == 2 else { return nil }
         let (first, second) = (exchanges[0], exchanges[1])
         if let violation = try await leakedSecret(bench, exchanges) { return violation }
+        if let violation = try await confusedUsers(bench, first) { return violation }
         if origin(of: first) == origin(of: second), first.headers[.authorization] == second.headers[.authorization] {
             return nil
         }
@@ -197,7 +229,7 @@ extension FilterLaw {
         if names[0] != names[1], came.outcome.kind != expected.outcome.kind {
             let past = isFailing ? "40 failures" : "calls"
             return LawViolation(
-                expected: "\(expected.outcome), as without \(past) of another host", came: "\(came.outcome)")
+                expected: "\(expected.outcome), the same as without \(past) of another host", came: "\(came.outcome)")
         }
         return nil
     }
@@ -205,7 +237,7 @@ extension FilterLaw {
     private static func leak(_ place: String, _ text: String, _ isOtherHost: Bool) -> LawViolation {
         let other = isOtherHost ? "host" : "user"
         return LawViolation(
-            expected: "nothing of another \(other) in \(place)", came: String(text.prefix(200)))
+            expected: "\(place) without data of another \(other)", came: String(text.prefix(200)))
     }
 
     /// A secret that the filter adds for the agent's origin, in a request to another one.
@@ -217,11 +249,19 @@ extension FilterLaw {
         home.url = "\(LawVocabulary.origin)/v1/a"
         home.replies = [LawReply()]
         let plain = await bench.control().play(home)
-        guard let send = await run.play(home).sends.first, let original = plain.sends.first else { return nil }
+        guard let original = plain.sends.first else { return nil }
         let redaction = Redaction()
-        let secrets = send.http.headers.filter { field in
-            (field.isSensitive || redaction.isSecret(field.name.rawName)) && !field.value.isEmpty
-                && !original.http.headers.contains { $0.name == field.name }
+        var secrets: [HTTPHeaders.Field] = []
+        // The secret of a repetition can be another one.
+        let refusals = [401, 403, 503].map { [LawReply($0, headers: [.wwwAuthenticate: "Bearer"]), LawReply()] }
+        for replies in [[LawReply()]] + refusals {
+            home.replies = replies
+            for send in await run.play(home).sends {
+                secrets += send.http.headers.filter { field in
+                    (field.isSensitive || redaction.isSecret(field.name.rawName)) && !field.value.isEmpty
+                        && !original.http.headers.contains { $0.name == field.name }
+                }
+            }
         }
         for away in await run.play(exchange).sends where away.origin != LawVocabulary.origin {
             for secret in secrets
@@ -232,6 +272,37 @@ extension FilterLaw {
             }
         }
         return nil
+    }
+
+    /// A response for one user in a call of another, who may have the same identity from another source.
+    private static func confusedUsers(_ bench: LawBench, _ exchange: LawExchange) async throws -> LawViolation? {
+        func mark(_ identity: String, _ source: String = "account") -> UserMark {
+            UserMark(identity, source: source)
+        }
+        let users: [([UserMark], [UserMark])] = [
+            ([mark("7")], [mark("8")]), ([mark("7")], [mark("7", "device")]), ([mark("u")], [mark("U")]),
+            ([mark("7"), mark("9", "device")], [mark("9"), mark("7", "device")]),
+            ([mark("7"), mark("8", "device")], [mark("7"), mark("9", "device")]), ([mark("7")], []), ([], [mark("7")]),
+            ([mark("b", "a:")], [mark(":b", "a")]), ([mark("7")], [mark("7"), mark("8", "device")]),
+        ]
+        var (first, second) = (LawExchange(.get, exchange.url), LawExchange(.get, exchange.url))
+        first.replies = [LawReply(headers: [.cacheControl: "private, max-age=60"], body: .text("law-canary-user"))]
+        second.replies = [LawReply(headers: [.cacheControl: "private, max-age=60"])]
+        for (one, another) in users {
+            let (run, permissions) = try bench.subject()
+            if !permissions.mayRespond { return nil }
+            for _ in 0..<2 { _ = await run.begin(LawCall(first, users: one)) }
+            let came = await run.begin(LawCall(second, users: another)).trace
+            let body = String(decoding: came.outcome.response?.body ?? Data(), as: UTF8.self)
+            if body.contains("law-canary-") {
+                return leak("the response, if the users are \(text(one)) and \(text(another))", body, false)
+            }
+        }
+        return nil
+    }
+
+    private static func text(_ users: [UserMark]) -> String {
+        "\(users.map { "\($0.source) \($0.identity)" })"
     }
 
     private static func origin(of exchange: LawExchange) -> String {
@@ -250,10 +321,10 @@ extension FilterLaw {
         return "{\(members.joined(separator: ","))}"
     }()
 
-    /// A call works after many others, however they ended.
+    /// The law that a call works after many others, however they ended.
     public static let recovery = FilterLaw(
         "recovery",
-        "law: after hundreds of calls that fail, are refused or are cancelled, a call works as the first one did",
+        "law: a call still works after hundreds of failed, rejected and cancelled calls",
         advice: """
             Return whatever a call takes, such as a permit or a place in a table, in a `defer`, so it's returned when \
             `next` throws. Don't keep a failed result, such as a failed task, for later calls.
@@ -272,8 +343,13 @@ extension FilterLaw {
             ]
         }
     ) { bench, exchanges in
+        if let violation = try await cancelledAtTheDoor(bench) { return violation }
+        if let violation = try await unrecovered(bench, exchanges) { return violation }
         let (run, permissions) = try bench.subject()
         let good = LawExchange(.get, "\(LawVocabulary.origin)/v1/good")
+        // A repetition works later as it did at first.
+        let unsteady = LawExchange(.get, "\(LawVocabulary.origin)/v1/unsteady", replies: [LawReply(503), LawReply()])
+        let repeated = await run.play(unsteady)
         let expected = await run.play(good)
         await withTaskGroup { group in
             for lane in 0..<8 {
@@ -290,11 +366,19 @@ extension FilterLaw {
         run.clock.pass(.seconds(7_200))
         let came = await run.play(good)
         if came.outcome.kind != expected.outcome.kind {
-            return LawViolation(expected: "\(expected.outcome), as before 1,200 other calls", came: "\(came.outcome)")
+            return LawViolation(
+                expected: "\(expected.outcome), the same as before 1,200 other calls", came: "\(came.outcome)")
         }
         if came.sends.count != expected.sends.count, !permissions.mayRespond {
             return LawViolation(
-                expected: "\(expected.sends.count) requests, as before 1,200 other calls", came: "\(came.sends.count)")
+                expected: "\(expected.sends.count) requests, the same as before 1,200 other calls",
+                came: "\(came.sends.count)")
+        }
+        let last = await run.play(unsteady)
+        if last.sends.count < repeated.sends.count, !permissions.mayRespond {
+            return LawViolation(
+                expected: "\(repeated.sends.count) attempts after a 503, the same as before 1,200 other calls",
+                came: "\(last.sends.count)")
         }
         return nil
     }

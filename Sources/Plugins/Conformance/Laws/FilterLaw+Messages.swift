@@ -1,11 +1,12 @@
 import Errand
 import ErrandEssentials
+import ErrandTesting
 
 /// Laws about a single call.
 extension FilterLaw {
-    /// All parts of a request that the filter doesn't declare reach the transport unchanged.
+    /// The law that all parts of a request reach the transport unchanged, except for declared effects.
     public static let request = FilterLaw(
-        "request", "law: a request reaches the transport as it was, except for what the filter declares",
+        "request", "law: a request reaches the transport unchanged, except for declared effects",
         advice: """
             Change only a copy of the exchange, and only the part that your filter is about. If the change is \
             intended, list it in `effects:`.
@@ -33,17 +34,17 @@ extension FilterLaw {
         return nil
     }
 
-    /// Requests that a server can tell apart stay different.
+    /// The law that requests that a server can tell apart stay different.
     public static let distinction = FilterLaw(
-        "distinction", "law: two requests that a server tells apart stay different",
+        "distinction", "law: requests that differ for a server stay different",
         advice: """
             Change URLs as encoded text: `percentEncodedPath` and `percentEncodedQuery` instead of `path` and \
             `queryItems`, which decode and encode again. Bodies can be streams: `data` is nil for them.
             """,
-        needsTwo: true,
+        share: 200, needsTwo: true,
         exchanges: { random in
             var exchange = LawExchange()
-            exchange.method = random.pick([.get, .post, .put, "REPORT"])
+            exchange.method = random.pick([.get, .get, .get, .post, .put, "REPORT"])
             exchange.url = LawExchange.randomURL(&random)
             var other = exchange
             if random.isTrue(0.7) {
@@ -61,10 +62,29 @@ extension FilterLaw {
                 exchange.body = isText ? .text("law") : .stream(["law"], isReplayable: isReplayable)
                 other.body = isText ? .text("another") : .stream(["another"], isReplayable: isReplayable)
             }
+            // Many servers give a version number as the tag of everything.
+            let fields: HTTPHeaders = random.pick([
+                [:], [.entityTag: "\"1\""], [.entityTag: "\"1\""], [.entityTag: "\"1\"", .cacheControl: "max-age=60"],
+                [.cacheControl: "max-age=60"],
+            ])
+            exchange.replies = [LawReply(headers: fields, body: .text("law-first"))]
+            other.replies = [LawReply(headers: fields, body: .text("law-second"))]
+            if random.isTrue(0.5) {
+                exchange.differ(from: &other, &random)
+            } else if random.isTrue(0.1) {
+                // A part, and the whole.
+                (exchange.method, exchange.body) = (.get, .none)
+                exchange.headers = [.range: "bytes=0-8"]
+                exchange.replies[0].status = 206
+                exchange.replies[0].headers[.contentRange] = "bytes 0-8/100"
+                other.method = .get
+                (other.url, other.body) = (exchange.url, .none)
+            }
             return [exchange, other]
         }
     ) { bench, exchanges in
         guard exchanges.count == 2 else { return nil }
+        if let violation = try await confusion(bench, exchanges) { return violation }
         var (images, plain): ([String], [String]) = ([], [])
         for exchange in exchanges {
             // Each with its own filter, so a counter doesn't hide that they became equal.
@@ -77,25 +97,65 @@ extension FilterLaw {
         if plain[0] == plain[1] || images[0] != images[1] { return nil }
         let first = images[0].split(separator: "\n").first.map(String.init) ?? ""
         return LawViolation(
-            expected: "two requests that differ, as without the filter", came: "twice the same request: \(first)")
+            expected: "two requests that differ, the same as without the filter",
+            came: "the same request twice: \(first)")
+    }
+
+    /// The second request with the first one's response, after it or at the same time.
+    private static func confusion(_ bench: LawBench, _ exchanges: [LawExchange]) async throws -> LawViolation? {
+        let (first, second) = (exchanges[0], exchanges[1])
+        let text = first.reply(to: 1).body.text
+        if text.isEmpty || second.reply(to: 1).body.text.contains(text) { return nil }
+        let (run, permissions) = try bench.subject()
+        // A policy for whole calls names the fields that it distinguishes.
+        if permissions.traits.contains(.cachesCalls), first.isUnknownVariant(of: second) { return nil }
+        // Twice, for a filter that keeps what it meets again.
+        for _ in 0..<2 { _ = await run.play(first) }
+        var outcomes = [await run.play(second).outcome]
+        let (other, _) = try bench.subject()
+        // Neither has a response when the other one begins.
+        let gate = Gate()
+        let calls = [first, second].map { LawCall($0, isShared: true, heldBy: gate) }
+        async let earlier = other.begin(calls[0])
+        for _ in 0..<10 where !calls[0].trace.isReached { try await Task.sleep(for: .milliseconds(1)) }
+        async let later = other.begin(calls[1])
+        for _ in 0..<5 where !calls[1].trace.isReached { try await Task.sleep(for: .milliseconds(1)) }
+        gate.open()
+        outcomes.append(await (earlier, later).1.trace.outcome)
+        for outcome in outcomes {
+            let body = String(decoding: outcome.response?.body ?? Data(), as: UTF8.self)
+            let isOther = body.contains(text) || outcome.response?.headers["X-Law-C"] == "law-first"
+            guard isOther else { continue }
+            return LawViolation(
+                expected: "the response to \(second.method) \(second.url)",
+                came: "the response to \(first.method) \(first.url)")
+        }
+        return nil
     }
 
     private static let differences = [
         ("%2F", "/"), ("%2B", "+"), ("%26", "&"), ("%3D", "="), ("%252F", "%2F"), ("%3F", "?"), ("%23", "%2523"),
-        ("%20", "%2520"), ("a", "A"), ("", "%00"), ("%C3%A4", "a%CC%88"), ("%2B", "%20"), (";", "%3B"), ("%2C", ","),
+        ("%20", "%2520"), ("a", "A"), ("b", "B"), ("", "%00"), ("%C3%A4", "a%CC%88"), ("%2B", "%20"), (";", "%3B"),
+        ("%2C", ","),
     ]
 
-    /// A request is sent as often as without the filter.
+    /// The law that a request is sent as often as without the filter, except for declared repeats.
     public static let count = FilterLaw(
-        "count", "law: a request is sent as often as without the filter, except for what it declares",
+        "count", "law: a request is sent as often as without the filter, except for declared repeats",
         advice: """
             Call `next` once. A filter that repeats requests needs the trait `.retries`, and must not repeat one that \
             isn't idempotent and may have been received; see `exchange.possiblyReceivedCount`. A filter that responds \
-            itself needs `.caches`, `.shares` or `effects: [.responds]`.
-            """,
+            itself needs `.caches`, `.shares` or `effects: [.responds]`. Repeat the exchange that you received, so \
+            nothing of the request is lost.
+            """, share: 200,
         exchanges: { random in
             var exchange = LawExchange.random(&random)
             exchange.cancellation = nil
+            if random.isTrue() {
+                // Each method meets each failure that filters repeat requests after.
+                exchange.method = random.pick([.get, .put, .delete, .post])
+                exchange.body = [.put, .post].contains(exchange.method) ? .text("law") : .none
+            }
             exchange.replies = [.random(to: exchange, &random), .random(to: exchange, &random), LawReply()]
             if random.isTrue(0.4) {
                 exchange.replies[0].failure = random.pick([.connectionLost, .timedOut, .truncated, .invalidResponse])
@@ -106,12 +166,18 @@ extension FilterLaw {
                 exchange.replies[0].headers[.retryAfter] = random.pick([nil, "0", "1"])
             }
             if exchange.isStreamed { for index in 0..<3 { exchange.replies[index].body = .stream(["law"]) } }
+            if random.isTrue(0.2) { exchange.interrupt(&random) }
             return [exchange]
         }
     ) { bench, exchanges in
         for pair in try await bench.pairs(exchanges) {
             let (exchange, expected, came, permissions) = (pair.exchange, pair.expected, pair.came, pair.permissions)
             let (least, most) = (expected.sends.count, came.sends.count)
+            if let violation = changedKey(pair) ?? repeatedBeforeRedirect(pair) { return violation }
+            // A filter may refuse the first response, or repeat the request itself.
+            let isInterrupted = exchange.isRepeated || exchange.reply(to: 1).isRedirect
+            if isInterrupted, most < least || permissions.retries { continue }
+            if least == 1, let violation = changedRepetition(pair) { return violation }
             if least == most { continue }
             if most < least {
                 // A refusal is an error; a response must be declared.
@@ -133,14 +199,42 @@ extension FilterLaw {
         return nil
     }
 
-    /// Responses and errors pass unchanged.
+    /// A repetition is the same request, with its method, its body and the fields that no filter knows.
+    private static func changedRepetition(_ pair: LawBench.Pair) -> LawViolation? {
+        guard let first = pair.came.sends.first, let plain = pair.expected.sends.first else { return nil }
+        for send in pair.came.sends.dropFirst() {
+            if send.http.method != first.http.method, !pair.permissions.kinds.contains(.method) {
+                return LawViolation(
+                    expected: "the same request again: \(first.http.method)", came: "\(send.http.method)")
+            }
+            if let body = send.body, body.isEmpty, !(first.body ?? Data()).isEmpty,
+                !pair.permissions.kinds.contains(.body)
+            {
+                return LawViolation(
+                    expected: "the same request again, with \(first.body?.count ?? 0) bytes", came: "no body")
+            }
+            let comparison = Comparison(pair.permissions, pair.exchange)
+            if let violation = comparison.difference(of: send, from: plain) { return violation }
+        }
+        return nil
+    }
+
+    /// The law that responses and errors reach the caller unchanged, except for declared effects.
     public static let response = FilterLaw(
-        "response", "law: a response or an error reaches the caller as it was, except for what the filter declares",
+        "response", "law: a response or error reaches the caller unchanged, except for declared effects",
         advice: """
             Return the response that you received, or change a copy of it; a new HTTPResponse loses version, source and \
-            fields. Let errors and cancellations pass. Don't read a stream: its reader gets it as it comes. If the \
+            fields. Rethrow errors and cancellations. Don't read a stream: leave it to the caller. If the \
             change is intended, list `.response` or `.error` in `effects:`.
-            """
+            """,
+        share: 200,
+        exchanges: { random in
+            if random.isTrue(0.05) { return LawExchange.conditionalStory(&random) }
+            var exchanges = LawExchange.story(&random)
+            if random.isTrue() { exchanges[exchanges.count - 1].replies = [LawReply.full(&random)] }
+            if random.isTrue(0.2) { exchanges = [.slow(&random)] }
+            return exchanges
+        }
     ) { bench, exchanges in
         for pair in try await bench.pairs(exchanges) {
             let (exchange, expected, came, permissions) = (pair.exchange, pair.expected, pair.came, pair.permissions)
@@ -151,9 +245,9 @@ extension FilterLaw {
         return nil
     }
 
-    /// What others do with a call goes on.
+    /// The law that events, trailers, checks and the work of other filters stay the same.
     public static let bystanders = FilterLaw(
-        "bystanders", "law: progress, 1xx responses, trailers, and the work of other filters are as without the filter",
+        "bystanders", "law: events, trailers and other filters' work are the same as without the filter",
         advice: """
             Pass on the exchange that you received, so observers, checks and staged work stay with it. Set \
             `reportsProgress` to false only if you report the progress yourself. Before you repeat a request, call \
@@ -180,22 +274,22 @@ extension FilterLaw {
         return nil
     }
 
-    /// A call takes no longer.
+    /// The law that a call takes no longer than without the filter, except for declared waits.
     public static let time = FilterLaw(
-        "time", "law: a call takes as long as without the filter, by the agent's clock",
+        "time", "law: on the agent's clock, a call takes as long as without the filter",
         advice: """
-            Wait with `exchange.time`, and only after a failure. Begin no wait that ends after `exchange.deadline`; \
+            Wait with `exchange.time`, and only after a failure. Don't start a wait that ends after `exchange.deadline`; \
             return the failure instead. If the filter holds requests back on purpose, list `.waits` in `effects:`.
             """,
         share: 40,
         exchanges: { random in
             var exchange = LawExchange()
-            exchange.method = random.pick([.get, .post, .put])
+            exchange.method = random.pick([.get, .get, .post, .put])
             exchange.isStreamed = random.isTrue(0.3)
             var reply = LawReply()
-            if random.isTrue(0.5) {
+            if random.isTrue(0.7) {
                 exchange.deadline = .seconds(10)
-                reply.status = random.pick([429, 503, 503, 500, 502, 202, 408])
+                reply.status = random.pick([429, 503, 503, 503, 500, 502, 202, 408])
                 reply.headers[.retryAfter] = random.pick(["60", "3600", "10", "86400", "Sun, 09 Sep 2001 02:46:40 GMT"])
                 if random.isTrue(0.2) { reply.failure = .connectionLost }
             } else {
@@ -205,17 +299,21 @@ extension FilterLaw {
             return [exchange]
         }
     ) { bench, exchanges in
+        for exchange in exchanges {
+            if let violation = try await otherClock(bench, exchange) { return violation }
+            if let violation = try await hiddenWait(bench, exchange) { return violation }
+        }
         for pair in try await bench.pairs(exchanges) {
             let (exchange, expected, came, permissions) = (pair.exchange, pair.expected, pair.came, pair.permissions)
             if permissions.mayWait { continue }
             if case .endless = came.outcome {
                 return LawViolation(
                     expected: "\(expected.outcome)",
-                    came: "a call that doesn't end: it waits for something else than the agent's clock")
+                    came: "a call that doesn't end, because it waits for something other than the agent's clock")
             }
             if came.outcome.kind == "deadlineExceeded", expected.outcome.kind != "deadlineExceeded" {
                 return LawViolation(
-                    expected: "\(expected.outcome), before the deadline", came: "a wait that ends after the deadline")
+                    expected: "\(expected.outcome) before the deadline", came: "a wait that ends after the deadline")
             }
             let isHealthy = expected.outcome.response.map { $0.status == 200 } ?? false
             if isHealthy, came.elapsed > expected.elapsed + .seconds(1) {
@@ -223,182 +321,5 @@ extension FilterLaw {
             }
         }
         return nil
-    }
-}
-
-extension LawExchange {
-    /// Redirects the first request, sometimes to another origin.
-    mutating func redirect(_ random: inout LawRandom) {
-        let origin = random.pick([LawVocabulary.origin, LawVocabulary.foreignOrigins[0]])
-        let location: HTTPHeaders = [.location: "\(origin)/v1/there"]
-        replies = [LawReply(method == .get ? random.pick([302, 307]) : 307, headers: location), LawReply()]
-        if case .stream(_, false) = body { body = .text("law") }
-    }
-}
-
-/// Compares a call with the filter to the same call without it.
-struct Comparison {
-    let permissions: Permissions
-    let exchange: LawExchange
-
-    init(_ permissions: Permissions, _ exchange: LawExchange) {
-        (self.permissions, self.exchange) = (permissions, exchange)
-    }
-
-    // MARK: Requests
-
-    func difference(of came: LawTrace.Send, from expected: LawTrace.Send) -> LawViolation? {
-        if came.http.method != expected.http.method {
-            let isKnown = expected.http.method.rawValue != "REPORT"
-            if !permissions.mayChange(.method) || !permissions.isListed && !isKnown {
-                return different("the method", "\(expected.http.method)", "\(came.http.method)")
-            }
-        }
-        if let violation = urlDifference(came.http.urlText, expected.http.urlText) { return violation }
-        if let violation = headerDifference(came.http.headers, expected.http.headers) { return violation }
-        if came.body != expected.body, came.failure == nil || came.body != nil, let body = came.body {
-            let isLost = !(expected.body ?? Data()).isEmpty && body.isEmpty
-            if isLost || !permissions.mayChange(.body) {
-                return different("the body", text(expected.body), text(body))
-            }
-        }
-        let rest: [(FilterEffect.Kind, String, String, String)] = [
-            (.timeout, "the timeout", "\(expected.timeout)", "\(came.timeout)"),
-            (.priority, "the priority", "\(expected.priority)", "\(came.priority)"),
-            (.delivery, "the delivery", delivery(expected), delivery(came)),
-            (.tags, "the tag of the request", mark(expected), mark(came)),
-        ]
-        for (kind, name, before, after) in rest where before != after && !permissions.mayChange(kind) {
-            return different(name, before, after)
-        }
-        if came.isTrusted != expected.isTrusted, came.origin == expected.origin {
-            return different("whether the origin is trusted", "\(expected.isTrusted)", "\(came.isTrusted)")
-        }
-        return nil
-    }
-
-    private func delivery(_ send: LawTrace.Send) -> String { send.isStreamed ? "a stream" : "data" }
-    private func mark(_ send: LawTrace.Send) -> String { send.hasTag ? "there" : "missing" }
-
-    private func urlDifference(_ came: String, _ expected: String) -> LawViolation? {
-        if came == expected { return nil }
-        let violation = different("the URL", expected, came)
-        if !permissions.mayChange(.url) { return violation }
-        if permissions.kinds.contains(.url) { return nil }
-        // Whatever is added or replaced around it, the request's own path and query stay byte for byte.
-        let (path, items) = Self.parts(of: expected)
-        let (newPath, newItems) = Self.parts(of: came)
-        if !newPath.contains(path) { return violation }
-        var rest = newItems[...]
-        for item in items {
-            guard let index = rest.firstIndex(of: item) else { return violation }
-            rest = rest[(index + 1)...]
-        }
-        return nil
-    }
-
-    /// The path after the base URL, and the items of the query.
-    private static func parts(of url: String) -> (String, [Substring]) {
-        let halves = url.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        let path =
-            halves[0].split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false).dropFirst(3).first ?? ""
-        let own = path.hasPrefix("v1/") ? path.dropFirst(3) : path
-        let query = halves.count == 2 ? halves[1].split(separator: "&", omittingEmptySubsequences: true) : []
-        return (String(own), query)
-    }
-
-    private func headerDifference(_ came: HTTPHeaders, _ expected: HTTPHeaders) -> LawViolation? {
-        var names: [HTTPHeaderName] = []
-        for field in Array(expected) + Array(came) where !names.contains(field.name) { names.append(field.name) }
-        for name in names where !permissions.mayChange(name) {
-            let (before, after) = (Self.values(expected, name), Self.values(came, name))
-            if before != after { return different("the field \(name)", text(before), text(after)) }
-        }
-        return nil
-    }
-
-    static func values(_ headers: HTTPHeaders, _ name: HTTPHeaderName) -> [String] {
-        headers.filter { $0.name == name }.map { "\($0.value.debugDescription)\($0.isSensitive ? " (sensitive)" : "")" }
-    }
-
-    // MARK: Results
-
-    func difference(of came: LawTrace, from expected: LawTrace) -> LawViolation? {
-        // A stored response has its own end.
-        if came.sends.isEmpty, permissions.mayRespond { return nil }
-        switch (expected.outcome, came.outcome) {
-        case (.endless, _): return nil
-        case (_, .endless):
-            return LawViolation(expected: "\(expected.outcome)", came: "\(came.outcome)")
-        case (.response(let before), .response(let after)):
-            if permissions.kinds.contains(.response) { return nil }
-            let (sent, plain) = (came.sends.last, expected.sends.last)
-            return responseDifference(
-                after, before, sent: sent?.http.urlText, isSameRequest: sent != nil && sent?.image == plain?.image)
-        case (.response(let response), .failure(let error)):
-            // A filter may reject a response, but cancels nothing.
-            let isRejection = response.status >= 400 || permissions.kinds.contains(.error)
-            if isRejection, !error.isCancellation { return nil }
-            return LawViolation(expected: "\(expected.outcome)", came: "\(error)")
-        case (.failure(let error), .response(let response)):
-            // A stored response can replace a failure, but not a cancellation.
-            if permissions.mayRespond, !error.isCancellation { return nil }
-            return LawViolation(expected: LawTrace.name(of: error), came: "a response with status \(response.status)")
-        case (.failure(let before), .failure(let after)):
-            if before.isCancellation != after.isCancellation {
-                return LawViolation(expected: "\(expected.outcome)", came: "\(type(of: after)): \(after)")
-            }
-            if permissions.kinds.contains(.error) || before.isCancellation { return nil }
-            return errorDifference(after, before)
-        }
-    }
-
-    private func errorDifference(_ came: any Error, _ expected: any Error) -> LawViolation? {
-        let (before, after) = (LawTrace.name(of: expected), LawTrace.name(of: came))
-        if before != after { return LawViolation(expected: "the error \(before)", came: after) }
-        guard let old = expected as? ErrandError, let new = came as? ErrandError else { return nil }
-        if old.message != new.message { return different("the error's message", old.message, new.message) }
-        if old.response?.status != new.response?.status {
-            return different("the error's response", "\(old.response?.status ?? 0)", "\(new.response?.status ?? 0)")
-        }
-        return nil
-    }
-
-    private func responseDifference(
-        _ came: LawTrace.Response, _ expected: LawTrace.Response, sent url: String?, isSameRequest: Bool
-    ) -> LawViolation? {
-        // A response that the filter stored or validated can be another one.
-        if !isSameRequest, permissions.mayRespond { return nil }
-        let parts = [
-            ("the status", "\(expected.status)", "\(came.status)"),
-            ("the URL", permissions.mayChange(.url) ? url ?? expected.url : expected.url, came.url),
-            ("the HTTP version", expected.version ?? "nil", came.version ?? "nil"),
-            ("the source", expected.source, came.source),
-        ]
-        for (name, before, after) in parts where before != after { return different(name, before, after) }
-        var names: [HTTPHeaderName] = []
-        for field in expected.headers where !names.contains(field.name) { names.append(field.name) }
-        for name in names {
-            let (before, after) = (Self.values(expected.headers, name), Self.values(came.headers, name))
-            if before != after { return different("the field \(name)", text(before), text(after)) }
-        }
-        if expected.body != came.body { return different("the body", text(expected.body), text(came.body)) }
-        if expected.length != came.length {
-            return different("the length of the body", "\(expected.length ?? -1)", "\(came.length ?? -1)")
-        }
-        return nil
-    }
-
-    // MARK: Texts
-
-    private func different(_ name: String, _ expected: String, _ came: String) -> LawViolation {
-        LawViolation(expected: "\(name): \(expected)", came: came)
-    }
-
-    private func text(_ values: [String]) -> String { values.isEmpty ? "none" : values.joined(separator: ", ") }
-
-    private func text(_ data: Data?) -> String {
-        guard let data else { return "none" }
-        return data.isEmpty ? "no bytes" : String(decoding: data.prefix(200), as: UTF8.self).debugDescription
     }
 }

@@ -2,7 +2,7 @@ public import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// Something a filter must leave as it was, tested with random exchanges that run with the filter and without it.
+/// A rule about what a filter must not change, tested with random exchanges that run with the filter and without it.
 ///
 /// ``FilterConformance/cases(for:effects:secrets:laws:knownLimitations:within:gracePeriod:)`` includes every law, so
 /// you don't need to call this type. If a law fails, the failure contains a test with the simplest exchange that breaks
@@ -35,15 +35,16 @@ public struct FilterLaw: Sendable, CustomStringConvertible {
         (self.needsTwo, self.exchanges, self.judge) = (needsTwo, exchanges, judge)
     }
 
-    /// All laws, in the order in which they run.
+    /// All laws of filters, in the order in which they run.
     public static let all = [
-        request, distinction, count, response, bystanders, concurrency, time, release, separation, recovery,
+        request, distinction, coding, count, repetition, response, bystanders, concurrency, time, release, separation,
+        history, coherence, recovery,
     ]
 
-    /// The name.
+    /// The name of the law.
     public var description: String { name }
 
-    /// Plays exchanges with a filter and without it, and throws ``ConformanceFailure`` if the filter breaks the law.
+    /// Sends exchanges with a filter and without it, and throws ``ConformanceFailure`` if the filter breaks the law.
     ///
     /// - Parameters:
     ///   - make: Creates a filter that doesn't share state with another one.
@@ -59,25 +60,21 @@ public struct FilterLaw: Sendable, CustomStringConvertible {
     }
 }
 
-/// How thoroughly a suite tests the laws.
-///
-/// ```swift
-/// FilterConformance.cases(for: { MyFilter() }, laws: LawOptions(rounds: 10_000, seed: 7))
-/// ```
+/// How thoroughly a conformance suite tests its laws.
 public struct LawOptions: Sendable {
     /// The number of random exchanges for most laws. Defaults to 100. 0 leaves the laws out.
     public var rounds: Int
-    /// The longest time for all laws of a plugin. Defaults to one minute.
+    /// The longest time for all laws of one plugin. Defaults to one minute.
     public var budget: Duration
-    /// Determines the random exchanges. Defaults to 1, so a failure repeats.
+    /// The number that determines the random exchanges. Defaults to 1, so a failure repeats.
     public var seed: UInt64
 
-    /// Creates options.
+    /// Creates options. Every argument has the default of its property.
     public init(rounds: Int = 100, budget: Duration = .seconds(60), seed: UInt64 = 1) {
         (self.rounds, self.budget, self.seed) = (rounds, budget, seed)
     }
 
-    /// Leaves the laws out.
+    /// Options that leave the laws out.
     public static let off = LawOptions(rounds: 0)
 }
 
@@ -99,10 +96,15 @@ struct LawBench: Sendable {
 
     func control() -> LawRun { LawRun(nil, patience: patience, bench: filters) }
 
-    func subject() throws -> (run: LawRun, permissions: Permissions) {
+    /// - Parameter date: The date of the agent's clock at the beginning.
+    /// - Parameter outside: Filters of the suite before the filter.
+    func subject(
+        date: Date? = nil, outside: [any Filter] = []
+    ) throws -> (run: LawRun, permissions: Permissions) {
         let filter = try filters.make()
         let traits = filter.lawTraits(for: LawRequest(LawCall(LawExchange())))
-        return (LawRun(filter, patience: patience, bench: filters), Permissions(effects, traits: traits))
+        let run = LawRun(filter, outside: outside, patience: patience, bench: filters, date: date)
+        return (run, Permissions(effects, traits: traits))
     }
 
     /// A call without the filter, and the same with it.

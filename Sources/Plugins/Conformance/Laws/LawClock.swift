@@ -5,8 +5,11 @@ import Synchronization
 
 /// The agent's clock in a run of a law. It moves on to the next sleeper when nothing else happens.
 final class LawClock: TimeSource {
-    private let manual = ManualTimeSource()
+    private let manual: ManualTimeSource
     private let steps = Atomic(0)
+
+    /// - Parameter date: The date at the beginning. Defaults to one in 2001.
+    init(date: Date? = nil) { manual = date.map { ManualTimeSource(date: $0) } ?? ManualTimeSource() }
 
     var now: ContinuousClock.Instant { manual.now }
     var date: Date { manual.date }

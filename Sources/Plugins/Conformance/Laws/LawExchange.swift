@@ -1,70 +1,72 @@
 public import Errand
 import ErrandEssentials
 
-/// A call of a ``FilterLaw``: a request, what the server does, and how the caller reads.
+/// A random call that a ``FilterLaw`` makes: its request, the server's replies, and how the caller reads the response.
 ///
 /// A failure of a law prints the exchange as Swift code.
 public struct LawExchange: Sendable, Hashable {
-    /// When a caller cancels.
+    /// The moment at which a caller cancels its call.
     public enum Cancellation: String, Sendable, Hashable {
-        /// While the server has the request.
+        /// The caller cancels while the server has the request.
         case onTheWire
-        /// After the head of the response, in the middle of its body.
+        /// The caller cancels after the head of the response, in the middle of its body.
         case whileReading
     }
 
-    /// The method.
+    /// The method of the request.
     public var method: HTTPMethod
-    /// The absolute URL.
+    /// The absolute URL of the request.
     public var url: String
-    /// The fields of the request.
+    /// The header fields of the request.
     public var headers: HTTPHeaders
     /// The body of the request.
     public var body: LawBody
-    /// Whether the caller wants a stream.
+    /// Whether the caller wants the response as a stream.
     public var isStreamed: Bool
-    /// The timeout of an attempt.
+    /// The longest time without activity within an attempt. Nil for the agent's default.
     public var timeout: Duration?
-    /// The deadline of the call.
+    /// The time limit of the whole call. Nil for no limit.
     public var deadline: Duration?
-    /// The priority.
+    /// The priority of the request. Nil for the task's.
     public var priority: RequestPriority?
     /// Whether the request has a tag that the filter doesn't know.
     public var isTagged: Bool
-    /// Whether a check of the request refuses the response.
+    /// Whether a check of the request rejects the response.
     public var isRefused: Bool
     /// Whether the caller drops a stream without reading it.
     public var isDropped: Bool
-    /// When the caller cancels.
+    /// Whether an outer filter sends the request again after a 503.
+    public var isRepeated: Bool
+    /// When the caller cancels the call. Nil if it doesn't.
     public var cancellation: Cancellation?
     /// The replies to the requests of the call; the last one repeats.
     public var replies: [LawReply]
 
-    /// Creates an exchange. Every argument has the plainest value by default.
+    /// Creates an exchange. By default, a plain GET that isn't cancelled and gets a short text.
     public init(
         _ method: HTTPMethod = .get, _ url: String = "https://conformance.example/v1/a", headers: HTTPHeaders = [:],
         body: LawBody = .none, isStreamed: Bool = false, timeout: Duration? = nil, deadline: Duration? = nil,
         priority: RequestPriority? = nil, isTagged: Bool = false, isRefused: Bool = false, isDropped: Bool = false,
-        cancellation: Cancellation? = nil, replies: [LawReply] = [LawReply()]
+        isRepeated: Bool = false, cancellation: Cancellation? = nil, replies: [LawReply] = [LawReply()]
     ) {
         (self.method, self.url, self.headers, self.body) = (method, url, headers, body)
         (self.isStreamed, self.timeout, self.deadline, self.priority) = (isStreamed, timeout, deadline, priority)
         (self.isTagged, self.isRefused, self.isDropped) = (isTagged, isRefused, isDropped)
-        (self.cancellation, self.replies) = (cancellation, replies)
+        (self.isRepeated, self.cancellation, self.replies) = (isRepeated, cancellation, replies)
     }
 
     func reply(to send: Int) -> LawReply { replies[min(send, replies.count) - 1] }
 }
 
-/// The body of a request or a response.
+/// The body of a request or a response in a ``LawExchange``.
 public enum LawBody: Sendable, Hashable {
-    /// No body.
+    /// The message doesn't have a body.
     case none
-    /// Text in memory.
+    /// The body is a text in memory.
     case text(String)
-    /// A stream of chunks. A request body can be read again if `isReplayable` is true.
+    /// The body is a stream of chunks. A request body can be read again if `isReplayable` is true.
     case stream([String], isReplayable: Bool = false)
-    /// A response whose second chunk only comes after the caller has received the first.
+    /// The body of a response whose second chunk only arrives after the caller has received the first.
     case awaitedStream([String])
 
     var text: String {
@@ -76,17 +78,17 @@ public enum LawBody: Sendable, Hashable {
     }
 }
 
-/// A server's reaction to a request.
+/// A server's reply to a request of a ``LawExchange``.
 public struct LawReply: Sendable, Hashable {
-    /// The status.
+    /// The status of the response.
     public var status: Int
-    /// The fields of the response.
+    /// The header fields of the response.
     public var headers: HTTPHeaders
     /// The body of the response.
     public var body: LawBody
     /// How long the server takes, by the agent's clock.
     public var delay: Duration
-    /// An error of the transport in place of a response, or in the middle of a streamed body.
+    /// An error that the transport throws, instead of a response or in the middle of a streamed body. Nil for no error.
     public var failure: ErrandError.Code?
 
     /// Creates a reply. The default is a short text with the status 200.
@@ -96,6 +98,17 @@ public struct LawReply: Sendable, Hashable {
     ) {
         (self.status, self.headers, self.body, self.delay) = (status, headers, body, delay)
         self.failure = failure
+    }
+}
+
+extension LawReply {
+    /// Returns a 304 if a filter asks whether the entity tag that it knows is still valid.
+    func validating(_ request: HTTPRequest, of exchange: LawExchange) -> LawReply {
+        guard failure == nil, status == 200, request.method == .get || request.method == .head,
+            let tag = headers[.entityTag], !exchange.headers.contains(.ifNoneMatch),
+            request.headers.values(of: .ifNoneMatch).contains(where: { $0.contains(tag) })
+        else { return self }
+        return LawReply(304, headers: headers, body: .none, delay: delay)
     }
 }
 
@@ -117,6 +130,7 @@ extension LawExchange: CustomStringConvertible {
         if isTagged { parts.append("isTagged: true") }
         if isRefused { parts.append("isRefused: true") }
         if isDropped { parts.append("isDropped: true") }
+        if isRepeated { parts.append("isRepeated: true") }
         if let cancellation { parts.append("cancellation: .\(cancellation)") }
         if replies != plain.replies {
             parts.append("replies: [\(replies.map(\.description).joined(separator: ", "))]")

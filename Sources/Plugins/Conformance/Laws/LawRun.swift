@@ -5,17 +5,21 @@ import Synchronization
 
 /// An agent with a filter, or without one, over a server that plays exchanges.
 final class LawRun: Sendable {
-    let clock = LawClock()
+    let clock: LawClock
     private let agent: NetworkAgent
     private let server: LawServer
     let patience: Duration
 
-    init(_ filter: (any Filter)?, accessories: [any Accessory] = [], patience: Duration, bench: FilterBench) {
+    init(
+        _ filter: (any Filter)?, outside: [any Filter] = [], accessories: [any Accessory] = [], patience: Duration,
+        bench: FilterBench, date: Date? = nil
+    ) {
         self.patience = patience
+        clock = LawClock(date: date)
         server = LawServer(clock)
         var configuration = AgentConfiguration(baseURL: FilterBench.origin + "/v1")
         configuration.timeout = .seconds(1_000_000)
-        configuration.filters = [LawProbe(.call)] + (filter.map { [$0] } ?? []) + [LawProbe(.wire)]
+        configuration.filters = [LawProbe(.call)] + outside + (filter.map { [$0] } ?? []) + [LawProbe(.wire)]
         configuration.accessories = [LawEvents(clock)] + accessories
         agent = NetworkAgent(configuration: configuration, transport: server, time: clock)
     }
@@ -45,6 +49,34 @@ final class LawRun: Sendable {
         driver.cancel()
         task.cancel()
         return call
+    }
+
+    /// Reports messages of a stream to the accessories.
+    func report(_ messages: [String]) async {
+        let handle = agent.start(ActivityKind.stream, options: CallOptions(), completion: nil) { activity in
+            for (index, text) in messages.enumerated() {
+                let data = Data(text.utf8)
+                activity.report { limit in
+                    StreamMessage(
+                        index.isMultiple(of: 2) ? .received : .sent, isText: true, Data(data.prefix(limit)),
+                        length: data.count)
+                }
+            }
+        }
+        _ = await handle.result
+    }
+
+    /// Starts a call that ends by itself or by the cancellation of the task. Time stands still for it.
+    func launch(_ call: LawCall) -> Task<Void, Never> {
+        let start = Gate(isOpen: call.cancelledBefore == nil)
+        let task = Task { [agent] in
+            if !start.isOpen { try? await start.wait() }
+            let outcome = await Self.outcome(of: call, on: agent)
+            call.note { $0.outcome = outcome }
+        }
+        call.canBeCancelled { task.cancel() }
+        start.open()
+        return task
     }
 
     private static func outcome(of call: LawCall, on agent: NetworkAgent) async -> LawTrace.Outcome {
@@ -106,10 +138,26 @@ final class LawCall: Sendable {
 
     /// Whether an equal call runs at the same time.
     let isShared: Bool
+    /// The users whom a filter outside of the tested one assigns the call to.
+    let users: [UserMark]
+    /// Further fields of 1xx responses and trailers.
+    let notices: HTTPHeaders
+    /// Opens when the server may respond.
+    let gate: Gate?
+    /// The stage in which the task is cancelled, just before it enters the filter.
+    let cancelledBefore: FilterStages?
 
-    init(_ exchange: LawExchange, isShared: Bool = false) { (self.exchange, self.isShared) = (exchange, isShared) }
+    init(
+        _ exchange: LawExchange, isShared: Bool = false, users: [UserMark] = [], notices: HTTPHeaders = [:],
+        heldBy gate: Gate? = nil, cancelledBefore stage: FilterStages? = nil
+    ) {
+        (self.exchange, self.isShared, self.users, self.notices) = (exchange, isShared, users, notices)
+        (self.gate, cancelledBefore) = (gate, stage)
+    }
 
     var trace: LawTrace { state.withLock { $0.trace } }
+
+    var isCancelled: Bool { state.withLock { $0.isCancelling } }
 
     func canBeCancelled(by cancel: @escaping @Sendable () -> Void) {
         let isCancelling = state.withLock { state in
@@ -155,11 +203,11 @@ final class LawCall: Sendable {
 
 struct WeakSource: Sendable { weak let source: LawSource? }
 
-private enum LawCallTag: TagKey {
+enum LawCallTag: TagKey {
     static var defaultValue: LawSendTag? { nil }
 }
 
-private struct LawSendTag: Sendable {
+struct LawSendTag: Sendable {
     let call: LawCall
     let number: Int
 }
@@ -210,7 +258,9 @@ struct LawRequest: Request {
 
 /// The chunks of a body, which can wait for its reader, or end with a failure.
 final class LawSource: HTTPBodySource {
-    private let chunks: [String]
+    private let pieces: [Data]
+    /// The number of pieces of the first chunk.
+    private let firstCount: Int
     private let failure: ErrandError.Code?
     private let call: LawCall
     private let isAwaiting: Bool
@@ -221,27 +271,36 @@ final class LawSource: HTTPBodySource {
         _ chunks: [String], of call: LawCall, failure: ErrandError.Code? = nil, isAwaiting: Bool = false,
         cancelsAfterFirst: Bool = false
     ) {
-        (self.chunks, self.call, self.failure) = (chunks, call, failure)
+        pieces = chunks.flatMap(Self.cut)
+        firstCount = chunks.first.map { Self.cut($0).count } ?? 1
+        (self.call, self.failure) = (call, failure)
         (self.isAwaiting, self.cancelsAfterFirst) = (isAwaiting, cancelsAfterFirst)
     }
 
     func nextChunk() async throws -> Data? {
         let index = index.add(1, ordering: .relaxed).oldValue
-        if index > 0, isAwaiting { try await call.isReading.wait(within: .seconds(3_600)) }
-        if index > 0, cancelsAfterFirst {
+        if index >= firstCount, isAwaiting { try await call.isReading.wait(within: .seconds(3_600)) }
+        if index >= firstCount, cancelsAfterFirst {
             call.cancel()
             try await Gate().wait(within: .seconds(3_600))
         }
-        if index < chunks.count { return Data(chunks[index].utf8) }
+        if index < pieces.count { return pieces[index] }
         if let failure { throw ErrandError(failure, "conformance") }
         return nil
+    }
+
+    /// Cut within the first character of several bytes, as a network does.
+    private static func cut(_ chunk: String) -> [Data] {
+        let bytes = Data(chunk.utf8)
+        guard let index = bytes.firstIndex(where: { $0 >= 0x80 }) else { return [bytes] }
+        return [Data(bytes[...index]), Data(bytes[(index + 1)...])]
     }
 
     func cancel() {}
 }
 
 /// Plays the replies of exchanges.
-final class LawServer: Transport {
+final class LawServer: ConnectingTransport {
     let running = Atomic(0)
     /// Requests that wait for the clock.
     let delayed = Atomic(0)
@@ -269,8 +328,9 @@ final class LawServer: Transport {
             trace.isReached = true
         }
         options.report(.progress(TransferProgress(sent: Int64(body.count))))
-        options.report(.informational(status: 103, headers: [.link: "</style>; rel=preload"]))
-        let reply = exchange.reply(to: tag.number)
+        options.report(.informational(status: 103, headers: [.link: "</style>; rel=preload"] + call.notices))
+        try await call.gate?.wait(within: .seconds(3_600))
+        let reply = exchange.reply(to: tag.number).validating(request, of: exchange)
         if reply.delay > .zero {
             delayed.add(1, ordering: .relaxed)
             defer { delayed.subtract(1, ordering: .relaxed) }
@@ -295,8 +355,12 @@ final class LawServer: Transport {
         }
         options.report(
             .progress(TransferProgress(sent: Int64(body.count), received: Int64(reply.body.text.utf8.count))))
-        options.report(.trailers(["X-Law-A": "trailer"]))
+        options.report(.trailers(["X-Law-A": "trailer"] + call.notices))
         return response
+    }
+
+    func connect(for request: HTTPRequest, options: TransportOptions) async throws -> any ByteConnection {
+        throw ErrandError(.transportUnavailable, "conformance")
     }
 
     /// Returns only if others still wait for the transfer.
@@ -317,36 +381,9 @@ final class LawServer: Transport {
     }
 }
 
-/// Records what passes the filter, stages work and adds a check.
-final class LawProbe: Filter {
-    let stages: FilterStages
-
-    init(_ stages: FilterStages) { self.stages = stages }
-
-    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-        guard let call = (exchange.request as? LawRequest)?.call else { return try await next(exchange) }
-        let name = stages == .call ? "outside" : "inside"
-        exchange.whenAccepted {
-            call.note { $0.work.append("\(name) committed") }
-        } otherwise: {
-            call.note { $0.work.append("\(name) discarded") }
-        }
-        exchange.checks.add(ResponseCheck("law \(name)") { _ in call.note { $0.work.append("\(name) checked") } })
-        if stages == .call { return try await next(exchange) }
-        let number = call.state.withLock { state in
-            let send = LawTrace.Send(
-                http: exchange.http, body: nil, timeout: exchange.timeout, isStreamed: exchange.delivery == .stream,
-                priority: exchange.priority, hasTag: exchange.tags[BenchTag.self] != nil,
-                isTrusted: exchange.isTrusted)
-            state.trace.sends.append(send)
-            return state.trace.sends.count
-        }
-        var exchange = exchange
-        exchange.tags[LawCallTag.self] = LawSendTag(call: call, number: number)
-        do { return try await next(exchange) } catch {
-            call.note { $0.sends[number - 1].failure = LawTrace.name(of: error) }
-            throw error
-        }
+extension HTTPHeaders {
+    fileprivate static func + (fields: HTTPHeaders, others: HTTPHeaders) -> HTTPHeaders {
+        HTTPHeaders(Array(fields) + Array(others))
     }
 }
 

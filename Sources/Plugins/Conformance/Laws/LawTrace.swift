@@ -12,7 +12,13 @@ struct LawTrace: Sendable {
         var priority: RequestPriority
         var hasTag: Bool
         var isTrusted: Bool
+        /// Whether a task-local value from outside the filter is there.
+        var hasTaskValue = true
+        /// Whether the transport can open connections for other protocols.
+        var connects = true
         var failure: String?
+        var begin = Moment()
+        var end = Moment()
 
         var origin: String {
             "\(http.url.scheme ?? "")://\(http.host ?? "")\(http.url.port.map { ":\($0)" } ?? "")"
@@ -23,6 +29,12 @@ struct LawTrace: Sendable {
             let text = body.map { String(decoding: $0, as: UTF8.self) } ?? ""
             return "\(http.method) \(http.urlText)\n\(fields.joined(separator: "\n"))\n\n\(text)"
         }
+    }
+
+    /// A time by the clock of the system and by that of the agent.
+    struct Moment: Sendable {
+        var real = ContinuousClock.now
+        var time = ContinuousClock.now
     }
 
     struct Response: Sendable {
@@ -49,6 +61,8 @@ struct LawTrace: Sendable {
     /// The work that other filters staged, and their checks.
     var work: [String] = []
     var elapsed = Duration.zero
+    /// Whether the call has come to the filters.
+    var isBegun = false
     var isReached = false
 }
 

@@ -48,7 +48,8 @@ enum LawVocabulary {
     static let queryItems = [
         "a=1", "a=2", "b", "b=", "c=x+y", "c=x%2By", "c=x%20y", "d=%26", "e=%3D", "f=a=b", "g=%C3%A4", "h=%25",
         "i=a/b?",
-        "j[]=1", "k=%5B%5D", "l=12:30,4", "", "m=%23", "n=%2F", "o=%7E",
+        "j[]=1", "k=%5B%5D", "l=12:30,4", "", "m=%23", "n=%2F", "o=%7E", "p=http://a.example/b",
+        "q=https%3A%2F%2Fa.example%2F%3Fb%3D1", "r=//a.example:80/?b",
     ]
     static let texts = [
         "law", "a", "b", "{\"law\":1.0}", "ä\u{0}\r\n", "{\"law\":[1,{\"b\":null}]}", "a=1&b=%20", "<a/>",
@@ -66,6 +67,18 @@ enum LawVocabulary {
     static let statuses = [
         201, 202, 203, 204, 205, 206, 226, 300, 304, 400, 401, 403, 404, 405, 408, 409, 410, 412, 413, 418, 422, 425,
         429, 451, 500, 501, 502, 503, 504,
+    ]
+    /// Statuses on which filters act.
+    static let decisiveStatuses = [
+        200, 201, 202, 204, 206, 304, 400, 401, 403, 404, 408, 409, 410, 412, 422, 425, 429, 500, 502, 503, 504,
+    ]
+    /// Further values of fields that are lists (RFC 9110, section 5.3).
+    static let secondValues: [(HTTPHeaderName, String)] = [
+        (.cacheControl, "private"), (.vary, "X-Law-B"), (.link, "</law/2>; rel=prev"), (.warning, "299 - law"),
+        (.wwwAuthenticate, "Bearer realm=\"law\""), (.contentLanguage, "fr"), (.allow, "HEAD"), (.via, "1.1 a"),
+        (.via, "1.1 b"), ("Server-Timing", "a"), ("Server-Timing", "b"), ("Preference-Applied", "a"),
+        ("Preference-Applied", "b"), ("X-Law-A", "1"), ("X-Law-A", "2"), ("Deprecation", "@1"), ("Sunset", "law"),
+        ("Cache-Status", "a"), ("Cache-Status", "b"), ("Alt-Svc", "clear"),
     ]
     /// A type that doesn't promise more than the body keeps.
     static func type(of body: LawBody, _ random: inout LawRandom) -> String {
@@ -121,7 +134,7 @@ extension LawExchange {
         return exchange
     }
 
-    /// A call, sometimes after a good one to the same URL.
+    /// Returns a call, sometimes preceded by a successful call to the same URL.
     static func story(_ random: inout LawRandom) -> [LawExchange] {
         let exchange = Self.random(&random)
         if !random.isTrue(0.3) { return [exchange] }
@@ -165,7 +178,7 @@ extension LawExchange {
         }
     }
 
-    /// Simpler sequences, without an exchange or with a simpler one.
+    /// Returns simpler sequences, each with one exchange fewer or one exchange simplified.
     static func simpler(_ exchanges: [LawExchange], keepsCount: Bool) -> [[LawExchange]] {
         var results: [[LawExchange]] = []
         if !keepsCount, exchanges.count > 1 {
@@ -206,6 +219,7 @@ extension LawExchange {
         add { $0.isTagged = false }
         add { $0.isRefused = false }
         add { $0.isDropped = false }
+        add { $0.isRepeated = false }
         add { $0.cancellation = nil }
         for index in headers.indices {
             add { $0.headers = HTTPHeaders($0.headers.enumerated().filter { $0.offset != index }.map(\.element)) }
@@ -282,6 +296,18 @@ extension LawReply {
         return reply
     }
 
+    /// A reply with a status on which clients act, and with every field of the vocabulary; fields that are lists come
+    /// twice.
+    static func full(_ random: inout LawRandom) -> LawReply {
+        var reply = LawReply(random.pick(LawVocabulary.decisiveStatuses))
+        for (name, value) in LawVocabulary.responseFields where value != "no-store" {
+            if !reply.headers.contains(name) || name == .setCookie { reply.headers.add(name, value) }
+        }
+        for (name, value) in LawVocabulary.secondValues { reply.headers.add(name, value) }
+        if [204, 304].contains(reply.status) { reply.body = .none }
+        return reply
+    }
+
     var simpler: [LawReply] {
         let plain = LawReply()
         var results: [LawReply] = []
@@ -304,6 +330,16 @@ extension LawReply {
             add { $0.body = .awaitedStream(["a", "b"]) }
         }
         return results
+    }
+}
+
+extension LawExchange {
+    /// Redirects the first request, sometimes to another origin.
+    mutating func redirect(_ random: inout LawRandom) {
+        let origin = random.pick([LawVocabulary.origin, LawVocabulary.foreignOrigins[0]])
+        let location: HTTPHeaders = [.location: "\(origin)/v1/there"]
+        replies = [LawReply(method == .get ? random.pick([302, 307]) : 307, headers: location), LawReply()]
+        if case .stream(_, false) = body { body = .text("law") }
     }
 }
 

@@ -1,5 +1,6 @@
 import Errand
 import ErrandEssentials
+import ErrandPlatform
 import ErrandSupport
 import ErrandTesting
 
@@ -8,7 +9,7 @@ extension AccessoryDraft {
 
     /// Calls must end as they do without an accessory.
     private static let calls: [AccessoryDraft] = [
-        AccessoryDraft("every call ends as it does without it") { bench in
+        AccessoryDraft("every call ends the same way as without the accessory") { bench in
             let (accessory, _) = try bench.make()
             let forwarder = BenchForwarder(accessory)
             let (observed, plain) = (bench.agent(forwarder), bench.agent())
@@ -18,7 +19,7 @@ extension AccessoryDraft {
             }
             try bench.expectNoFlood(forwarder)
         },
-        AccessoryDraft("it reports nothing of its own") { bench in
+        AccessoryDraft("the accessory doesn't cause events itself") { bench in
             let (accessory, _) = try bench.make()
             for scene in BenchScene.steady {
                 // If one accessory requests bodies, all of them receive bodies.
@@ -34,7 +35,7 @@ extension AccessoryDraft {
                 try bench.filters.equal(came, expected, "the events of a call (\(scene.rawValue))")
             }
         },
-        AccessoryDraft("it keeps up with hundreds of activities of several agents") { bench in
+        AccessoryDraft("the accessory works with hundreds of activities of several agents") { bench in
             let (accessory, _) = try bench.make()
             let forwarder = BenchForwarder(accessory)
             let agents = [bench.agent(forwarder), bench.agent(forwarder)]
@@ -48,7 +49,7 @@ extension AccessoryDraft {
             try bench.filters.expect(
                 wrong.isEmpty, "200 responses", came: "\(wrong.count) other outcomes, such as \(wrong.first ?? "")")
         },
-        AccessoryDraft("it keeps up with all that may happen at the same time") { bench in
+        AccessoryDraft("the accessory works with all kinds of calls at the same time") { bench in
             let (accessory, _) = try bench.make()
             let forwarder = BenchForwarder(accessory)
             let (observed, plain) = (bench.agent(forwarder), bench.agent())
@@ -65,7 +66,7 @@ extension AccessoryDraft {
             }
             try bench.expectNoFlood(forwarder)
         },
-        AccessoryDraft("it receives events on many threads at the same time") { bench in
+        AccessoryDraft("the accessory accepts events on many threads at the same time") { bench in
             let (accessory, _) = try bench.make()
             let forwarder = BenchForwarder(accessory, keepsEvents: true)
             let agent = bench.agent(forwarder)
@@ -84,7 +85,7 @@ extension AccessoryDraft {
             let end = await BenchScene.good.play(on: agent)
             try bench.filters.expect(end.hasPrefix("200"), "a later call that ends with 200", came: end)
         },
-        AccessoryDraft("it survives an end that comes twice") { bench in
+        AccessoryDraft("the accessory accepts an end that is reported twice") { bench in
             let (accessory, _) = try bench.make()
             let (observed, plain) = (bench.agent(BenchForwarder(accessory, .endsTwice)), bench.agent())
             for scene in [BenchScene.good, .lost, .redirected, .good] {
@@ -96,19 +97,19 @@ extension AccessoryDraft {
 
     /// The use of threads the accessory doesn't own.
     private static let threads: [AccessoryDraft] = [
-        AccessoryDraft("it does not block the thread of an event") { bench in
+        AccessoryDraft("the accessory doesn't block the thread of an event") { bench in
             guard let worst = try await measured(bench).worst({ $0.blocked }) else { return }
             try bench.filters.expect(
                 worst.median < ThreadUse.most.blocked, "less than 0.8 ms of waiting in each event",
                 came: "\(worst.median) in \(worst.name)")
         },
-        AccessoryDraft("it leaves the processor to others") { bench in
+        AccessoryDraft("the accessory doesn't keep the processor busy") { bench in
             guard let worst = try await measured(bench).worst({ $0.worked }) else { return }
             try bench.filters.expect(
                 worst.median < ThreadUse.most.worked, "less than 5 ms of work in each event",
                 came: "\(worst.median) in \(worst.name)")
         },
-        AccessoryDraft("an activity waits for no other in it") { bench in
+        AccessoryDraft("the accessory doesn't make an activity wait for another") { bench in
             let (accessory, _) = try bench.make()
             let source = BenchForwarder(BenchWitness(), keepsEvents: true)
             let agent = bench.agent(source)
@@ -141,7 +142,7 @@ extension AccessoryDraft {
                 _ = try await bench.filters.becomes { isGone.value > 0 }
             }
         },
-        AccessoryDraft("a task that it starts ends after the call") { bench in
+        AccessoryDraft("a task that the accessory starts ends after the call") { bench in
             let agent = bench.agent(BenchForwarder(try bench.make().0))
             let trail = try await FilterDraft.followed {
                 for scene in BenchScene.allCases where scene != .detached { _ = await scene.play(on: agent) }
@@ -168,20 +169,20 @@ extension AccessoryDraft {
 
 extension AccessoryDraft {
     static let memory: [AccessoryDraft] = [
-        AccessoryDraft("it asks for a bounded copy of bodies") { bench in
+        AccessoryDraft("the accessory requests copies of at most 64 MiB of each body") { bench in
             let limit = try bench.make().0.maximumBodyBytes
             try bench.filters.expect((0...(64 << 20)).contains(limit), "64 MiB at most", came: "\(limit) bytes")
         },
-        AccessoryDraft("it keeps no activity after its end") { bench in
+        AccessoryDraft("the accessory releases each activity after its end") { bench in
             let (accessory, _) = try bench.make()
             try await keepsNone(bench, accessory, BenchForwarder(accessory), "an activity that stays in memory")
         },
-        AccessoryDraft("it keeps no activity whose end is missing, and serves the next") { bench in
+        AccessoryDraft("the accessory releases an activity whose end is never reported") { bench in
             let (accessory, _) = try bench.make()
             let forwarder = BenchForwarder(accessory, .withoutEnds)
             try await keepsNone(bench, accessory, forwarder, "an activity still waiting for its end")
         },
-        AccessoryDraft("it keeps nothing of the activities that are over") { bench in
+        AccessoryDraft("the accessory's memory doesn't grow with finished activities") { bench in
             for scene in [BenchScene.good, .lost, .redirected, .noted] {
                 let grown = try await growth(bench) { _, agent in _ = await scene.play(on: agent) }
                 guard let grown else { continue }
@@ -190,17 +191,19 @@ extension AccessoryDraft {
                     came: "\(grown) bytes more with each (\(scene.rawValue))")
             }
         },
-        AccessoryDraft("what it keeps for each URL, host, label or body has a bound") { bench in
+        AccessoryDraft("the accessory's memory for URLs, hosts, labels and bodies is bounded") { bench in
             let filler = String(repeating: "conformance/", count: 40)
             let grown = try await growth(bench) { index, agent in
                 let request =
-                    switch index % 4 {
+                    switch index % 5 {
                     case 0: BenchRequest(path: "\(index)/\(filler)items")
                     case 1: BenchRequest(path: "https://h\(index).conformance.example/items")
                     case 2: BenchRequest(headers: ["X-Conformance-Trace": "\(index) \(filler)"])
+                    // Redirected to an address that no other call is redirected to.
+                    case 3: BenchRequest(path: "\(index)/\(filler)redirected")
                     default: BenchRequest(method: .post, body: .text("\(index) \(filler)"))
                     }
-                let options = CallOptions(label: index % 4 == 2 ? "label \(index) of \(filler)" : nil)
+                let options = CallOptions(label: index % 5 == 2 ? "label \(index) of \(filler)" : nil)
                 _ = try? await agent.send(request, options: options).value.status
             }
             guard let grown else { return }
@@ -208,7 +211,7 @@ extension AccessoryDraft {
                 expected: "a bound of ten thousand entries, or of bytes", came: "\(grown) bytes more with each activity"
             )
         },
-        AccessoryDraft("agent, transport and accessory go when they are released") { bench in
+        AccessoryDraft("the accessory doesn't keep itself or its agent alive") { bench in
             let (transport, accessory) = try await released(bench)
             let isGone = try await bench.filters.becomes { transport.value == nil }
             try bench.filters.expect(
@@ -221,12 +224,12 @@ extension AccessoryDraft {
 
     /// The text an accessory writes, and its descriptions.
     static let writing: [AccessoryDraft] = [
-        AccessoryDraft("no secret is in what it writes") { bench in
+        AccessoryDraft("the accessory's output contains no secret") { bench in
             let (accessory, output) = try bench.make()
             try await playWithSecrets(bench, accessory)
             try check(bench, try await output(), "an output")
         },
-        AccessoryDraft("no secret is in what describes it") { bench in
+        AccessoryDraft("the accessory's description contains no secret") { bench in
             let (accessory, _) = try bench.make()
             try await playWithSecrets(bench, accessory) {
                 var dumped = ""

@@ -84,6 +84,7 @@ struct AccessoryBench: Sendable {
 
     func expectNoFlood(_ forwarder: BenchForwarder) throws {
         try filters.expect(
-            !forwarder.isFlooded, "events that don't each cause another one", came: "2,000 events of one activity")
+            !forwarder.isFlooded, "an accessory that doesn't answer every event with another event",
+            came: "2,000 events of one activity")
     }
 }

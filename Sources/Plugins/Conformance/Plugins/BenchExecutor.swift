@@ -1,3 +1,4 @@
+import ErrandPlatform
 import ErrandSupport
 import ErrandTesting
 import Synchronization

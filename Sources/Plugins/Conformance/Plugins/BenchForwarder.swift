@@ -31,6 +31,7 @@ final class BenchForwarder: Accessory {
 
     var maximumBodyBytes: Int { accessory.maximumBodyBytes }
     var observesMessages: Bool { accessory.observesMessages }
+    func observesNotes(of kind: ActivityKind) -> Bool { accessory.observesNotes(of: kind) }
     var isListening: Bool { accessory.isListening }
     var events: [Event] { state.read { $0.events } }
 

@@ -73,7 +73,7 @@ extension FilterDraft {
 
     /// Repeated requests, and waits within a call.
     static let repeats: [FilterDraft] = [
-        FilterDraft("a request that is not idempotent is sent once") { bench in
+        FilterDraft("a request that isn't idempotent is sent once, even if it fails") { bench in
             for method in [HTTPMethod.post, .patch, "CONFORM"] {
                 for ending in unclear {
                     for statuses in [StatusCodes.successful, .any] {
@@ -90,7 +90,7 @@ extension FilterDraft {
                 }
             }
         },
-        FilterDraft("a request that is not idempotent is sent once, however late its response is") { bench in
+        FilterDraft("a request that isn't idempotent is sent once, even if its response is late") { bench in
             for method in [HTTPMethod.post, .patch] {
                 let gate = Gate()
                 let transport = BenchTransport { request, _ in
@@ -109,12 +109,12 @@ extension FilterDraft {
                 try bench.equal(transport.arrivals.count, 1, "how often a \(method) was sent")
             }
         },
-        FilterDraft("it does not wait for a minute unasked") { bench in
+        FilterDraft("the filter doesn't wait a minute unless the server asks for it") { bench in
             for ending in [Ending.status(429, [:]), .status(503, [:]), .status(500, [:])] + unclear.prefix(1) {
                 try await endsItself(bench, ending, within: .seconds(60), "an end within a minute")
             }
         },
-        FilterDraft("it begins no wait that ends after the deadline") { bench in
+        FilterDraft("the filter doesn't start a wait that would end after the deadline") { bench in
             for wait in ["60", "86400", "Sun, 09 Sep 2001 01:48:40 GMT"] {
                 for status in [429, 503] {
                     let ending = Ending.status(status, [.retryAfter: wait])
@@ -123,7 +123,7 @@ extension FilterDraft {
                 }
             }
         },
-        FilterDraft("it does not wait as long as a server asks for, whatever that is") { bench in
+        FilterDraft("the filter limits the wait that a server asks for") { bench in
             let waits = ["86400", "99999999999999999999", "Fri, 31 Dec 9999 23:59:59 GMT", "-1", "1e9", "soon", ""]
             for wait in waits {
                 for status in [429, 503] {
@@ -132,7 +132,7 @@ extension FilterDraft {
                 }
             }
         },
-        FilterDraft("a cancellation ends a wait between attempts, and nothing is sent after it") { bench in
+        FilterDraft("a cancellation ends a wait between attempts, and no attempt follows") { bench in
             for ending in [Ending.status(503, [.retryAfter: "5"]), .status(429, [:])] + unclear.prefix(2) {
                 let (time, probe) = (BenchTime(horizon: .seconds(3_600)), BenchProbe(.call))
                 let transport = BenchTransport { request, index in

@@ -38,6 +38,11 @@ final class BenchTransport: Transport {
     }
 
     var arrivals: [Arrival] { state.read { $0.arrivals } }
+    /// The arrivals that have the tags of their call, or all if a filter has removed the tags.
+    var ownArrivals: [Arrival] {
+        let own = arrivals.filter { $0.tags[BenchOwnTag.self] }
+        return own.isEmpty ? arrivals : own
+    }
     var running: Int { state.read { $0.running } }
 
     /// Releases the arrivals.

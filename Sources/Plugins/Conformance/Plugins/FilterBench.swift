@@ -61,7 +61,7 @@ struct FilterBench: Sendable {
         let (plain, transport) = (BenchTransport(), BenchTransport())
         _ = try await control(request, over: plain)
         _ = try? await agent(transport, filter: filter).send(request, options: CallOptions()).value.status
-        guard let sent = transport.arrivals.first, let expected = plain.arrivals.first else { return [] }
+        guard let sent = transport.ownArrivals.first, let expected = plain.arrivals.first else { return [] }
         var changed: Set<FilterEffect.Kind> = []
         if sent.request.method != expected.request.method { changed.insert(.method) }
         let isElsewhere = sent.request.host != expected.request.host
@@ -114,7 +114,7 @@ struct BenchRequest: Request {
     var headers: HTTPHeaders = [:]
     var body = RequestBody.none
     var delivery = BodyDelivery.data
-    var tags = Tags()
+    var tags = Tags().with(BenchOwnTag.self, true)
     var timeout: Duration?
     var deadline: Duration?
     var priority: RequestPriority?
@@ -150,6 +150,11 @@ final class BenchFault: Error {}
 /// A tag no filter knows.
 enum BenchTag: TagKey {
     static var defaultValue: BenchMark? { nil }
+}
+
+/// Marks the requests of a call. A filter may send copies elsewhere, which lack the tags of the call.
+enum BenchOwnTag: TagKey {
+    static var defaultValue: Bool { false }
 }
 
 /// A class, to find out what keeps it alive.

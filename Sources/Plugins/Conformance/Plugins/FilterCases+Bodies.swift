@@ -20,7 +20,7 @@ extension FilterDraft {
 
     /// Streams in both directions.
     static let bodies: [FilterDraft] = [
-        FilterDraft("a streamed response can be read by its reader") { bench in
+        FilterDraft("a streamed response can be read by the caller") { bench in
             let transport = BenchTransport { request, _ in
                 HTTPResponse(to: request, status: 200, body: stream(of: 50, pulled: Counter()))
             }
@@ -31,7 +31,7 @@ extension FilterDraft {
             }
             try bench.equal(data.count, 50_000, "the bytes of the stream")
         },
-        FilterDraft("a stream is not read ahead of its reader") { bench in
+        FilterDraft("a streamed body isn't read before the caller reads it") { bench in
             let pulled = Counter()
             let transport = BenchTransport { request, _ in
                 HTTPResponse(to: request, status: 200, body: stream(of: 4_000, pulled: pulled))
@@ -43,7 +43,7 @@ extension FilterDraft {
                 count <= 100, "100 of 4,000 chunks at most, before the reader pulls one", came: "\(count) chunks")
             response.body.cancel()
         },
-        FilterDraft("an error in the middle of a stream reaches its reader") { bench in
+        FilterDraft("an error in the middle of a stream reaches the caller") { bench in
             let transport = BenchTransport { request, _ in
                 HTTPResponse(
                     to: request, status: 200,
@@ -56,7 +56,7 @@ extension FilterDraft {
                 return response
             }
         },
-        FilterDraft("a stream that its reader drops is cancelled") { bench in
+        FilterDraft("a stream that the caller drops is cancelled") { bench in
             let cancelled = Counter()
             let transport = BenchTransport { request, _ in
                 HTTPResponse(
@@ -69,7 +69,7 @@ extension FilterDraft {
             try bench.expect(isCancelled, "the transfer to end", came: "a body still in memory")
             withExtendedLifetime(agent) {}
         },
-        FilterDraft("a reader that is cancelled ends the transfer") { bench in
+        FilterDraft("cancelling the task that reads a stream ends the transfer") { bench in
             let (gate, ended, pulled) = (Gate(), Counter(), Counter())
             let transport = BenchTransport { request, _ in
                 let body = HTTPBody(cancel: { ended.increment() }) {
@@ -91,7 +91,7 @@ extension FilterDraft {
             try bench.expect(isEnded, "the transfer to end", came: "a transfer that keeps running")
             _ = await reader.result
         },
-        FilterDraft("a request body that can be read once arrives whole", assuming: [.body]) { bench in
+        FilterDraft("a request body that can be read only once is sent completely", assuming: [.body]) { bench in
             let transport = BenchTransport()
             let body = RequestBody.stream(stream(of: 20, pulled: Counter()))
             do {
@@ -99,9 +99,9 @@ extension FilterDraft {
             } catch {
                 throw ConformanceFailure(expected: "a body that the transport can read", came: "\(error)")
             }
-            try bench.equal(transport.arrivals.map(\.body.count), [20_000], "the bytes that were sent")
+            try bench.equal(transport.ownArrivals.map(\.body.count), [20_000], "the bytes that were sent")
         },
-        FilterDraft("a request body that can be read once is not sent again without its bytes", assuming: [.body]) {
+        FilterDraft("a request body that can be read only once isn't sent again as an empty body", assuming: [.body]) {
             bench in
             for isError in [true, false] {
                 let transport = BenchTransport { request, index in
@@ -112,8 +112,8 @@ extension FilterDraft {
                 let body = RequestBody.stream(stream(of: 20, pulled: Counter()))
                 _ = try? await bench.send(BenchRequest(method: .put, body: body), over: transport)
                 try bench.expect(
-                    transport.arrivals.allSatisfy { $0.body.count == 20_000 }, "20,000 bytes each time",
-                    came: "\(transport.arrivals.map(\.body.count)) bytes")
+                    transport.ownArrivals.allSatisfy { $0.body.count == 20_000 }, "20,000 bytes each time",
+                    came: "\(transport.ownArrivals.map(\.body.count)) bytes")
             }
         },
     ]

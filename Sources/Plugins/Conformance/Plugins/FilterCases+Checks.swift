@@ -5,7 +5,7 @@ import ErrandTesting
 extension FilterDraft {
     /// The requirements of other filters and of the request.
     static let checks: [FilterDraft] = [
-        FilterDraft("the checks of others run, and refuse what they refuse") { bench in
+        FilterDraft("checks of other filters and of the request run, and can reject the response") { bench in
             for refusing in ["none", "request", "outside", "inside"] {
                 let ran = Watched<[String]>([])
                 func check(_ name: String) -> ResponseCheck {
@@ -33,11 +33,12 @@ extension FilterDraft {
                 if refusing != "none" { continue }
                 for name in ["request", "outside", "inside"] {
                     try bench.expect(
-                        ran.read { $0.contains(name) }, "the check of \(name)", came: "none: it was lost or replaced")
+                        ran.read { $0.contains(name) }, "the check of \(name)",
+                        came: "none: it was lost or replaced")
                 }
             }
         },
-        FilterDraft("what others stage is committed or discarded, once") { bench in
+        FilterDraft("work that other filters stage is committed or discarded, once") { bench in
             for isAccepted in [true, false] {
                 let work = Watched<[String]>([])
                 let others = [FilterStages.call, .wire].map { stage in
@@ -62,7 +63,7 @@ extension FilterDraft {
                 try bench.equal(work.read { $0.sorted() }, expected, "the staged work")
             }
         },
-        FilterDraft("a response that the request refuses is not served again") { bench in
+        FilterDraft("a response that the request rejected isn't returned to a later call") { bench in
             for kind in ["status", "check", "decoding"] {
                 let transport = BenchTransport { request, index in
                     let headers: HTTPHeaders = [.contentType: "text/plain"]

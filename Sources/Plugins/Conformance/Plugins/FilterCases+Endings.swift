@@ -4,7 +4,8 @@ import ErrandTesting
 
 extension FilterDraft {
     static let errors: [FilterDraft] = [
-        FilterDraft("an error of the rest of the way passes as it is", assuming: [.error]) { bench in
+        FilterDraft("an error from an inner filter or the transport is rethrown unchanged", assuming: [.error]) {
+            bench in
             for thrown in [
                 BenchError(), BenchFault(), ErrandError(.connectionLost, "cut"), ErrandError(.timedOut, "a"),
             ]
@@ -20,7 +21,7 @@ extension FilterDraft {
                 try bench.expect(same(came, expected), "\(expected)", came: "\(type(of: came)): \(came)")
             }
         },
-        FilterDraft("an error keeps its evidence", assuming: [.error]) { bench in
+        FilterDraft("an error keeps its message, response and underlying error", assuming: [.error]) { bench in
             let url = URL(string: "https://conformance.example/v1/items") ?? URL(filePath: "/")
             let response = HTTPResponse(
                 url: url, status: 418, headers: ["X-Conformance": "evidence"], body: HTTPBody(Data("tea".utf8)))
@@ -37,13 +38,13 @@ extension FilterDraft {
                 try bench.expect(
                     error.underlying as? BenchFault === thrown.underlying as? BenchFault, "the underlying error",
                     came: error.underlying.map { "\(type(of: $0))" } ?? "none")
-                try bench.equal(error.response?.status, 418, "the status of the response that came")
-                try bench.equal(error.response?.headers["X-Conformance"], "evidence", "a field of that response")
-                try bench.equal(error.response?.data, Data("tea".utf8), "the bytes of that response")
+                try bench.equal(error.response?.status, 418, "the status of the error's response")
+                try bench.equal(error.response?.headers["X-Conformance"], "evidence", "a field of the error's response")
+                try bench.equal(error.response?.data, Data("tea".utf8), "the bytes of the error's response")
                 try bench.expect(error.request != nil, "the request", came: "none")
             }
         },
-        FilterDraft("a failure that stays ends the call") { bench in
+        FilterDraft("if every attempt fails, the call ends") { bench in
             for isError in [true, false] {
                 let transport = BenchTransport { request, index in
                     // Cancellation doesn't end this sleep, which stops a filter that ignores every error.
@@ -75,7 +76,7 @@ extension FilterDraft {
 
     /// Cancellation at every stage.
     static let cancellations: [FilterDraft] = [
-        FilterDraft("a cancellation reaches the transport, passes, and nothing is sent after it") { bench in
+        FilterDraft("a cancellation reaches the transport and the caller, and no request follows") { bench in
             let gate = Gate()
             let transport = BenchTransport { request, _ in
                 try await gate.wait()
@@ -103,7 +104,7 @@ extension FilterDraft {
             case nil: break
             }
         },
-        FilterDraft("a cancellation from further in passes and is not repeated") { bench in
+        FilterDraft("a cancellation that the transport throws is rethrown, and the request isn't repeated") { bench in
             let transport = BenchTransport { request, index in
                 if index == 1 { throw CancellationError() }
                 return .text("second", for: request)
@@ -112,9 +113,9 @@ extension FilterDraft {
                 try await bench.send(over: transport)
             }
             try bench.expect(error.isCancellation, "a cancellation", came: "\(type(of: error)): \(error)")
-            try bench.equal(transport.arrivals.count, 1, "the requests at the transport")
+            try bench.equal(transport.ownArrivals.count, 1, "the requests at the transport")
         },
-        FilterDraft("a call that is cancelled leaves an equal one alone") { bench in
+        FilterDraft("cancelling a call doesn't affect an equal call") { bench in
             for _ in 0..<3 {
                 let gate = Gate()
                 let transport = BenchTransport { request, _ in
@@ -141,7 +142,7 @@ extension FilterDraft {
 
     /// Objects that outlive a call.
     static let lifetimes: [FilterDraft] = [
-        FilterDraft("once it has returned it sends nothing more for the call") { bench in
+        FilterDraft("after the filter returns, it doesn't send requests for the call") { bench in
             // A late request may take a moment, so try several rounds.
             for _ in 0..<3 {
                 let probe = BenchProbe(.wire)
@@ -158,10 +159,10 @@ extension FilterDraft {
                 let seen = counts.read { $0 }
                 try bench.expect(
                     seen.count == 2 && seen[0] == seen[1], "no request after the response",
-                    came: "\(seen.last ?? 0) requests, \(seen.first ?? 0) of them before it")
+                    came: "\(seen.last ?? 0) requests, \(seen.first ?? 0) of them before the response")
             }
         },
-        FilterDraft("what it has started ends before its response is taken") { bench in
+        FilterDraft("when the filter returns, none of its requests is still running") { bench in
             let gate = Gate()
             let transport = BenchTransport { request, index in
                 if index > 1 { try await gate.wait() }
@@ -180,7 +181,7 @@ extension FilterDraft {
             try bench.expect(
                 !running.read { $0 }, "no request in progress after the response", came: "a request still running")
         },
-        FilterDraft("it calls next only while the call lives, and keeps nothing of it") { bench in
+        FilterDraft("the filter calls next only during the call, and releases the call's objects") { bench in
             let witness = BenchWitness()
             let marks = Watched<[WeakMark]>([])
             let transport = BenchTransport { request, _ in
@@ -203,7 +204,7 @@ extension FilterDraft {
             try bench.expect(isForgotten, "the request and its tags to be released", came: "a request still in memory")
             withExtendedLifetime(agent) {}
         },
-        FilterDraft("a task that it starts ends after the call") { bench in
+        FilterDraft("a task that the filter starts ends after the call") { bench in
             let agent = try bench.agent(BenchTransport(), filter: bench.make())
             let trail = try await followed {
                 for method in [HTTPMethod.get, .post] {
@@ -214,7 +215,7 @@ extension FilterDraft {
             try bench.expect(isGone, "every task to end", came: "a task that keeps running")
             withExtendedLifetime(agent) {}
         },
-        FilterDraft("agent, transport and filter go when they are released") { bench in
+        FilterDraft("the filter doesn't keep itself or its agent alive") { bench in
             let (transport, filter) = try await released(bench)
             let isGone = try await bench.becomes { transport.value == nil }
             try bench.expect(isGone, "the transport to be released", came: "a part of the agent still in memory")

@@ -16,7 +16,7 @@ extension FilterDraft {
 
     /// Parts that must reach the transport unchanged.
     static let requests: [FilterDraft] = [
-        FilterDraft("a URL reaches the transport as it was written", assuming: [.url]) { bench in
+        FilterDraft("a URL reaches the transport unchanged", assuming: [.url]) { bench in
             let query = "b=2&a=1&b=1&empty=&bare&plus=a+b%20c&list%5B%5D=%C3%A4&t=12%3A30:15%2Cx,y"
             for path in ["orders/7", "a%2Fb/%c3%a4;v=1/~x", "x//y/", "7.json/../8/."] {
                 let (plain, transport) = (BenchTransport(), BenchTransport())
@@ -24,7 +24,7 @@ extension FilterDraft {
                 _ = try await bench.control(request, over: plain)
                 _ = try await bench.send(request, over: transport)
                 let expected = plain.arrivals.first?.request.urlText.split(separator: "?", maxSplits: 1) ?? []
-                for arrival in transport.arrivals {
+                for arrival in transport.ownArrivals {
                     let parts = arrival.request.urlText.split(separator: "?", maxSplits: 1)
                     try bench.equal(parts.first, expected.first, "the URL without its query")
                     // A filter may add its own items.
@@ -35,7 +35,7 @@ extension FilterDraft {
                 }
             }
         },
-        FilterDraft("the fields of a request reach the transport as they were written") { bench in
+        FilterDraft("the request's fields reach the transport unchanged") { bench in
             let transport = BenchTransport()
             var headers = fields
             headers.add(.cookie, "conformance=1; other=\"2\"")
@@ -45,7 +45,7 @@ extension FilterDraft {
                 transport.forget()
                 let request = BenchRequest(method: method, headers: headers, body: body)
                 _ = try await bench.send(request, over: transport)
-                let sent = transport.arrivals.first?.request.headers ?? [:]
+                let sent = transport.ownArrivals.first?.request.headers ?? [:]
                 for name in Set(headers.map(\.name)) where name != .cookie {
                     try bench.equal(sent.values(of: name), headers.values(of: name), "the field \(name)")
                     let spelling = sent.first { $0.name == name }?.name.rawName
@@ -57,11 +57,12 @@ extension FilterDraft {
                     try bench.expect(cookies.contains(pair), "the cookies of the request", came: "different cookies")
                 }
                 try bench.expect(
-                    transport.arrivals.first?.request.body.isNone == body.isNone, "a body only if the request has one",
-                    came: body.isNone ? "an additional body" : "no body")
+                    transport.ownArrivals.first?.request.body.isNone == body.isNone,
+                    body.isNone ? "no body for a request without one" : "the request's body",
+                    came: body.isNone ? "a request with a body" : "no body")
             }
         },
-        FilterDraft("a request for a range is sent as one, and its part is no whole") { bench in
+        FilterDraft("a range request keeps its Range, and a partial response isn't returned as the whole") { bench in
             let whole = ConformanceBench.pattern(1_000)
             let transport = BenchTransport { request, _ in
                 var headers: HTTPHeaders = [
@@ -85,7 +86,7 @@ extension FilterDraft {
                     let response = try await agent.send(
                         BenchRequest(path: path, headers: headers), options: CallOptions()
                     ).value
-                    for sent in transport.arrivals.map(\.request.headers) {
+                    for sent in transport.ownArrivals.map(\.request.headers) {
                         try bench.equal(sent[.range], range, "the field Range")
                         try bench.equal(sent[.ifRange], headers[.ifRange], "the field If-Range")
                     }
@@ -100,7 +101,7 @@ extension FilterDraft {
             }
         },
         FilterDraft(
-            "the timeout, the priority and the delivery of a request reach the transport",
+            "the request's timeout, priority and delivery reach the transport",
             assuming: [.timeout, .priority, .delivery]
         ) { bench in
             for (timeout, priority, delivery) in [
@@ -109,7 +110,7 @@ extension FilterDraft {
                 let transport = BenchTransport()
                 let request = BenchRequest(delivery: delivery, timeout: timeout, priority: priority)
                 _ = try await bench.send(request, over: transport).status
-                for arrival in transport.arrivals {
+                for arrival in transport.ownArrivals {
                     try bench.equal(arrival.timeout, timeout, "the timeout")
                     try bench.equal(arrival.priority, priority, "the priority")
                     try bench.equal(arrival.delivery, delivery, "the delivery")
@@ -132,7 +133,7 @@ extension FilterDraft {
                     let request = BenchRequest(
                         method: method, headers: method == .get ? [:] : [.contentEncoding: "identity"], body: body)
                     let response = try await bench.send(request, over: transport)
-                    for arrival in transport.arrivals where method == .post {
+                    for arrival in transport.ownArrivals where method == .post {
                         try bench.equal(String(decoding: arrival.body, as: UTF8.self), text, "the JSON that was sent")
                     }
                     let received = try await response.body.collect(upTo: 1 << 20)

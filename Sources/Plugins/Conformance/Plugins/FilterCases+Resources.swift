@@ -5,10 +5,10 @@ import ErrandTesting
 extension FilterDraft {
     /// A call's shared resources: turns, memory, threads.
     static let resources: [FilterDraft] = [
-        FilterDraft("a call that fails, is refused or is dropped leaves its turn to others") { bench in
+        FilterDraft("a call that fails, is rejected or is dropped gives back its turn") { bench in
             for end in CallEnd.all { try await leavesTurn(bench, after: end) }
         },
-        FilterDraft("a call that is cancelled leaves its turn to others") { bench in
+        FilterDraft("a call that is cancelled gives back its turn") { bench in
             let time = BenchTime(horizon: .seconds(3_600))
             let gate = Gate()
             let transport = BenchTransport(keepsArrivals: false) { request, _ in
@@ -32,7 +32,7 @@ extension FilterDraft {
             time.pass(.seconds(3_600))
             try await expectGood(bench, agent, after: "288 calls that were cancelled")
         },
-        FilterDraft("it keeps nothing of the calls that are over") { bench in
+        FilterDraft("the filter's memory doesn't grow with finished calls") { bench in
             for isGood in [true, false] {
                 let grown = try await growth(bench) { index, agent in
                     let path = isGood ? "items" : ["lost", "refused", "busy"][index % 3]
@@ -46,18 +46,19 @@ extension FilterDraft {
                     came: "\(grown) bytes more with each call that \(isGood ? "succeeds" : "fails")")
             }
         },
-        FilterDraft("what it keeps for each URL, host, user or body has a bound") { bench in
+        FilterDraft("the filter's memory for URLs, hosts, users and bodies is bounded") { bench in
             let filler = String(repeating: "conformance/", count: 40)
             let grown = try await growth(bench) { index, agent in
-                // One of four kinds matches the key of the filter's table.
+                // The filter may keep a table by URL, host, user or body. Each kind of request fills one of these.
                 let request =
-                    switch index % 4 {
+                    switch index % 5 {
                     case 0: BenchRequest(path: "items/\(index)/\(filler)")
                     case 1: BenchRequest(path: "https://h\(index).conformance.example/items")
                     case 2:
                         BenchRequest(headers: [
                             .authorization: "Bearer conformance-user-\(index)", "X-Key": "\(index) \(filler)",
                         ])
+                    case 3: BenchRequest(path: "items/\(index)/\(filler)redirected")
                     default: BenchRequest(method: .post, path: "items", body: .text("\(index) \(filler)"))
                     }
                 _ = await end(of: request, on: agent)
@@ -67,13 +68,13 @@ extension FilterDraft {
                 expected: "a bound of ten thousand entries, or of bytes, or of an hour",
                 came: "\(grown) bytes more with each call")
         },
-        FilterDraft("it does not block the thread that it runs on") { bench in
+        FilterDraft("the filter doesn't block the thread that it runs on") { bench in
             let use = try await use(bench)
             try bench.expect(
                 use.blocked < ThreadUse.most.blocked, "less than 0.8 ms of blocking in each call",
                 came: "\(use.blocked)")
         },
-        FilterDraft("it leaves the processor to others") { bench in
+        FilterDraft("the filter doesn't keep the processor busy") { bench in
             let use = try await use(bench)
             try bench.expect(
                 use.worked < ThreadUse.most.worked, "less than 5 ms of work in each call", came: "\(use.worked)")
@@ -185,6 +186,7 @@ extension FilterDraft {
             case "lost": throw ErrandError(.connectionLost, "cut, number \(index)")
             case "refused": return HTTPResponse(to: request, status: 404)
             case "busy": return HTTPResponse(to: request, status: 503)
+            case "redirected": return HTTPResponse(to: request, status: 302, headers: [.location: "good"])
             // The shared buffer fills stores with a byte limit at no cost.
             default: return HTTPResponse(to: request, status: 200, headers: [.entityTag: "\"\(index)\""], body: big)
             }

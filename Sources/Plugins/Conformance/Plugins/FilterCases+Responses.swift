@@ -4,7 +4,7 @@ import ErrandTesting
 
 extension FilterDraft {
     static let messages: [FilterDraft] = [
-        FilterDraft("a response keeps its status, its fields and its bytes", assuming: [.response]) { bench in
+        FilterDraft("a response keeps its status, fields and bytes", assuming: [.response]) { bench in
             let bytes = ConformanceBench.pattern(10_000)
             let transport = BenchTransport { request, _ in
                 var headers: HTTPHeaders = [.contentType: "application/octet-stream"]
@@ -18,14 +18,14 @@ extension FilterDraft {
             let data = try await response.body.collect(upTo: 1 << 20)
             try bench.expect(data == bytes, "the \(bytes.count) bytes of the response", came: "\(data.count) bytes")
         },
-        FilterDraft("a status passes, whatever it is", assuming: [.response]) { bench in
+        FilterDraft("a response with any status is returned", assuming: [.response]) { bench in
             for status in [200, 202, 204, 206, 304, 404, 410, 418, 451, 500] {
                 let transport = BenchTransport { request, _ in HTTPResponse(to: request, status: status) }
                 let response = try await bench.send(BenchRequest(method: .post), over: transport)
                 try bench.equal(response.status, status, "the status")
             }
         },
-        FilterDraft("a response without a body stays without one, to HEAD, with 204 and with 304") { bench in
+        FilterDraft("a response to HEAD, or with 204 or 304, stays without a body") { bench in
             for (method, status) in [(HTTPMethod.head, 200), (.get, 204), (.get, 304)] {
                 let transport = BenchTransport { request, _ in
                     // Like a server, gives requests with another method a body.
@@ -36,14 +36,14 @@ extension FilterDraft {
                 let data = try await response.body.collect(upTo: 1 << 20)
                 try bench.expect(
                     data.isEmpty, "no body in a response to \(method) with \(status)", came: "\(data.count) bytes")
-                try bench.equal(transport.arrivals.map(\.request.method), [method], "the methods that were sent")
+                try bench.equal(transport.ownArrivals.map(\.request.method), [method], "the methods that were sent")
             }
         },
-        FilterDraft("a request keeps its method, its path and its body", assuming: [.method, .url, .body]) { bench in
+        FilterDraft("a request keeps its method, path and body", assuming: [.method, .url, .body]) { bench in
             let transport = BenchTransport()
             let request = BenchRequest(method: .post, path: "orders/7", body: .text("conformance"))
             _ = try await bench.send(request, over: transport)
-            let arrivals = transport.arrivals
+            let arrivals = transport.ownArrivals
             try bench.equal(arrivals.map(\.request.method), [.post], "the methods that were sent")
             for arrival in arrivals {
                 let url = arrival.request.url
@@ -51,28 +51,29 @@ extension FilterDraft {
                 try bench.equal(String(decoding: arrival.body, as: UTF8.self), "conformance", "the body")
             }
         },
-        FilterDraft("fields that it does not know reach the transport, each of them") { bench in
+        FilterDraft("unknown request fields reach the transport, including repeated ones") { bench in
             let transport = BenchTransport()
             var headers: HTTPHeaders = ["X-Conformance-Plain": "plain"]
             headers.add(BenchRequest.trace, "one")
             headers.add(BenchRequest.trace, "two")
             _ = try await bench.send(BenchRequest(headers: headers), over: transport)
-            let sent = transport.arrivals.first?.request.headers ?? [:]
+            let sent = transport.ownArrivals.first?.request.headers ?? [:]
             try bench.equal(sent.values(of: "X-Conformance-Plain"), ["plain"], "an unknown field")
             try bench.equal(sent.values(of: BenchRequest.trace), ["one", "two"], "a field that appears twice")
         },
-        FilterDraft("a field that is marked as sensitive stays so") { bench in
+        FilterDraft("a field that is marked as sensitive stays marked") { bench in
             let transport = BenchTransport()
             _ = try await bench.send(.secret(), over: transport)
-            let field = transport.arrivals.first?.request.headers.first { $0.name == BenchRequest.key }
+            let field = transport.ownArrivals.first?.request.headers.first { $0.name == BenchRequest.key }
             try bench.equal(field?.value, BenchRequest.secrets[1], "the value of a sensitive field")
-            try bench.expect(field?.isSensitive == true, "the mark of a sensitive field", came: "a field without it")
+            try bench.expect(
+                field?.isSensitive == true, "the mark of a sensitive field", came: "a field without the mark")
         },
-        FilterDraft("tags that it does not know reach the transport", assuming: [.tags]) { bench in
+        FilterDraft("unknown tags reach the transport", assuming: [.tags]) { bench in
             let transport = BenchTransport()
             let mark = BenchMark()
             _ = try await bench.send(BenchRequest(tags: Tags().with(BenchTag.self, mark)), over: transport)
-            let arrived = transport.arrivals.first?.tags[BenchTag.self]
+            let arrived = transport.ownArrivals.first?.tags[BenchTag.self]
             try bench.expect(arrived === mark, "the tag at the transport", came: "none")
         },
     ]
@@ -98,7 +99,7 @@ extension FilterDraft {
 
     /// Parts that must reach the caller unchanged.
     static let responses: [FilterDraft] = [
-        FilterDraft("the fields of a response stay apart, each as it came", assuming: [.response]) { bench in
+        FilterDraft("a response's fields stay separate, unchanged and in order", assuming: [.response]) { bench in
             for (status, method) in [(200, HTTPMethod.get), (201, .post), (400, .get), (403, .put)] {
                 let transport = BenchTransport { request, _ in
                     HTTPResponse(to: request, status: status, headers: fields, body: HTTPBody(Data("body".utf8)))
@@ -115,7 +116,7 @@ extension FilterDraft {
                 try bench.equal(order, fields.map(\.name), "the order of the fields")
             }
         },
-        FilterDraft("a response keeps its URL, its version and its source", assuming: [.response]) { bench in
+        FilterDraft("a response keeps its URL, version and source", assuming: [.response]) { bench in
             let url = URL(string: "https://conformance.example/moved/7") ?? URL(filePath: "/")
             let stored = ResponseSource.stored("conformance", age: .seconds(7), reason: "it is fresh")
             for (source, delivery) in [
@@ -133,7 +134,7 @@ extension FilterDraft {
                 try bench.equal(response.version, "3", "the version")
             }
         },
-        FilterDraft("a stream keeps its length, and its bytes their order", assuming: [.response]) { bench in
+        FilterDraft("a streamed response keeps its length and the order of its bytes", assuming: [.response]) { bench in
             let bytes = ConformanceBench.pattern(64_000)
             for length in [Int64(bytes.count), nil] {
                 let transport = BenchTransport { request, _ in
@@ -152,7 +153,7 @@ extension FilterDraft {
             }
         },
         FilterDraft(
-            "a stream in the body of a request keeps its length, and waits for the transport", assuming: [.body]
+            "a streamed request body keeps its length, and is read only by the transport", assuming: [.body]
         ) { bench in
             for length in [Int64(4_000_000), nil] {
                 let (pulled, lengths) = (Counter(), Watched<[Int64?]>([]))
@@ -174,7 +175,7 @@ extension FilterDraft {
                 )
             }
         },
-        FilterDraft("equal calls for a stream get a stream each") { bench in
+        FilterDraft("concurrent equal calls each get their own stream") { bench in
             let gate = Gate()
             let transport = BenchTransport { request, _ in
                 try await gate.wait()
@@ -201,7 +202,7 @@ extension FilterDraft {
                 try bench.equal(count, 20_000, "the bytes of each stream")
             }
         },
-        FilterDraft("a response reaches the file that the request names") { bench in
+        FilterDraft("a response is saved to the file that the request names") { bench in
             let bytes = ConformanceBench.pattern(50_000)
             let file = FileManager.default.temporaryDirectory.appending(
                 path: "errand-conformance-\(UUID().uuidString)")

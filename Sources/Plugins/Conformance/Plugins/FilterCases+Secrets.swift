@@ -45,11 +45,13 @@ extension FilterDraft {
     }
 
     static let secrets: [FilterDraft] = [
-        FilterDraft("no secret is in a note") { bench in try check(bench, try await reports(bench).notes, "a note") },
-        FilterDraft("no secret is in an error") { bench in
+        FilterDraft("the filter's notes contain no secret") { bench in
+            try check(bench, try await reports(bench).notes, "a note")
+        },
+        FilterDraft("the filter's errors contain no secret") { bench in
             try check(bench, try await reports(bench).errors, "an error")
         },
-        FilterDraft("no secret is in what describes it") { bench in
+        FilterDraft("the filter's description contains no secret") { bench in
             let filter = try bench.make()
             var dumped = ""
             dump(filter, to: &dumped)
@@ -63,7 +65,7 @@ extension FilterDraft {
     ]
 
     static let descriptions: [FilterDraft] = [
-        FilterDraft("it stands in a stage, and explains itself in one line") { bench in
+        FilterDraft("the filter has a stage and a one-line explanation") { bench in
             let filter = try bench.make()
             let known: FilterStages = [.call, .hop, .wire]
             try bench.expect(
@@ -74,7 +76,7 @@ extension FilterDraft {
                 !text.isEmpty && !text.contains { $0.isNewline }, "a one-line explanation",
                 came: String(reflecting: text))
         },
-        FilterDraft("its traits say that it repeats") { bench in
+        FilterDraft("a filter that repeats requests has the trait .retries") { bench in
             let transport = BenchTransport { request, index in
                 if index == 1 { throw ErrandError(.connectionLost, "cut") }
                 return .text("second", for: request)
@@ -82,26 +84,27 @@ extension FilterDraft {
             let filter = try bench.make()
             let agent = bench.agent(transport, filter: filter)
             _ = try? await agent.send(BenchRequest(), options: CallOptions()).value.status
-            let isRepeated = transport.arrivals.count > 1
+            let isRepeated = transport.ownArrivals.count > 1
             try bench.expect(
                 !isRepeated || traits(of: filter).contains(.retries),
                 "the trait .retries on a filter that repeats requests",
-                came: "none")
+                came: "no such trait: add it to the filter's traits")
         },
-        FilterDraft("its traits say that it changes the request") { bench in
+        FilterDraft("a filter that changes the request declares it in its traits") { bench in
             let request = BenchRequest(method: .post, body: .text("conformance"))
             let (plain, transport) = (BenchTransport(), BenchTransport())
             _ = try await bench.control(request, over: plain)
             let filter = try bench.make()
             _ = try await bench.agent(transport, filter: filter).send(request, options: CallOptions()).value.status
             let change: FilterTraits = [.changesRequest, .signs, .authenticates, .outsideCacheKey]
-            let (sent, expected) = (transport.arrivals.first, plain.arrivals.first)
+            let (sent, expected) = (transport.ownArrivals.first, plain.arrivals.first)
             let isChanged =
                 sent?.request.url != expected?.request.url || sent?.request.headers != expected?.request.headers
                 || sent?.body != expected?.body
             try bench.expect(
                 !isChanged || sent == nil || !traits(of: filter).isDisjoint(with: change),
-                "the trait .changesRequest, .signs or .authenticates on a filter that changes requests", came: "none")
+                "the trait .changesRequest, .signs or .authenticates on a filter that changes requests",
+                came: "no such trait: add it to the filter's traits")
         },
     ]
 

@@ -52,13 +52,13 @@ extension FilterDraft {
         let transport = transport(for: mark, [:])
         let agent = try bench.agent(transport, filter: bench.make())
         _ = await end(of: mark.request(of: "probe", "items", on: agent), on: agent)
-        let sent = transport.arrivals.first?.request.headers[mark.name] ?? ""
+        let sent = transport.ownArrivals.first?.request.headers[mark.name] ?? ""
         return sent.contains(mark.value(of: "probe"))
     }
 
     /// Responses reach only the user who requested them.
     static let users: [FilterDraft] = [
-        FilterDraft("what tells users apart keeps their responses apart, one after the other") { bench in
+        FilterDraft("consecutive calls of different users get their own responses") { bench in
             for mark in Mark.allCases where try await isKept(mark, bench) {
                 for headers: HTTPHeaders in [[:], [.cacheControl: "max-age=600"], [.cacheControl: "private"]] {
                     let transport = transport(for: mark, headers)
@@ -74,7 +74,7 @@ extension FilterDraft {
                 }
             }
         },
-        FilterDraft("what tells users apart keeps their responses apart, at the same time") { bench in
+        FilterDraft("concurrent calls of different users get their own responses") { bench in
             for mark in Mark.allCases where try await isKept(mark, bench) {
                 let (gate, probe) = (Gate(), BenchProbe(.call))
                 let agent = try bench.agent(
@@ -97,7 +97,7 @@ extension FilterDraft {
             }
         },
         FilterDraft(
-            "calls that differ in URL, method or body get responses of their own", assuming: [.url, .method, .body]
+            "calls that differ in URL, method or body get different responses", assuming: [.url, .method, .body]
         ) { bench in
             let requests = [
                 BenchRequest(method: .head), BenchRequest(), BenchRequest(path: "items?a=1"),
@@ -126,7 +126,7 @@ extension FilterDraft {
                 }
             }
         },
-        FilterDraft("what the agent keeps for its own origin goes to no other") { bench in
+        FilterDraft("the agent's credentials for its own origin aren't sent to another") { bench in
             let hosts = [
                 "https://other.example", "https://conformance.example.other.example", "https://sub.conformance.example",
                 "https://notconformance.example", "http://conformance.example", "https://conformance.example:8443",
@@ -169,7 +169,7 @@ extension FilterDraft {
     ) async throws {
         let url = try agent.httpRequest(for: request).urlText
         let response = try await agent.send(request, options: CallOptions()).value
-        if request.method == .head { return try bench.expect(response.data.isEmpty, "no body", came: "one") }
+        if request.method == .head { return try bench.expect(response.data.isEmpty, "no body", came: "a body") }
         let body = String(decoding: request.body.data ?? Data(), as: UTF8.self)
         let text = try response.text()
         // A filter may extend the query, and send the request to another environment.

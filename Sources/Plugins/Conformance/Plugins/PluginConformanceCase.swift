@@ -5,7 +5,7 @@ import ErrandTesting
 public struct PluginConformanceCase: Sendable, CustomStringConvertible {
     /// The requirement, in a sentence that is unique in its suite.
     public let name: String
-    /// Why the case doesn't apply to this plugin.
+    /// Why the case doesn't apply to this plugin. Nil if it applies.
     public let limitation: String?
     let limit: Duration
     let body: @Sendable () async throws -> Void
@@ -34,7 +34,8 @@ extension [PluginConformanceCase] {
                 PluginConformanceCase(
                     name: "the limitation \"\(name)\" belongs to a case", limitation: nil, limit: limit
                 ) {
-                    throw ConformanceFailure(expected: "a case with that name", came: "none")
+                    throw ConformanceFailure(
+                        expected: "a case with that name", came: "none: remove or correct the limitation")
                 })
         }
         return cases

@@ -4,8 +4,7 @@
 #if defined(__linux__)
 
 // Call it before curl_global_init. If `library` is linked with OpenSSL and OpenSSL isn't initialized yet, keeps OpenSSL
-// from
-// freeing its memory at exit, while other threads use it.
+// from freeing its memory at exit, while other threads use it.
 void errand_exit_prepare(void *library);
 // Call it after curl_global_init, so it runs before the TLS library's exit handlers.
 void errand_exit_register(void);

@@ -17,7 +17,7 @@ final class CurlConnection: @unchecked Sendable {
         var reader: Transfer.Reader?
         var input = Data()
         var isAtEnd = false
-        /// Not taken by the loop yet.
+        /// Bytes to send that the loop hasn't taken yet.
         var output: [Data] = []
         /// Bytes added so far, and bytes the system has accepted.
         var added: UInt64 = 0
@@ -253,13 +253,13 @@ final class CurlConnection: @unchecked Sendable {
     }
 
     /// Resumes all waiters. Call it from any thread without the driver lock.
-    private func end(with error: ErrandError) { for item in ended(by: error) { Outbox.deliver(item) } }
+    private func end(with error: ErrandError) { for item in ended(by: error) { DeferredWork.deliver(item) } }
 
     /// Records the first failure. Returns the resulting deliveries.
-    func ended(by error: ErrandError) -> [Outbox.Item] {
+    func ended(by error: ErrandError) -> [DeferredWork.Item] {
         shared.withLock { shared in
             if shared.failure == nil { shared.failure = error }
-            var items: [Outbox.Item] = []
+            var items: [DeferredWork.Item] = []
             if let opener = shared.opener.take() { items.append(.progress(opener, error)) }
             if let reader = shared.reader.take() { items.append(.bytes(reader, .failure(error))) }
             items += shared.flushes.map { .progress($0.waiter, error) }

@@ -89,7 +89,7 @@ extension CurlLoop {
         connection.phase = .open
         connections.open[connection.descriptor] = connection
         let opener = connection.shared.withLock { $0.opener.take() }
-        if let opener { outbox.add(.progress(opener, nil)) }
+        if let opener { deferredWork.add(.progress(opener, nil)) }
         // A TLS library may have read more than its handshake.
         if receive(on: connection) { watch(connection) }
     }
@@ -107,7 +107,7 @@ extension CurlLoop {
         }
     }
 
-    /// Below 0, the timer is off.
+    /// Sets the timer of the connections. A negative number turns it off.
     func setConnectionTimer(_ milliseconds: Int) {
         connections.deadline =
             milliseconds < 0 ? .max : Nanoseconds.sum(now, Nanoseconds.of(milliseconds: milliseconds))
@@ -178,7 +178,7 @@ extension CurlLoop {
             defer { shared.flushes.removeAll { $0.upTo <= limit } }
             return shared.flushes.filter { $0.upTo <= limit }.map(\.waiter)
         }
-        for waiter in done { outbox.add(.progress(waiter, nil)) }
+        for waiter in done { deferredWork.add(.progress(waiter, nil)) }
     }
 
     /// Receives up to the buffer's limit. Returns `false` if the connection failed.
@@ -203,7 +203,7 @@ extension CurlLoop {
             defer { shared.input = Data() }
             return (shared.reader.take(), shared.input.isEmpty ? nil : shared.input)
         }
-        if let reader { outbox.add(.bytes(reader, .success(input))) }
+        if let reader { deferredWork.add(.bytes(reader, .success(input))) }
         return true
     }
 
@@ -219,13 +219,13 @@ extension CurlLoop {
     // MARK: Closing
 
     private func fail(_ connection: CurlConnection, _ error: ErrandError) {
-        for item in connection.ended(by: error) { outbox.add(item) }
+        for item in connection.ended(by: error) { deferredWork.add(item) }
         release(connection)
     }
 
     private func close(_ connection: CurlConnection) {
-        // Unless libcurl can leave a name lookup, removing the handle would wait for it. The end of the lookup leads
-        // here again.
+        // If libcurl can't abandon a name lookup, removing the handle would block until the lookup ends. This function
+        // runs again after the lookup.
         if connection.phase == .opening, !library.leavesLookups { return }
         release(connection)
     }
@@ -239,13 +239,16 @@ extension CurlLoop {
         }
         leaveLibrary(connection)
         (connection.phase, connection.outgoing) = (.over, [])
-        if connections.all.removeValue(forKey: ObjectIdentifier(connection)) != nil { outbox.add(.leave(connection)) }
+        if connections.all.removeValue(forKey: ObjectIdentifier(connection)) != nil {
+            deferredWork.add(.leave(connection))
+        }
     }
 }
 
 // Handing a connection over from libcurl, under the driver lock.
 extension CurlLoop {
-    /// Takes over the socket, because libcurl adds nothing without TLS and keeps about 15 KB per connection.
+    /// Takes over the socket of a connection without TLS. libcurl isn't needed to read or write it, and would keep
+    /// about 15 KB for it.
     func take(_ connection: CurlConnection) {
         // epoll registered the socket itself, and the descriptor will refer to another one.
         if connections.watched.removeValue(forKey: connection.descriptor) != nil {

@@ -66,7 +66,7 @@ import ErrandEssentials
         case ERRAND_CURLOPT_HTTPHEADER: headers = lines
         case ERRAND_CURLOPT_RESOLVE: addresses = lines
         case ERRAND_CURLOPT_CONNECT_TO: route = lines
-        default: preconditionFailure("the option doesn't take a list")
+        default: preconditionFailure("this libcurl option doesn't take a list")
         }
     }
 

@@ -11,7 +11,7 @@ struct CurlVersionRule {
         case connectionReuse
         /// Using an easy handle for more than one request.
         case handleReuse
-        /// Letting libcurl keep header lines that weren't checked first.
+        /// Letting libcurl store header lines before Errand has checked them.
         case unseenHeaders
         /// Relying on libcurl to detect bytes it has read after the end of a response over TLS.
         case unseenExcess
@@ -65,19 +65,19 @@ struct CurlVersionRule {
     }
 
     private static let danglingField = """
-        A handle keeps a pointer to the last header field of its last response. A first line that begins with a blank \
-        is written through it (curl issue 11101, mended in 8.1.0).
+        An easy handle keeps a pointer to the last header field of its last response. If the next response's first \
+        line begins with a blank, libcurl writes through that pointer (curl issue 11101, fixed in 8.1.0).
         """
 
     static let all: [CurlVersionRule] = [
         CurlVersionRule(
             .library, CurlVersion(0, 0, 0), CurlVersion(7, 75, 255),
-            "They lack what the transport uses, and 7.61.1 and older free a handle that is still in use."),
+            "They lack functions that the transport uses; 7.61.1 and older also free a handle that is still in use."),
         CurlVersionRule(
             .connectionReuse, .oldest, CurlVersion(7, 79, 255),
             """
-            libcurl sends a request again on up to five other connections without a callback that could refuse it; and \
-            to 7.76.1 a TLS session ticket that arrives on a connection used again is written to freed memory \
+            libcurl repeats a request on up to five other connections, without a callback that could prevent it. Up \
+            to 7.76.1, a TLS session ticket that arrives on a reused connection is written to freed memory \
             (CVE-2021-22901).
             """),
         CurlVersionRule(
@@ -85,65 +85,66 @@ struct CurlVersionRule {
         CurlVersionRule(
             .unseenHeaders, CurlVersion(7, 88, 1), CurlVersion(7, 88, 255),
             """
-            \(danglingField) This version, which many systems have, is known to show a line to the callback for the body \
-            first where that gets the head as well.
+            \(danglingField) In this version, which many systems have, the body callback sees each header line first \
+            and can reject it.
             """),
         CurlVersionRule(.handleReuse, CurlVersion(8, 0, 0), CurlVersion(8, 0, 255), danglingField),
         CurlVersionRule(
             .handleReuse, CurlVersion(8, 9, 0), CurlVersion(8, 13, 255),
             """
-            A transfer on a handle that was reset ignores the limits of connections, for each host and in all (curl \
-            issue 17052, mended in 8.14.0).
+            A transfer on a handle that was reset ignores the limits on connections, per host and in total (curl \
+            issue 17052, fixed in 8.14.0).
             """),
         CurlVersionRule(
             .unseenExcess, CurlVersion(8, 13, 0), .latest,
             """
-            A connection is used again although its TLS library holds bytes that belong to no response (seen with 8.16 \
-            and 8.23, not with 8.12).
+            A connection is reused although its TLS library still holds bytes that don't belong to a response (seen \
+            with 8.16 and 8.23, not with 8.12).
             """),
         CurlVersionRule(
             .http2, .oldest, CurlVersion(7, 88, 0),
             """
-            A paused stream stops all others of its connection (seen with 7.81), never goes on (7.84, issue 9180), or \
-            loses what was held for it (7.88.0, issue 10525).
+            A paused stream stops all other streams of its connection (seen with 7.81), never resumes (7.84, issue \
+            9180), or loses the bytes that were kept for it (7.88.0, issue 10525).
             """),
         CurlVersionRule(
             .http2, CurlVersion(8, 0, 0), CurlVersion(8, 13, 255),
             """
-            A stream that goes on after a pause stalls (8.0, issue 10988; seen with 8.5; to 8.13, issue 16955), and so \
-            do uploads (8.1, issue 11426).
+            A stream stalls when it resumes after a pause (8.0, issue 10988; seen with 8.5; up to 8.13, issue 16955), \
+            and uploads stall as well (8.1, issue 11426).
             """),
         CurlVersionRule(
             .http2, CurlVersion(8, 16, 0), CurlVersion(8, 17, 255),
-            "A stream that is paused ends with a write error (issue 19334)."),
+            "A paused stream ends with a write error (issue 19334)."),
         CurlVersionRule(
             .http2LongUpload, CurlVersion(7, 88, 1), CurlVersion(7, 88, 255),
             """
-            A whole response that comes before the end of the request is lost where RST_STREAM comes with it, and ends \
-            the upload without an end else (seen with Debian's; RFC 9113, section 8.1).
+            If a complete response arrives before the end of the request, it's lost when RST_STREAM arrives with it; \
+            otherwise it stops the upload early (seen with Debian's version; RFC 9113, section 8.1).
             """),
         CurlVersionRule(
             .http2Upload, CurlVersion(8, 14, 0), CurlVersion(8, 22, 255),
-            "A server that refuses the stream of an upload makes libcurl use freed memory (CVE-2026-92392)."),
+            "If a server refuses an upload's stream, libcurl uses freed memory (CVE-2026-92392)."),
         CurlVersionRule(
             .http3, .oldest, CurlVersion(8, 22, 255),
-            "The conformance suite passes over HTTP/3 with 8.23, and no older version was tried."),
-        CurlVersionRule(.attemptCallback, .oldest, CurlVersion(7, 79, 255), "CURLOPT_PREREQFUNCTION is of 7.80."),
-        CurlVersionRule(.quickExit, .oldest, CurlVersion(7, 86, 255), "CURLOPT_QUICK_EXIT is of 7.87."),
+            "The conformance suite passes over HTTP/3 with 8.23; older versions weren't tried."),
+        CurlVersionRule(
+            .attemptCallback, .oldest, CurlVersion(7, 79, 255), "CURLOPT_PREREQFUNCTION was added in 7.80."),
+        CurlVersionRule(.quickExit, .oldest, CurlVersion(7, 86, 255), "CURLOPT_QUICK_EXIT was added in 7.87."),
         CurlVersionRule(
             .callersThread, .oldest, CurlVersion(7, 87, 255),
             "A write to a closed TLS connection raises SIGPIPE, which only the transport's own thread blocks."),
         CurlVersionRule(
             .addressChange, CurlVersion(7, 88, 0), CurlVersion(8, 11, 255),
             """
-            After an address that fails, libcurl opens the socket for the next one when it is run again, and sets no \
-            timer for that (seen with 7.88.1, not with 8.12).
+            After an address fails, libcurl opens the socket for the next address only when it's called again, and \
+            doesn't set a timer for that (seen with 7.88.1, not with 8.12).
             """),
         CurlVersionRule(
             .addressPatience, .oldest, CurlVersion(8, 22, 255),
             """
-            Addresses of one family are tried one after the other, each for half of the remaining time (seen with \
-            7.88.1, 8.12 and 8.16; 8.23 does not wait).
+            Addresses of the same family are tried one after the other, each for half of the remaining time (seen \
+            with 7.88.1, 8.12 and 8.16; 8.23 doesn't wait).
             """),
     ]
 }

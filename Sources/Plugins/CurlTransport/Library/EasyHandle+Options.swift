@@ -36,7 +36,7 @@ extension EasyHandle {
         if let path = configuration.unixSocketPath { try require(ERRAND_CURLOPT_UNIX_SOCKET_PATH, path) }
         // Without a value, libcurl would check the environment for each request.
         try require(ERRAND_CURLOPT_PROXY, loop.proxy.http)
-        try require(ERRAND_CURLOPT_NOPROXY, loop.proxy.exceptions)
+        try require(ERRAND_CURLOPT_NOPROXY, "")
         try setTLS(configuration.tls, loop)
     }
 
@@ -57,6 +57,10 @@ extension EasyHandle {
         }
         // Concurrent requests wait for the first connection, which may be able to carry all of them.
         set(ERRAND_CURLOPT_PIPEWAIT, isSecure && loop.speaksHTTP2 ? 1 : 0)
+    }
+
+    func setProxy(for url: URL, _ loop: CurlLoop) throws(ErrandError) {
+        try require(ERRAND_CURLOPT_PROXY, loop.proxy.proxy(for: url))
     }
 
     /// Uses the origin's HTTP/3 alternative: on a new connection that races TCP until the alternative has worked once,

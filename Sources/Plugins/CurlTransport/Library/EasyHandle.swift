@@ -9,7 +9,7 @@ final class EasyHandle {
     let easy: CurlEasy
     private let headerList = HeaderList()
     private(set) var current: Transfer?
-    /// Only the options of every transfer, and the fields below, are set.
+    /// Whether only the options that every transfer sets, and the fields below, are set.
     private var isClean = false
     /// No option was ever set.
     private var isNew = true
@@ -33,9 +33,9 @@ final class EasyHandle {
 
     /// Prepares the handle for another transfer. Returns `false` if memory runs out.
     ///
-    /// Replaces libcurl's handle if this version must not reuse handles, or must reuse them with care and the transfer
-    /// was special, or if the transfer didn't succeed on its first attempt: a handle never forgets a refused stream or
-    /// how often it resent requests, and fails the sixth time.
+    /// Replaces libcurl's handle if this version must not reuse handles, if it must reuse them with care and the
+    /// transfer was special, or if the transfer needed several attempts. A handle never forgets a refused stream, and
+    /// counts resent requests across transfers: the sixth one fails.
     func makeReusable(after isSmooth: Bool, _ library: CurlLibrary) -> Bool {
         form.removeBody(from: self)
         let needsNew = library.avoids(.handleReuse) || !isSmooth || library.avoids(.unseenHeaders) && !isClean
@@ -122,8 +122,8 @@ final class EasyHandle {
         set(ERRAND_CURLOPT_FORBID_REUSE, 0)
         set(ERRAND_CURLOPT_HEADER, 0)
         set(ERRAND_CURLOPT_BUFFERSIZE, Self.connectionBuffer)
-        // Whenever libcurl connects, it ends all connections in the pool that have bytes to read, so each needs its own
-        // pool.
+        // Each connection needs its own pool: whenever libcurl connects, it closes all connections in the pool that
+        // have bytes to read.
         easy.setPool(pool)
         easy.setCallbacks(for: connection, loop)
     }
@@ -170,6 +170,7 @@ final class EasyHandle {
             try setScheme(isSecure: target.isSecure, loop)
             isSecure = target.isSecure
         }
+        if loop.proxy.hasExceptions { try setProxy(for: request.url, loop) }
         if loop.configuration.addressFamily != .any { try checkFamily(of: request.url, loop) }
         if !loop.addresses.isEmpty { setAddresses(for: request.url, loop) }
         if !loop.pins.isEmpty { try setPins(for: request.url, loop.pins) }
@@ -234,7 +235,7 @@ final class EasyHandle {
 // libcurl's information after a transfer.
 extension EasyHandle {
     func failure(_ code: Int32, _ proxy: ProxyChoice) -> CurlFailure {
-        let detail = easy.errorDescription
+        let detail = proxy.masking(easy.errorDescription)
         return CurlFailure(
             code: code, summary: CurlLibrary.description(of: code), detail: detail,
             systemError: Int32(truncatingIfNeeded: easy.long(ERRAND_CURLINFO_OS_ERRNO)),

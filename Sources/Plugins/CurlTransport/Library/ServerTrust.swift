@@ -2,6 +2,7 @@
 import Errand
 import ErrandEssentials
 import ErrandSupport
+import ErrandTLS
 
 /// Where libcurl finds the authorities the system trusts.
 enum SystemAuthorities: Equatable {
@@ -10,9 +11,9 @@ enum SystemAuthorities: Equatable {
     /// Each certificate is named by the hash of its subject.
     case directory(String)
 
-    /// Android's, where the first one is updated with system modules since Android 14.
+    /// The directories of Android's certificates. Since Android 14, the first is updated with system modules.
     static let directories = ["/apex/com.android.conscrypt/cacerts", "/system/etc/security/cacerts"]
-    /// Of Debian, Fedora, openSUSE and Alpine.
+    /// The files of Debian, Fedora, openSUSE and Alpine.
     static let files = [
         "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
         "/etc/ssl/cert.pem",

@@ -13,7 +13,11 @@ extension CurlLoop {
         // Checks all deadlines first, because a removal lets another transfer begin.
         var overdue: [(Transfer, ErrandError)] = []
         for transfer in active {
-            guard let deadline = transfer.deadline else { continue }
+            guard var deadline = transfer.deadline else { continue }
+            if deadline <= now {
+                transfer.excuseReader()
+                deadline = transfer.deadline ?? .max
+            }
             if deadline <= now {
                 overdue.append((transfer, transfer.overdueError))
             } else {
@@ -53,10 +57,10 @@ extension CurlLoop {
     func lookForDescriptors() {
         let isOver = DescriptorShortage.isOver
         let (late, next) = shortOfDescriptors.due(at: now, hasDescriptors: isOver)
-        for transfer in late { outbox.add(transfer.finish(transfer.descriptorError, nil)) }
+        for transfer in late { deferredWork.add(transfer.finish(transfer.descriptorError, nil)) }
         for transfer in next {
             begin(transfer)
-            if transfer.index == nil { outbox.add(.release(transfer)) }
+            if transfer.index == nil { deferredWork.add(.release(transfer)) }
         }
         if isOver || shortOfDescriptors.isEmpty { return }
         if active.isEmpty { closeAll() } else { _ = sockets.endIdle(since: now) }

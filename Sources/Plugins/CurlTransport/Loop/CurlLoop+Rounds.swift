@@ -63,7 +63,7 @@ extension CurlLoop {
         hasNewTransfers = false
     }
 
-    /// Below 0, the timer is off.
+    /// Sets libcurl's timer. A negative number turns it off.
     func setTimer(_ milliseconds: Int) {
         curlDeadline = milliseconds < 0 ? nil : Nanoseconds.sum(now, Nanoseconds.of(milliseconds: milliseconds))
     }
@@ -99,22 +99,22 @@ extension CurlLoop {
             case .start(let transfer):
                 begin(transfer)
                 // Otherwise, the command held the last reference.
-                if transfer.index == nil { outbox.add(.release(transfer)) }
+                if transfer.index == nil { deferredWork.add(.release(transfer)) }
             case .stop(let transfer):
                 if has(transfer) { drop(transfer) }
-                outbox.add(.release(transfer))
+                deferredWork.add(.release(transfer))
             case .inactivity(let transfer, let noticed):
                 // Waiting for a turn isn't inactivity, and there may have been activity since.
                 if transfer.waitsAt == nil, transfer.lastActivity <= noticed, has(transfer) {
                     endInactivity(of: transfer)
                 }
-                outbox.add(.release(transfer))
+                deferredWork.add(.release(transfer))
             case .resume(let transfer):
                 if transfer.index != nil { resume(transfer) }
-                outbox.add(.release(transfer))
+                deferredWork.add(.release(transfer))
             case .serve(let connection):
                 serve(connection)
-                outbox.add(.leave(connection))
+                deferredWork.add(.leave(connection))
             }
         }
         commands.removeAll(keepingCapacity: true)
@@ -137,7 +137,7 @@ extension CurlLoop {
         while let transfer = origins.next(below: maximumPerOrigin) {
             isAny = true
             begin(transfer, isNext: true)
-            if transfer.index == nil { outbox.add(.release(transfer)) }
+            if transfer.index == nil { deferredWork.add(.release(transfer)) }
         }
         return isAny
     }
@@ -158,9 +158,9 @@ extension CurlLoop {
                 unflushed[gathering] = transfer
                 gathering += 1
                 continue
-            case .handedOver(let item): outbox.add(item)
+            case .handedOver(let item): deferredWork.add(item)
             }
-            if transfer.index == nil { outbox.add(.release(transfer)) }
+            if transfer.index == nil { deferredWork.add(.release(transfer)) }
         }
         unflushed.removeLast(unflushed.count - gathering)
     }

@@ -10,7 +10,8 @@ extension CurlLoop {
         transfer.index != nil || origins.remove(transfer) || shortOfDescriptors.remove(transfer)
     }
 
-    /// Without `isNext`, the transfer queues up.
+    /// Begins a transfer, or puts it in the queue of its origin. With `isNext`, it doesn't wait for transfers that are
+    /// already in the queue.
     func begin(_ transfer: Transfer, isNext: Bool = false) {
         driver.assertHeld()
         if transfer.isCancelled { return }
@@ -24,7 +25,7 @@ extension CurlLoop {
         }
         // A request that was sent before is already under way.
         if isNext, transfer.attempts.count == 0 {
-            do { try transfer.options.checkDeparture(of: transfer.request) } catch { return fail(transfer, error) }
+            do { try transfer.options.checkBeforeSending(transfer.request) } catch { return fail(transfer, error) }
         }
         guard let handle = idleHandles.popLast() ?? EasyHandle() else {
             return fail(transfer, ErrandError(.transportFailed, "libcurl doesn't have enough memory for a transfer"))
@@ -54,7 +55,7 @@ extension CurlLoop {
         }
     }
 
-    private func fail(_ transfer: Transfer, _ error: ErrandError) { outbox.add(transfer.finish(error, nil)) }
+    private func fail(_ transfer: Transfer, _ error: ErrandError) { deferredWork.add(transfer.finish(error, nil)) }
 
     /// A transfer that can share a connection may have to wait until the first one to its host is established.
     private func join(_ transfer: Transfer, _ origin: Origin) {
@@ -85,7 +86,7 @@ extension CurlLoop {
             detach(transfer)
             transfer.rewind()
             begin(transfer, isNext: true)
-            if transfer.index == nil { outbox.add(.release(transfer)) }
+            if transfer.index == nil { deferredWork.add(.release(transfer)) }
             return
         case .wait:
             detach(transfer)
@@ -96,7 +97,7 @@ extension CurlLoop {
         transfer.noteCopiedBody()
         let timings = transfer.options.isObserved ? handle.timings(of: transfer) : nil
         detach(transfer, endsExchange: error == nil)
-        outbox.add(transfer.finish(error, timings))
+        deferredWork.add(transfer.finish(error, timings))
     }
 
     func drop(_ transfer: Transfer, with error: ErrandError? = nil) {
@@ -106,7 +107,7 @@ extension CurlLoop {
         // libcurl's lookup thread continues when the handle is removed. Before 7.87, the removal would even wait for
         // it.
         if transfer.isResolving { park(transfer) } else { detach(transfer) }
-        outbox.add(transfer.finish(error ?? Transfer.cancelled, nil))
+        deferredWork.add(transfer.finish(error ?? Transfer.cancelled, nil))
     }
 
     private func park(_ transfer: Transfer) {
@@ -124,7 +125,7 @@ extension CurlLoop {
         multi.remove(handle.easy)
         if transfer.isParked {
             parked -= 1
-            outbox.add(.release(transfer))
+            deferredWork.add(.release(transfer))
         }
         sockets.release(transfer, at: now)
         transfer.leaveSocket(isQuiet: endsExchange && transfer.head.isHTTP1)

@@ -8,8 +8,8 @@ import Synchronization
 ///
 /// A thread waits for sockets and timers. The holder of `driver` runs libcurl: the loop's thread, or a thread that
 /// starts a request while the loop sleeps, which saves a thread switch. Only the loop waits for the lock; other threads
-/// leave commands to its holder. User code doesn't run under the lock (see ``Outbox``), except for a `PreSendFilter`:
-/// anything it starts or cancels becomes a command.
+/// leave commands to its holder. User code doesn't run under the lock (see ``DeferredWork``), except for a
+/// `PreSendFilter`: anything it starts or cancels becomes a command.
 final class CurlLoop: @unchecked Sendable {
     // Sendable: fields that aren't constant, atomic or in a Mutex are only accessed by the holder of `driver`.
 
@@ -51,14 +51,14 @@ final class CurlLoop: @unchecked Sendable {
 
     // MARK: Under `driver`
 
-    // Exclusive access to frequently changed fields, here and in `SocketTable`, isn't checked at run time, which took
-    // 6.5 percent of a request's instructions. This is safe: only one thread has the lock, and no access stays open
-    // while code runs that can reach the same variable. In particular, none is open during libcurl calls, which invoke
-    // the callbacks, except for calls that end handles and don't involve a transfer.
+    // For frequently changed fields, here and in `SocketTable`, exclusive access isn't checked at run time, because the
+    // checks took 6.5 percent of a request's instructions. This is safe: only one thread has the lock, and no access is
+    // in progress while code runs that can reach the same variable. libcurl calls run the callbacks, so no access is in
+    // progress during them either. The exception are calls that end handles without a transfer.
 
     var multi: CurlMulti
     let clock = RoundClock()
-    /// When the current round of work began.
+    /// The time at which the current round of work began.
     var now: UInt64 {
         get { clock.now }
         set { clock.now = newValue }
@@ -81,7 +81,7 @@ final class CurlLoop: @unchecked Sendable {
     /// Transfers that need libcurl to be woken for the next address.
     @safe @exclusivity(unchecked) var dialing: [Transfer] = []
     var alternatives: AlternativeTable
-    @safe @exclusivity(unchecked) var outbox = Outbox()
+    @safe @exclusivity(unchecked) var deferredWork = DeferredWork()
     @safe @exclusivity(unchecked) var idleHandles: [EasyHandle] = []
     @safe @exclusivity(unchecked) var unflushed: [Transfer] = []
     @safe @exclusivity(unchecked) var spareCommands: [Command] = []
@@ -147,8 +147,8 @@ final class CurlLoop: @unchecked Sendable {
         multi.set(ERRAND_CURLMOPT_MAXCONNECTS, all)
     }
 
-    /// Closes all connections by replacing the pool, which works in every libcurl version. Later versions need
-    /// descriptors for a new pool, but have another way.
+    /// Closes all connections by replacing the pool, which works in every libcurl version. If there are no descriptors
+    /// for a new pool, as later versions need, uses these versions' option to clear the pool.
     func closeAll() {
         idleHandles.removeAll()
         guard let empty = CurlMulti() else {
@@ -166,10 +166,12 @@ final class CurlLoop: @unchecked Sendable {
 extension CurlLoop {
     /// Runs on this thread unless another thread is running libcurl.
     func start(_ transfer: Transfer) {
-        guard run(.start(transfer)) else { return Outbox.deliver(transfer.finish(Self.ended, nil)) }
+        guard run(.start(transfer)) else { return DeferredWork.deliver(transfer.finish(Self.ended, nil)) }
     }
 
-    static var ended: ErrandError { ErrandError(.transportFailed, "the transport has ended") }
+    static var ended: ErrandError {
+        ErrandError(.transportFailed, "the request was started after its transport had ended")
+    }
 
     /// Runs on this thread unless another thread is running libcurl. Returns `false` once the loop has ended.
     @discardableResult func run(_ command: Command) -> Bool {
@@ -184,8 +186,8 @@ extension CurlLoop {
             let isAllowed = work(events: [], mayGather: false)
             let isEarlier = nextDeadline < sleepsUntil
             if isEarlier { sleepsUntil = 0 }
-            var outgoing = Outbox()
-            outbox.move(to: &outgoing)
+            var outgoing = DeferredWork()
+            deferredWork.move(to: &outgoing)
             driver.unlock()
             if isEarlier { wakeUp() }
             outgoing.deliver()
@@ -237,7 +239,7 @@ extension CurlLoop {
         SystemCalls.prepareThread("errand-curl")
         var events = [errand_poll_event](repeating: errand_poll_event(), count: Self.eventsAtOnce)
         var count = 0
-        var outgoing = Outbox()
+        var outgoing = DeferredWork()
         while true {
             loopWaits.store(true, ordering: .releasing)
             driver.lock()
@@ -248,7 +250,7 @@ extension CurlLoop {
             let isIdle =
                 active.count == parked && shortOfDescriptors.isEmpty && origins.waitingCount == 0
                 && connections.isEmpty
-            outbox.move(to: &outgoing)
+            deferredWork.move(to: &outgoing)
             driver.unlock()
             outgoing.deliver()
             count = 0
@@ -270,8 +272,8 @@ extension CurlLoop {
             closeAll()
             errand_curl_leave()
         }
-        var outgoing = Outbox()
-        outbox.move(to: &outgoing)
+        var outgoing = DeferredWork()
+        deferredWork.move(to: &outgoing)
         driver.unlock()
         outgoing.deliver()
     }

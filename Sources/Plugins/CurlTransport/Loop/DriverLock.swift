@@ -47,7 +47,7 @@ import ErrandSupport
     /// Traps in debug builds if this thread doesn't hold the lock.
     func assertHeld() {
         #if DEBUG
-        precondition(owner.map { pthread_equal($0, pthread_self()) != 0 } ?? false, "the driver lock is not held")
+        precondition(owner.map { pthread_equal($0, pthread_self()) != 0 } ?? false, "expected to hold the driver lock")
         #endif
     }
 }

@@ -4,18 +4,23 @@ struct OriginTable {
     private var origins: [String: Origin] = [:]
     /// The last lookup and its result.
     private var last: (target: RequestTarget, origin: Origin)?
-    /// The origins at which a transfer has ended while others wait.
+    /// Origins where a transfer has ended, so the next waiting transfer may start.
     private var ready: [Origin] = []
     private(set) var waitingCount = 0
 
-    /// Beyond this number, unused origins are removed.
-    private static let kept = 256
+    /// From this number on, unused origins are removed. Twice the number that was left, so a program that uses
+    /// thousands of hosts at once doesn't search all of them for each new host.
+    private var sweepCount = Self.minimumSweepCount
+    private static let minimumSweepCount = 256
 
     mutating func origin(of transfer: Transfer) -> Origin {
         if let last, last.target.hasSameStart(as: transfer.target) { return last.origin }
         let name = transfer.target.originName
         let origin = origins[name] ?? Origin(name)
-        if origins.count > Self.kept { origins = origins.filter { !$0.value.isUnused } }
+        if origins.count >= sweepCount {
+            origins = origins.filter { !$0.value.isUnused }
+            sweepCount = max(Self.minimumSweepCount, 2 * origins.count)
+        }
         origins[name] = origin
         last = (transfer.target, origin)
         return origin
@@ -67,7 +72,7 @@ struct OriginTable {
 /// The scheme, host and port of requests.
 final class Origin {
     let name: String
-    /// Open sockets, including sockets that are connecting.
+    /// The number of open sockets, including sockets that are connecting.
     var open = 0
     /// Whether the last response was HTTP/1 although HTTP/2 was possible.
     var speaksHTTP1 = false
@@ -76,7 +81,7 @@ final class Origin {
     /// Transfers in libcurl.
     var transfers = 0
     /// Transfers to begin when others have ended.
-    var line = WaitingLine()
+    var line = TransferQueue()
 
     init(_ name: String) { self.name = name }
 
@@ -84,7 +89,7 @@ final class Origin {
 }
 
 /// A queue of transfers that any of them can leave.
-struct WaitingLine {
+struct TransferQueue {
     private var slots: [Transfer?] = []
     /// The index of the first transfer, or of an empty slot before it.
     private var first = 0

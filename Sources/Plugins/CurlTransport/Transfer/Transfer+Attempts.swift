@@ -14,8 +14,8 @@ extension Transfer {
         var sentBefore: Int64 = -1
         /// Whether the server responded with 417, so the expectation is left out.
         var isExpectationRefused = false
-        /// Whether to drop the response, with which the server rejected the request unprocessed, and send a new
-        /// exchange.
+        /// Whether to drop the response and send the request in a new exchange, because the server rejected the request
+        /// without processing it.
         var dropsResponse = false
         var needsFreshConnection = false
         /// How often a server stated that it hadn't processed the request.
@@ -53,7 +53,7 @@ extension Transfer {
         limitConnecting(rounds.end())
         // The request may have waited for its connection. A repeated request is already under way.
         if attempts.count == 0 {
-            do { try options.checkDeparture(of: request) } catch {
+            do { try options.checkBeforeSending(request) } catch {
                 failure = error
                 return false
             }
@@ -125,7 +125,7 @@ extension Transfer {
             .connectionLost,
             request.method.isIdempotent
                 ? "the connection was closed twice before a response"
-                : "the connection was closed before a response; it isn't sent again, because the server may have received the \(request.method.rawValue)"
+                : "the connection was closed before a response; the \(request.method.rawValue) may have been received, so it isn't sent again"
         )
     }
 
@@ -203,7 +203,7 @@ extension Transfer {
         if attempts.refusals > 1, route != nil { attempts.avoidsHTTP3 = true }
         if attempts.refusals <= Self.maximumRefusals { return true }
         failure = ErrandError(
-            .connectionLost, "the server refused the request on \(attempts.refusals) connections")
+            .connectionLost, "the server refused the request on \(attempts.refusals) connections in a row")
         return false
     }
 

@@ -37,8 +37,14 @@ extension Transfer {
         )
     }
 
+    /// Leaves out the time in which bytes waited for the reader.
+    func excuseReader() {
+        let start = shared.withLock { $0.isUnread ? loop.now : $0.emptied }
+        lastActivity = max(lastActivity, start)
+    }
+
     var inactivityError: ErrandError {
-        ErrandError(.timedOut, "the server was inactive for \(duration: options.timeout)")
+        ErrandError(.timedOut, "the server sent or received no bytes for \(duration: options.timeout)")
     }
 
     func noteActivityByClock() {
@@ -59,13 +65,11 @@ extension Transfer {
         while true {
             let (last, isOver) = shared.withLock { ($0.lastActivity, $0.isOver || $0.isCancelled) }
             guard let last, !isOver else { return }
-            do { try await options.time.sleep(until: last + options.timeout) } catch {
-                if Task.isCancelled { return }
-                await pause(until: last + options.timeout)
-            }
+            await options.time.wait(until: last + options.timeout)
+            if Task.isCancelled { return }
             let now = options.time.now
             let isInactive = shared.withLock { shared in
-                if shared.isPaused || shared.isSendPaused { shared.lastActivity = now }
+                if shared.isPaused || shared.isSendPaused || shared.isUnread { shared.lastActivity = now }
                 let isInactive = shared.lastActivity.map { $0 + options.timeout <= now } ?? false
                 // The loop knows why the transfer waits, and may grant it another period.
                 if isInactive { shared.lastActivity = now }
@@ -73,11 +77,6 @@ extension Transfer {
             }
             if isInactive { loop.submit(.inactivity(self, noticed: Nanoseconds.now)) }
         }
-    }
-
-    /// Replaces a time source that fails to sleep. Long enough not to keep a processor busy.
-    private func pause(until instant: ContinuousClock.Instant) async {
-        try? await Task.sleep(for: max(options.time.now.duration(to: instant).bounded, .milliseconds(10)))
     }
 }
 #endif

@@ -78,9 +78,9 @@ extension Transfer {
         return true
     }
 
-    /// Whether to resend the request without its rejected expectation (RFC 9110, section 10.1.1). libcurl would use a
-    /// connection on which the server may wait for the first body, give up with `Connection: close`, or retry up to
-    /// thirty times since 8.12.
+    /// Whether to resend the request without its rejected expectation (RFC 9110, section 10.1.1). libcurl itself would
+    /// resend it on a connection on which the server may still wait for the first body, or give up after `Connection:
+    /// close`, or, since 8.12, retry up to thirty times.
     private var isExpectationFailed: Bool {
         head.status == Self.expectationFailed && expectsContinue
     }
@@ -104,7 +104,7 @@ extension Transfer {
             defer { shared.waiter = nil }
             return shared.waiter
         }
-        if let waiter { loop.outbox.add(.head(waiter)) }
+        if let waiter { loop.deferredWork.add(.head(waiter)) }
     }
 
     /// Returns the number of accepted bytes, or libcurl's value for a pause.
@@ -125,8 +125,8 @@ extension Transfer {
             guard collected.append(bytes) else { return 0 }
         }
         progress.received += Int64(count)
-        // A reader that took a chunk since the last report delivers this report with its next chunk, unless it already
-        // has it.
+        // If the reader has taken a chunk since the last report, it will deliver this report along with its next chunk.
+        // If the buffer is empty, it already has that chunk, so the report is delivered separately.
         let isSoon = !isStreamed || !isAwaited && readerTakes == reportedTakes
         if reportProgress(soon: isSoon), isStreamed, !isAwaited, shared.withLock({ $0.buffer.count == 0 }) {
             deliverReportsSoon()
@@ -162,7 +162,7 @@ extension Transfer {
         case kept
         /// Keep them, because a reader waits but more bytes are arriving.
         case gathered
-        case handedOver(Outbox.Item)
+        case handedOver(DeferredWork.Item)
     }
 
     /// Takes the bytes for a waiting reader. With `mayGather`, keeps them for another round while many arrive, so the

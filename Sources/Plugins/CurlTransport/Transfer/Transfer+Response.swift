@@ -31,7 +31,7 @@ extension Transfer {
         }
         var (response, codings) = bare()
         if isStreamed {
-            response.body = HTTPBody(source: try StreamedBody(self, codings))
+            response.body = HTTPBody(source: try TransferBody(self, codings))
         } else {
             let data = collected.take()
             options.report(.progress(progress))

@@ -38,12 +38,17 @@ extension Transfer {
     }
 
     func take() throws -> Found {
+        let instant = usesLoopClock ? nil : options.time.now
         let (found, isToResume) = try shared.withLock { shared throws(ErrandError) -> (Found, Bool) in
             if shared.isCancelled { throw shared.failure ?? Self.cancelled }
             if shared.buffer.count > 0 {
                 let chunk = shared.buffer.take()
                 let isToResume = shared.isPaused && shared.buffer.count <= Self.lowWater
                 if isToResume { shared.isPaused = false }
+                if shared.buffer.count == 0 {
+                    shared.emptied = Nanoseconds.now
+                    if let instant { shared.lastActivity = instant }
+                }
                 return (.chunk(chunk), isToResume)
             }
             if let failure = shared.failure { throw failure }

@@ -97,13 +97,17 @@ final class Transfer: @unchecked Sendable {
         var isPaused = false
         /// Whether the reader waited for many bytes, and has kept up since.
         var isFast = false
-        /// Only set here if the clock isn't the system's.
+        /// Whether the sender is paused. Only set if the transfer's clock isn't the system's.
         var isSendPaused = false
         var isCancelled = false
         var isOver = false
         var failure: ErrandError?
         var lastActivity: ContinuousClock.Instant?
+        /// When the reader last took all bytes that had arrived.
+        var emptied: UInt64 = 0
 
+        /// Whether bytes wait for the reader.
+        var isUnread: Bool { reader == nil && buffer.count > 0 }
         /// The buffered bytes at which the transfer pauses.
         var room: Int { isFast || reader != nil ? Transfer.fastHighWater : Transfer.highWater }
     }
@@ -213,10 +217,10 @@ extension Transfer {
     }
 
     /// Ends the transfer, once. Deliver the result, which resumes tasks, without the driver lock.
-    func finish(_ error: ErrandError?, _ timings: TransferTimings?) -> Outbox.Item {
+    func finish(_ error: ErrandError?, _ timings: TransferTimings?) -> DeferredWork.Item {
         let error = error.map(withEvidence)
         self.timings = timings
-        var end = Outbox.End(transfer: self, failure: error, watch: watch)
+        var end = DeferredWork.End(transfer: self, failure: error, watch: watch)
         watch = nil
         shared.withLock { shared in
             shared.isOver = true

@@ -66,9 +66,9 @@ final class UploadStream: Sendable {
             state.isHungry = true
             return (.wait, room)
         }
-        if let room { transfer.loop.outbox.add(.room(room)) }
+        if let room { transfer.loop.deferredWork.add(.room(room)) }
         // The source may release the chunk before libcurl has copied these bytes.
-        if case .bytes(let bytes) = taken, !bytes.isEmpty { transfer.loop.outbox.add(.spent(bytes)) }
+        if case .bytes(let bytes) = taken, !bytes.isEmpty { transfer.loop.deferredWork.add(.spent(bytes)) }
         return taken
     }
 
@@ -91,7 +91,8 @@ final class UploadStream: Sendable {
             let isLength = error.code == .truncated || error.code == .invalidResponse
             failure =
                 isLength
-                ? ErrandError(.invalidRequest, "the body doesn't match its announced length", underlying: error) : error
+                ? ErrandError(.invalidRequest, "the body's length differs from the announced length", underlying: error)
+                : error
         } catch {
             failure = ErrandError(.encodingFailed, "the body could not be read", underlying: error)
         }
@@ -104,8 +105,8 @@ final class UploadStream: Sendable {
         if isHungry { transfer.loop.submit(.resume(transfer)) }
     }
 
-    /// Offers one chunk after the other, and the last chunk of an announced length after the source has ended, so a
-    /// source with more bytes never completes a request.
+    /// Offers the chunks in order. If a length was announced, offers the last chunk only after the source has ended, so
+    /// a source with more bytes never completes a request.
     private func pull(_ transfer: Transfer) async throws {
         var iterator = body.makeAsyncIterator()
         var count: Int64 = 0
@@ -121,7 +122,7 @@ final class UploadStream: Sendable {
     }
 
     private static func wrong(_ length: Int64, _ came: String) -> ErrandError {
-        ErrandError(.invalidRequest, "the body announced \(length) bytes but has \(came)")
+        ErrandError(.invalidRequest, "expected a body of \(length) bytes, as announced, got \(came)")
     }
 
     /// Returns `false` if the transfer has ended.

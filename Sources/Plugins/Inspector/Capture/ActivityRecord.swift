@@ -2,8 +2,19 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// The events of an activity so far, within limits. Contains unmasked secrets.
+/// The events of an activity so far, within limits. Contains unmasked secrets until the store masks it, a second after
+/// the activity has ended.
 final class ActivityRecord: Sendable {
+    /// The parts of an activity that don't change and aren't secret.
+    struct Identity: Sendable {
+        let id: UInt64
+        let parent: UInt64?
+        let kind: ActivityKind
+        let agent: String?
+        let date: Date
+        let start: Duration
+    }
+
     /// The parts of a request that are shown. Doesn't keep its body, which may be large.
     struct RequestHead: Sendable {
         let method: HTTPMethod
@@ -11,10 +22,13 @@ final class ActivityRecord: Sendable {
         let headers: HTTPHeaders
         let contentType: String?
         let length: Int64?
+        /// The bytes of the body that are in memory.
+        let heldBytes: Int
 
         init(_ request: HTTPRequest) {
             (method, url, headers) = (request.method, request.urlText, request.headers)
             (contentType, length) = (request.body.contentType, request.body.length)
+            heldBytes = request.body.data?.count ?? 0
         }
     }
 
@@ -71,7 +85,10 @@ final class ActivityRecord: Sendable {
     }
 
     struct State: Sendable {
-        /// The request to explain, if it is small.
+        let label: String
+        /// The masked values, which replace all others.
+        var masked: Masked?
+        /// The request to explain.
         var request: (any Request)?
         var built: RequestHead?
         var hops: [Hop] = []
@@ -92,24 +109,43 @@ final class ActivityRecord: Sendable {
         /// The bytes of bodies and messages.
         var bytes = 0
         var isChanged = false
+
+        init(label: String) { self.label = label }
     }
 
-    let id: UInt64
-    let parent: UInt64?
-    let kind: ActivityKind
-    let label: String
-    let agent: String?
-    let date: Date
-    let start: Duration
-    private let state = Mutex(State())
+    /// A class, so that a state can refer to it without growing.
+    final class Masked: Sendable {
+        let activity: MaskedActivity
+        init(_ activity: MaskedActivity) { self.activity = activity }
+    }
+
+    let identity: Identity
+    /// The approximate memory use in bytes, once the activity has ended. Changes under the store's lock.
+    let cost = Atomic(0)
+    private let state: Mutex<State>
+
+    var id: UInt64 { identity.id }
 
     /// Doesn't keep the activity, which keeps its agent and its accessories.
     init(_ activity: Activity, agent: String?, date: Date, start: Duration) {
-        (id, parent, kind) = (activity.id.rawValue, activity.parent?.rawValue, activity.kind)
-        (label, self.agent, self.date, self.start) = (activity.label, agent, date, start)
+        identity = Identity(
+            id: activity.id.rawValue, parent: activity.parent?.rawValue, kind: activity.kind, agent: agent, date: date,
+            start: start)
+        state = Mutex(State(label: activity.label))
     }
 
     var known: State { state.withLock { $0 } }
+
+    /// Replaces the values of an activity that has ended.
+    func keep(_ masked: MaskedActivity) {
+        let old = state.withLock { state in
+            let old = state
+            state = masked.state
+            (state.masked, state.isChanged) = (Masked(masked), old.isChanged)
+            return old
+        }
+        withExtendedLifetime(old) {}
+    }
 
     /// Returns true if the record wasn't marked as changed before.
     func markChanged() -> Bool {
@@ -177,9 +213,20 @@ extension ActivityRecord.State {
         return hops.lastIndex { $0.attempt == attempt && $0.number == hop }
     }
 
+    /// Returns the parts that can't contain secrets.
+    func withoutSecrets(_ failure: ActivityRecord.Failure?) -> Self {
+        var kept = Self(label: "")
+        (kept.droppedHops, kept.droppedNotes, kept.droppedMessages) = (droppedHops, droppedNotes, droppedMessages)
+        (kept.messageCount, kept.progress, kept.stream) = (messageCount, progress, stream)
+        (kept.source, kept.status, kept.end) = (source, status, end)
+        kept.ending = failure.map { .failure($0) } ?? ending
+        return kept
+    }
+
     /// The approximate memory use in bytes.
     var cost: Int {
-        var cost = 800 + bytes + Self.overhead * notes.count
+        var cost = 800 + label.utf8.count + bytes + Self.overhead * notes.count
+        if request != nil, let built { cost += built.heldBytes }
         if let built { cost += built.cost }
         if let other { cost += other.head.cost }
         for hop in hops { cost += 300 + hop.request.cost + (hop.response?.cost ?? 0) }

@@ -1,5 +1,8 @@
+import Dispatch
 import Errand
+import ErrandCollections
 import ErrandEssentials
+import ErrandPlatform
 import ErrandSupport
 import Synchronization
 
@@ -12,10 +15,13 @@ final class ActivityStore: Sendable {
         var messages: Int
     }
 
-    private struct State: Sendable {
-        var records = NumberedObjects()
+    fileprivate struct State: Sendable {
+        var records = NumberedTable<ActivityRecord>()
         var running = 0
-        var ended = FIFOQueue<(record: ActivityRecord, cost: Int)>()
+        var ended = FIFOQueue<ActivityRecord>()
+        /// The newest of `ended`, which aren't masked yet.
+        var clear = FIFOQueue<ActivityRecord>()
+        var isMasking = false
         var cost = 0
         var dropped = 0
         /// The records that changed since the server looked. Empty without a server that shows a page.
@@ -31,12 +37,19 @@ final class ActivityStore: Sendable {
     /// The bytes of bodies and messages of running activities.
     private let runningBytes = Atomic(0)
     let limits: Limits
+    let redaction: Redaction
     private let time: any TimeSource
     private let origin: ContinuousClock.Instant
+    private let explain: @Sendable (any Request, _ agent: String?) -> String?
     private let state = Mutex(State())
+    private let queue = DispatchQueue(label: "errand-inspector", qos: .utility)
 
-    init(_ limits: Limits, time: any TimeSource) {
-        (self.limits, self.time, origin) = (limits, time, time.now)
+    /// - Parameter explain: explains a request of a named agent.
+    init(
+        _ limits: Limits, _ redaction: Redaction = Redaction(), time: any TimeSource,
+        explain: @escaping @Sendable (any Request, _ agent: String?) -> String? = { _, _ in nil }
+    ) {
+        (self.limits, self.redaction, self.time, origin, self.explain) = (limits, redaction, time, time.now, explain)
     }
 
     var now: Duration { origin.duration(to: time.now) }
@@ -79,7 +92,7 @@ final class ActivityStore: Sendable {
     }
 
     private func record(_ activity: Activity) -> ActivityRecord? {
-        state.withLock { $0.records[activity.id.rawValue] as? ActivityRecord }
+        state.withLock { $0.records[activity.id.rawValue] }
     }
 
     private func begin(_ activity: Activity, _ agent: String?) {
@@ -187,10 +200,11 @@ final class ActivityStore: Sendable {
         let failure: ActivityRecord.Failure? = if case .failure(let error) = outcome { failure(error) } else { nil }
         let other = other(outcome)
         let limit = limits.bodyBytes
+        let maximumHeldBytes = limits.bytes / 4
         let ended = record.change { state -> (Int, Int) in
             state.end = now
-            // A large request would stay in memory with its body.
-            if let built = state.built, (built.length ?? 0) <= 4096 { state.request = activity.request }
+            // Until it's explained, the request stays in memory with its body.
+            if let built = state.built, built.heldBytes <= maximumHeldBytes { state.request = activity.request }
             switch outcome {
             case .success(let response):
                 (state.ending, state.status, state.source) = (.success, response?.status, response?.source)
@@ -205,28 +219,24 @@ final class ActivityStore: Sendable {
                 state.other = other
                 state.bytes += other.body.count
             }
-            return (counted, record.label.utf8.count + state.cost)
+            return (counted, state.cost)
         }
         guard let (bytes, cost) = ended else { return }
         if bytes > 0 { runningBytes.subtract(bytes, ordering: .relaxed) }
+        record.cost.store(cost, ordering: .relaxed)
         let limits = limits
-        let evicted = state.withLock { state -> [ActivityRecord] in
+        let (evicted, starts) = state.withLock { state -> ([ActivityRecord], Bool) in
             state.running -= 1
-            state.ended.append((record, cost))
+            state.ended.append(record)
+            state.clear.append(record)
             state.cost += cost
-            var evicted: [ActivityRecord] = []
-            while state.ended.count > limits.activities || state.cost > limits.bytes,
-                let (old, cost) = state.ended.popFirst()
-            {
-                state.cost -= cost
-                state.records.remove(old.id)
-                state.dropped += 1
-                evicted.append(old)
-            }
-            return evicted
+            let evicted = state.evict(limits)
+            defer { state.isMasking = true }
+            return (evicted, !state.isMasking)
         }
         changed(record)
         withExtendedLifetime(evicted) {}
+        if starts { maskLater() }
     }
 
     private func failure(_ error: any Error) -> ActivityRecord.Failure {
@@ -245,6 +255,43 @@ final class ActivityStore: Sendable {
         return (ActivityRecord.ResponseHead(response), body, response.body.length ?? Int64(data.count))
     }
 
+    // MARK: Masking
+
+    /// Masks later and in batches, without delaying a response. Under load, most activities are dropped before then.
+    private func maskLater() {
+        queue.asyncAfter(deadline: .now() + .seconds(1)) { [weak self] in self?.maskEnded() }
+    }
+
+    private func maskEnded() {
+        for _ in 0..<state.withLock({ $0.clear.count }) {
+            guard let record = state.withLock({ $0.clear.popFirst() }) else { break }
+            mask(record)
+        }
+        let continues = state.withLock { state in
+            state.isMasking = !state.clear.isEmpty
+            return state.isMasking
+        }
+        if continues { maskLater() }
+    }
+
+    private func mask(_ record: ActivityRecord) {
+        let masked = MaskedActivity(record, redaction).kept { explain($0, record.identity.agent) }
+        record.keep(masked)
+        let (cost, limits) = (masked.cost, limits)
+        let evicted = state.withLock { state -> [ActivityRecord] in
+            guard state.records[record.id] === record else { return [] }
+            state.cost += cost - record.cost.exchange(cost, ordering: .relaxed)
+            return state.evict(limits)
+        }
+        withExtendedLifetime(evicted) {}
+    }
+
+    /// Returns a record without its secrets, and the explanation of its request.
+    func masked(_ record: ActivityRecord) -> MaskedActivity {
+        let activity = MaskedActivity(record, redaction)
+        return record.known.end == nil ? activity : activity.kept { explain($0, record.identity.agent) }
+    }
+
     // MARK: Reading
 
     /// The number of activities that were dropped.
@@ -252,21 +299,22 @@ final class ActivityStore: Sendable {
 
     var clears: Int { state.withLock { $0.clears } }
 
-    func record(_ id: UInt64) -> ActivityRecord? { state.withLock { $0.records[id] as? ActivityRecord } }
+    func record(_ id: UInt64) -> ActivityRecord? { state.withLock { $0.records[id] } }
 
     /// All records, in the order of their start.
     var all: [ActivityRecord] {
         let all = state.withLock { $0.records.all }
-        return all.compactMap { $0 as? ActivityRecord }.sorted { $0.id < $1.id }
+        return all.sorted { $0.id < $1.id }
     }
 
     func clear() {
         let old = state.withLock { state -> [ActivityRecord] in
             var old: [ActivityRecord] = []
-            while let (record, _) = state.ended.popFirst() {
+            while let record = state.ended.popFirst() {
                 state.records.remove(record.id)
                 old.append(record)
             }
+            while state.clear.popFirst() != nil {}
             state.cost = 0
             state.clears += 1
             return old
@@ -323,5 +371,20 @@ extension ActivityRecord.State {
             hops[last].received = Data([UInt8](evidence.data.prefix(limit)))
             bytes += hops[last].received.count
         }
+    }
+}
+
+extension ActivityStore.State {
+    /// Removes the oldest records above the limits, and returns them.
+    fileprivate mutating func evict(_ limits: ActivityStore.Limits) -> [ActivityRecord] {
+        var evicted: [ActivityRecord] = []
+        while ended.count > limits.activities || cost > limits.bytes, let old = ended.popFirst() {
+            cost -= old.cost.load(ordering: .relaxed)
+            records.remove(old.id)
+            dropped += 1
+            evicted.append(old)
+        }
+        while clear.count > ended.count, clear.popFirst() != nil {}
+        return evicted
     }
 }

@@ -1,6 +1,7 @@
 import Errand
 import ErrandEssentials
 import ErrandMessageSyntax
+import ErrandPlatform
 import ErrandRecording
 import ErrandSupport
 
@@ -13,9 +14,6 @@ enum CurlCommand {
             // For an empty value, curl wants a semicolon; a colon alone removes the field.
             let line = field.value.isEmpty ? "\(field.name.rawName);" : "\(field.name.rawName): \(field.value)"
             words += ["-H", quoted(line)]
-        }
-        if !request.headers.contains(.contentType), let type = request.body.contentType {
-            words += ["-H", quoted("Content-Type: \(type)")]
         }
         if !request.headers.contains(.acceptEncoding), !request.headers.contains(.range) {
             words.append("--compressed")
@@ -32,6 +30,12 @@ enum CurlCommand {
             }
         } else if !body.data.isEmpty {
             (before, words) = (ShellText.piping(body.data), words + ["--data-binary", "@-"])
+        }
+        // Fields that curl adds by itself, unlike a transport.
+        let own: [HTTPHeaderName] = [.userAgent] + (words.contains("--data-binary") ? [.contentType, .expect] : [])
+        for name in own where !request.headers.contains(name) {
+            let type = name == .contentType ? request.body.contentType.map { " \($0)" } : nil
+            words += ["-H", quoted("\(name.rawName):\(type ?? "")")]
         }
         words.append(quoted(request.url))
         return before + words.joined(separator: " ") + after

@@ -17,8 +17,8 @@ struct MaskedActivity: Sendable {
         let at: Duration
     }
 
-    let record: ActivityRecord
-    let state: ActivityRecord.State
+    let record: ActivityRecord.Identity
+    private(set) var state: ActivityRecord.State
     var label: String
     var method: String?
     var url: String?
@@ -28,17 +28,24 @@ struct MaskedActivity: Sendable {
     var notes: [Note] = []
     var messages: [RecordedWebSocket.Message] = []
     var failure: ActivityRecord.Failure?
-    private(set) var redactor: Redactor
+    /// The path of the request through its agent's filters.
+    var explanation: String?
+    private var redactor: Redactor
 
     init(_ record: ActivityRecord, _ redaction: Redaction, bodies: Bodies = .all) {
-        self.init(record, record.known, redaction, bodies)
+        let state = record.known
+        if let masked = state.masked {
+            self = masked.activity
+        } else {
+            self.init(record.identity, state, redaction, bodies)
+        }
     }
 
     private init(
-        _ record: ActivityRecord, _ state: ActivityRecord.State, _ redaction: Redaction, _ bodies: Bodies
+        _ record: ActivityRecord.Identity, _ state: ActivityRecord.State, _ redaction: Redaction, _ bodies: Bodies
     ) {
         (self.record, self.state, redactor) = (record, state, Redactor(redaction))
-        label = redactor.url(record.label)
+        label = redactor.url(state.label)
         // Search everything for secrets first.
         let isWhole = state.bytes <= bodies.limit
         if let built = state.built {
@@ -81,7 +88,7 @@ struct MaskedActivity: Sendable {
     }
 
     private static func exchange(
-        _ hop: ActivityRecord.Hop, _ record: ActivityRecord, _ isWhole: Bool, _ redactor: inout Redactor
+        _ hop: ActivityRecord.Hop, _ record: ActivityRecord.Identity, _ isWhole: Bool, _ redactor: inout Redactor
     ) -> RecordedExchange {
         let head = hop.request
         let headers = redactor.headers(head.headers)
@@ -128,6 +135,31 @@ extension MaskedActivity.Bodies {
 }
 
 extension MaskedActivity {
+    /// Returns the activity with the explanation of its request, and without the values that were masked.
+    func kept(explaining explain: (any Request) -> String?) -> MaskedActivity {
+        guard let request = state.request else { return withoutSecrets() }
+        var kept = self
+        kept.explanation = explain(request).map { redactor.masking($0) }
+        return kept.withoutSecrets()
+    }
+
+    private func withoutSecrets() -> MaskedActivity {
+        var kept = self
+        kept.state = state.withoutSecrets(failure)
+        kept.redactor = Redactor(redactor.redaction)
+        return kept
+    }
+
+    /// The approximate memory use in bytes.
+    var cost: Int {
+        var cost = 800 + label.utf8.count + (url?.utf8.count ?? 0) + (explanation?.utf8.count ?? 0)
+        for exchange in exchanges { cost += exchange.approximateByteCount }
+        for note in notes { cost += ActivityRecord.State.overhead + note.text.utf8.count }
+        for message in messages { cost += ActivityRecord.State.overhead + message.body.data.count }
+        if let other { cost += other.body.data.count + 120 * other.headers.count }
+        return cost
+    }
+
     /// The exchanges for an archive.
     var recorded: [RecordedExchange] {
         exchanges.enumerated().map { index, exchange in
@@ -147,6 +179,11 @@ extension MaskedActivity {
             return exchange
         }
     }
+
+    var isRunning: Bool { if case nil = state.ending { true } else { false } }
+
+    /// Whether the activity is running or didn't succeed.
+    var isIncomplete: Bool { if case .success = state.ending { false } else { true } }
 
     /// The request that the page shows: the first request sent, otherwise the request as it was built.
     var shownURL: String? { exchanges.first?.request.url ?? url }

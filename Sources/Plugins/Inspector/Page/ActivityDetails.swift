@@ -4,13 +4,13 @@ import ErrandRecording
 
 extension JSONText {
     /// Returns everything that the page shows of an opened activity.
-    static func details(of activity: MaskedActivity, explanation: String?) -> [UInt8] {
+    static func details(of activity: MaskedActivity) -> [UInt8] {
         var text = JSONText()
         text.object { text in
             text.summary(of: activity)
             text.exchanges(of: activity)
             text.rest(of: activity)
-            text.add("explanation", explanation)
+            text.add("explanation", activity.explanation)
         }
         return text.bytes
     }

@@ -34,7 +34,7 @@ extension JSONText {
         add("attempts", activity.exchanges.last?.attempt)
         add("hops", activity.exchanges.isEmpty ? nil : activity.exchanges.count + state.droppedHops)
         sizes(of: activity)
-        add("notes", state.notes.isEmpty ? nil : state.notes.count + state.droppedNotes)
+        add("notes", activity.notes.isEmpty ? nil : activity.notes.count + state.droppedNotes)
         add("messages", state.messageCount > 0 ? state.messageCount : nil)
         add("stream", state.stream.map { "\($0)" })
         bars(of: activity)
@@ -44,13 +44,25 @@ extension JSONText {
         let last = activity.exchanges.last
         let response = activity.other ?? last?.response
         let progress = activity.state.progress
-        let received = max(response?.body.length ?? 0, progress?.received ?? 0)
-        add("size", response == nil && received == 0 ? nil : received)
-        add("sent", [last?.request.body.length ?? 0, progress?.sent ?? 0].max { $0 < $1 })
+        if activity.isRunning {
+            // The head announces a length that hasn't arrived yet.
+            let received = max(activity.state.hops.last?.receivedCount ?? 0, progress?.received ?? 0)
+            add("size", received == 0 ? nil : received)
+            add("sent", progress?.sent ?? 0)
+        } else {
+            let received = max(response?.body.length ?? 0, progress?.received ?? 0)
+            let arrived = activity.isIncomplete ? progress?.received ?? received : received
+            add("size", response == nil && arrived == 0 ? nil : arrived)
+            let length = max(last?.request.body.length ?? 0, progress?.sent ?? 0)
+            add("sent", activity.isIncomplete ? progress?.sent ?? length : length)
+        }
         add("type", response?.body.contentType.map { String($0.prefix(200)) })
-        if case nil = activity.state.ending, let progress {
+        // A success has transferred everything. Otherwise, the page shows how far the activity is, or was.
+        if activity.isIncomplete, let progress {
             add("totalToSend", progress.totalToSend)
             add("totalToReceive", progress.totalToReceive)
+            add("received", progress.received)
+            add("percent", progress.fraction.map { Int(($0 * 100).rounded(.down)) })
         }
     }
 

@@ -62,11 +62,11 @@ enum InspectorPage {
         <span class="c-time">Time</span><span class="c-wire">Source</span>
         <span class="c-waterfall">Waterfall <i id="scale"></i></span>
         </div>
-        <div id="scroller" tabindex="0" role="treegrid" aria-label="Activities" aria-colcount="6">
+        <div id="scroller" tabindex="0" role="treegrid" aria-label="Activities" aria-describedby="footer" aria-colcount="6">
         <div id="rows"></div>
         <p id="empty">Waiting for requests. Send one, and it appears here.</p>
         </div>
-        <div id="footer" role="status"></div>
+        <div id="footer"></div>
         </section>
         <section id="detail" hidden aria-label="Details" tabindex="-1"></section>
         </main>

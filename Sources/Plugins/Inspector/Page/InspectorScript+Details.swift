@@ -73,7 +73,24 @@ extension InspectorScript {
 
         const panels = {};
 
+        // What a panel shows. While it doesn't change, the panel stays, with its open branches, selection and focus.
+        const partsShown = {
+          headers: data => [data.other && data.other.headers, data.exchanges.map(x => [x.url, x.requestHeaders, x.response && x.response.headers])],
+          bodies: data => [data.other && data.other.body, data.exchanges.map(x => [x.url, x.requestBody, x.response && x.response.body, x.wireReceived])],
+          notes: data => data.noteList, messages: data => data.messageList, explanation: data => data.explanation,
+        };
+        let shownPart = "";
+
         const drawDetail = (data, id) => {
+          const focused = detail.contains(document.activeElement) ? document.activeElement : null;
+          fillDetail(data, id);
+          if (!focused || document.activeElement === focused) return;
+          const same = detail.contains(focused) ? focused : focused.id ? byId(focused.id)
+            : [...detail.querySelectorAll(focused.tagName)].find(node => node.textContent === focused.textContent && node.className === focused.className);
+          (same || detail).focus({ preventScroll: true });
+        };
+
+        const fillDetail = (data, id) => {
           const scrolls = detail.querySelector(".panel");
           const top = scrolls ? scrolls.scrollTop : 0;
           const sameActivity = detail.dataset.id === String(id);
@@ -100,8 +117,11 @@ extension InspectorScript {
             drawDetail(data, id);
             byId("tab-" + detailTab).focus();
           });
-          const panel = element("div", { class: "panel", id: "panel", role: "tabpanel", tabindex: "0", "aria-labelledby": "tab-" + detailTab },
-            panels[detailTab](data));
+          const part = partsShown[detailTab] ? detailTab + JSON.stringify(partsShown[detailTab](data)) : "";
+          const stays = sameActivity && scrolls && part && part === shownPart;
+          shownPart = part;
+          const panel = stays ? scrolls : element("div",
+            { class: "panel", id: "panel", role: "tabpanel", tabindex: "0", "aria-labelledby": "tab-" + detailTab }, panels[detailTab](data));
           const title = data.method ? data.method + " " + parts(data.url).path : data.label || data.kind;
           detail.replaceChildren(
             element("div", { class: "detail-head" }, element("h2", {}, title), close), actions(data), bar, panel);
@@ -121,12 +141,18 @@ extension InspectorScript {
         };
 
         const timeline = data => {
-          const total = Math.max(0.001, data.duration || 0, ...data.exchanges.map(x => x.offset + (x.duration || 0)));
+          const soFar = data.duration === undefined ? currentTime() - data.start : data.duration;
+          const total = Math.max(0.001, soFar, ...data.exchanges.map(x => x.offset + (x.duration || 0)));
           const saved = scale;
           scale = { start: 0, length: total };
           const rows = data.exchanges.map(exchange => {
             const track = element("div", { class: "track" });
             let at = exchange.offset;
+            if (data.state === "running" && exchange.duration === undefined) {
+              const bar = element("i");
+              place(bar, "wait open", at, Math.max(0, total - at));
+              track.append(bar);
+            }
             exchange.phases.forEach((length, index) => {
               if (!length) return;
               const bar = element("i");
@@ -154,6 +180,7 @@ extension InspectorScript {
           return [
             data.failure && element("div", { class: "failure" }, element("b", {}, data.failure.name),
               element("p", {}, data.failure.description), data.failure.sentence && element("p", { class: "soft" }, data.failure.sentence)),
+            transferView(model.rows.get(data.id) || data),
             facts([
               ["URL", data.url], ["Outcome", outcome(data)], ["Source", data.source || (data.exchanges.length ? "network" : "")],
               ["Time", data.duration === undefined ? "running" : duration(data.duration)],
@@ -168,6 +195,26 @@ extension InspectorScript {
             data.exchanges.length ? heading("Requests on the wire") : null,
             data.droppedHops ? element("p", { class: "soft" }, data.droppedHops + " were dropped.") : null,
             timeline(data),
+          ];
+        };
+
+        const transferLine = (verb, row, moved, total) => {
+          const texts = [verb + " " + bytes(moved) + (total ? " of " + bytes(total) : "")];
+          const rate = row.state === "running" && row.sample ? row.sample.rate : 0;
+          if (total) texts.push(Math.min(100, Math.floor(moved / total * 100)) + "%");
+          if (rate > 0) texts.push(bytes(Math.round(rate)) + "/s");
+          if (rate > 0 && total > moved) texts.push(duration((total - moved) / rate * 1000) + " left");
+          return element("div", { class: "transfer" }, element("span", {}, texts.join(" · ")),
+            total ? element("progress", { max: total, value: Math.min(moved, total), "aria-label": verb + " bytes" }) : null);
+        };
+
+        // How far a transfer is, or was when it ended without success.
+        const transferView = row => {
+          if (row.state === "success") return null;
+          const isOpen = (moved, total) => row.state === "running" || total > moved;
+          return [
+            (row.sent || row.totalToSend) && isOpen(row.sent || 0, row.totalToSend) ? transferLine("Sent", row, row.sent || 0, row.totalToSend) : null,
+            (row.received || row.totalToReceive) && isOpen(row.received || 0, row.totalToReceive) ? transferLine("Received", row, row.received || 0, row.totalToReceive) : null,
           ];
         };
 

@@ -29,11 +29,12 @@ extension InspectorScript {
             size: element("span", { class: "c-size", role: "gridcell" }),
             time: element("span", { class: "c-time", role: "gridcell" }),
             wire: element("span", { class: "c-wire", role: "gridcell" }),
-            track: element("span", { class: "c-waterfall", role: "gridcell" }),
+            track: element("span", { class: "c-waterfall", role: "gridcell", "aria-hidden": "true" }),
+            progress: element("i", { class: "progress", "aria-hidden": "true" }),
             bars: [],
           };
           parts.name.append(parts.toggle, parts.method, parts.title, parts.host, parts.marks);
-          parts.row.append(parts.name, parts.status, parts.size, parts.time, parts.wire, parts.track);
+          parts.row.append(parts.name, parts.status, parts.size, parts.time, parts.wire, parts.track, parts.progress);
           parts.row.addEventListener("click", () => { select(parts.id); openDetail(parts.id); });
           parts.toggle.addEventListener("click", event => { event.stopPropagation(); toggle(parts.id); });
           rowsBox.append(parts.row);
@@ -56,10 +57,13 @@ extension InspectorScript {
 
         const marksText = row => {
           const marks = [];
+          if (isPartial(row)) marks.push(row.percent + "%");
           if (row.attempts > 1) marks.push("attempt " + row.attempts);
           if (row.hops > (row.attempts || 1)) marks.push(row.hops + " hops");
-          if (row.messages) marks.push(number(row.messages) + (row.messages === 1 ? " message" : " messages"));
-          if (row.stream && !row.messages) marks.push(row.stream);
+          // At its end, an event stream knows the number of its events.
+          const events = row.stream && /^[0-9]+ events/.test(row.stream);
+          if (row.messages && !events) marks.push(number(row.messages) + (row.messages === 1 ? " message" : " messages"));
+          if (row.stream && (events || !row.messages)) marks.push(row.stream);
           if (row.state === "failure") marks.push(row.error);
           if (row.agent) marks.push("@" + row.agent);
           return marks.join(" · ");
@@ -67,14 +71,14 @@ extension InspectorScript {
 
         const progressText = row => {
           if (row.state !== "running") return bytes(row.size);
-          if (row.totalToReceive > 0 && row.size) {
-            return bytes(row.size) + " " + Math.min(100, Math.floor(row.size / row.totalToReceive * 100)) + "%";
-          }
-          if (row.totalToSend > 0 && row.sent) {
-            return "↑" + bytes(row.sent) + " " + Math.min(100, Math.floor(row.sent / row.totalToSend * 100)) + "%";
-          }
           return row.size ? bytes(row.size) : row.sent ? "↑" + bytes(row.sent) : "";
         };
+
+        // Whether a transfer is under way, or ended before it was complete.
+        const isPartial = row => row.percent !== undefined && row.state !== "success" && (row.state === "running" || row.percent < 100);
+
+        const rowLabel = row => [row.method || row.kind, titleOf(row), statusText(row), progressText(row),
+          row.duration !== undefined ? duration(row.duration) : "", row.source || "", marksText(row)].filter(Boolean).join(", ");
 
         const titleOf = row => {
           if (row.url) return row.path;
@@ -138,6 +142,10 @@ extension InspectorScript {
           setText(parts.time, row.duration !== undefined ? duration(row.duration) : duration(Math.max(0, currentTime() - row.start)));
           setText(parts.wire, visible(row.source ? row.source.split(/[ ,(:]/)[0] : row.hops ? "wire" : ""));
           parts.wire.className = "c-wire" + (row.source ? " stored" : "");
+          parts.progress.hidden = !isPartial(row);
+          if (!parts.progress.hidden) parts.progress.style.width = row.percent + "%";
+          const label = visible(rowLabel(row));
+          if (parts.row.getAttribute("aria-label") !== label) parts.row.setAttribute("aria-label", label);
           drawBars(parts, row);
         };
 
@@ -170,7 +178,8 @@ extension InspectorScript {
             if (!parts.row.hidden) fillRow(parts, inSight[index], first + index);
           });
           scroller.setAttribute("aria-rowcount", model.shown.length);
-          if (model.selected !== null) scroller.setAttribute("aria-activedescendant", "row-" + model.selected);
+          if (inSight.some(row => row.id === model.selected)) scroller.setAttribute("aria-activedescendant", "row-" + model.selected);
+          else scroller.removeAttribute("aria-activedescendant");
           byId("empty").hidden = model.shown.length > 0;
           setText(byId("empty"), model.rows.size ? "No activity passes the filters." : "Waiting for requests. Send one, and it appears here.");
           drawFooter();

@@ -69,6 +69,16 @@ enum InspectorScript {
         // Running activities stop at the last known time when the program has ended.
         const currentTime = () => model.now ? model.now + ((model.lostAt ?? performance.now()) - model.nowAt) : 0;
 
+        // Bytes per second, over the last second or more.
+        const measureRate = (row, old) => {
+          if (row.state !== "running") return;
+          const moved = (row.received || 0) + (row.sent || 0);
+          const last = old && old.sample;
+          const time = last ? model.now - last.at : 0;
+          row.sample = !last || moved < last.moved ? { at: model.now, moved, rate: 0 }
+            : time < 1000 ? last : { at: model.now, moved, rate: (moved - last.moved) / time * 1000 };
+        };
+
         const putRow = row => {
           const old = model.rows.get(row.id);
           const url = parts(row.url);
@@ -76,6 +86,7 @@ enum InspectorScript {
           row.path = url.path;
           row.search = [row.url, row.label, row.method, row.error, row.type, row.source, row.agent, row.kind]
             .filter(Boolean).join(" ").toLowerCase();
+          measureRate(row, old);
           model.rows.set(row.id, row);
           if (old) return;
           if (model.awaited.delete(row.id)) model.needsOrder = true;

@@ -100,6 +100,10 @@ enum InspectorStyle {
         .c-wire.stored { color: var(--good); font-weight: 600; }
         .row .c-waterfall { position: relative; height: 16px; }
         .c-waterfall i:not(#scale), .track i { position: absolute; top: 4px; bottom: 4px; border-radius: 2px; }
+        .row > .progress { position: absolute; left: 0; bottom: 0; height: 3px; background: var(--accent); opacity: 0.8; }
+        .row.bad > .progress, .row.cancelled > .progress { background: var(--bad); }
+        .transfer { margin: 8px 0; } .transfer span { font-variant-numeric: tabular-nums; }
+        .transfer progress { display: block; width: 100%; height: 10px; margin-top: 3px; accent-color: var(--accent); }
         i.whole { background: light-dark(#d4d6da, #4a4e56); top: 7px !important; bottom: 7px !important; }
         i.whole.bad { background: color-mix(in srgb, var(--bad) 55%, transparent); }
         i.blocked { background: var(--blocked); } i.dns { background: var(--dns); } i.connect { background: var(--connect); }

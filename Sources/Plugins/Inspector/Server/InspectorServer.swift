@@ -1,6 +1,7 @@
 import Dispatch
 import Errand
 import ErrandEssentials
+import ErrandPlatform
 import ErrandSupport
 import Synchronization
 
@@ -25,18 +26,18 @@ final class InspectorServer: Sendable {
 
     init(port: UInt16, service: PageService, time: any TimeSource) throws(InspectorError) {
         do throws(LoopbackSocket.Failure) { (listeners, self.port) = try Self.listen(port) } catch {
-            throw InspectorError(.system(error.text))
+            throw .listeningFailed(error.text)
         }
         (self.service, self.time) = (service, time)
         guard let bell = Bell() else {
             for listener in listeners { LoopbackSocket.end(listener) }
-            throw InspectorError(.system("no file descriptors are left"))
+            throw .listeningFailed("the process has too many open files")
         }
         self.bell = bell
         // Previews of requests run on this thread.
         guard SystemThread.start(stack: 1 << 20, { [self] in run() }) else {
             for listener in listeners { LoopbackSocket.end(listener) }
-            throw InspectorError(.system("no more threads can be created"))
+            throw .listeningFailed("the system can't create another thread")
         }
     }
 
@@ -192,7 +193,7 @@ private struct PageLoop {
         }
     }
 
-    /// Without an open page, the store doesn't collect changes.
+    /// Tells the store whether a page is open. Without an open page, the store doesn't collect changes.
     private mutating func watchPages() {
         let hasPage = connections.contains(where: \.isStreaming)
         if hasPage != isWatching {

@@ -1,4 +1,5 @@
 import ErrandEssentials
+import ErrandPlatform
 import ErrandSupport
 
 /// A connection of the server. Confined to the server's thread.

@@ -89,7 +89,7 @@ struct PageFeed {
             text.add("dropped", service.store.dropped)
             text.add("missed", missed)
             text.array("rows", records) { text, record in
-                text.row(MaskedActivity(record, service.redaction, bodies: .upTo(Self.listedBodyBytes)))
+                text.row(MaskedActivity(record, service.store.redaction, bodies: .upTo(Self.listedBodyBytes)))
             }
         }
         return Self.event("rows", text.bytes)

@@ -6,10 +6,7 @@ import ErrandRecording
 struct PageService: Sendable {
     let store: ActivityStore
     let tools: ToolBox
-    let redaction: Redaction
     let secrets: PageSecrets
-    let time: any TimeSource
-    let explain: @Sendable (any Request, _ agent: String?) -> String?
 
     func response(to request: PageRequest, port: UInt16) -> PageResponse {
         let gate = PageGuard(port: port, secrets: secrets)
@@ -54,9 +51,7 @@ struct PageService: Sendable {
         guard let id = request.item("id").flatMap({ UInt64($0) }), let record = store.record(id) else {
             return .plain(404)
         }
-        let activity = MaskedActivity(record, redaction)
-        let explanation = activity.state.request.flatMap { explain($0, record.agent) }
-        return .json(JSONText.details(of: activity, explanation: explanation.map { activity.redactor.masking($0) }))
+        return .json(JSONText.details(of: store.masked(record)))
     }
 
     /// An HTTP Archive of one activity, or of all.
@@ -67,7 +62,7 @@ struct PageService: Sendable {
             records = [record]
         }
         let recording = Recording(
-            exchanges: records.flatMap { MaskedActivity($0, redaction).recorded },
+            exchanges: records.flatMap { MaskedActivity($0, store.redaction).recorded },
             droppedExchanges: request.item("id") == nil ? store.dropped : 0)
         guard let data = try? recording.harFile().encoded() else { return .plain(500) }
         var response = PageResponse.json([UInt8](data))

@@ -10,7 +10,7 @@ struct ToolFilter: Filter {
 
     var stages: FilterStages { .wire }
 
-    var explanation: String { tools.current.isActive ? "inspector tools, on" : "inspector tools, off" }
+    var explanation: String { tools.current.isActive ? "the inspector's tools: on" : "the inspector's tools: off" }
 
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         guard let plan = tools.plan(for: { exchange.http.urlText }) else { return try await next(exchange) }
@@ -30,7 +30,7 @@ struct ToolFilter: Filter {
     }
 
     private static func respond(by rule: ToolSettings.Rule, _ exchange: Exchange) async throws -> HTTPResponse {
-        exchange.note("inspector", "responds by the rule \(rule.pattern)")
+        exchange.note("inspector", "responds with the rule \(rule.pattern)")
         if rule.latency > 0 { try await wait(.milliseconds(rule.latency), exchange) }
         var headers: HTTPHeaders = [:]
         if !rule.type.isEmpty { headers[.contentType] = rule.type }
@@ -41,8 +41,8 @@ struct ToolFilter: Filter {
 
     private static func fail(with status: Int, _ exchange: Exchange) throws -> HTTPResponse {
         if status == 0 {
-            exchange.note("inspector", "fails by a lost connection")
-            throw ErrandError(.connectionLost, "injected by the inspector")
+            exchange.note("inspector", "fails with a lost connection")
+            throw ErrandError(.connectionLost, "injected by the inspector's tools")
         }
         exchange.note("inspector", "fails with status \(status)")
         return HTTPResponse(to: exchange.http, status: status, source: ResponseSource("inspector"))

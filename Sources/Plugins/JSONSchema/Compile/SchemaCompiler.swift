@@ -68,8 +68,8 @@ final class SchemaCompiler {
         var (location, environment) = (
             location, try environments.entering(registry.resource(location), of: registry, from: outer)
         )
-        // A schema that only refers to another one is replaced by it. A cycle of such schemas ends at some node and is
-        // found later.
+        // Replaces a schema that only refers to another schema by that schema. A cycle of such schemas ends at some
+        // node, and is detected later.
         var steps = 0
         while steps < 4, let next = try alias(Key(location: location, environment: environment)) {
             (location, environment) = (next.location, next.environment)
@@ -141,25 +141,25 @@ enum SchemaRecursion {
         // 0 for nodes that weren't visited, 1 for nodes on the current path, 2 for finished nodes.
         var marks = [UInt8](repeating: 0, count: nodes.count)
         for start in nodes.indices where marks[start] == 0 {
-            var way: [(node: Int, gate: Int, branch: Int)] = [(start, 0, 0)]
+            var path: [(node: Int, gate: Int, branch: Int)] = [(start, 0, 0)]
             marks[start] = 1
-            while let (node, gate, branch) = way.last {
+            while let (node, gate, branch) = path.last {
                 guard gate < nodes[node].gates.count else {
                     marks[node] = 2
-                    way.removeLast()
+                    path.removeLast()
                     continue
                 }
                 guard branch < nodes[node].gates[gate].nodes.count else {
-                    way[way.count - 1] = (node, gate + 1, 0)
+                    path[path.count - 1] = (node, gate + 1, 0)
                     continue
                 }
-                way[way.count - 1].branch += 1
+                path[path.count - 1].branch += 1
                 let next = Int(nodes[node].gates[gate].nodes[branch])
                 if next < 0 { continue }
                 if marks[next] == 1 { throw fault(Int32(next)) }
                 if marks[next] == 0 {
                     marks[next] = 1
-                    way.append((next, 0, 0))
+                    path.append((next, 0, 0))
                 }
             }
         }

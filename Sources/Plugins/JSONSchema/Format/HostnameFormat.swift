@@ -1,4 +1,5 @@
 import ErrandMessageSyntax
+import ErrandPunycode
 
 /// Hostnames: ASCII (RFC 1123, section 2.1) with international labels in Punycode (RFC 5890, section 2.3.2.1), or
 /// written in Unicode.
@@ -44,98 +45,14 @@ enum HostnameFormat {
                 length += label.count
             } else {
                 let scalars = Array(label)
-                guard let encoded = Punycode.encodedLength(scalars), encoded <= 59, InternationalLabel(scalars).isValid
+                guard let encoded = Punycode.encode(scalars), encoded.utf8.count <= 59,
+                    InternationalLabel(scalars).isValid
                 else { return false }
                 decoded.append(scalars)
-                length += encoded + 4
+                length += encoded.utf8.count + 4
             }
         }
         return length <= 253 && BidiName.fits(decoded)
-    }
-}
-
-/// Punycode (RFC 3492).
-enum Punycode {
-    static func decode(_ bytes: [UInt8]) -> [Unicode.Scalar]? {
-        var scalars: [Unicode.Scalar] = []
-        var rest = bytes[...]
-        if let hyphen = bytes.lastIndex(of: UInt8(ascii: "-")) {
-            scalars = bytes[..<hyphen].map { Unicode.Scalar($0) }
-            rest = bytes[(hyphen + 1)...]
-            if scalars.isEmpty { return nil }
-        }
-        var (n, i, bias) = (128, 0, 72)
-        while !rest.isEmpty {
-            let before = i
-            var (weight, k) = (1, 36)
-            while true {
-                guard let byte = rest.popFirst(), let digit = digit(byte) else { return nil }
-                i += digit * weight
-                if i > 0x7FFF_FFFF { return nil }
-                let threshold = min(max(k - bias, 1), 26)
-                if digit < threshold { break }
-                weight *= 36 - threshold
-                if weight > 0x7FFF_FFFF { return nil }
-                k += 36
-            }
-            bias = adapted(i - before, scalars.count + 1, isFirst: before == 0)
-            n += i / (scalars.count + 1)
-            i %= scalars.count + 1
-            guard n <= 0x10FFFF, let scalar = Unicode.Scalar(UInt32(n)) else { return nil }
-            scalars.insert(scalar, at: i)
-            i += 1
-        }
-        return scalars
-    }
-
-    /// Returns the length of a label in Punycode without its prefix, or `nil` if it's far too long.
-    static func encodedLength(_ scalars: [Unicode.Scalar]) -> Int? {
-        if scalars.count > 63 { return nil }
-        let basic = scalars.count(where: \.isASCII)
-        var (n, delta, bias, handled) = (128, 0, 72, basic)
-        var length = basic + (basic > 0 ? 1 : 0)
-        while handled < scalars.count {
-            guard let next = scalars.map({ Int($0.value) }).filter({ $0 >= n }).min() else { return nil }
-            delta += (next - n) * (handled + 1)
-            n = next
-            for scalar in scalars {
-                if Int(scalar.value) < n { delta += 1 }
-                guard Int(scalar.value) == n else { continue }
-                var (q, k) = (delta, 36)
-                while true {
-                    let threshold = min(max(k - bias, 1), 26)
-                    length += 1
-                    if q < threshold { break }
-                    q = (q - threshold) / (36 - threshold)
-                    k += 36
-                }
-                bias = adapted(delta, handled + 1, isFirst: handled == basic)
-                delta = 0
-                handled += 1
-            }
-            delta += 1
-            n += 1
-        }
-        return length
-    }
-
-    private static func digit(_ byte: UInt8) -> Int? {
-        switch byte {
-        case 0x30...0x39: Int(byte) - 0x30 + 26
-        case 0x41...0x5A: Int(byte) - 0x41
-        case 0x61...0x7A: Int(byte) - 0x61
-        default: nil
-        }
-    }
-
-    private static func adapted(_ delta: Int, _ count: Int, isFirst: Bool) -> Int {
-        var (delta, k) = (isFirst ? delta / 700 : delta / 2, 0)
-        delta += delta / count
-        while delta > 455 {
-            delta /= 35
-            k += 36
-        }
-        return k + 36 * delta / (delta + 38)
     }
 }
 

@@ -31,8 +31,9 @@ struct SchemaState {
     /// The tag of the gate with the most branches among gates with a tag, and the index of that gate; -1 without one.
     var tag: Int32 = -1
     var tagGate: Int32 = -1
-    /// The index of the variants, once there are any: for each value number of the tag, the rest of the state for an
-    /// object with that value. It's the state itself if a variant isn't worthwhile, and -1 until derived.
+    /// The index of the first variant, or -1 until there are variants. There is one for each value of the tag, by its
+    /// number: the state that remains for an object with that value. If that isn't worthwhile, the variant is this
+    /// state.
     var firstVariant = -1
 }
 
@@ -257,18 +258,18 @@ struct StateBuilder {
         var order: [Int32] = []
         var known: Set<Int32> = []
         for root in roots where known.insert(root >> 1).inserted {
-            var way: [(node: Int32, gate: Int, branch: Int)] = [(root >> 1, 0, 0)]
-            while let (node, gate, branch) = way.last {
+            var path: [(node: Int32, gate: Int, branch: Int)] = [(root >> 1, 0, 0)]
+            while let (node, gate, branch) = path.last {
                 let gates = program.nodes[Int(node)].gates
                 if gate == gates.count {
                     order.append(node)
-                    way.removeLast()
+                    path.removeLast()
                 } else if branch == gates[gate].nodes.count {
-                    way[way.count - 1] = (node, gate + 1, 0)
+                    path[path.count - 1] = (node, gate + 1, 0)
                 } else {
-                    way[way.count - 1].branch += 1
+                    path[path.count - 1].branch += 1
                     let next = gates[gate].nodes[branch]
-                    if known.insert(next).inserted { way.append((next, 0, 0)) }
+                    if known.insert(next).inserted { path.append((next, 0, 0)) }
                 }
             }
         }

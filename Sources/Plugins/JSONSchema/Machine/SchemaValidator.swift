@@ -28,8 +28,8 @@ struct SchemaValidator: ~Copyable, TextValidator {
     /// Whether tags tell branches apart, and the number of bytes that may still be skipped to find tags.
     var usesTags = true
     var tagBudget: Int
-    /// Whether an object was validated against only some branches, and whether keys that no schema names exceeded their
-    /// limit. Those keys may include keys of the other branches.
+    /// Whether an object was validated against only some branches, and whether there were too many keys that no schema
+    /// names. If both are true, the count may include keys that the other branches name.
     var hasParts = false
     var hasTooManyKeys = false
     /// The sum of the problems' weights while weighing a branch, instead of a list.
@@ -83,25 +83,23 @@ struct SchemaValidator: ~Copyable, TextValidator {
             var isOpen = false
             switch byte {
             case JSONGrammar.quote:
-                let scan = JSONGrammar.string(in: text, from: p &+ 1)
-                p = scan.index
-                if scan.fault != .none { return stopped(text, scan.fault, p, depth) }
+                guard let end = scanned(text, JSONGrammar.string(in: text, from: p &+ 1), depth) else { return nil }
+                p = end
                 if machine.arena.states[Int(state)].plain & ValueKind.string == 0 || !isQuiet {
                     guard settleScalar(text, state, ValueKind.string, start..<p, depth, base) else { return nil }
                 }
             case 0x2D, 0x30...0x39:
                 let (scan, isPlain) = JSONGrammar.number(in: text, from: p)
-                p = scan.index
-                if scan.fault != .none { return stopped(text, scan.fault, p, depth) }
+                guard let end = scanned(text, scan, depth) else { return nil }
+                p = end
                 let kind = isPlain ? ValueKind.integer : ValueKind.fraction
                 if machine.arena.states[Int(state)].plain & kind == 0 || !isQuiet {
                     guard settleScalar(text, state, kind, start..<p, depth, base) else { return nil }
                 }
             case 0x74, 0x66, 0x6E:
-                let scan = JSONGrammar.literal(in: text, from: p)
-                p = scan.index
-                if scan.fault != .none { return stopped(text, scan.fault, p, depth) }
-                let kind = byte == 0x74 ? ValueKind.true : byte == 0x66 ? ValueKind.false : ValueKind.null
+                guard let end = scanned(text, JSONGrammar.literal(in: text, from: p), depth) else { return nil }
+                p = end
+                let kind = ValueKind.ofLiteral(byte)
                 if machine.arena.states[Int(state)].plain & kind == 0 || !isQuiet {
                     guard settleScalar(text, state, kind, start..<p, depth, base) else { return nil }
                 }
@@ -157,20 +155,28 @@ struct SchemaValidator: ~Copyable, TextValidator {
             guard p < text.count, text[p] == JSONGrammar.quote else { return stopped(text, .key, p, depth - 1) }
             frame.key = p
             guard let key = readKey(text, p, depth) else { return nil }
-            p = key
+            guard let value = takeColon(text, key, depth) else { return nil }
+            p = value
             state = frame.part
             isQuiet = frame.isQuiet
-            if p < text.count, text[p] == JSONGrammar.colon {
-                p &+= 1
-            } else {
-                p = JSONGrammar.skipSpace(in: text, from: p)
-                guard p < text.count, text[p] == JSONGrammar.colon else {
-                    return stopped(text, .colon, p, depth - 1)
-                }
-                p &+= 1
-            }
-            p = JSONGrammar.skipSpace(in: text, from: p)
         }
+    }
+
+    /// Returns the end of a string, number or literal, or `nil` if it's malformed.
+    @inline(__always)
+    private mutating func scanned(_ text: Span<UInt8>, _ scan: JSONTokenEnd, _ depth: Int) -> Int? {
+        scan.fault == .none ? scan.index : stopped(text, scan.fault, scan.index, depth)
+    }
+
+    /// Returns the start of the value after a key's colon, or `nil` if there is no colon.
+    @inline(__always)
+    private mutating func takeColon(_ text: Span<UInt8>, _ end: Int, _ depth: Int) -> Int? {
+        var p = end
+        if !(p < text.count && text[p] == JSONGrammar.colon) {
+            p = JSONGrammar.skipSpace(in: text, from: p)
+            guard p < text.count, text[p] == JSONGrammar.colon else { return stopped(text, .colon, p, depth - 1) }
+        }
+        return JSONGrammar.skipSpace(in: text, from: p &+ 1)
     }
 
     private mutating func stopped(_ text: Span<UInt8>, _ fault: JSONFault, _ p: Int, _ depth: Int) -> Int? {

@@ -289,7 +289,8 @@ extension SchemaRegistry {
             target = resource
         } else {
             guard let found = try load(uri, location, code: .unresolvedReference) else {
-                throw missing("refers to an unknown document: \(MessageText.shown(uri, limit: 200))")
+                throw missing(
+                    "refers to a document that wasn't registered or resolved: \(MessageText.shown(uri, limit: 200))")
             }
             target = found
         }

@@ -211,6 +211,11 @@ package struct ProblemList {
     @inlinable package static var boolean: UInt8 { `true` | `false` }
     @inlinable package static var number: UInt8 { integer | fraction }
     @inlinable package static var all: UInt8 { 255 }
+
+    /// The kind of a literal with this first byte.
+    @inlinable @inline(__always) package static func ofLiteral(_ byte: UInt8) -> UInt8 {
+        byte == 0x74 ? `true` : byte == 0x66 ? `false` : null
+    }
 }
 
 /// Prepares external text for a single line of a message.

@@ -60,7 +60,7 @@ struct AlternativeMatch {
     }
 }
 
-extension Validator {
+extension ShapeValidator {
     /// The result of `choose`. If `end` is after the value, it has been validated; otherwise, it must fit `node`.
     struct Choice {
         var node: Int
@@ -161,7 +161,7 @@ extension Validator {
     }
 }
 
-extension Validator {
+extension ShapeValidator {
     /// Reads a value. The candidates for it keep their costs. Returns `nil` if reading stopped.
     mutating func readCompeting(
         _ text: Span<UInt8>, _ match: inout AlternativeMatch, from start: Int

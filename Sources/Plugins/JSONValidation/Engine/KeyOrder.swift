@@ -80,8 +80,8 @@ struct KeyOrders {
     /// Records that an object had the keys of the order.
     @inline(__always) mutating func hit(_ order: Int32) { orders[Int(order)].misses = 0 }
 
-    /// Records that an object had other keys. Returns whether they should replace the order's, which becomes rarer the
-    /// more objects differ.
+    /// Records that an object's keys differ from an order. Returns whether they should replace it, which happens less
+    /// often the more objects differ.
     mutating func miss(_ order: Int32) -> Bool {
         orders[Int(order)].misses &+= 1
         let misses = orders[Int(order)].misses
@@ -140,7 +140,7 @@ struct OrderedKey: BitwiseCopyable {
 }
 
 /// Handles objects without constraints: compares their keys with an earlier object's before storing them.
-extension Validator {
+extension ShapeValidator {
     /// Returns the order for objects at the place of a value in the innermost frame.
     @inline(__always) mutating func order(of text: Span<UInt8>) -> Int32 {
         if frame.order < 0 { return orders.first() }

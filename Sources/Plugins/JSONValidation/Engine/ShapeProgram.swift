@@ -49,13 +49,13 @@ final class ShapeProgram: Sendable {
     /// Returns `nil` if the text is valid.
     func validate(_ text: Span<UInt8>, _ limits: JSONLimits) -> JSONValidationError? {
         if let fault { return JSONValidationError(problems: [fault], count: 1) }
-        var validator = Validator(self, textCount: text.count, limits.clamped)
+        var validator = ShapeValidator(self, textCount: text.count, limits.clamped)
         validator.run(text)
         return validator.problems.error
     }
 
-    /// Returns the key that is expected next: for each key of an object, then for the start of each object; -1 without
-    /// one.
+    /// Returns the key that is expected after each key of an object, followed by the key that is expected at the start
+    /// of each object. -1 means that no key is expected.
     private static func successors(_ members: Int, _ objects: [ObjectRule]) -> [Int32] {
         var successors = [Int32](repeating: -1, count: members + objects.count)
         // Wide objects use the key set for all keys, so the fast comparison doesn't apply.

@@ -151,7 +151,7 @@ package struct PatternParser {
         if !isQuantifiable { throw fault("has a quantifier after an assertion", at: start) }
         if peek == "?" { index += 1 }
         if peek == "+" { throw fault("has a possessive quantifier, which is not supported") }
-        if peek == "*" || peek == "?" { throw fault("has a quantifier with nothing to repeat") }
+        if peek == "*" || peek == "?" { throw fault("has a quantifier without anything to repeat") }
         return .repetition(node, least: least, most: most)
     }
 
@@ -165,7 +165,7 @@ package struct PatternParser {
         case "(": return try group(start)
         case "[": return .set(try number(try characterClass(start)))
         case "\\": return try escapeOutsideClass(start)
-        case "*", "+", "?": throw fault("has a quantifier with nothing to repeat", at: start)
+        case "*", "+", "?": throw fault("has a quantifier without anything to repeat", at: start)
         case "{", "}", "]": throw fault("has an unescaped \(scalar)", at: start)
         default: return try single(scalar.value)
         }

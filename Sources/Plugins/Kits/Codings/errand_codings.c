@@ -33,7 +33,7 @@ struct errand_decoder {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_int loaded;
-// The codings whose library was looked for to the end: it is there, or it is missing.
+// The codings for which it's known whether the system has the library.
 static atomic_int settled;
 
 enum { ZLIB = ERRAND_CODING_GZIP | ERRAND_CODING_DEFLATE, ALL = ZLIB | ERRAND_CODING_BROTLI | ERRAND_CODING_ZSTD };
@@ -92,7 +92,7 @@ void errand_decoder_free(struct errand_decoder *decoder) {
     free(decoder);
 }
 
-// "deflate" is zlib's format by RFC 9110, section 8.4.1.2, and without its two bytes of header with some servers.
+// "deflate" is zlib's format (RFC 9110, section 8.4.1.2), but some servers leave out its header of two bytes.
 static int window(int coding, const uint8_t *input, size_t size) {
     if (coding == ERRAND_CODING_GZIP) return 15 + 16;
     int is_zlib = (input[0] & 15) == 8 && input[0] >> 4 <= 7 && (size < 2 || (input[0] * 256 + input[1]) % 31 == 0);
@@ -110,7 +110,7 @@ static int run_zlib(
         decoder->is_open = 1;
     }
     if (decoder->is_ended) {
-        // Another member may follow (RFC 1952, section 2.2); anything else after the end is nobody's.
+        // Another member may follow (RFC 1952, section 2.2). Any other bytes after the end are ignored.
         if (size == 0) return ERRAND_DECODER_END;
         if (decoder->coding != ERRAND_CODING_GZIP || input[0] != 0x1f) {
             *taken = size;
@@ -147,7 +147,7 @@ static int run_zstd(
     *taken = in.pos;
     *made = out.pos;
     if (api.zstd_is_error(left)) return ERRAND_DECODER_CORRUPT;
-    // 0 is the end of a frame; another one may follow.
+    // 0 means the end of a frame. Another frame may follow.
     return left == 0 ? ERRAND_DECODER_END : ERRAND_DECODER_MORE;
 }
 

@@ -22,7 +22,7 @@ static struct {
 struct errand_encoder {
     int coding;
     int is_ended;
-    // Whether output is left that had no room.
+    // Whether there's output left that didn't fit into the buffer.
     int is_pending;
     z_stream zlib;
     void *zstd;
@@ -32,7 +32,7 @@ enum { ALL = ERRAND_CODING_GZIP | ERRAND_CODING_ZSTD };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_int loaded;
-// The codings whose library was looked for to the end: it is there, or it is missing.
+// The codings for which it's known whether the system has the library.
 static atomic_int settled;
 
 static void load(int missing) {
@@ -42,7 +42,7 @@ static void load(int missing) {
         FIND(library, &api.deflate_end, deflateEnd))
         atomic_fetch_or(&loaded, ERRAND_CODING_GZIP);
     library = missing & ERRAND_CODING_ZSTD ? open_first(NAMES(ERRAND_LIBZSTD), ERRAND_CODING_ZSTD, &found) : NULL;
-    // ZSTD_compressStream2 came with 1.4.0.
+    // Requires zstd 1.4.0, which introduced ZSTD_compressStream2.
     if (library && FIND_WEAK(library, &api.zstd_make, ZSTD_createCCtx) &&
         FIND_WEAK(library, &api.zstd_free, ZSTD_freeCCtx) &&
         FIND_WEAK(library, &api.zstd_set, ZSTD_CCtx_setParameter) &&
@@ -67,11 +67,12 @@ struct errand_encoder *errand_encoder_make(int coding, int level) {
     if (!encoder) return NULL;
     encoder->coding = coding;
     if (coding == ERRAND_CODING_GZIP) {
-        // 8 is deflate; 16 more bits of window are gzip's header and trailer; 8 is the usual memory level.
+        // 8 means deflate, adding 16 to the window's 15 bits means gzip's header and trailer, and 8 is the default
+        // memory level.
         if (api.deflate_init(&encoder->zlib, level, 8, 15 + 16, 8, 0, "1.2.11", sizeof encoder->zlib) == 0)
             return encoder;
     } else if ((encoder->zstd = api.zstd_make())) {
-        // Parameter 100 is the level.
+        // Parameter 100 is the compression level.
         if (!api.zstd_is_error(api.zstd_set(encoder->zstd, 100, level))) return encoder;
         api.zstd_free(encoder->zstd);
     }
@@ -90,10 +91,10 @@ static int run_zlib(
     struct errand_encoder *encoder, const uint8_t *input, size_t size, size_t *taken, uint8_t *output, size_t capacity,
     size_t *made, int is_last) {
     z_stream *stream = &encoder->zlib;
-    // 4 ends the stream, 2 brings out all that was taken, 0 takes more.
+    // 4 ends the stream, 2 flushes all input so far, and 0 waits for more input.
     int flush = size > INT_MAX ? 0 : is_last ? 4 : 2;
     int code = zlib_step(api.deflate, stream, flush, input, size, taken, output, capacity, made);
-    // -5: there was nothing left to do.
+    // -5 means that there was no progress to make.
     if (code != 0 && code != 1 && code != -5) return ERRAND_ENCODER_FAILED;
     if (code == 1) encoder->is_ended = 1;
     if (is_last) return code == 1 ? ERRAND_ENCODER_DONE : ERRAND_ENCODER_MORE;
@@ -105,7 +106,7 @@ static int run_zstd(
     size_t *made, int is_last) {
     zstd_in in = {input, size, 0};
     zstd_out out = {output, capacity, 0};
-    // 2 ends the frame, 1 brings out all that was taken.
+    // 2 ends the frame, and 1 flushes all input so far.
     size_t left = api.zstd_run(encoder->zstd, &out, &in, is_last ? 2 : 1);
     *taken = in.pos;
     *made = out.pos;
@@ -119,7 +120,7 @@ int errand_encoder_run(
     size_t *made, int is_last) {
     *taken = *made = 0;
     if (encoder->is_ended) return size == 0 ? ERRAND_ENCODER_DONE : ERRAND_ENCODER_FAILED;
-    // Nothing new, and nothing to bring out or to end.
+    // There's no new input, no pending output, and no end to write.
     if (size == 0 && !is_last && !encoder->is_pending) return ERRAND_ENCODER_DONE;
     int code = encoder->coding == ERRAND_CODING_GZIP
                    ? run_zlib(encoder, input, size, taken, output, capacity, made, is_last)

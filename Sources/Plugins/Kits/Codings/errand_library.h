@@ -1,5 +1,5 @@
-// Finding a library of the system at run time, and what zlib's and zstd's stable interfaces have in common for both
-// directions.
+// Finds a system library at run time, and declares the parts of zlib's and zstd's stable interfaces that encoders and
+// decoders share.
 #ifndef ERRAND_LIBRARY_H
 #define ERRAND_LIBRARY_H
 
@@ -10,14 +10,15 @@
 #include <stdint.h>
 #include <string.h>
 
-// Apple's dlopen looks for a name without a path in the current directory too, where anyone may have put a file: the places
-// of the system and of the package managers alone. On Linux the linker's directories are searched, and no other.
+// With a name without a path, Apple's dlopen also searches the current directory, where anyone may have put a file. So
+// there are only the paths of the system and of package managers. On Linux, dlopen only searches the linker's
+// directories.
 #if defined(__APPLE__)
 #define ERRAND_LIBZ "/usr/lib/libz.1.dylib"
 #define ERRAND_LIBBROTLI "/opt/homebrew/lib/libbrotlidec.1.dylib", "/usr/local/lib/libbrotlidec.1.dylib"
 #define ERRAND_LIBZSTD "/opt/homebrew/lib/libzstd.1.dylib", "/usr/local/lib/libzstd.1.dylib"
 #elif defined(__ANDROID__)
-// The system's zlib; the others as an app brings them.
+// zlib is part of the system. An app includes the other libraries.
 #define ERRAND_LIBZ "libz.so"
 #define ERRAND_LIBBROTLI "libbrotlidec.so"
 #define ERRAND_LIBZSTD "libzstd.so"
@@ -56,10 +57,10 @@ typedef struct {
     size_t pos;
 } zstd_out;
 
-// Fills a slot with the function of that name, and says whether there is one.
+// Stores the function of that name in a slot, and returns whether it exists.
 #if defined(ERRAND_LINKED_LIBCURL)
 
-// zlib is linked; brotli and zstd are there if something else of the program, such as libcurl, brings them.
+// zlib is linked. brotli and zstd are available if another part of the program, such as libcurl, links them.
 #define FIND(library, slot, symbol) FIND_LINKED(slot, symbol, )
 #define FIND_WEAK(library, slot, symbol) FIND_LINKED(slot, symbol, __attribute__((weak)))
 #define FIND_LINKED(slot, symbol, attribute) \
@@ -75,8 +76,8 @@ static inline void *open_first(const char *const *names, int codings, int *found
 #define FIND(library, slot, symbol) ((*(void **)(slot) = dlsym(library, #symbol)) != NULL)
 #define FIND_WEAK FIND
 
-// The first of the names that is there. NULL also when there is no descriptor or memory for it just now; the codings are not
-// settled then.
+// Opens the first library that exists. Returns NULL if there isn't any, or if descriptors or memory are short. In the
+// latter case, doesn't add the codings to `found`, so a later call tries again.
 static inline void *open_first(const char *const *names, int codings, int *found) {
     int passes = 0;
     for (; *names; names++) {
@@ -95,8 +96,8 @@ static inline void *open_first(const char *const *names, int codings, int *found
 
 #endif
 
-// A step of zlib, `inflate` or `deflate`, from `input` to `output`; zlib counts in `unsigned int`, so of more than INT_MAX
-// bytes of either it is given as many. Returns zlib's code.
+// Runs a step of zlib, `inflate` or `deflate`, from `input` to `output`. Passes at most INT_MAX bytes of each, because
+// zlib counts in `unsigned int`. Returns zlib's code.
 static inline int zlib_step(
     int (*step)(z_stream *, int), z_stream *stream, int flush, const uint8_t *input, size_t size, size_t *taken,
     uint8_t *output, size_t capacity, size_t *made) {

@@ -17,7 +17,7 @@ static struct {
     int (*inflate)(z_stream *, int);
     int (*inflate_reset)(z_stream *);
     int (*inflate_end)(z_stream *);
-    // Of zlib 1.2.8; NULL before.
+    // NULL before zlib 1.2.8.
     int (*get_window)(z_stream *, unsigned char *, unsigned int *);
     int (*set_window)(z_stream *, const unsigned char *, unsigned int);
 } api;
@@ -25,18 +25,18 @@ static struct {
 struct errand_deflater { z_stream zlib; };
 struct errand_inflater {
     z_stream zlib;
-    // The bytes so far end with a final block.
+    // Whether the bytes so far end with a final block.
     int has_ended;
 };
 
 enum { SYNC_FLUSH = 2, STREAM_END = 1, BUFFER_ERROR = -5 };
 
-// The result of `run` where the stream of deflate has ended.
+// The result of `run` if the deflate stream has ended.
 enum { ENDED = 2 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_int loaded;
-// zlib was looked for to the end: it is there, or it is missing.
+// Whether it's known if the system has zlib.
 static atomic_int settled;
 
 static void load(void) {
@@ -66,9 +66,10 @@ struct errand_deflater *errand_deflater_make(int window) {
     if (!errand_has_deflate()) return NULL;
     struct errand_deflater *deflater = calloc(1, sizeof *deflater);
     if (!deflater) return NULL;
-    // zlib has no raw window of 256 bytes: there it only codes single bytes (2), which refer to nothing before them.
+    // zlib doesn't support a raw window of 256 bytes. With Huffman coding only (2), the output doesn't refer to earlier
+    // bytes.
     int is_small = window < 9;
-    // -1 is the usual level, 8 is deflate, then the usual memory level.
+    // -1 is the default level, the first 8 means deflate, and the second 8 is the default memory level.
     z_stream *stream = &deflater->zlib;
     int bits = is_small ? -9 : -window;
     if (api.deflate_init(stream, -1, 8, bits, 8, is_small ? 2 : 0, "1.2.11", sizeof *stream) == 0) return deflater;
@@ -119,8 +120,8 @@ int errand_deflater_run(
     return run(api.deflate, &deflater->zlib, input, size, taken, output, capacity, made);
 }
 
-// Begins another stream behind a final block. What came before stays in the window: a later message may refer to it
-// (RFC 7692, section 7.1.1).
+// Begins another stream after a final block. Keeps the window, because a later message may refer to earlier bytes (RFC
+// 7692, section 7.1.1).
 static int begin_again(z_stream *stream) {
     unsigned char window[1 << 15];
     unsigned int size = 0;
@@ -135,7 +136,7 @@ int errand_inflater_run(
     int code = run(api.inflate, &inflater->zlib, input, size, taken, output, capacity, made);
     if (*taken > 0) inflater->has_ended = 0;
     if (code != ENDED) return code;
-    // A final block ends the stream, and another one begins behind it (RFC 7692, section 7.2.3.4).
+    // A final block ends the stream, and another stream may follow (RFC 7692, section 7.2.3.4).
     if (begin_again(&inflater->zlib) != 0) return ERRAND_MESSAGE_CORRUPT;
     inflater->has_ended = *taken == size;
     return *taken == size ? ERRAND_MESSAGE_DONE : ERRAND_MESSAGE_MORE;

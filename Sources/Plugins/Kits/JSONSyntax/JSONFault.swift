@@ -2,7 +2,7 @@
 ///
 /// For messages, ``expected`` and ``found(in:at:)`` describe the fault in words, such as "a colon" and "'}'".
 public enum JSONFault: UInt8, Sendable, Hashable {
-    /// No fault.
+    /// The text is valid; there is no fault.
     case none
     /// The text ends within a string.
     case unterminatedString
@@ -20,9 +20,9 @@ public enum JSONFault: UInt8, Sendable, Hashable {
     case leadingZero
     /// A word begins like `true`, `false`, or `null`, but isn't one of them.
     case badLiteral
-    /// A value is missing.
+    /// A value is missing where the grammar requires one.
     case value
-    /// A key is missing.
+    /// A key is missing where the grammar requires one.
     case key
     /// The colon after a key is missing.
     case colon
@@ -35,12 +35,12 @@ public enum JSONFault: UInt8, Sendable, Hashable {
     /// The text doesn't contain a value.
     case empty
 
-    /// Describes the expected text.
+    /// The text that was expected, in words, such as "a colon".
     public var expected: String {
         switch self {
         case .none, .value, .empty: "a value"
         case .unterminatedString: "the end of a string"
-        case .controlCharacter: "an escape for a control character"
+        case .controlCharacter: "an escape instead of a control character"
         case .badEscape: "an escape"
         case .loneSurrogate: "a pair of surrogates"
         case .invalidUTF8: "UTF-8"
@@ -55,11 +55,12 @@ public enum JSONFault: UInt8, Sendable, Hashable {
         }
     }
 
-    /// Describes the text at an index, or the end of the text. Quotes at most one visible ASCII character.
+    /// Returns the text at an index in words, such as "'}'", or the end of the text. Quotes at most one visible ASCII
+    /// character.
     public func found(in bytes: Span<UInt8>, at index: Int) -> String {
         switch self {
         case .empty: return "an empty text"
-        case .loneSurrogate: return "half of one"
+        case .loneSurrogate: return "half of a pair"
         default: break
         }
         guard index < bytes.count else { return "the end of the text" }

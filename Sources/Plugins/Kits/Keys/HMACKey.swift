@@ -12,16 +12,17 @@ public struct HMACKey: KeySigner, KeyVerifier {
     /// Creates a key from its bytes. Any length works; 32 random bytes are enough.
     public init(_ bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
 
-    /// HMAC with SHA-256.
+    /// The only algorithm of such a key, HMAC with SHA-256.
     public var algorithms: [KeyAlgorithm] { [.hmacSHA256] }
 
-    /// Returns the code of a message: 32 bytes.
+    /// Returns the authentication code of a message: 32 bytes. Throws ``KeyError`` for another algorithm.
     public func signature(of message: Data, by algorithm: KeyAlgorithm = .hmacSHA256) throws(KeyError) -> Data {
         try check(algorithm)
         return Data(try PlatformCode.hmacSHA256(of: message, key: bytes))
     }
 
-    /// Returns whether the code is correct, in a time that doesn't depend on the code's bytes.
+    /// Returns whether an authentication code is correct for a message, in a time that doesn't depend on the code's
+    /// bytes.
     public func isValid(
         _ signature: Data, of message: Data, by algorithm: KeyAlgorithm = .hmacSHA256
     ) throws(KeyError) -> Bool {
@@ -31,16 +32,16 @@ public struct HMACKey: KeySigner, KeyVerifier {
 
     private func check(_ algorithm: KeyAlgorithm) throws(KeyError) {
         guard algorithm == .hmacSHA256 else {
-            throw KeyError(.keyMismatch, "a shared key can't be used with \(algorithm)")
+            throw KeyError(.keyMismatch, "a shared key works only with HMAC, not with \(algorithm)")
         }
     }
 }
 
 extension HMACKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Masked.
+    /// A mask in place of the key.
     public var description: String { "HMAC key •••" }
-    /// Same as `description`.
+    /// The same text as `description`, for debuggers.
     public var debugDescription: String { description }
-    /// Empty, to hide the key.
+    /// A mirror without children, so a dump doesn't reveal secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -35,12 +35,12 @@ public struct KeyAlgorithm: Sendable, Hashable, CustomStringConvertible {
 
     private static func named(_ name: String, _ matches: (KeyAlgorithm) -> Bool) throws(KeyError) -> KeyAlgorithm {
         guard let found = all.first(where: matches) else {
-            throw KeyError(.unknownAlgorithm, "\(String(name.prefix(40)).debugDescription) is unknown")
+            throw KeyError(.unknownAlgorithm, "the algorithm \(String(name.prefix(40)).debugDescription) is unknown")
         }
         return found
     }
 
-    /// The name in HTTP signatures, such as `ecdsa-p256-sha256`.
+    /// The algorithm's name in HTTP signatures, such as `ecdsa-p256-sha256`.
     public var httpName: String {
         switch scheme {
         case .hmacSHA256: "hmac-sha256"
@@ -52,7 +52,7 @@ public struct KeyAlgorithm: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The name in JOSE, such as `ES256`.
+    /// The algorithm's name in JOSE, such as `ES256`.
     public var joseName: String {
         switch scheme {
         case .hmacSHA256: "HS256"
@@ -64,7 +64,7 @@ public struct KeyAlgorithm: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The name in HTTP signatures.
+    /// The algorithm's name in HTTP signatures.
     public var description: String { httpName }
 
     /// The type of the key, or nil for a shared key.
@@ -85,13 +85,13 @@ public struct KeyType: Sendable, Hashable, CustomStringConvertible {
 
     let kind: Kind
 
-    /// Ed25519 (RFC 8032).
+    /// Keys of Ed25519 (RFC 8032).
     public static let ed25519 = KeyType(kind: .ed25519)
-    /// The NIST curve P-256.
+    /// Keys on the NIST curve P-256.
     public static let p256 = KeyType(kind: .p256)
-    /// The NIST curve P-384.
+    /// Keys on the NIST curve P-384.
     public static let p384 = KeyType(kind: .p384)
-    /// RSA, with 2,048 to 8,192 bits.
+    /// Keys of RSA, with 2,048 to 8,192 bits.
     public static let rsa = KeyType(kind: .rsa)
 
     private init(kind: Kind) { self.kind = kind }
@@ -99,7 +99,7 @@ public struct KeyType: Sendable, Hashable, CustomStringConvertible {
     /// The algorithms for keys of this type, the preferred one first.
     public var algorithms: [KeyAlgorithm] { KeyAlgorithm.all.filter { $0.keyType == self } }
 
-    /// The name, such as `P-256`.
+    /// The type's name, such as `P-256`.
     public var description: String {
         switch kind {
         case .ed25519: "Ed25519"

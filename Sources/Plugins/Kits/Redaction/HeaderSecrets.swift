@@ -11,22 +11,21 @@ public import ErrandHTTP
 /// Most exchanges that are masked together carry one user's credential, so this keeps the redactor of the last exchange
 /// with the forms in which its secrets may appear. The secrets of different exchanges aren't mixed.
 public struct HeaderSecrets: Sendable {
-    private var fields: [HTTPHeaders.Field] = []
+    private var (sent, received): (ContiguousArray<HTTPHeaders.Field>, ContiguousArray<HTTPHeaders.Field>) = ([], [])
     private var redactor: Redactor
 
-    /// Creates an instance that doesn't know any secrets yet.
+    /// Creates a value that doesn't know any secrets yet.
     public init(_ redaction: Redaction = Redaction()) { redactor = Redactor(redaction) }
 
-    /// The rules for what to mask.
+    /// The rules that decide which values are secret.
     public var redaction: Redaction { redactor.redaction }
 
     /// Returns a redactor that knows only the secrets in these fields.
     public mutating func redactor(knowing request: HTTPHeaders?, _ response: HTTPHeaders?) -> Redactor {
-        var secrets = request?.secrets ?? []
-        if let response, response.haveSecrets { secrets += response.secrets }
-        if secrets != fields {
-            (fields, redactor) = (secrets, Redactor(redaction))
-            _ = redactor.headers(HTTPHeaders(secrets))
+        let (request, response) = (request ?? [:], response ?? [:])
+        if !request.haveSecrets(equalTo: sent) || !response.haveSecrets(equalTo: received) {
+            (sent, received, redactor) = (request.secrets, response.secrets, Redactor(redaction))
+            _ = redactor.headers(HTTPHeaders(sent + received))
         }
         return redactor
     }

@@ -1,20 +1,30 @@
 public import ErrandEssentials
 public import ErrandHTTP
 import ErrandJSONSyntax
+import ErrandMessageSyntax
+import ErrandSupport
 
 /// Masks the values of secret fields in a JSON text, which may be truncated. All other bytes stay the same.
 ///
-/// Also masks the value of a pair whose name is a secret's, as in `{"name": "password", "value": "…"}`.
+/// Also masks the value of a pair whose name is a secret's, as in `{"name": "password", "value": "…"}`, the string after
+/// the name of a header field with a secret, as in `["Authorization", "Bearer …"]`, and secrets in strings that contain
+/// JSON, URLs, a form, or pairs such as `token=…`.
 package struct JSONMasker {
     private let bytes: [UInt8]
     private let isSecret: (Span<UInt8>) -> Bool
     private var tokens: JSONTokenizer
-    private var secretRanges: [Range<Int>] = []
+    /// The ranges to replace, with their new bytes, or `nil` for the mask.
+    private var replacements: [(range: Range<Int>, bytes: [UInt8]?)] = []
     private var secrets: [String] = []
+    private let mask: String
+    /// How many strings surround this text.
+    private let depth: Int
     /// The closing brace or bracket of each open container.
     private var closers: [JSONToken.Kind] = []
     /// For each open container, the known parts of a pair of a name and a value.
     private var pairs: [Pair] = []
+    /// Whether the last token of an array was the name of a header field with a secret.
+    private var followsField = false
 
     private struct Pair {
         /// Whether a member names a secret.
@@ -50,28 +60,38 @@ package struct JSONMasker {
         _ bytes: [UInt8], with mask: String, isStrict: Bool = true,
         where isSecret: (Span<UInt8>) -> Bool
     ) -> (bytes: [UInt8], secrets: [String])? {
-        withoutActuallyEscaping(isSecret) { isSecret in
-            var masker = JSONMasker(bytes, isSecret)
-            guard masker.scan(), masker.isJSON || !isStrict else { return nil }
-            if masker.secretRanges.isEmpty { return (bytes, []) }
-            masker.secretRanges.sort { $0.lowerBound < $1.lowerBound }
-            return (masker.replaced(with: Array("\"\(mask)\"".utf8)), masker.secrets)
-        }
+        withoutActuallyEscaping(isSecret) { masked(bytes, with: mask, isStrict: isStrict, depth: 0, where: $0) }
     }
 
-    private init(_ bytes: [UInt8], _ isSecret: @escaping (Span<UInt8>) -> Bool) {
-        self.bytes = bytes
+    private static func masked(
+        _ bytes: [UInt8], with mask: String, isStrict: Bool, depth: Int,
+        where isSecret: @escaping (Span<UInt8>) -> Bool
+    ) -> (bytes: [UInt8], secrets: [String])? {
+        var masker = JSONMasker(bytes, mask, depth, isSecret)
+        guard masker.scan(), masker.isJSON || !isStrict else { return nil }
+        return masker.replacements.isEmpty ? (bytes, []) : (masker.replaced(), masker.secrets)
+    }
+
+    private init(_ bytes: [UInt8], _ mask: String, _ depth: Int, _ isSecret: @escaping (Span<UInt8>) -> Bool) {
+        (self.bytes, self.mask, self.depth) = (bytes, mask, depth)
         self.isSecret = isSecret
         tokens = JSONTokenizer(bytes, isComplete: false)
     }
 
-    private func replaced(with mask: [UInt8]) -> [UInt8] {
+    private func replaced() -> [UInt8] {
+        let mask = Array("\"\(mask)\"".utf8)
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count)
         var end = 0
-        for range in secretRanges {
+        // A value that came before its name is found after later values, and may also be a string that contains secrets:
+        // the mask of the whole comes first.
+        let ordered = replacements.sorted { a, b in
+            let (first, second) = (a.range.lowerBound, b.range.lowerBound)
+            return first == second ? a.bytes == nil && b.bytes != nil : first < second
+        }
+        for (range, new) in ordered where range.lowerBound >= end {
             result += bytes[end..<range.lowerBound]
-            result += mask
+            result += new ?? mask
             end = range.upperBound
         }
         return result + bytes[end...]
@@ -104,6 +124,7 @@ package struct JSONMasker {
         var mayBeName = false
         while let token = tokens.next() {
             check(token)
+            if token.kind != .comma, token.kind != .string { followsField = false }
             switch token.kind {
             case .openBrace, .openBracket:
                 guard closers.count < Self.maximumDepth else { return false }
@@ -122,7 +143,14 @@ package struct JSONMasker {
                 guard colon.kind == .colon else { return false }
                 let name = bytes[token.content]
                 if isSecretPair(name) || name.contains(JSONGrammar.backslash) || isSecret(name.span) { maskValue() }
-            case .string, .number, .literal: break
+            case .string where followsField:
+                followsField = false
+                replacements.append((token.range, nil))
+                secrets.append(text(token.content))
+            case .string:
+                followsField = closers.last == .closeBracket && isSecretField(bytes[token.content])
+                if !followsField { maskWithin(token) }
+            case .number, .literal: break
             case .invalid:
                 // An unknown word can't hide a field, but a control character can.
                 guard bytes[token.range.lowerBound] > 0x20 else { return false }
@@ -131,8 +159,8 @@ package struct JSONMasker {
         return true
     }
 
-    /// Returns whether the member to read next is the value of a secret that another member names. Notes names and
-    /// values of pairs.
+    /// Returns whether the next member is secret because another member names it, as in `{"name": "password", "value":
+    /// "…"}`. Notes names and values of such pairs.
     private mutating func isSecretPair(_ name: ArraySlice<UInt8>) -> Bool {
         func isOne(of names: [[UInt8]]) -> Bool {
             names.contains { $0.count == name.count && zip($0, name).allSatisfy { $0 == $1 | 0x20 } }
@@ -149,12 +177,24 @@ package struct JSONMasker {
             guard text.count <= 64, !text.contains(where: { $0 <= 0x20 }), isSecret(text.span) else { return false }
             pairs[pairs.count - 1].isSecret = true
             guard let value = pair.value else { return false }
-            secretRanges.append(value.range)
+            replacements.append((value.range, nil))
             secrets.append(self.text(value.kind == .string ? value.content : value.range))
             pairs[pairs.count - 1].value = nil
         }
         return false
     }
+
+    /// Whether an element of an array is the name of a header field whose value is a secret. Other names are often
+    /// elements of lists that have no values, as in `"required": ["password", "email"]`.
+    private func isSecretField(_ name: ArraySlice<UInt8>) -> Bool {
+        guard (4...64).contains(name.count), name.allSatisfy(ASCII.isToken) else { return false }
+        let isField =
+            name.contains(UInt8(ascii: "-"))
+            || Self.fields.contains { ASCII.equalsIgnoringCase(text(name.indices), $0) }
+        return isField && isSecret(name.span)
+    }
+
+    private static let fields = ["authorization", "cookie"]
 
     /// Skips the value of a secret field, and records its range and contents.
     private mutating func maskValue() {
@@ -180,11 +220,60 @@ package struct JSONMasker {
             range = (range?.lowerBound ?? token.range.lowerBound)..<token.range.upperBound
         } while depth > 0
         guard let range else { return }
-        secretRanges.append(range)
+        replacements.append((range, nil))
         place = .behind
     }
 
     private func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
+}
+
+// Strings that contain JSON, URLs or a form.
+extension JSONMasker {
+    /// Strings in strings that are masked.
+    private static let maximumStrings = 4
+
+    /// Masks the secrets within a string, and keeps its other text.
+    private mutating func maskWithin(_ token: JSONToken) {
+        let content = bytes[token.content]
+        guard depth < Self.maximumStrings,
+            content.contains(where: { "{=@".utf8.contains($0) }) || PairsInText.mayHoldPairs(content),
+            let (text, found) = maskedText(JSONGrammar.unescaped(content))
+        else { return }
+        secrets += found
+        let isClosed = token.range.upperBound > token.content.upperBound
+        replacements.append((token.range, Self.quoted(text, isClosed: isClosed)))
+    }
+
+    private func maskedText(_ text: [UInt8]) -> (bytes: [UInt8], secrets: [String])? {
+        switch text.first(where: { $0 > 0x20 }) {
+        case UInt8(ascii: "{"), UInt8(ascii: "["):
+            let json = Self.masked(text, with: mask, isStrict: false, depth: depth + 1, where: isSecret)
+            if let json, json.bytes != text { return json }
+        case nil: return nil
+        default: break
+        }
+        guard let string = String(validating: text, as: UTF8.self) else { return nil }
+        let isSecret = { (name: String) in name.withSpan { self.isSecret($0) } }
+        var found: [String] = []
+        let form =
+            RedactedBody.looksLikeForm(text)
+            ? URLSyntax.redactedItems(string[...], where: isSecret) { found.append(String($0)) } : string
+        let masked = SecretsInText.masked(form, where: isSecret) { found.append(String($0)) } ?? form
+        return masked == string ? nil : (Array(masked.utf8), found)
+    }
+
+    /// Returns a JSON string with this text.
+    private static func quoted(_ text: [UInt8], isClosed: Bool) -> [UInt8] {
+        var result = [UInt8(ascii: "\"")]
+        for byte in text {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"): result += [UInt8(ascii: "\\"), byte]
+            case 0..<0x20: result += Array("\\u00\(Hexadecimal.text([byte]))".utf8)
+            default: result.append(byte)
+            }
+        }
+        return isClosed ? result + [UInt8(ascii: "\"")] : result
+    }
 }
 
 extension Redactor {
@@ -196,6 +285,7 @@ extension Redactor {
 
     /// - Parameter isStrict: Pass false to accept several values, and words that JSON doesn't know.
     mutating func json(_ bytes: some Sequence<UInt8>, isStrict: Bool) -> Data? {
+        let redaction = redaction
         let masked = JSONMasker.masked(Array(bytes), with: Redaction.mask, isStrict: isStrict) {
             redaction.isSecret($0)
         }

@@ -10,12 +10,22 @@ public enum RedactedBody: Sendable, Hashable {
     case omitted(reason: String)
 }
 
+extension RedactedBody {
+    /// Returns whether the bytes begin with a name and `=`, as a form without a content type does.
+    public static func looksLikeForm(_ bytes: some Collection<UInt8>) -> Bool {
+        let rest = bytes.drop { ASCII.isUnreserved($0) || "%+[]".utf8.contains($0) }
+        return rest.startIndex != bytes.startIndex && rest.first == UInt8(ascii: "=")
+    }
+}
+
 extension Redactor {
     /// Returns a body with the values of secret fields masked and all other bytes unchanged. The body may be truncated.
     ///
     /// Masks JSON, forms, XML, HTML, and multipart bodies including their parts. If the type is unknown, it's guessed
-    /// from the bytes. Other types don't name their fields, and are shown unchanged. The body is omitted if its secrets
-    /// are unknown: it doesn't match its declared type, has a content coding, or looks like JSON but isn't.
+    /// from the bytes. In texts, masks the secrets of URLs, the values after secret names, as in `token=…`, and
+    /// credentials such as `Bearer …`. Other types don't name their fields, and are shown unchanged. The body is omitted
+    /// if its secrets are unknown: it doesn't match its declared type, has a content coding, or looks like JSON but
+    /// isn't.
     ///
     /// ```swift
     /// var redactor = Redactor()
@@ -62,31 +72,56 @@ extension Redactor {
         if isXML || essence == "text/html" {
             return xml(bytes) ?? .omitted(reason: "its secrets can't be masked in its charset")
         }
-        return undeclared(bytes, isUnknown: essence.isEmpty)
+        // A browser's form of the type text/plain has a line for each item.
+        return undeclared(
+            bytes, isUnknown: essence.isEmpty || essence == "text/plain",
+            isText: Self.isText(essence))
+    }
+
+    /// Whether a type is a text with names for people. The names of a program's code aren't.
+    private static func isText(_ essence: String) -> Bool {
+        if essence.isEmpty || essence.hasPrefix("message/") { return true }
+        if essence.hasPrefix("text/") { return !essence.hasSuffix("script") && essence != "text/css" }
+        return ["application/yaml", "application/x-yaml", "application/toml"].contains(essence)
+            || essence.hasSuffix("+yaml")
     }
 
     /// Masks a body of another or unknown type, according to its first bytes.
-    private mutating func undeclared(_ bytes: Data, isUnknown: Bool) -> RedactedBody {
+    private mutating func undeclared(_ bytes: Data, isUnknown: Bool, isText: Bool) -> RedactedBody {
         let isMarked = bytes.starts(with: [0xEF, 0xBB, 0xBF])
         switch bytes.dropFirst(isMarked ? 3 : 0).first(where: { $0 > 0x20 }) {
         case UInt8(ascii: "{"), UInt8(ascii: "["):
             // Several values, and words that JSON doesn't know, can't hide a name.
-            if let masked = json(bytes, isStrict: false) { return .shown(masked) }
-            guard bytes.contains(UInt8(ascii: "\"")) else { return .shown(bytes) }
+            if let masked = json(bytes, isStrict: isText) { return .shown(masked) }
+            // Only a text can have pairs between the values.
+            if isText, let masked = json(bytes, isStrict: false) { return .shown(withoutSecrets(masked)) }
+            guard bytes.contains(UInt8(ascii: "\"")) else { return .shown(isText ? withoutSecrets(bytes) : bytes) }
             return .omitted(reason: "it looks like JSON but isn't, so its secrets are unknown")
         case UInt8(ascii: "<"): return xml(bytes) ?? .shown(bytes)
-        default: return isUnknown && Self.looksLikeForm(bytes) ? undeclaredForm(bytes) : .shown(bytes)
+        default:
+            if isUnknown && RedactedBody.looksLikeForm(bytes) { return undeclaredForm(bytes) }
+            return .shown(isText ? withoutSecrets(bytes) : bytes)
         }
     }
 
-    /// Returns whether the bytes begin with a name and `=`.
-    private static func looksLikeForm(_ bytes: Data) -> Bool {
-        let name = bytes.prefix { ASCII.isUnreserved($0) || "%+[]".utf8.contains($0) }
-        return !name.isEmpty && name.endIndex < bytes.endIndex && bytes[name.endIndex] == UInt8(ascii: "=")
+    /// Masks the secrets in a text, which may be cut within its last character.
+    private mutating func withoutSecrets(_ bytes: Data) -> Data {
+        for rest in 0..<4 {
+            guard let text = String(validating: bytes.dropLast(rest), as: UTF8.self) else { continue }
+            var found: [String] = []
+            let redaction = redaction
+            let masked = SecretsInText.masked(text, where: { redaction.isSecret($0) }) { found.append(String($0)) }
+            for secret in found { remember(secret) }
+            return masked.map { Data($0.utf8) + bytes.suffix(rest) } ?? bytes
+        }
+        return bytes
     }
 
     private mutating func undeclaredForm(_ bytes: Data) -> RedactedBody {
-        if let text = String(validating: bytes, as: UTF8.self) { return .shown(Data(form(text).utf8)) }
+        if let text = String(validating: bytes, as: UTF8.self) {
+            // It can also be a log: "status=401 token=…".
+            return .shown(withoutSecrets(Data(form(text).utf8)))
+        }
         // In another charset, values can't be masked, so the body is shown only if it doesn't need masking.
         let text = String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
         guard form(text) == text else { return .omitted(reason: "its secrets can't be masked in its charset") }

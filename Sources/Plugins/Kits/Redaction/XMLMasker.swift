@@ -73,7 +73,23 @@ struct XMLMasker {
             return
         }
         expectsSecret = names(text)
-        result += bytes[range]
+        result += bytes[range.lowerBound..<trimmed.lowerBound]
+        result += inner(trimmed) ?? Array(bytes[trimmed])
+        result += bytes[trimmed.upperBound..<range.upperBound]
+    }
+
+    /// Returns a text without the secrets of its URLs and pairs, or `nil` if it has none.
+    private mutating func inner(_ range: Range<Int>) -> [UInt8]? {
+        guard bytes[range].contains(UInt8(ascii: "@")) || PairsInText.mayHoldPairs(bytes[range]),
+            let string = String(validating: bytes[range], as: UTF8.self)
+        else { return nil }
+        var found: [String] = []
+        // An ampersand is written as a reference, so the name of an item follows a semicolon.
+        let masked = SecretsInText.masked(
+            string, where: { isSecret($0.hasPrefix("amp;") ? String($0.dropFirst(4)) : $0) }
+        ) { found.append(String($0)) }
+        secrets += found
+        return masked.map { Array($0.utf8) }
     }
 
     private func names(_ text: String) -> Bool {
@@ -98,9 +114,10 @@ struct XMLMasker {
         var done = position
         for (name, value) in attributes {
             let isOwn = isSecret(name) || isSecret(local(name))
-            guard isOwn || isNamed && !Self.namingAttributes.contains(local(name)), !value.isEmpty else { continue }
-            secrets.append(string(value))
-            result += bytes[done..<value.lowerBound] + Self.mask
+            let isMasked = (isOwn || isNamed && !Self.namingAttributes.contains(local(name))) && !value.isEmpty
+            guard let mask = isMasked ? Self.mask : inner(value) else { continue }
+            if isMasked { secrets.append(string(value)) }
+            result += bytes[done..<value.lowerBound] + mask
             done = value.upperBound
         }
         result += bytes[done..<end]

@@ -1,3 +1,5 @@
+import ErrandCollections
+import ErrandPlatform
 import ErrandSupport
 import Synchronization
 

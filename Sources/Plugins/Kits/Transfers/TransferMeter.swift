@@ -1,4 +1,5 @@
 public import Errand
+import ErrandCollections
 import ErrandEssentials
 import ErrandSupport
 import Synchronization
@@ -66,10 +67,10 @@ public final class TransferMeter: Sendable {
         }
     }
 
-    /// Corrects the number of bytes that earlier attempts transferred. Doesn't affect the rate.
+    /// Adds a number, which can be negative, to the bytes transferred so far. Doesn't affect the rate.
     public func shift(by count: Int64) { update(isForced: true) { state, _ in state.count += count } }
 
-    /// Sets the transfer's state, and reports it immediately.
+    /// Sets the state of the transfer, and reports it immediately.
     public func set(_ phase: TransferState) { update(isForced: true) { state, _ in state.phase = phase } }
 
     /// Reports that the transfer is complete.
@@ -77,7 +78,7 @@ public final class TransferMeter: Sendable {
         update(isForced: true) { state, _ in (state.count, state.total, state.phase) = (total, total, .finished) }
     }
 
-    /// Returns once all reports so far have been delivered, by any thread.
+    /// Returns once all reports so far have been delivered, whichever thread delivers them.
     public func allDelivered() async {
         await withCheckedContinuation { waiter in
             let isBusy = state.withLock { state in
@@ -166,7 +167,7 @@ public final class TransferMeter: Sendable {
         if let set = state.wake, set <= wake { return nil }
         state.wake = wake
         state.timer = Task { [weak self, time] in
-            try? await time.sleep(until: wake)
+            await time.wait(until: wake)
             if !Task.isCancelled { self?.timerFired(wake) }
         }
         return stale

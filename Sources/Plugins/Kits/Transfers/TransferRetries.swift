@@ -1,4 +1,5 @@
 public import Errand
+import ErrandBackoff
 public import ErrandEssentials
 
 /// Counts a transfer's attempts, and determines the wait before the next one.
@@ -9,7 +10,7 @@ public struct TransferRetries: Sendable {
     private var restarts = 0
     private let policy: TransferRetryPolicy
 
-    /// Creates a counter.
+    /// Creates a counter that follows a policy.
     public init(_ policy: TransferRetryPolicy) { self.policy = policy }
 
     /// Counts a failed attempt, and returns the wait before the next one, or `nil` after the last attempt.
@@ -42,12 +43,12 @@ public struct TransferRetries: Sendable {
         return restarts <= 3 && attempts < max(2, policy.maximumAttempts ?? .max)
     }
 
-    /// Whether sending the same request again may get a different response.
+    /// Returns whether sending the same request again may get a different response.
     public static func isTemporary(_ response: HTTPResponse) -> Bool {
         ErrandError(.unacceptableStatus, "", response: response).isRetryable
     }
 
-    /// Whether the same request may succeed if it's sent again.
+    /// Returns whether the same request may succeed if it's sent again.
     public static func isTemporary(_ error: any Error) -> Bool {
         if error is PauseInterruption { return true }
         guard let error = error as? ErrandError else {

@@ -1,4 +1,5 @@
 public import Errand
+import ErrandStates
 import ErrandSupport
 import Synchronization
 
@@ -60,7 +61,7 @@ public final class LoadingIndicator: Accessory {
 
     deinit { timer.withLock { $0?.task }?.cancel() }
 
-    /// The current state.
+    /// The state to show now. Read it from any thread; ``states`` has the changes.
     public var state: LoadingState { observers.last }
 
     /// The current state and every later state. A slow reader gets only the latest one. Ends with the indicator.
@@ -88,7 +89,10 @@ public final class LoadingIndicator: Accessory {
         observers.finish()
     }
 
-    /// Tracks the activities that count.
+    /// False: the indicator doesn't show notes.
+    public func observesNotes(of kind: ActivityKind) -> Bool { false }
+
+    /// Counts the activity or stops counting it. The agent calls this method.
     public func activity(_ activity: Activity, did event: ActivityEvent) {
         switch event {
         case .willStart:
@@ -185,9 +189,9 @@ final class LoadingObservers: Sendable {
     }
 }
 
-/// The state that a loading indicator shows.
+/// What a loading indicator shows at one moment.
 public struct LoadingState: Sendable, Hashable {
-    /// Whether the indicator is visible.
+    /// Whether to show the indicator.
     public var isShown = false
     /// The text to show: the ``LoadingLabel`` of the newest activity that has one, otherwise the indicator's label.
     public var label: String?
@@ -216,14 +220,14 @@ public struct LoadingState: Sendable, Hashable {
 /// A presenter receives the states in order, one at a time, on the thread that changed them, and must return quickly.
 /// On the main actor, read ``LoadingIndicator/states`` instead.
 public protocol LoadingPresenter: Sendable {
-    /// Shows a state.
+    /// Shows a state, or hides the indicator if ``LoadingState/isShown`` is false.
     func present(_ state: LoadingState)
     /// Removes the display. Optional. ``LoadingIndicator/finish()`` calls it after the last state.
     func finish()
 }
 
 extension LoadingPresenter {
-    /// Empty by default, because the presenter has already received `.hidden`.
+    /// The default implementation does nothing, because the presenter has already received `.hidden`.
     public func finish() {}
 }
 
@@ -233,6 +237,6 @@ extension LoadingPresenter {
 /// var tags: Tags { Tags().with(LoadingLabel.self, "Looking for flights…") }
 /// ```
 public enum LoadingLabel: TagKey {
-    /// Defaults to `nil`: the indicator's own label.
+    /// Activities without this tag show the indicator's own label.
     public static let defaultValue: String? = nil
 }

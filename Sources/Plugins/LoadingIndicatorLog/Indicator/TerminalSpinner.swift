@@ -1,4 +1,5 @@
 public import Errand
+import ErrandPlatform
 import ErrandSupport
 import Synchronization
 
@@ -123,7 +124,7 @@ public final class TerminalSpinner: LoadingPresenter {
 }
 
 extension LoadingPresenter where Self == TerminalSpinner {
-    /// A spinner on standard error.
+    /// Creates a spinner on standard error.
     public static func terminal() -> TerminalSpinner { TerminalSpinner() }
 }
 

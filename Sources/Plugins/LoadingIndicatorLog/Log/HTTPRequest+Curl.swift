@@ -1,6 +1,7 @@
 public import Errand
 import ErrandEssentials
 import ErrandMessageSyntax
+import ErrandPlatform
 import ErrandRedaction
 import ErrandSupport
 

@@ -104,28 +104,25 @@ final class LogDraft: Sendable {
             bodies.received = LogBody.text(
                 state.receivedBytes, response?.headers[.contentType], response?.length, &redactor)
         }
-        var record = LogRecord(
-            id: activity.id, parent: activity.parent, kind: activity.kind,
-            label: Self.line(label, redactor),
-            outcome: state.outcome, duration: duration)
-        record.method = (request?.method.rawValue).map { ControlCharacters.escaped($0) }
-        record.url = url.map { Self.line($0, redactor) }
-        record.status = response?.status
-        record.source = (response?.source.description).map { ControlCharacters.escaped($0) }
-        record.version = (response?.version ?? state.version).map { ControlCharacters.escaped($0) }
-        record.error = state.error.map { ControlCharacters.escaped(Redaction.name(of: $0)) }
-        (record.stream, record.dropped) = (state.stream, dropped)
-        (record.attempts, record.requests) = (state.attempts, state.requests)
-        (record.bytesSent, record.bytesReceived) = (state.progress.sent, state.progress.received)
-        if level.hasHeaders {
-            record.requestHeaders = Self.lines(redactor.headers(request?.headers ?? [:]), redactor)
-            record.responseHeaders = Self.lines(redactor.headers(response?.headers ?? [:]), redactor)
-        }
-        record.requestBody = bodies.sent.map { ControlCharacters.escaped(redactor.masking($0), allowsLines: true) }
-        record.responseBody = bodies.received.map {
-            ControlCharacters.escaped(redactor.masking($0), allowsLines: true)
-        }
-        return record
+        let (requestHeaders, responseHeaders) =
+            level.hasHeaders
+            ? (
+                Self.lines(redactor.headers(request?.headers ?? [:]), redactor),
+                Self.lines(redactor.headers(response?.headers ?? [:]), redactor)
+            ) : ([], [])
+        // Created at once: a change of each field would copy the record.
+        return LogRecord(
+            id: activity.id, parent: activity.parent, kind: activity.kind, label: Self.line(label, redactor),
+            outcome: state.outcome, method: (request?.method.rawValue).map { ControlCharacters.escaped($0) },
+            url: url.map { Self.line($0, redactor) }, status: response?.status,
+            error: state.error.map { ControlCharacters.escaped(Redaction.name(of: $0)) },
+            source: (response?.source.description).map { ControlCharacters.escaped($0) },
+            version: (response?.version ?? state.version).map { ControlCharacters.escaped($0) }, duration: duration,
+            bytesSent: state.progress.sent, bytesReceived: state.progress.received, attempts: state.attempts,
+            requests: state.requests, requestHeaders: requestHeaders, responseHeaders: responseHeaders,
+            requestBody: bodies.sent.map { ControlCharacters.escaped(redactor.masking($0), allowsLines: true) },
+            responseBody: bodies.received.map { ControlCharacters.escaped(redactor.masking($0), allowsLines: true) },
+            stream: state.stream, dropped: dropped)
     }
 
     /// Masks secrets and control characters in text from the app or server.

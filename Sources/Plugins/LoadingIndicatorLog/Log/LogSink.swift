@@ -14,7 +14,7 @@ import Synchronization
 /// A sink receives one record at a time, in the order in which the activities ended. It runs on the log's own thread,
 /// so a sink that blocks doesn't delay requests.
 public protocol LogSink: Sendable {
-    /// Writes one record.
+    /// Writes one record. The log calls it on its own thread, and waits for it before the next record.
     func write(_ record: LogRecord)
 }
 
@@ -22,10 +22,10 @@ public protocol LogSink: Sendable {
 public struct ClosureSink: LogSink {
     private let body: @Sendable (LogRecord) -> Void
 
-    /// Creates a sink. It calls the closure like ``LogSink/write(_:)``.
+    /// Creates a sink from a closure, which is called as ``LogSink/write(_:)`` is.
     public init(_ body: @escaping @Sendable (LogRecord) -> Void) { self.body = body }
 
-    /// Calls the closure.
+    /// Calls the closure with the record.
     public func write(_ record: LogRecord) { body(record) }
 }
 
@@ -40,7 +40,7 @@ public struct StandardErrorSink: LogSink {
         isColored = !isPlain && isatty(2) == 1
     }
 
-    /// Writes the record's text and a line break.
+    /// Writes the record's text and a line break to standard error.
     public func write(_ record: LogRecord) { DescriptorText.put(Self.text(record, isColored: isColored) + "\n", 2) }
 
     static func text(_ record: LogRecord, isColored: Bool) -> String {
@@ -72,8 +72,9 @@ enum DescriptorText {
 /// ```
 ///
 /// Only the owner can read the files. The sink rejects a symbolic link in place of the file. If it can't write a
-/// record, the record is lost and ``failure`` has the reason; the sink tries again with the next record. Only one
-/// process may write to a file.
+/// record, the record is lost and ``failure`` has the reason; the sink tries again with the next record. If another
+/// program moves or removes the file, the sink creates it again; if one empties the file, the sink counts its size from
+/// zero. Only one process may write to a file.
 public final class FileSink: LogSink {
     private struct State: ~Copyable {
         var file: SystemFile?
@@ -101,10 +102,15 @@ public final class FileSink: LogSink {
     /// Why the last record couldn't be written, or `nil` if it was written.
     public var failure: String? { state.withLock { $0.failure } }
 
-    /// Appends the record's text and a line break.
+    /// Appends the record's text and a line break to the file.
     public func write(_ record: LogRecord) {
         let text = ControlCharacters.escaped(record.description, allowsLines: true) + "\n"
         state.withLock { state in
+            // Another program may have emptied the file, or moved it, so that records would go to a file that nobody
+            // finds.
+            let status = state.file?.status(ifAt: path)
+            if status == nil { state.file = nil }
+            state.size = Int(status?.size ?? 0)
             if state.size > 0, state.size + text.utf8.count > limit { rotate(&state) }
             if state.file == nil { open(&state) }
             if state.size > 0, state.size + text.utf8.count > limit {
@@ -117,6 +123,8 @@ public final class FileSink: LogSink {
                 state.failure = nil
                 state.size += text.utf8.count
             } catch {
+                // The next record must not continue a line of which only a part was written.
+                try? state.file?.truncate(to: Int64(state.size))
                 state.failure = "writing: \(error.reason)"
             }
         }

@@ -19,7 +19,7 @@ public final class RequestLog: Accessory {
     private let setting: Mutex<LogLevel>
     private let queue: LogQueue
     private let time: any TimeSource
-    private let drafts = Mutex(NumberedObjects())
+    private let drafts = Mutex(NumberedTable<LogDraft>())
     private let isOff: Atomic<Bool>
     /// The number of bytes the log receives of each body, as set by its initial level.
     public let maximumBodyBytes: Int
@@ -56,14 +56,17 @@ public final class RequestLog: Accessory {
     /// Waits until all records so far are written.
     public func flush() async { await queue.flush() }
 
-    /// Whether the level isn't `.off`.
+    /// True for streams, whose notes contain their counts. The log doesn't write other notes.
+    public func observesNotes(of kind: ActivityKind) -> Bool { kind == .stream }
+
+    /// Whether the log receives events: `true` unless the level is `.off`.
     public var isListening: Bool { !isOff.load(ordering: .relaxed) }
 
-    /// Adds an event to the record of its activity.
+    /// Adds an event to the record of its activity. The agent calls this method.
     public func activity(_ activity: Activity, did event: ActivityEvent) {
         switch event {
         case .willStop(let outcome):
-            let draft = drafts.withLock { $0.remove(activity.id.rawValue) as? LogDraft } ?? LogDraft()
+            let draft = drafts.withLock { $0.remove(activity.id.rawValue) } ?? LogDraft()
             draft.end(outcome)
             let duration = activity.start.duration(to: time.now)
             queue.add(LogQueue.Ended(activity: activity, draft: draft, duration: duration, level: level))
@@ -86,7 +89,7 @@ public final class RequestLog: Accessory {
 
     private func draft(of activity: Activity) -> LogDraft {
         drafts.withLock { drafts in
-            if let known = drafts[activity.id.rawValue] as? LogDraft { return known }
+            if let known = drafts[activity.id.rawValue] { return known }
             let new = LogDraft()
             drafts.add(new, for: activity.id.rawValue)
             return new
@@ -175,9 +178,9 @@ final class LogQueue: Sendable {
 
 /// How much detail a log writes.
 public enum LogLevel: Sendable, Hashable {
-    /// Turns the log off.
+    /// The log doesn't write records.
     case off
-    /// One line per finished request.
+    /// One line for each finished request.
     case line
     /// The line, and the header fields of the last request and its response.
     case headers

@@ -117,7 +117,7 @@ struct MultipartPlan: Sendable {
         let name = multipart.subtype.description
         guard MediaType.essence(of: "multipart/" + name) == "multipart/" + name else {
             throw MultipartError.sending(
-                .invalidRequest, .invalidPart, "\(name.debugDescription) is not the name of a multipart type")
+                .invalidRequest, .invalidPart, "\(name.debugDescription) isn't a valid multipart subtype")
         }
         return "multipart/\(name)\(parameters)"
     }
@@ -267,7 +267,7 @@ final class MultipartSource: HTTPBodySource {
         let came = piece == nil ? "\(received)" : "more"
         throw MultipartError.sending(
             .invalidRequest, .partLengthMismatch,
-            "the stream of the part \(name.debugDescription) announced \(length) bytes but has \(came)")
+            "the part \(name.debugDescription): expected a stream of \(length) bytes, as announced, got \(came)")
     }
 
     /// Searches for a given boundary. A random boundary occurs only with a probability of 2^-128.

@@ -24,7 +24,8 @@ struct PartHead {
             guard field.name.isValid else {
                 throw MultipartError.sending(
                     .invalidRequest, .invalidPart,
-                    "the header name \(field.name.rawName.debugDescription) is not a token")
+                    "the header name \(field.name.rawName.debugDescription) has a character that header names can't have"
+                )
             }
             try check("the header \(field.name.rawName)", field.value)
             text += "\(field.name): \(field.value)\r\n"

@@ -11,13 +11,13 @@ public import ErrandEssentials
 ///
 /// Register `http://127.0.0.1/callback` and `http://[::1]/callback` at the server, without a port: each sign-in has
 /// another port. The listener accepts one redirect, answers it with a short page, and closes. Requests to another path,
-/// with another method or with another `Host` are refused and don't end the sign-in.
+/// with another method or with another `Host`, and redirects of another sign-in, are refused and don't end the sign-in.
 public struct LoopbackBrowser: OAuthBrowser {
-    /// An address of this machine.
+    /// An IP address of this machine, on which the redirect is received.
     public enum Address: Sendable, Hashable {
-        /// 127.0.0.1
+        /// The IPv4 address 127.0.0.1.
         case ipv4
-        /// ::1
+        /// The IPv6 address ::1.
         case ipv6
     }
 
@@ -27,9 +27,9 @@ public struct LoopbackBrowser: OAuthBrowser {
     public var addresses: [Address] = [.ipv4, .ipv6]
     /// The longest time for signing in. Defaults to five minutes.
     public var timeout: Duration = .seconds(300)
-    /// The text of the page that the user sees at the end. Defaults to a sentence that leads back to the app.
+    /// The text that the user sees in the browser after signing in. Defaults to a sentence that leads back to the app.
     public var message = "You can close this window and return to the app."
-    /// The clock. Defaults to the system's.
+    /// The clock that measures the time limit. Defaults to the system's.
     public var time: any TimeSource = SystemTimeSource()
     private let open: @Sendable (URL) async throws -> Void
 
@@ -51,15 +51,20 @@ public struct LoopbackBrowser: OAuthBrowser {
         let opening = Task { [open] in
             do { try await open(url) } catch {
                 listener.stop(
-                    error as? OAuthError ?? OAuthError(.browserFailed, "the page wasn't opened", underlying: error))
+                    error as? OAuthError
+                        ?? OAuthError(.browserFailed, "the browser couldn't open the page", underlying: error))
             }
         }
         let timer = Task { [time, timeout] in
-            guard (try? await time.sleep(until: end)) != nil else { return }
+            await time.wait(until: end)
+            if Task.isCancelled { return }
             listener.stop(OAuthError(.signInTimedOut, "nobody signed in within \(timeout)"))
         }
         defer { timer.cancel() }
-        do { return try await listener.redirect(to: path, answer: LoopbackPage.text(message)) } catch {
+        do {
+            return try await listener.redirect(
+                to: path, answer: LoopbackPage.text(message), accepting: page.isAnsweredBy)
+        } catch {
             opening.cancel()
             throw error
         }

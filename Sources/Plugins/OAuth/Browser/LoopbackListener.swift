@@ -1,4 +1,5 @@
 import ErrandEssentials
+import ErrandPlatform
 import ErrandSupport
 import Synchronization
 
@@ -40,12 +41,16 @@ final class LoopbackListener: Sendable {
 
     /// Waits for the redirect and returns its URL.
     ///
-    /// - Parameter answer: The complete response to the redirect.
-    func redirect(to path: String, answer: String) async throws -> String {
+    /// - Parameters:
+    ///   - answer: The complete response to the redirect.
+    ///   - isExpected: Whether a redirect belongs to the sign-in. Others are refused.
+    func redirect(
+        to path: String, answer: String, accepting isExpected: @escaping @Sendable (_ redirect: String) -> Bool
+    ) async throws -> String {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let isRunning = SystemThread.start(stack: 256 << 10) {
-                    continuation.resume(with: self.serve(path, answer))
+                    continuation.resume(with: self.serve(path, answer, isExpected))
                 }
                 if !isRunning {
                     continuation.resume(throwing: OAuthError(.browserFailed, "the system can't start a thread"))
@@ -62,11 +67,18 @@ final class LoopbackListener: Sendable {
     }
 
     /// Serves connections until the redirect arrives or the bell rings.
-    private func serve(_ path: String, _ answer: String) -> Result<String, any Error> {
+    private func serve(
+        _ path: String, _ answer: String, _ isExpected: (String) -> Bool
+    ) -> Result<String, any Error> {
         var connections: [Connection] = []
+        var accepts = true
         defer { for connection in connections { LoopbackSocket.end(connection.socket) } }
         while true {
-            let ready = Self.waitForInput([bell.waits, socket] + connections.map(\.socket))
+            // A connection that can't be accepted, for example without a free descriptor, stays ready: don't spin.
+            let ready = Self.waitForInput(
+                [bell.waits] + (accepts ? [socket] : []) + connections.map(\.socket),
+                milliseconds: accepts ? -1 : Self.pause)
+            accepts = true
             if ready.contains(bell.waits) {
                 return .failure(reason.withLock { $0 } ?? CancellationError())
             }
@@ -74,9 +86,10 @@ final class LoopbackListener: Sendable {
                 let isOpen = Self.receive(connections[index].socket, into: &connections[index].bytes)
                 let (socket, bytes) = (connections[index].socket, connections[index].bytes)
                 switch LoopbackRequest.judge(bytes, path: path, authority: authority) {
-                case .redirect(let target):
+                case .redirect(let target) where isExpected("http://\(authority)\(target)"):
                     Self.send(socket, answer)
                     return .success("http://\(authority)\(target)")
+                case .redirect: Self.send(socket, LoopbackPage.text("", status: "400 Bad Request"))
                 case .refused(let status): Self.send(socket, LoopbackPage.text("", status: status))
                 case .incomplete where isOpen: continue
                 case .incomplete: break
@@ -84,20 +97,26 @@ final class LoopbackListener: Sendable {
                 LoopbackSocket.end(socket)
                 connections.remove(at: index)
             }
-            if ready.contains(socket), let accepted = LoopbackSocket.accept(socket) {
+            guard ready.contains(socket) else { continue }
+            if let accepted = LoopbackSocket.accept(socket) {
                 // Browsers open connections that they don't use. The oldest one makes room.
                 if connections.count >= Self.maximumConnections {
                     LoopbackSocket.end(connections.removeFirst().socket)
                 }
                 connections.append(Connection(socket: accepted))
+            } else if errno != EAGAIN && errno != EWOULDBLOCK {
+                accepts = false
             }
         }
     }
 
-    /// Waits until at least one of the sockets has input or has ended, and returns those.
-    private static func waitForInput(_ sockets: [Int32]) -> Set<Int32> {
+    /// How long the listener rests after a connection couldn't be accepted, in milliseconds.
+    private static let pause: Int32 = 100
+
+    /// Waits until at least one of the sockets has input or has ended, or the time is over, and returns those sockets.
+    private static func waitForInput(_ sockets: [Int32], milliseconds: Int32) -> Set<Int32> {
         var polled = sockets.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-        LoopbackSocket.wait(&polled, milliseconds: -1)
+        LoopbackSocket.wait(&polled, milliseconds: milliseconds)
         return Set(polled.lazy.filter { $0.revents != 0 }.map(\.fd))
     }
 

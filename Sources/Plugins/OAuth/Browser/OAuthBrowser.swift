@@ -21,12 +21,21 @@ public protocol OAuthBrowser: Sendable {
     func redirect(from page: SignInPage) async throws -> String
 }
 
-/// A server's sign-in page, whose URL depends on the redirect URI.
+/// A server's sign-in page, as a browser receives it. Its URL depends on the browser's redirect URI.
 public struct SignInPage: Sendable {
     private let makeURL: @Sendable (String) async throws -> URL
+    /// Whether a redirect belongs to this sign-in. Anybody can send another one to a port of this machine.
+    let isAnsweredBy: @Sendable (_ redirect: String) -> Bool
 
-    /// Creates a page, to test your own browser.
-    public init(_ makeURL: @escaping @Sendable (_ redirectURI: String) async throws -> URL) { self.makeURL = makeURL }
+    /// Creates a page, for tests of your own browser.
+    public init(_ makeURL: @escaping @Sendable (_ redirectURI: String) async throws -> URL) {
+        self.init(isAnsweredBy: { _ in true }, makeURL)
+    }
+
+    init(
+        isAnsweredBy: @escaping @Sendable (_ redirect: String) -> Bool,
+        _ makeURL: @escaping @Sendable (_ redirectURI: String) async throws -> URL
+    ) { (self.isAnsweredBy, self.makeURL) = (isAnsweredBy, makeURL) }
 
     /// Returns the URL to open. Call it once.
     ///

@@ -1,5 +1,6 @@
 #if os(Linux) || os(macOS)
 import ErrandEssentials
+import ErrandPlatform
 import ErrandSupport
 
 /// Opens a page with the system's program for it.
@@ -10,7 +11,8 @@ enum SystemBrowser {
     private static let program = "xdg-open"
     #endif
 
-    /// Waits until the program ends. Throws `browserFailed` if it doesn't exist or fails.
+    /// Opens a page and waits until the program that opens it ends. Throws `browserFailed` if the program doesn't exist
+    /// or fails.
     static func open(_ url: URL) async throws {
         let process = try start([program, url.absoluteString])
         let status = await withCheckedContinuation { continuation in

@@ -18,6 +18,9 @@ public struct ClientAuthentication: Sendable {
 
     let method: Method
 
+    /// Whether requests carry a signed assertion.
+    var isSigned: Bool { if case .privateKey = method { true } else { false } }
+
     /// Sends the client's ID only. For apps, which can't keep a secret.
     public static let none = ClientAuthentication(method: .none)
 
@@ -43,7 +46,7 @@ public struct ClientAuthentication: Sendable {
         _ key: any KeySigner, keyID: String? = nil, algorithm: KeyAlgorithm? = nil, audience: String? = nil
     ) throws(KeyError) -> ClientAuthentication {
         guard let algorithm = algorithm ?? key.algorithms.first, key.algorithms.contains(algorithm) else {
-            throw KeyError(.keyMismatch, "the key can't be used with the algorithm")
+            throw KeyError(.keyMismatch, "the key doesn't support the algorithm")
         }
         return ClientAuthentication(
             method: .privateKey(key, algorithm: algorithm, keyID: keyID, audience: audience))
@@ -60,9 +63,9 @@ extension ClientAuthentication: CustomStringConvertible, CustomDebugStringConver
         case .privateKey: "private_key_jwt"
         }
     }
-    /// Same as `description`.
+    /// The same text as `description`, for debuggers.
     public var debugDescription: String { description }
-    /// Empty, to hide the secret.
+    /// A mirror without children, so a dump doesn't reveal secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 

@@ -4,22 +4,22 @@ import ErrandMessageSyntax
 
 /// How a user signs in on a device without a browser: by opening a page on another device and entering a code.
 public struct DeviceSignIn: Sendable {
-    /// The page to open.
+    /// The page that the user opens on another device (`verification_uri`).
     public let page: URL
-    /// The code to enter.
+    /// The code that the user enters on that page, as it should be shown (`user_code`).
     public let userCode: String
     /// The page with the code in it, for a QR code, or nil if the server has no such page.
     public let pageWithCode: URL?
-    /// When the code expires, by the client's clock.
+    /// When the code expires, by this device's clock.
     public let expiry: Date
 }
 
 extension DeviceSignIn: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The page and the expiry, without the code.
-    public var description: String { "a device's sign-in until \(expiry)" }
-    /// Same as `description`.
+    /// When the sign-in expires, without the page's URL and the code.
+    public var description: String { "a device sign-in that is valid until \(expiry)" }
+    /// The same text as `description`, for debuggers.
     public var debugDescription: String { description }
-    /// The expiry only.
+    /// A mirror that shows only the expiry, so a dump doesn't reveal secrets.
     public var customMirror: Mirror { Mirror(self, children: ["expiry": expiry]) }
 }
 
@@ -38,7 +38,8 @@ extension OAuthClient {
     /// - Parameters:
     ///   - scope: The scope, separated by spaces. Defaults to nil, the server's default.
     ///   - parameters: More parameters. Defaults to no parameters.
-    ///   - show: Shows the page and the code. Returns at once; it isn't called again.
+    ///   - show: Shows the page and the code. Called once; sign-in waits until it returns, so don't wait for the user
+    ///     in it.
     ///
     /// Throws ``OAuthError``: `deviceCodeExpired` if the user didn't enter the code in time, `accessDenied` if the user
     /// refused.
@@ -84,9 +85,8 @@ enum DevicePolling {
         switch error.serverCode {
         case "authorization_pending": interval
         case "slow_down": min(interval + 5, maximumInterval)
-        // A connection that times out halves the frequency.
-        case nil where error.isRetryable: min(interval * 2, maximumInterval)
-        default: nil
+        // A connection that times out halves the frequency, and so does a server that is busy, whatever it calls that.
+        default: error.isRetryable ? min(interval * 2, maximumInterval) : nil
         }
     }
 }
@@ -107,23 +107,50 @@ struct DeviceReply {
         /// The name in early drafts, which some servers use.
         let verification_url: String?
         let verification_uri_complete: String?
-        let expires_in: Double
-        let interval: Double?
+        let expires_in: Seconds
+        let interval: Seconds?
+    }
+
+    /// Some servers put numbers in quotes, or leave them blank.
+    private struct Seconds: Decodable {
+        /// Nil if it's blank.
+        let number: Double?
+
+        init(from decoder: any Decoder) throws {
+            let value = try decoder.singleValueContainer()
+            if let number = try? value.decode(Double.self) {
+                self.number = number
+                return
+            }
+            guard let text = ServerText.given(try value.decode(String.self)) else {
+                number = nil
+                return
+            }
+            guard let number = ASCII.decimal(text) else {
+                throw DecodingError.dataCorruptedError(
+                    in: value, debugDescription: "expected a number of seconds, found something else")
+            }
+            self.number = number
+        }
     }
 
     init(_ data: Data) throws(OAuthError) {
         guard let members = try? JSONDecoder().decode(Members.self, from: data), !members.device_code.isEmpty,
-            !members.user_code.isEmpty, members.user_code.count <= 64,
-            let page = members.verification_uri ?? members.verification_url
-        else { throw OAuthError(.invalidResponse, "the response has no codes for a device") }
+            !members.user_code.isEmpty, members.user_code.count <= 64, let seconds = members.expires_in.number,
+            let page = ServerText.given(members.verification_uri) ?? members.verification_url
+        else {
+            throw OAuthError(
+                .invalidResponse, "the response has no device code, user code or page for a sign-in on another device")
+        }
         deviceCode = members.device_code
         userCode = ControlCharacters.escaped(members.user_code)
         self.page = try ServerAddress.checked(page, "verification_uri")
-        pageWithCode = try members.verification_uri_complete.map { text throws(OAuthError) in
+        let complete = ServerText.given(members.verification_uri_complete)
+        pageWithCode = try complete.map { text throws(OAuthError) in
             try ServerAddress.checked(text, "verification_uri_complete")
         }
-        lifetime = Self.bounded(members.expires_in, 1, 86_400)
-        interval = Self.bounded(members.interval ?? 5, 1, DevicePolling.maximumInterval)
+        lifetime = Self.bounded(seconds, 1, 86_400)
+        interval = Self.bounded(members.interval?.number ?? 5, 1, DevicePolling.maximumInterval)
     }
 
     private static func bounded(_ seconds: Double, _ least: Int64, _ most: Int64) -> Int64 {

@@ -29,12 +29,12 @@ extension OAuthClient {
         }
         let usesOpenID = scope?.split(separator: " ").contains("openid") ?? false
         let attempt = SignInAttempt(scope: scope, usesOpenID: usesOpenID)
-        let page = SignInPage { redirectURI in
+        let page = SignInPage(isAnsweredBy: { AuthorizationRedirect.state(in: $0) == attempt.state }) { redirectURI in
             try await self.page(of: attempt, server, redirectURI, parameters)
         }
         let redirect = try await browser.redirect(from: page)
         guard let redirectURI = attempt.redirectURI else {
-            throw OAuthError(.browserFailed, "the browser returned a redirect without asking for the page")
+            throw OAuthError(.browserFailed, "the browser returned a redirect before it asked for the page's URL")
         }
         let code = try AuthorizationRedirect.code(
             in: redirect, to: redirectURI, state: attempt.state, server: server, hiding: attempt.secrets)
@@ -50,18 +50,21 @@ extension OAuthClient {
         of attempt: SignInAttempt, _ server: OAuthServer, _ redirectURI: String, _ parameters: [String: String]
     ) async throws -> URL {
         guard attempt.begin(redirectURI) else {
-            throw OAuthError(.browserFailed, "the browser asked for the page twice")
+            throw OAuthError(.browserFailed, "the browser asked for the page's URL twice")
         }
         let page = try Endpoint(server.authorizationEndpoint, "authorization endpoint").url
         var items = attempt.items(redirectURI)
         if let dpop { items.append(("dpop_jkt", try dpop.thumbprint())) }
         try Self.add(parameters, to: &items)
         if let url = server.pushedAuthorizationRequestEndpoint {
-            let endpoint = try Endpoint(url, "endpoint for pushed requests")
+            let endpoint = try Endpoint(url, "endpoint for pushed authorization requests")
             let data = try await post(items, to: endpoint, hiding: attempt.secrets)
             // RFC 9126, section 2.2.
             guard let pushed = try? JSONDecoder().decode(PushedRequest.self, from: data), !pushed.request_uri.isEmpty
-            else { throw OAuthError(.invalidResponse, "the response to the pushed request has no request_uri") }
+            else {
+                throw OAuthError(
+                    .invalidResponse, "the response to the pushed authorization request has no request_uri")
+            }
             items = [("request_uri", pushed.request_uri)]
         }
         return try Self.adding([("client_id", id)] + items, to: page)

@@ -1,4 +1,5 @@
 import Errand
+import ErrandAuthentication
 import ErrandEssentials
 
 extension OAuthClient {
@@ -12,7 +13,7 @@ extension OAuthClient {
     ///   - scope: The scope, separated by spaces. Defaults to nil, the server's default.
     ///   - parameters: More parameters, such as an audience. Defaults to no parameters.
     ///
-    /// Throws ``OAuthError``.
+    /// Throws ``OAuthError`` if the server refuses or the request fails.
     public func clientToken(scope: String? = nil, parameters: [String: String] = [:]) async throws -> OAuthToken {
         var form = [(name: "grant_type", value: "client_credentials")]
         if let scope { form.append(("scope", scope)) }
@@ -66,14 +67,22 @@ extension OAuthClient {
     ) async throws -> OAuthToken {
         let endpoint = try Endpoint(try await server().tokenEndpoint, "token endpoint", hasProof: true)
         let data = try await post(form, to: endpoint, hiding: secrets)
-        let reply: TokenReply
-        do { reply = try JSONDecoder().decode(TokenReply.self, from: data) } catch {
+        let response: TokenResponse
+        do { response = try JSONDecoder().decode(TokenResponse.self, from: data) } catch {
             throw OAuthError(.invalidResponse, "the response has no usable token: \(error.briefDescription)")
         }
-        guard reply.kind == (dpop == nil ? .bearer : .dpop) else {
-            throw OAuthError(.tokenTypeMismatch, "the token's type is \(reply.kind)")
+        // The type must be known (RFC 6749, section 7.1). Some servers leave it out.
+        guard let kind = OAuthToken.Kind(tokenType: response.tokenType ?? "bearer") else {
+            throw OAuthError(.invalidResponse, "the response has no usable token: expected the type Bearer or DPoP")
         }
-        var token = reply.token(at: time.date)
+        guard kind == (dpop == nil ? .bearer : .dpop) else {
+            throw OAuthError(
+                .tokenTypeMismatch, "expected a \(dpop == nil ? "Bearer" : "DPoP") token, got a \(kind) token")
+        }
+        var token = OAuthToken(
+            response.accessToken, kind: kind,
+            expiry: response.lifetime.map { time.date.addingTimeInterval($0 / .seconds(1)) },
+            refreshToken: response.refreshToken, scope: response.scope, idToken: response.idToken)
         if let idToken = token.idToken {
             let claims = try IDTokenClaims(idToken)
             try claims.check(issuer: issuer, client: id, nonce: nonce)
@@ -94,7 +103,7 @@ extension OAuthClient {
     ) throws(OAuthError) {
         for (name, value) in parameters.sorted(by: { $0.key < $1.key }) {
             guard !reserved.contains(name) else {
-                throw OAuthError(.invalidParameter, "the parameter \(name) is set by the client")
+                throw OAuthError(.invalidParameter, "the client itself sets the parameter \(name); remove yours")
             }
             form.append((name, value))
         }

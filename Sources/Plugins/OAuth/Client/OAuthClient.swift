@@ -17,13 +17,15 @@ import Synchronization
 public final class OAuthClient: Sendable {
     /// The client's ID at the server.
     public let id: String
-    /// Proves that tokens are used by their owner, or nil for bearer tokens.
+    /// Proves to servers that tokens are used by their owner (RFC 9449). Nil for bearer tokens.
     public let dpop: DPoP?
 
     let issuer: String
     let authentication: ClientAuthentication
     let agent: NetworkAgent
     let time: any TimeSource
+    /// The servers' clocks, which determine the dates in assertions and proofs.
+    private let clocks: ServerClocks
     private let known: Mutex<OAuthServer?>
 
     /// Creates a client of a server that publishes its metadata. The client fetches the metadata before its first
@@ -46,7 +48,8 @@ public final class OAuthClient: Sendable {
         self.init(issuer, nil, id, authentication, dpop, transport, filters, accessories, time)
     }
 
-    /// Creates a client of a server whose endpoints you know. The parameters are the same.
+    /// Creates a client of a server whose endpoints you know. The other parameters are those of the initializer with an
+    /// issuer.
     public convenience init(
         server: OAuthServer, id: String, authentication: ClientAuthentication = .none, dpop: DPoP? = nil,
         transport: any Transport, filters: [any Filter] = [], accessories: [any Accessory] = [],
@@ -61,6 +64,7 @@ public final class OAuthClient: Sendable {
     ) {
         (self.issuer, self.id, self.authentication, self.dpop) = (issuer, id, authentication, dpop)
         self.time = time
+        clocks = dpop?.clocks ?? ServerClocks()
         known = Mutex(server)
         var configuration = AgentConfiguration()
         configuration.headers[.accept] = "application/json"
@@ -85,13 +89,21 @@ public final class OAuthClient: Sendable {
 
     private func discovered() async throws -> OAuthServer {
         var status = 0
+        var failure: OAuthError?
         for url in try ServerAddress.metadata(of: issuer) {
             let response = try await fetch(Call(.get, url.absoluteString))
-            if response.status == 200 { return try OAuthServer(metadata: response.data, issuer: issuer) }
             status = response.status
+            if status == 200 {
+                // Many servers respond with a page, or another document, at paths that they don't know.
+                do { return try OAuthServer(metadata: response.data, issuer: issuer) } catch {
+                    failure = failure ?? error
+                    continue
+                }
+            }
             // Another status doesn't mean that the document isn't there.
-            if !(400...499).contains(status) || status == 429 { break }
+            if !(300...499).contains(status) || status == 429 { break }
         }
+        if let failure { throw failure }
         throw OAuthError(
             .invalidServer, "the metadata couldn't be fetched: status \(status)", serverCode: nil, status: status)
     }
@@ -101,17 +113,17 @@ public final class OAuthClient: Sendable {
         var call = call
         call.acceptableStatuses = .any
         do { return try await agent.send(call).value } catch  where error.isCancellation { throw error } catch {
-            throw OAuthError(.requestFailed, "the request to the server failed", underlying: error)
+            throw OAuthError(.requestFailed, "the request to the authorization server failed", underlying: error)
         }
     }
 }
 
 extension OAuthClient: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The client's ID and the issuer.
+    /// The client's ID and the server's issuer.
     public var description: String { "OAuth client \(id) of \(issuer)" }
-    /// Same as `description`.
+    /// The same text as `description`, for debuggers.
     public var debugDescription: String { description }
-    /// Empty, to hide secrets.
+    /// A mirror without children, so a dump doesn't reveal secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
@@ -125,7 +137,7 @@ extension OAuthClient {
         var hasProof = false
 
         init(_ url: URL?, _ name: String, hasProof: Bool = false) throws(OAuthError) {
-            guard let url else { throw OAuthError(.unsupported, "the server has no \(name)") }
+            guard let url else { throw OAuthError(.unsupported, "the server's metadata has no \(name)") }
             // The endpoints of a server without metadata come from the app.
             try ServerAddress.checkScheme(of: url, name)
             (self.url, self.hasProof) = (url, hasProof)
@@ -134,18 +146,40 @@ extension OAuthClient {
 
     /// Sends a form with the client's identity, and returns the body of a successful response.
     ///
-    /// If the server asks for a nonce in the proof, the request is sent again with it, once (RFC 9449, section 8).
+    /// If the server asks for a nonce in the proof, the request is sent again with it, once (RFC 9449, section 8). If it
+    /// refuses the client's assertion or the proof and its clock differs, the request is sent again with its date, once.
     ///
     /// - Parameter secrets: Parts of the form that descriptions of errors must not show.
     func post(
         _ form: [(name: String, value: String)], to endpoint: Endpoint, hiding secrets: [String]
     ) async throws -> Data {
-        var secrets = secrets
-        let first = try await response(to: form, endpoint, &secrets)
-        guard endpoint.hasProof, let dpop, [400, 401].contains(first.status),
-            ServerFault(first)?.error == "use_dpop_nonce", dpop.offersNonce(first)
-        else { return try body(of: first, hiding: secrets) }
-        return try body(of: try await response(to: form, endpoint, &secrets), hiding: secrets)
+        var (secrets, mayAskForNonce, mayCorrectClock) = (secrets, true, true)
+        while true {
+            let response = try await response(to: form, endpoint, &secrets)
+            if mayAskForNonce, asksForNonce(response, endpoint) {
+                mayAskForNonce = false
+            } else if mayCorrectClock, hasOtherClock(response, endpoint) {
+                mayCorrectClock = false
+            } else {
+                return try body(of: response, hiding: secrets)
+            }
+        }
+    }
+
+    private func asksForNonce(_ response: HTTPResponse, _ endpoint: Endpoint) -> Bool {
+        guard endpoint.hasProof, let dpop, [400, 401].contains(response.status) else { return false }
+        return ServerFault(response)?.error == "use_dpop_nonce" && dpop.offersNonce(response)
+    }
+
+    /// Whether the server refuses a date that the client has signed, because its own clock differs. Such a refusal comes
+    /// before the code or the refresh token is looked at, so these can be sent again.
+    private func hasOtherClock(_ response: HTTPResponse, _ endpoint: Endpoint) -> Bool {
+        guard [400, 401].contains(response.status), let error = ServerFault(response)?.error else { return false }
+        let isOfProof = error == "invalid_dpop_proof" && endpoint.hasProof && dpop != nil
+        guard isOfProof || error == "invalid_client" && authentication.isSigned else { return false }
+        let now = time.date
+        let signedAt = clocks.date(of: endpoint.url, now: now)
+        return clocks.learn(from: response, to: endpoint.url, signedAt: signedAt, now: now)
     }
 
     private func response(
@@ -154,7 +188,7 @@ extension OAuthClient {
         var call = Call<HTTPResponse>(.post, endpoint.url.absoluteString)
         call.authorization = .omitted
         var form = form
-        secrets += try await authenticate(&call, &form)
+        secrets += try await authenticate(&call, &form, clocks.date(of: endpoint.url, now: time.date))
         call.body = .data(
             Data(FormEncoding.encode(form).utf8), contentType: "application/x-www-form-urlencoded")
         if endpoint.hasProof, let dpop {
@@ -169,7 +203,7 @@ extension OAuthClient {
 
     /// Adds the client's identity (RFC 6749, section 2.3; RFC 7523, section 2.2). Returns the secrets in it.
     private func authenticate(
-        _ call: inout Call<HTTPResponse>, _ form: inout [(name: String, value: String)]
+        _ call: inout Call<HTTPResponse>, _ form: inout [(name: String, value: String)], _ date: Date
     ) async throws -> [String] {
         switch authentication.method {
         case .none:
@@ -183,7 +217,7 @@ extension OAuthClient {
             call.authorization = .basic(user: FormEncoding.encode(id), password: FormEncoding.encode(secret))
             return [secret]
         case .privateKey(let key, let algorithm, let keyID, let audience):
-            let assertion = try await assertion(key, algorithm, keyID, audience ?? issuer)
+            let assertion = try await assertion(key, algorithm, keyID, audience ?? issuer, date)
             form += [
                 ("client_id", id), ("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"),
                 ("client_assertion", assertion),
@@ -193,9 +227,10 @@ extension OAuthClient {
     }
 
     private func assertion(
-        _ key: any KeySigner, _ algorithm: KeyAlgorithm, _ keyID: String?, _ audience: String
+        _ key: any KeySigner, _ algorithm: KeyAlgorithm, _ keyID: String?, _ audience: String,
+        _ date: Date
     ) async throws -> String {
-        let now = Int64(time.date.timeIntervalSince1970)
+        let now = Int64(date.timeIntervalSince1970)
         let claims = AssertionClaims(
             iss: id, sub: id, aud: audience, jti: RandomText.make(bytes: 16), iat: now, exp: now + 60)
         do {
@@ -222,10 +257,22 @@ struct ServerFault: Decodable {
     let error: String
     let error_description: String?
 
+    private enum Name: CodingKey { case error, error_description }
+
     init(error: String, description: String?) { (self.error, error_description) = (error, description) }
 
+    /// Reads the code whatever the description is: some servers send a list or an object.
+    init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: Name.self)
+        error = try members.decode(String.self, forKey: .error)
+        error_description = try? members.decodeIfPresent(String.self, forKey: .error_description)
+    }
+
+    /// Returns `nil` without a code. Some servers send an empty one along with a token.
     init?(_ response: HTTPResponse) {
-        guard let fault = try? JSONDecoder().decode(ServerFault.self, from: response.data) else { return nil }
+        guard let fault = try? JSONDecoder().decode(ServerFault.self, from: response.data),
+            ServerText.given(fault.error) != nil
+        else { return nil }
         self = fault
     }
 

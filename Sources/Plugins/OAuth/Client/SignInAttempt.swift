@@ -6,7 +6,7 @@ import Synchronization
 final class SignInAttempt: Sendable {
     let state = RandomText.make()
     let pkce = PKCE()
-    /// Only with OpenID Connect.
+    /// The nonce of the ID token; `nil` without OpenID Connect.
     let nonce: String?
     private let scope: String?
     private let begun = Mutex<String?>(nil)
@@ -47,6 +47,13 @@ final class SignInAttempt: Sendable {
 enum AuthorizationRedirect {
     private static let maximumBytes = 64 << 10
 
+    /// Returns the state of a redirect, if its query is valid.
+    static func state(in redirect: String) -> String? {
+        let text = redirect.prefix { $0 != "#" }
+        guard redirect.utf8.count <= maximumBytes, let mark = text.firstIndex(of: "?") else { return nil }
+        return FormEncoding.decode(text[text.index(after: mark)...])?["state"]
+    }
+
     /// Returns the code. Checks the address, the state and the issuer before anything else, so an error or a code of
     /// another sign-in isn't accepted.
     static func code(
@@ -58,21 +65,23 @@ enum AuthorizationRedirect {
         let text = redirect.prefix { $0 != "#" }
         let address = text.prefix { $0 != "?" }
         let (expected, fixed) = split(redirectURI)
-        guard address == expected else {
-            throw OAuthError(.invalidRedirect, "the redirect leads to another address than the redirect URI")
+        guard address == expected || normalized(address) == normalized(expected) else {
+            throw OAuthError(.invalidRedirect, "the redirect's URL differs from the redirect URI")
         }
         guard let items = FormEncoding.decode(text.dropFirst(address.count + 1)) else {
             throw OAuthError(.invalidRedirect, "the redirect's query is malformed, or a parameter occurs twice")
         }
         // A redirect URI can have a query, which the server keeps (RFC 6749, section 3.1.2).
         guard let own = FormEncoding.decode(fixed), own.allSatisfy({ items[$0.key] == $0.value }) else {
-            throw OAuthError(.invalidRedirect, "the redirect lacks the query of the redirect URI")
+            throw OAuthError(.invalidRedirect, "the redirect doesn't have the redirect URI's query items")
         }
         guard items["state"] == state else {
-            throw OAuthError(.stateMismatch, "the redirect belongs to another sign-in")
+            throw OAuthError(
+                .stateMismatch,
+                "the redirect's state differs from this sign-in's state, so it belongs to another sign-in")
         }
         try check(issuer: items["iss"], of: server)
-        if let error = items["error"] {
+        if let error = ServerText.given(items["error"]) {
             throw ServerFault.error(
                 ServerFault(error: error, description: items["error_description"]), status: nil, hiding: secrets)
         }
@@ -80,6 +89,16 @@ enum AuthorizationRedirect {
             throw OAuthError(.invalidRedirect, "the redirect has no code")
         }
         return code
+    }
+
+    /// Returns an address as a browser may write it: with the scheme in lower case and, for http and https, as the
+    /// standard for URLs normalizes it.
+    private static func normalized(_ address: Substring) -> String {
+        let scheme = address.prefix { $0 != ":" }.lowercased()
+        if ["http", "https"].contains(scheme), let url = try? URLReference(String(address)).resolved() {
+            return url.absoluteString
+        }
+        return scheme + address.dropFirst(scheme.count)
     }
 
     private static func split(_ uri: String) -> (address: Substring, query: Substring) {

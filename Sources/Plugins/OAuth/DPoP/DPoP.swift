@@ -21,14 +21,12 @@ public final class DPoP: Sendable {
     private let signer: any KeySigner
     private let publicKey: PublicKey
     private let algorithm: KeyAlgorithm
-    private let known = Mutex<[Place: Memory]>([:])
+    /// The nonces for the next proofs.
+    private let nonces = Mutex<[Place: String]>([:])
+    let clocks = ServerClocks()
 
     private static let maximumPlaces = 64
     private static let maximumNonceBytes = 1024
-    /// Smaller differences of clocks aren't a reason for a refusal.
-    private static let tolerance = 5.0
-    /// A longer difference is a broken server, not a clock.
-    private static let longestOffset = 50 * 365 * 86400.0
 
     /// A server can use other nonces for tokens than for its resources.
     enum Role: Sendable, Hashable { case authorizationServer, resource }
@@ -38,18 +36,13 @@ public final class DPoP: Sendable {
         let origin: String
     }
 
-    private struct Memory {
-        var nonce: String?
-        /// Seconds by which the server's clock is ahead.
-        var offset = 0.0
-    }
-
-    /// Creates proofs with a key in memory, by the key's preferred algorithm. Servers usually support P-256.
+    /// Creates an object that signs proofs with a key in memory, by the key's preferred algorithm. Servers usually
+    /// support P-256.
     public convenience init(key: PrivateKey) throws(KeyError) {
         try self.init(signer: key, publicKey: key.publicKey)
     }
 
-    /// Creates proofs with a key elsewhere, such as in hardware.
+    /// Creates an object that signs proofs with a key elsewhere, such as in hardware.
     ///
     /// - Parameters:
     ///   - signer: Signs the proofs.
@@ -60,7 +53,7 @@ public final class DPoP: Sendable {
     public init(signer: any KeySigner, publicKey: PublicKey, algorithm: KeyAlgorithm? = nil) throws(KeyError) {
         guard let algorithm = algorithm ?? signer.algorithms.first, signer.algorithms.contains(algorithm),
             publicKey.algorithms.contains(algorithm)
-        else { throw KeyError(.keyMismatch, "the key can't be used with the algorithm") }
+        else { throw KeyError(.keyMismatch, "the key doesn't support the algorithm") }
         (self.signer, self.publicKey, self.algorithm) = (signer, publicKey, algorithm)
     }
 
@@ -84,11 +77,11 @@ public final class DPoP: Sendable {
     }
 
     func proof(for request: HTTPRequest, token: String?, at date: Date, by role: Role) async throws -> String {
-        let memory = memory(of: request.url, role)
+        let nonce = nonces.withLock { $0[Self.place(request.url, role)] }
         let claims = ProofClaims(
             jti: RandomText.make(bytes: 16), htm: request.method.rawValue, htu: Self.target(request.urlText),
-            iat: Int64(date.addingTimeInterval(memory.offset).timeIntervalSince1970),
-            ath: token.map(Self.hash), nonce: memory.nonce)
+            iat: Int64(clocks.date(of: request.url, now: date).timeIntervalSince1970),
+            ath: token.map(Self.hash), nonce: nonce)
         let header = #"{"typ":"dpop+jwt","alg":"\#(algorithm.joseName)","jwk":\#(publicKey.jwk)}"#
         do {
             return try await SignedToken.make(header: header, claims: claims, key: signer, algorithm: algorithm)
@@ -105,23 +98,18 @@ public final class DPoP: Sendable {
 
     // MARK: Servers
 
-    private func memory(of url: URL, _ role: Role) -> Memory {
-        let place = Place(role: role, origin: URLSyntax.origin(of: url))
-        return known.withLock { $0[place] } ?? Memory()
-    }
-
-    private func remember(_ url: URL, _ role: Role, _ change: (inout Memory) -> Void) {
-        let place = Place(role: role, origin: URLSyntax.origin(of: url))
-        known.withLock { known in
-            if known[place] == nil, known.count >= Self.maximumPlaces { known.removeAll() }
-            change(&known[place, default: Memory()])
-        }
+    private static func place(_ url: URL, _ role: Role) -> Place {
+        Place(role: role, origin: URLSyntax.origin(of: url))
     }
 
     /// Remembers the nonce of a response (section 8.2).
     func learn(from response: HTTPResponse, at role: Role) {
         guard let nonce = Self.nonce(in: response) else { return }
-        remember(response.url, role) { $0.nonce = nonce }
+        let place = Self.place(response.url, role)
+        nonces.withLock { nonces in
+            if nonces[place] == nil, nonces.count >= Self.maximumPlaces { nonces.removeAll() }
+            nonces[place] = nonce
+        }
     }
 
     /// Returns whether a response contains a nonce for the next proof.
@@ -135,28 +123,14 @@ public final class DPoP: Sendable {
         else { return nil }
         return nonce
     }
-
-    /// Remembers a server's clock if its date differs from the date of a refused proof. Returns whether it does.
-    func learnClock(from response: HTTPResponse, at now: Date) -> Bool {
-        // An age means that a cache responded, with an older date.
-        guard response.headers[.age] == nil, response.headers.values(of: .date).count == 1,
-            let text = response.headers[.date], let theirs = HTTPDate.parse(text, now: now)
-        else { return false }
-        let used = memory(of: response.url, .resource).offset
-        // The field counts whole seconds.
-        let offset = theirs.timeIntervalSince(now) + 0.5
-        guard abs(offset - used) > Self.tolerance, abs(offset) < Self.longestOffset else { return false }
-        remember(response.url, .resource) { $0.offset = offset }
-        return true
-    }
 }
 
 extension DPoP: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The type of the key.
+    /// The type of the key, without the key.
     public var description: String { "DPoP by a key of type \(publicKey.type)" }
-    /// Same as `description`.
+    /// The same text as `description`, for debuggers.
     public var debugDescription: String { description }
-    /// Empty, to hide nonces.
+    /// A mirror without children, so a dump doesn't reveal secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 

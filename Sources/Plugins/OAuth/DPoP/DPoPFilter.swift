@@ -18,10 +18,10 @@ struct DPoPFilter: Filter {
             return try await next(exchange)
         }
         let token = String(field.dropFirst(scheme.count))
-        let stagedWork = exchange.stagedWorkCount
+        let (stagedWork, url) = (exchange.stagedWorkCount, exchange.http.url)
         let response = try await send(exchange, token, next)
         guard response.status == 401, !response.source.isStored, exchange.http.body.isReplayable,
-            maySendAgain(after: response, at: exchange.time.date)
+            maySendAgain(after: response, to: url, at: exchange.time.date)
         else { return response }
         exchange.note("dpop", "the server asked for another proof")
         await exchange.discard(response)
@@ -42,9 +42,12 @@ struct DPoPFilter: Filter {
 
     /// Whether a refusal asks for another proof. The text is searched and not parsed, because at worst one more request
     /// is sent.
-    private func maySendAgain(after response: HTTPResponse, at now: Date) -> Bool {
+    private func maySendAgain(after response: HTTPResponse, to url: URL, at now: Date) -> Bool {
         let challenge = response.headers.values(of: .wwwAuthenticate).joined(separator: ",")
         if challenge.contains("use_dpop_nonce") { return dpop.offersNonce(response) }
-        return challenge.contains("invalid_dpop_proof") && dpop.learnClock(from: response, at: now)
+        guard challenge.contains("invalid_dpop_proof") else { return false }
+        // The time that a response takes isn't a difference of clocks, so the proof's date counts as of now.
+        let signedAt = dpop.clocks.date(of: url, now: now)
+        return dpop.clocks.learn(from: response, to: url, signedAt: signedAt, now: now)
     }
 }

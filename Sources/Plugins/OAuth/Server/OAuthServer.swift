@@ -2,9 +2,10 @@ import Errand
 public import ErrandEssentials
 import ErrandMessageSyntax
 
-/// The endpoints and abilities of an authorization server.
+/// The endpoints of an authorization server, and the features that it supports.
 ///
-/// A client with an issuer fetches them. Create them yourself for a server without metadata:
+/// A client that knows the issuer fetches them from the server's metadata. Create the value yourself for a server
+/// without metadata:
 ///
 /// ```swift
 /// var server = OAuthServer(issuer: "https://github.com")
@@ -15,15 +16,16 @@ import ErrandMessageSyntax
 public struct OAuthServer: Sendable, Hashable {
     /// The identifier of the server: an https URL without a query.
     public let issuer: String
-    /// Where people sign in (RFC 6749, section 3.1).
+    /// The endpoint where people sign in (RFC 6749, section 3.1).
     public var authorizationEndpoint: URL?
-    /// Where tokens come from (RFC 6749, section 3.2).
+    /// The endpoint that issues tokens (RFC 6749, section 3.2).
     public var tokenEndpoint: URL?
-    /// Where tokens are revoked (RFC 7009).
+    /// The endpoint that revokes tokens (RFC 7009).
     public var revocationEndpoint: URL?
-    /// Where devices without a browser begin (RFC 8628).
+    /// The endpoint where a device without a browser begins a sign-in (RFC 8628).
     public var deviceAuthorizationEndpoint: URL?
-    /// Where the parameters of a sign-in are sent before the browser opens (RFC 9126). If it's set, it's used.
+    /// The endpoint that receives the parameters of a sign-in before the browser opens (RFC 9126). If it's set, the
+    /// client uses it.
     public var pushedAuthorizationRequestEndpoint: URL?
     /// Whether a redirect must name the issuer (RFC 9207). If false, a redirect can name it. Defaults to false.
     public var sendsIssuer = false
@@ -31,7 +33,7 @@ public struct OAuthServer: Sendable, Hashable {
     /// browser.
     public var supportsPKCE = true
 
-    /// Creates a server without endpoints.
+    /// Creates a server without endpoints. Set the endpoints that the server has.
     public init(issuer: String) { self.issuer = issuer }
 
     /// Reads a server's metadata (RFC 8414; OpenID Connect Discovery 1.0).
@@ -75,7 +77,7 @@ private struct Members: Decodable {
     let code_challenge_methods_supported: [String]?
 
     func endpoint(_ member: KeyPath<Members, String?>, _ name: String) throws(OAuthError) -> URL? {
-        guard let text = self[keyPath: member] else { return nil }
+        guard let text = ServerText.given(self[keyPath: member]) else { return nil }
         return try ServerAddress.endpoint(text, name)
     }
 }
@@ -88,15 +90,15 @@ enum ServerAddress {
     static func metadata(of issuer: String) throws(OAuthError) -> [URL] {
         _ = try checked(issuer, "the issuer")
         guard !issuer.contains("?"), !issuer.contains("#") else {
-            throw OAuthError(.invalidServer, "the issuer has a query or a fragment")
+            throw OAuthError(.invalidServer, "the issuer URL can't have a query or a fragment")
         }
         let bare = issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer
         let end = (try? URLSyntax.check(bare)) ?? bare.utf8.count
         let split = bare.utf8.index(bare.startIndex, offsetBy: end)
         let (origin, rest) = (bare[..<split], bare[split...])
         return [
-            try checked("\(origin)/.well-known/oauth-authorization-server\(rest)", "the address of the metadata"),
-            try checked("\(bare)/.well-known/openid-configuration", "the address of the metadata"),
+            try checked("\(origin)/.well-known/oauth-authorization-server\(rest)", "the metadata's URL"),
+            try checked("\(bare)/.well-known/openid-configuration", "the metadata's URL"),
         ]
     }
 

@@ -17,7 +17,8 @@ import ErrandEssentials
 /// tries again. If the server refuses the refresh token with `invalid_grant`, the session ends: the token is removed from
 /// the store, and requests throw `AuthenticationError` with `signedOut`.
 ///
-/// Several agents can share a session. You can use it from any thread.
+/// Several agents can share a session. Several sessions and processes can share a `FileTokenStore`: one refreshes at a
+/// time, and the others use its token. You can use a session from any thread.
 public final class OAuthSession: Sendable {
     /// The client that renews the token.
     public let client: OAuthClient
@@ -38,7 +39,7 @@ public final class OAuthSession: Sendable {
     ///   - timeout: The longest time for signing in or renewing the token. Defaults to five minutes.
     ///   - signIn: Called by the first request if the store is empty, and if a token has expired that can't be renewed.
     ///     Defaults to nil: requests then throw `AuthenticationError` with `signedOut` until ``signIn(_:)`` is called.
-    ///   - storeFailed: Called if a new token couldn't be stored. Requests use it all the same. Defaults to no closure.
+    ///   - storeFailed: Called if a new token couldn't be stored. Requests use the token anyway. Defaults to no closure.
     public init(
         _ client: OAuthClient, store: any TokenStore = MemoryTokenStore(), origins: TrustedOrigins? = nil,
         timeout: Duration = .seconds(300), signIn: SignIn? = nil, storeFailed: (@Sendable (any Error) -> Void)? = nil
@@ -72,16 +73,17 @@ public final class OAuthSession: Sendable {
     /// Signs a user in with a token, and stores it: `try await session.signIn(client.signIn(browser: browser))`.
     ///
     /// Calls of another user throw `AuthenticationError` with `userChanged`. If the token can't be stored, the user is
-    /// signed in all the same.
+    /// signed in anyway.
     public func signIn(_ token: OAuthToken) async {
         let ticket = vault.begin()
         authentication.signIn(token)
-        await vault.save(token, ticket)
+        await vault.saveSignedIn(token, ticket)
     }
 
     /// Signs the user out: on this device, in the store, and at the server, if that can revoke tokens.
     ///
-    /// When it returns or throws, requests no longer carry the token. A refresh that's running doesn't bring it back.
+    /// When it returns or throws, requests no longer carry the token. A refresh that's running doesn't bring it back: this
+    /// session's is cancelled, and another process's is awaited, for at most two minutes with a `FileTokenStore`.
     /// Throws the store's error, or ``OAuthError`` if the server couldn't revoke the token.
     public func signOut() async throws {
         let current = authentication.credential
@@ -96,15 +98,15 @@ public final class OAuthSession: Sendable {
 extension OAuthSession: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// Whether a user is signed in, without the token.
     public var description: String { authentication.description }
-    /// Same as `description`.
+    /// The same text as `description`, for debuggers.
     public var debugDescription: String { description }
-    /// Empty, to hide the token.
+    /// A mirror without children, so a dump doesn't reveal secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// Adds the token of an ``OAuthSession``, and a proof if the token needs one.
 public struct OAuthFilter: FilterGroup {
-    /// The filters, each with its own stage.
+    /// The filters that add the token and the proof. Each runs in its own stage.
     public let filters: [any Filter]
 
     init(_ session: OAuthSession) {
@@ -115,11 +117,11 @@ public struct OAuthFilter: FilterGroup {
 }
 
 extension OAuthFilter: CustomReflectable {
-    /// Empty, because children would reveal the token.
+    /// A mirror without children, so a dump doesn't reveal secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension Filter where Self == OAuthFilter {
-    /// Adds the token of a session: `filters: [.authentication(session)]`.
+    /// Creates filters that add the token of a session: `filters: [.authentication(session)]`.
     public static func authentication(_ session: OAuthSession) -> OAuthFilter { OAuthFilter(session) }
 }

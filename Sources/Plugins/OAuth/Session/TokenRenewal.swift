@@ -8,25 +8,48 @@ struct TokenRenewal: Sendable {
     let vault: TokenVault
     let signIn: OAuthSession.SignIn?
 
+    /// Where the next token comes from.
+    private enum Source {
+        case token(OAuthToken)
+        case signIn
+    }
+
     /// - Parameter old: The token that has expired or was refused, or nil if no user is signed in.
     func next(after old: OAuthToken?) async throws -> OAuthToken? {
         let ticket = vault.ticket
+        if let stored = usable(try await vault.load(), after: old) { return stored }
+        switch try await vault.exclusively({ try await source(after: old, ticket) }) {
+        case .token(let token): return token
+        // A person may take minutes, so another process's requests don't wait for that.
+        case .signIn: return try await fresh(ticket)
+        }
+    }
+
+    /// Returns a token that another process, or the launch before this one, has stored.
+    private func usable(_ stored: OAuthToken?, after old: OAuthToken?) -> OAuthToken? {
+        guard let stored, stored.accessToken != old?.accessToken, !stored.isExpired(at: client.time.date) else {
+            return nil
+        }
+        return stored
+    }
+
+    private func source(after old: OAuthToken?, _ ticket: TokenVault.Ticket) async throws -> Source {
+        // Another process may have renewed the token during the wait.
         let stored = try await vault.load()
-        // Another process, or the launch before this one, has stored another token.
-        if let stored, stored.accessToken != old?.accessToken, !stored.isExpired(at: client.time.date) { return stored }
-        guard let token = stored ?? old else { return try await fresh(ticket) }
+        if let other = usable(stored, after: old) { return .token(other) }
+        guard let token = stored ?? old else { return .signIn }
         guard token.refreshToken != nil else {
-            if signIn != nil { return try await fresh(ticket) }
+            if signIn != nil { return .signIn }
             await vault.remove(ticket)
             throw SessionEnded(OAuthError(.noToken, "the token has expired, and it has no refresh token"))
         }
         do {
             let new = try await client.refresh(token)
             await vault.save(new, ticket)
-            return new
+            return .token(new)
         } catch let error as OAuthError where error.code == .invalidGrant || error.code == .userMismatch {
-            // Another process may have used the refresh token first.
-            if let other = try await vault.load(), other.refreshToken != token.refreshToken { return other }
+            // A process that doesn't use the store's lock may have used the refresh token first.
+            if let other = try await vault.load(), other.refreshToken != token.refreshToken { return .token(other) }
             await vault.remove(ticket)
             throw SessionEnded(error)
         }
@@ -34,7 +57,7 @@ struct TokenRenewal: Sendable {
 
     private func fresh(_ ticket: TokenVault.Ticket) async throws -> OAuthToken? {
         guard let token = try await signIn?(client) else { return nil }
-        await vault.save(token, ticket)
+        await vault.saveSignedIn(token, ticket)
         return token
     }
 }

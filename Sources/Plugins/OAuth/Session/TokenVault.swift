@@ -45,6 +45,16 @@ final class TokenVault: Sendable {
         }
     }
 
+    /// Runs a renewal while no other process or session runs one with the store.
+    func exclusively<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value {
+        try await store.exclusively(body)
+    }
+
+    /// Stores the token of a sign-in after a renewal that's running elsewhere, which would replace it.
+    func saveSignedIn(_ token: OAuthToken, _ ticket: Ticket) async {
+        do { try await store.exclusively { await save(token, ticket) } } catch { await save(token, ticket) }
+    }
+
     /// Stores a token. Reports an error and doesn't throw it, because the token itself is fine.
     func save(_ token: OAuthToken, _ ticket: Ticket) async {
         try? await inTurn { await $0.write(token, ticket) }
@@ -71,8 +81,16 @@ final class TokenVault: Sendable {
         }
     }
 
-    /// Removes the token and returns it. A token that can't be read is removed as well.
+    /// Removes the token and returns it, after a renewal that's running elsewhere, which would bring it back.
     func removeAll() async throws -> OAuthToken? {
+        do { return try await store.exclusively { try await removeAtOnce() } } catch {
+            // The wait was cancelled or too long.
+            return try await removeAtOnce()
+        }
+    }
+
+    /// A token that can't be read is removed as well.
+    private func removeAtOnce() async throws -> OAuthToken? {
         try await inTurn { vault in
             let token = try? await vault.store.load()
             try await vault.store.remove()

@@ -1,4 +1,4 @@
-import Errand
+public import Errand
 public import ErrandEssentials
 import ErrandSupport
 
@@ -11,16 +11,27 @@ import ErrandSupport
 /// The file is replaced as a whole, so a crash leaves the old or the new token. Missing folders are created for the owner
 /// only. A file that others can read, a symbolic link, or content that isn't a token throws ``OAuthError`` with
 /// `storeFailed`. The token isn't encrypted: on Apple's platforms, use `KeychainTokenStore`.
+///
+/// Several processes can share the file: one renews the token at a time, with the lock of an empty file next to it, whose
+/// name ends in `.lock`. The system releases the lock of a process that ends.
 public struct FileTokenStore: TokenStore {
     private static let maximumBytes = 1 << 20
+    /// Longer than the requests of a refresh take.
+    private static let maximumWait = Duration.seconds(120)
 
-    /// The file.
+    /// The URL of the file, which needn't exist.
     public let url: URL
+    private let time: any TimeSource
 
     /// Creates a store for a file, which needn't exist.
-    public init(_ url: URL) { self.url = url }
+    ///
+    /// - Parameters:
+    ///   - url: The file.
+    ///   - time: The clock that limits how long to wait for other processes. Defaults to the system's.
+    public init(_ url: URL, time: some TimeSource = SystemTimeSource()) { (self.url, self.time) = (url, time) }
 
-    /// Returns the token in the file, or nil without a file.
+    /// Returns the token in the file, or nil without a file. Throws ``OAuthError`` with `storeFailed` if others can
+    /// read the file, or its content isn't a token.
     @concurrent public func load() async throws -> OAuthToken? {
         let path = url.path
         let data: Data
@@ -42,7 +53,7 @@ public struct FileTokenStore: TokenStore {
         }
     }
 
-    /// Replaces the file.
+    /// Replaces the file atomically, with access for its owner only. Throws ``OAuthError`` with `storeFailed`.
     @concurrent public func save(_ token: OAuthToken) async throws {
         let path = url.path
         do {
@@ -53,12 +64,52 @@ public struct FileTokenStore: TokenStore {
         } catch { throw Self.error(error) }
     }
 
-    /// Removes the file.
+    /// Removes the file, if it exists. Throws ``OAuthError`` with `storeFailed`.
     @concurrent public func remove() async throws {
         if SystemFile.remove(url.path) || (try? FileStatus(at: url.path, followingLinks: false)) == nil {
             return SystemFile.flushDirectory(of: url.path)
         }
         throw OAuthError(.storeFailed, "the file \(url.path.debugDescription) can't be removed")
+    }
+
+    /// Runs a closure while no other process runs one with the file. If the lock file can't be created, runs it at once.
+    ///
+    /// Throws `storeFailed` if another process holds the lock for two minutes.
+    @concurrent public func exclusively<Value: Sendable>(
+        _ body: @Sendable () async throws -> Value
+    ) async throws -> Value {
+        guard let file = Self.lockFile(of: url) else { return try await body() }
+        try await Self.lock(file, time)
+        do {
+            let value = try await body()
+            file.unlock()
+            return value
+        } catch {
+            file.unlock()
+            throw error
+        }
+    }
+
+    private static func lockFile(of url: URL) -> SystemFile? {
+        do {
+            try SystemFile.makeDirectories(url.deletingLastPathComponent().path)
+            return try SystemFile(url.path + ".lock", [.read, .write, .create, .refusesLinks], permissions: 0o600)
+        } catch { return nil }
+    }
+
+    private static func lock(_ file: borrowing SystemFile, _ time: any TimeSource) async throws {
+        let end = time.now + maximumWait
+        var pause = Duration.milliseconds(5)
+        while !file.tryLock() {
+            guard time.now < end else {
+                throw OAuthError(
+                    .storeFailed,
+                    "another process has been renewing the token for two minutes, and still holds the lock of "
+                        + file.path.debugDescription)
+            }
+            try await time.sleep(until: time.now + pause)
+            pause = min(pause * 2, .milliseconds(100))
+        }
     }
 
     private static func error(_ error: any Error) -> OAuthError {

@@ -6,20 +6,29 @@ public import ErrandEssentials
 ///
 /// Encode it only to store it: the encoding contains the tokens. Descriptions mask them.
 public struct OAuthToken: Credential, Hashable, Codable {
-    /// How a request carries an access token.
+    /// How a request proves that it may use an access token.
     public enum Kind: String, Sendable, Hashable, Codable, CustomStringConvertible {
         /// Whoever has the token can use it (RFC 6750).
         case bearer = "Bearer"
         /// Each request also needs a proof by a key (RFC 9449).
         case dpop = "DPoP"
 
-        /// The scheme in the `Authorization` header.
+        /// The scheme in the `Authorization` header, such as "Bearer".
         public var description: String { rawValue }
+
+        /// The kind of a `token_type`, in any case, or nil for another type.
+        init?(tokenType: String) {
+            switch tokenType.lowercased() {
+            case "bearer": self = .bearer
+            case "dpop": self = .dpop
+            default: return nil
+            }
+        }
     }
 
-    /// The token in the `Authorization` header.
+    /// The access token, which is sent in the `Authorization` header.
     public var accessToken: String
-    /// How a request carries the token.
+    /// Whether requests only carry the token, or also a proof.
     public var kind: Kind
     /// The date from which the token is renewed before a request is sent, or nil if only the server knows it.
     public var expiry: Date?
@@ -33,7 +42,7 @@ public struct OAuthToken: Credential, Hashable, Codable {
     /// The user: the subject of the ID token, if there is one. See `Credential.owner`.
     public var owner: String?
 
-    /// Creates a token.
+    /// Creates a token from its parts, which default to nil.
     public init(
         _ accessToken: String, kind: Kind = .bearer, expiry: Date? = nil, refreshToken: String? = nil,
         scope: String? = nil, idToken: String? = nil, owner: String? = nil
@@ -43,7 +52,7 @@ public struct OAuthToken: Credential, Hashable, Codable {
         (self.idToken, self.owner) = (idToken, owner)
     }
 
-    /// Sets the `Authorization` header.
+    /// Adds the token to a request, in the `Authorization` header.
     public func authorize(_ request: inout HTTPRequest) {
         request.headers.authorize(.custom(scheme: kind.rawValue, credentials: accessToken))
     }
@@ -56,24 +65,24 @@ public struct OAuthToken: Credential, Hashable, Codable {
     /// The tokens, to keep them out of descriptions.
     var secrets: [String] { [accessToken, refreshToken, idToken].compactMap(\.self) }
 
-    /// Returns this token with missing parts taken from the token that it renews (RFC 6749, section 6).
+    /// Returns this token with missing or blank parts taken from the token that it renews (RFC 6749, section 6).
     func renewing(_ old: OAuthToken) -> OAuthToken {
         var new = self
-        new.refreshToken = refreshToken ?? old.refreshToken
-        new.scope = scope ?? old.scope
-        new.idToken = idToken ?? old.idToken
-        new.owner = owner ?? old.owner
+        new.refreshToken = ServerText.given(refreshToken) ?? old.refreshToken
+        new.scope = ServerText.given(scope) ?? old.scope
+        new.idToken = ServerText.given(idToken) ?? old.idToken
+        new.owner = ServerText.given(owner) ?? old.owner
         return new
     }
 }
 
 extension OAuthToken: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The kind and the expiry. Tokens are masked.
+    /// The kind and the expiry, with masked tokens.
     public var description: String {
         "\(kind) \(Redaction.mask)" + (expiry.map { ", until \($0)" } ?? "")
     }
     /// The same text as `description`, so a dump doesn't reveal tokens.
     public var debugDescription: String { description }
-    /// The kind and the expiry only.
+    /// A mirror that shows only the kind and the expiry, so a dump doesn't reveal secrets.
     public var customMirror: Mirror { Mirror(self, children: ["kind": kind, "expiry": expiry as Any]) }
 }

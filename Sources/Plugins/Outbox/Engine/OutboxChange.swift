@@ -9,7 +9,7 @@ enum OutboxChange: Sendable {
     case edit(UInt64, NewEntry)
     case mark(OutboxFormat.Kind, UInt64)
     case remove(UInt64)
-    /// Only reads what other processes have written.
+    /// Changes nothing, and only reads what other processes have written.
     case look
 }
 
@@ -24,7 +24,7 @@ struct NewEntry: Sendable {
     var replacementKey: String?
     /// Of the user who enqueues it; empty if the agent doesn't know.
     var marks: Set<UserMark> = []
-    /// For the record; `nil` if the agent doesn't know.
+    /// The user to record with the entry, or `nil` if the agent doesn't know the user.
     var user: UserStamp?
     var dependencies: [UInt64]
     /// Combines this value with an older one.
@@ -116,12 +116,13 @@ struct OutboxPlan {
             return true
         }
         guard count < options.maximumEntries, byteCount + Int64(new.value.count) <= Int64(options.maximumBytes) else {
-            let limit = "\(options.maximumEntries) entries, \(options.maximumBytes) bytes"
-            steps.append(Step(result: .failure(OutboxError(.queueFull, "the outbox is full: \(limit)"))))
+            let limit = "at most \(options.maximumEntries) entries and \(options.maximumBytes) bytes"
+            steps.append(Step(result: .failure(OutboxError(.queueFull, "the outbox is full; it holds \(limit)"))))
             return true
         }
         guard next < OutboxFormat.maximumNext else {
-            steps.append(Step(result: .failure(OutboxError(.fileFailed, "the log has run out of entry numbers"))))
+            steps.append(
+                Step(result: .failure(OutboxError(.fileFailed, "the outbox has used all of its entry numbers"))))
             return true
         }
         var entry = new.stored(id: next)

@@ -27,7 +27,9 @@ extension OutboxEngine {
         delivery.settle()
         do { try await commit(change) } catch {
             delivery.keep(change)
-            activity.note("outbox", "the outcome of entry \(id) will be recorded later: \(error.briefDescription)")
+            activity.note(
+                "outbox",
+                "the outcome of entry \(id) couldn't be stored and will be stored later: \(error.briefDescription)")
             throw error
         }
     }
@@ -153,7 +155,7 @@ extension OutboxEngine {
             entry: shown(entry), reason: reason, request: request, value: refused.value, error: error)
         let decision = await decide(refusal)
         let text = error.map { ": \($0.briefDescription)" } ?? ""
-        refused.activity.note("outbox", "entry \(id) is refused, \(reason)\(text); the decision is \(decision.name)")
+        refused.activity.note("outbox", "entry \(id) was refused (\(reason)\(text)); the decision: \(decision.name)")
         if refusal.response != nil { state.withLock { $0.queue.reachedServer() } }
         switch decision {
         case .drop: try await record(.remove(id), of: id, refused.delivery, refused.activity)

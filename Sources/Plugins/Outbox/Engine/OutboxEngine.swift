@@ -1,6 +1,7 @@
 import Errand
 import ErrandDigests
 import ErrandEssentials
+import ErrandStates
 import ErrandSupport
 import Synchronization
 
@@ -51,7 +52,7 @@ final class OutboxEngine: Sendable {
     ) throws(OutboxError) {
         self.types = Dictionary(types.map { ($0.name, $0) }) { first, _ in first }
         if self.types.count < types.count {
-            throw OutboxError(.unregisteredType, "two types are registered under one name")
+            throw OutboxError(.unregisteredType, "two request types are registered under the same name")
         }
         (self.directory, self.agent, self.options, self.time) = (directory, agent, options, time)
         self.decide = decide
@@ -77,7 +78,9 @@ final class OutboxEngine: Sendable {
         let (lane, key) = (request.outboxLane, request.replacementKey)
         guard value.count <= options.entryLimit, lane.utf8.count <= 1024, key?.utf8.count ?? 0 <= 1024 else {
             throw OutboxError(
-                .tooLarge, "the request has \(value.count) bytes; at most \(options.entryLimit), a lane or key 1024")
+                .tooLarge,
+                "expected at most \(options.entryLimit) bytes (and 1024 each for lane and key), got \(value.count)"
+            )
         }
         let age = request.outboxMaximumAge ?? options.maximumAge
         let limit = options.entryLimit
@@ -144,7 +147,7 @@ final class OutboxEngine: Sendable {
     }
 
     fileprivate func wake(at instant: ContinuousClock.Instant) async {
-        do { try await time.sleep(until: instant) } catch { return }
+        await time.wait(until: instant)
         if Task.isCancelled { return }
         let fired = state.withLock { state -> Task<Void, Never>? in
             guard state.timer?.wake == instant else { return nil }

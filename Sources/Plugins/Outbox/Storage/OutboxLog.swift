@@ -38,7 +38,8 @@ struct OutboxLog: ~Copyable {
             }
             usleep(1000)
         }
-        throw OutboxError(.busy, "another process holds \(Self.lockPath(in: directory))")
+        throw OutboxError(
+            .busy, "another process has the outbox open and holds the lock \(Self.lockPath(in: directory))")
     }
 
     func unlock() { lockFile.unlock() }

@@ -12,10 +12,10 @@ public import ErrandEssentials
 /// Decoding throws `DecodingError` if a field has another type, or if the entries, an entry's request or response, or a
 /// request's method or URL are missing.
 public struct HARFile: Codable, Sendable, Hashable {
-    /// The content of the file.
+    /// The content of the file, the format's only top-level object.
     public var log: Log
 
-    /// Creates a file.
+    /// Creates a file from its content.
     public init(log: Log) { self.log = log }
 
     /// Returns the file as indented JSON with sorted keys.
@@ -31,11 +31,11 @@ public struct HARFile: Codable, Sendable, Hashable {
 
     /// The content of a file.
     public struct Log: Codable, Sendable, Hashable {
-        /// The version of the format: "1.2".
+        /// The version of the format, always "1.2".
         public var version = "1.2"
         /// The program that wrote the file.
         public var creator: Creator
-        /// The entries, one per request sent.
+        /// The entries: one for each request that was sent.
         public var entries: [Entry]
         /// A comment for people. Errand writes the number of dropped entries.
         public var comment: String?
@@ -48,30 +48,30 @@ public struct HARFile: Codable, Sendable, Hashable {
 
     /// The program that wrote a file.
     public struct Creator: Codable, Sendable, Hashable {
-        /// The program's name.
+        /// The name of the program.
         public var name: String
-        /// The program's version.
+        /// The version of the program.
         public var version: String
 
-        /// Creates a creator.
+        /// Creates the description of a program.
         public init(name: String, version: String) { (self.name, self.version) = (name, version) }
     }
 
-    /// One exchange.
+    /// One exchange: a request, its response, and their times.
     public struct Entry: Codable, Sendable, Hashable {
         /// When the request was sent, in ISO 8601.
         public var startedDateTime: String
         /// The sum of the timings in milliseconds.
         public var time: Double
-        /// The request.
+        /// The request as it was sent.
         public var request: Request
-        /// The response.
+        /// The response as it was received.
         public var response: Response
         /// Required by the format. Always empty.
         public var cache = Cache()
-        /// The phases.
+        /// How long each phase of the exchange took.
         public var timings: Timings
-        /// The server's address.
+        /// The server's IP address. `nil` if it isn't known.
         public var serverIPAddress: String?
         /// A comment for people. Errand writes label, attempt, hop and failure.
         public var comment: String?
@@ -83,7 +83,7 @@ public struct HARFile: Codable, Sendable, Hashable {
         /// The messages of a WebSocket. The file calls them `_webSocketMessages`, Chromium's field.
         public var webSocketMessages: [WebSocketMessage]?
 
-        /// Creates an entry.
+        /// Creates an entry. Arguments that have a default are optional in the format.
         public init(
             startedDateTime: String, time: Double, request: Request, response: Response, timings: Timings,
             serverIPAddress: String? = nil, comment: String? = nil, error: String? = nil
@@ -106,20 +106,20 @@ public struct HARFile: Codable, Sendable, Hashable {
         }
     }
 
-    /// The state of a browser's cache. Always empty.
+    /// The state of a browser's cache. Required by the format, but always empty.
     public struct Cache: Codable, Sendable, Hashable {
-        /// Creates the empty state.
+        /// Creates the empty object that the format requires.
         public init() {}
     }
 
-    /// A header field, query item or cookie.
+    /// The name and value of a header field, query item or cookie.
     public struct Pair: Codable, Sendable, Hashable {
-        /// The name.
+        /// The field's, item's or cookie's name.
         public var name: String
-        /// The value.
+        /// The field's, item's or cookie's value.
         public var value: String
 
-        /// Creates a pair.
+        /// Creates a pair of a name and a value.
         public init(name: String, value: String) { (self.name, self.value) = (name, value) }
     }
 }
@@ -160,7 +160,7 @@ extension KeyedDecodingContainer where K == FieldName {
 }
 
 extension HARFile.Log {
-    /// Decodes the content of a file.
+    /// Decodes the content of a file. Throws `DecodingError` if the entries are missing.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: FieldName.self)
         try self.init(
@@ -172,7 +172,7 @@ extension HARFile.Log {
 }
 
 extension HARFile.Creator {
-    /// Decodes a creator.
+    /// Decodes the description of a program. Missing texts count as empty.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: FieldName.self)
         try self.init(name: fields.value("name", or: ""), version: fields.value("version", or: ""))
@@ -180,7 +180,7 @@ extension HARFile.Creator {
 }
 
 extension HARFile.Pair {
-    /// Decodes a pair.
+    /// Decodes a name and a value. Missing texts count as empty.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: FieldName.self)
         try self.init(name: fields.value("name", or: ""), value: fields.value("value", or: ""))
@@ -188,7 +188,7 @@ extension HARFile.Pair {
 }
 
 extension HARFile.Entry {
-    /// Decodes an entry.
+    /// Decodes an entry. Throws `DecodingError` if the request or the response is missing.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: FieldName.self)
         try self.init(
@@ -204,7 +204,7 @@ extension HARFile.Entry {
 }
 
 extension HARFile.Request {
-    /// Decodes a request.
+    /// Decodes a request. Throws `DecodingError` if the method or the URL is missing.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: FieldName.self)
         try self.init(
@@ -218,7 +218,7 @@ extension HARFile.Request {
 }
 
 extension HARFile.PostData {
-    /// Decodes a body.
+    /// Decodes the body of a request.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: FieldName.self)
         try self.init(
@@ -228,7 +228,7 @@ extension HARFile.PostData {
 }
 
 extension HARFile.Response {
-    /// Decodes a response.
+    /// Decodes a response. Missing fields get their defaults.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: FieldName.self)
         try self.init(
@@ -243,7 +243,7 @@ extension HARFile.Response {
 }
 
 extension HARFile.Content {
-    /// Decodes a body.
+    /// Decodes the body of a response.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: FieldName.self)
         try self.init(
@@ -254,7 +254,7 @@ extension HARFile.Content {
 }
 
 extension HARFile.WebSocketMessage {
-    /// Decodes a message.
+    /// Decodes a WebSocket message.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: FieldName.self)
         try self.init(
@@ -264,7 +264,7 @@ extension HARFile.WebSocketMessage {
 }
 
 extension HARFile.Timings {
-    /// Decodes the phases.
+    /// Decodes the times of the phases. Missing phases get their defaults.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: FieldName.self)
         try self.init(
@@ -323,7 +323,7 @@ extension HARFile.Request {
             postData: body.map { body in
                 HARFile.PostData(
                     mimeType: request.body.contentType ?? "", text: body.isBase64 ? "" : body.text,
-                    comment: body.isBase64 ? "not text, and left out" : body.comment)
+                    comment: body.isBase64 ? "left out, because it isn't text" : body.comment)
             },
             bodySize: request.body.length ?? -1)
     }

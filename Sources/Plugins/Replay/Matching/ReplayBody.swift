@@ -1,8 +1,10 @@
 import Errand
+import ErrandContentCodings
 import ErrandDigests
 import ErrandEssentials
 import ErrandHTTPFields
 import ErrandMessageSyntax
+import ErrandRedaction
 import ErrandSupport
 
 /// A request body, for comparison.
@@ -30,7 +32,7 @@ struct ReplayBody: Sendable {
     ///   - contentCoding: the `Content-Encoding`, or `nil` if the recording program has undone it.
     ///   - depth: the number of enclosing multipart bodies.
     init(_ bytes: [UInt8], contentType: String?, contentCoding: String? = nil, depth: Int = 0) {
-        let bytes = contentCoding.flatMap { RequestCoding.decoded(bytes, $0, upTo: ReplayTable.bodyLimit) } ?? bytes
+        let bytes = contentCoding.flatMap { ContentCodings.decoded(bytes, $0, upTo: ReplayTable.bodyLimit) } ?? bytes
         self.bytes = bytes
         let essence = contentType.flatMap { MediaType.essence(of: $0) } ?? ""
         if essence.hasPrefix("multipart/"), depth < 4, let type = contentType.flatMap({ MediaType(parsing: $0) }),
@@ -39,11 +41,16 @@ struct ReplayBody: Sendable {
             content = .multipart(parts)
         } else if bytes.count > Self.treeLimit {
             content = .bytes
-        } else if essence == "application/x-www-form-urlencoded" {
+        } else if essence == "application/x-www-form-urlencoded" || essence.isEmpty && Self.looksLikeForm(bytes) {
             content = .form(QueryItem.split(String(decoding: bytes, as: UTF8.self)).map { Self.text(of: $0) })
         } else {
             content = JSONTree(bytes).map(Content.json) ?? .bytes
         }
+    }
+
+    /// Returns whether the bytes are a name, `=` and visible characters. Some recordings lack the type.
+    private static func looksLikeForm(_ bytes: [UInt8]) -> Bool {
+        RedactedBody.looksLikeForm(bytes) && bytes.allSatisfy { $0 > 0x20 && $0 < 0x7F }
     }
 
     /// Some recordings contain a multipart body's fields instead of its text.

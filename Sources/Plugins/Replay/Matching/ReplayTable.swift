@@ -46,7 +46,8 @@ struct ReplayTable: Sendable {
         guard matching.body else { return (headers, nil) }
         let recorded = entry.requestBody
         var bytes: [UInt8] = []
-        if let text = recorded.text {
+        // Some programs write an empty text next to the items.
+        if let text = recorded.text, !text.isEmpty || recorded.parts.isEmpty {
             let path = "log.entries[\(item.number)].request.postData.text"
             guard text.count <= Self.bodyLimit else {
                 throw HARError(

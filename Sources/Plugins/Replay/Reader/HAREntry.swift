@@ -111,7 +111,7 @@ extension HAREntry {
 
     private mutating func readResponse(_ reader: inout JSONReader) throws(HARError) {
         var entry = self
-        try reader.object { (reader, name) throws(HARError) in
+        try reader.objectOrNull { (reader, name) throws(HARError) in
             switch name {
             case "status":
                 guard let status = try reader.number(), status.rounded() == status, (-1...999).contains(status) else {
@@ -131,7 +131,7 @@ extension HAREntry {
 
     private mutating func readContent(_ reader: inout JSONReader) throws(HARError) {
         var entry = self
-        try reader.object { (reader, name) throws(HARError) in
+        try reader.objectOrNull { (reader, name) throws(HARError) in
             switch name {
             case "text": entry.body.text = try reader.stringRange()
             case "encoding": entry.body.isBase64 = try reader.beginning(limit: 64)?.text.lowercased() == "base64"
@@ -146,13 +146,8 @@ extension HAREntry {
     }
 
     private static func requestBody(_ reader: inout JSONReader) throws(HARError) -> Body {
-        // Some programs write null if the body is empty.
-        guard try reader.space() == UInt8(ascii: "{") else {
-            try reader.skipValue()
-            return Body()
-        }
         var body = Body()
-        try reader.object { (reader, name) throws(HARError) in
+        try reader.objectOrNull { (reader, name) throws(HARError) in
             switch name {
             case "text": body.text = try reader.stringRange()
             case "encoding", "_encoding": body.isBase64 = try reader.beginning(limit: 64)?.text.lowercased() == "base64"
@@ -186,7 +181,7 @@ extension HAREntry {
     private static func parts(_ reader: inout JSONReader) throws(HARError) -> [Part] {
         var parts: [Part] = []
         var bytes = 0
-        try reader.array { (reader, _) throws(HARError) in
+        try reader.arrayOrNull { (reader, _) throws(HARError) in
             var part = Part()
             try reader.object { (reader, member) throws(HARError) in
                 switch member {
@@ -213,7 +208,7 @@ extension HAREntry {
 
     private mutating func readTimings(_ reader: inout JSONReader) throws(HARError) {
         var (head, receive) = (0.0, 0.0)
-        try reader.object { (reader, name) throws(HARError) in
+        try reader.objectOrNull { (reader, name) throws(HARError) in
             switch name {
             case "blocked", "dns", "connect", "send", "wait": head += max(0, try reader.number() ?? 0)
             case "receive": receive = max(0, try reader.number() ?? 0)

@@ -56,7 +56,7 @@ struct JSONReader {
     mutating func skipByteOrderMark() throws(HARError) {
         if try peek() == 0xEF, window.count >= 3, window[1] == 0xBB, window[2] == 0xBF { index = 3 }
         let first = try peek()
-        if first == 0xFE || first == 0xFF { throw fault(.malformedJSON, "the file is in UTF-16") }
+        if first == 0xFE || first == 0xFF { throw fault(.malformedJSON, "the file is in UTF-16, expected UTF-8") }
     }
 
     // MARK: Containers
@@ -78,6 +78,26 @@ struct JSONReader {
             index += 1
             do throws(HARError) { try member(&self, name) } catch { throw error.within(Self.step(name)) }
         }
+    }
+
+    /// Reads an object, or `null` as an object without members: some programs write it for a part that they don't have.
+    mutating func objectOrNull(
+        _ member: (inout JSONReader, String) throws(HARError) -> Void
+    ) throws(HARError) {
+        if try !skipNull() { try object(member) }
+    }
+
+    /// Reads an array, or `null` as an empty array.
+    mutating func arrayOrNull(
+        _ element: (inout JSONReader, Int) throws(HARError) -> Void
+    ) throws(HARError) {
+        if try !skipNull() { try array(element) }
+    }
+
+    private mutating func skipNull() throws(HARError) -> Bool {
+        guard try token() == UInt8(ascii: "n") else { return false }
+        try skipValue()
+        return true
     }
 
     /// Hides names that the format doesn't contain.

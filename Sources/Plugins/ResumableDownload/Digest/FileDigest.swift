@@ -47,7 +47,7 @@ final class FileDigest: Sendable {
             guard state.isWanted, state.position < total else { return false }
             let data = try file.read(at: state.position, Int(min(1 << 20, total - state.position)))
             if data.isEmpty {
-                throw TransferError(.fileFailed, "the partial file is shorter than what was written to it")
+                throw TransferError(.fileFailed, "the partial file is shorter than the bytes that were written to it")
             }
             state.add(data)
             return true
@@ -72,7 +72,7 @@ final class FileDigest: Sendable {
 }
 
 /// Verifies one response's `Content-Digest`, if it has one (RFC 9530, section 2).
-struct ContentDigest {
+struct ContentDigestCheck {
     private let expected: [UInt8]?
     private var running: (any RunningSHA256)?
 

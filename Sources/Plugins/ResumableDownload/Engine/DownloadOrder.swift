@@ -27,15 +27,15 @@ struct DownloadOrder: Sendable {
 
     init(_ request: any DownloadRequest, _ exchange: Exchange, _ options: DownloadOptions) throws {
         guard exchange.http.method != .head else {
-            throw TransferError(.invalidRequest, "a HEAD request has no body to download")
+            throw TransferError(.invalidRequest, "a response to HEAD has no body to download; use GET")
         }
         if exchange.http.headers.contains(.range) || exchange.http.headers.contains(.ifRange) {
             throw TransferError(
-                .invalidRequest, "a download sets Range and If-Range itself; remove them from the request")
+                .invalidRequest, "the download sets Range and If-Range itself; remove them from the request")
         }
         checksum = try request.checksum.map { checksum in
             guard let bytes = checksum.bytes else {
-                throw TransferError(.invalidRequest, "the checksum is not 64 hexadecimal digits")
+                throw TransferError(.invalidRequest, "expected a checksum of 64 hexadecimal digits")
             }
             return bytes
         }

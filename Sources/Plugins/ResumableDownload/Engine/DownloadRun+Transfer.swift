@@ -166,7 +166,7 @@ extension DownloadRun {
         guard let first = file.part(start)?.next else { return response.body.cancel() }
         let length = end.map { $0 - first }
         let limit = decodes && length == nil ? options.maximumDecodedBytes : .max
-        var content = decodes && length == nil ? nil : ContentDigest(response)
+        var content = decodes && length == nil ? nil : ContentDigestCheck(response)
         var (skip, written) = (skipping, Int64(0))
         var flushing = Flushing(exchange.time.now)
         defer { file.count() }
@@ -197,11 +197,11 @@ extension DownloadRun {
                     }
                     written += Int64(chunk.count)
                     if let length, written > length {
-                        throw ErrandError(.invalidResponse, "received more than the announced \(length) bytes")
+                        throw ErrandError(.invalidResponse, "expected \(length) bytes, as announced, received more")
                     }
                     if written > limit {
                         throw TransferError(
-                            .tooLarge, "the decoded file is larger than maximumDecodedBytes, which is \(limit)")
+                            .tooLarge, "the decoded file is larger than maximumDecodedBytes (\(limit) bytes)")
                     }
                     let count = try file.write(chunk, part: start)
                     digest.update(chunk.prefix(count), at: first + written - Int64(chunk.count))
@@ -219,7 +219,9 @@ extension DownloadRun {
             throw ErrandError(.truncated, "\(length) bytes announced, \(written) received", response: response)
         }
         if skip > 0 {
-            throw ErrandError(.truncated, "the body is \(skip) bytes shorter than what is on disk", response: response)
+            throw ErrandError(
+                .truncated, "the response's body is \(skip) bytes shorter than the partial file on disk",
+                response: response)
         }
         if end == nil { file.end(at: first + written) }
         try content?.check()

@@ -139,7 +139,7 @@ struct DownloadRun: Sendable {
             if failure is PauseInterruption { continue }
             if failure is AnotherUser {
                 order.user.expect(nil)
-                try restart(&state, "another user started the download")
+                try restart(&state, "the partial file belongs to another user")
                 state.plan.segments = order.segments
                 continue
             }
@@ -315,7 +315,11 @@ extension DownloadRun {
         while let part = file.part(claim.start), !part.isDone {
             // A server may send less than requested, but not an empty range, and not ever smaller pieces.
             requests += 1
-            if requests > 100 { throw ErrandError(.truncated, "the server sends the range in ever smaller pieces") }
+            if requests > 100 {
+                throw ErrandError(
+                    .truncated,
+                    "the range wasn't complete after 100 responses, because the server sends it in ever smaller pieces")
+            }
             let last = part.end == file.plan.total ? nil : part.end.map { $0 - 1 }
             let inquiry = inquiry(.init(first: part.next, last: last), known: file.representation)
             do {

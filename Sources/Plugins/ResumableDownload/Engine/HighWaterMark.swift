@@ -2,7 +2,7 @@
 /// the file. This limits such attempts by the file's length.
 struct HighWaterMark {
     private var received: Int64
-    private var validator: Validator?
+    private var validator: StrongValidator?
     private var changes = 0
 
     init(_ file: PartialFile) { (received, validator) = (file.plan.received, file.representation?.validator) }

@@ -8,7 +8,7 @@ import ErrandSupport
 /// A version of a file on a server, as described by a response's head.
 struct Representation: Codable, Hashable, Sendable {
     /// `nil` if the version can't be recognized later, so the download can't be resumed.
-    var validator: Validator?
+    var validator: StrongValidator?
     /// `nil` until a response specifies the file's length.
     var total: Int64?
     /// The lowercase codings of the file's bytes; empty if it isn't encoded.
@@ -22,7 +22,7 @@ struct Representation: Codable, Hashable, Sendable {
         source = Self.source(of: response.url)
         self.total = total
         let refusesRanges = FieldList.contains("none", in: response.headers[.acceptRanges] ?? "")
-        validator = refusesRanges ? nil : Validator(strongIn: response.headers)
+        validator = refusesRanges ? nil : StrongValidator(strongIn: response.headers)
         // Without a length, only an entity tag proves that a later part belongs to this version. That part specifies
         // the length.
         if total == nil, validator?.kind != .entityTag || Self.hasNoFraming(response) { validator = nil }
@@ -49,7 +49,7 @@ struct Representation: Codable, Hashable, Sendable {
             case .changed: "the file has changed on the server"
             case .coding: "the content coding has changed"
             case .length(let old, let new): "the file was \(old) bytes long and is now \(new)"
-            case .source: "the response came from another source"
+            case .source: "the response came from another URL than the bytes on disk"
             }
         }
     }
@@ -76,7 +76,7 @@ struct Representation: Codable, Hashable, Sendable {
 }
 
 /// Proves that two responses contain the same version of a file, byte for byte (RFC 9110, section 8.8).
-struct Validator: Codable, Hashable, Sendable {
+struct StrongValidator: Codable, Hashable, Sendable {
     enum Kind: String, Codable, Sendable { case entityTag, date }
 
     let kind: Kind

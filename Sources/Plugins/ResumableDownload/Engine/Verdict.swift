@@ -37,13 +37,15 @@ enum Verdict: Equatable {
 
     init(_ response: HTTPResponse, to inquiry: Inquiry) {
         switch response.status {
+        case 200 where inquiry.range != nil && Self.isPart(response):
+            self = .startOver("expected status 206 for a part of the file, got 200", ranges: false)
         case 200, 203: self = Self.whole(response, inquiry)
         case 206: self = Self.part(response, inquiry)
         case 416: self = inquiry.range.map { Self.unsatisfied(response, inquiry, $0) } ?? .refused
         case 412 where inquiry.range != nil && inquiry.known != nil:
-            self = .startOver("the precondition failed (412)", ranges: false)
+            self = .startOver("the file has changed on the server (412 Precondition Failed)", ranges: false)
         case 201...299:
-            self = .unusable("the server responded with \(ReasonPhrase.describing(response.status)), which has no file")
+            self = .unusable("expected a response with the file, got \(ReasonPhrase.describing(response.status))")
         default: self = .refused
         }
     }
@@ -56,6 +58,14 @@ enum Verdict: Equatable {
                     && (known.total == nil || known.total == total)
             } ?? false
         return .whole(Representation(response, total: total), isSame: isSame)
+    }
+
+    /// Whether the fields of a response describe a part, and its length is the part's.
+    private static func isPart(_ response: HTTPResponse) -> Bool {
+        guard case .part(let first, let last, let total)? = ContentRange(in: response.headers),
+            let length = ContentLength.parse(lengths(of: response))
+        else { return false }
+        return length == last - first + 1 && (total.map { $0 != length } ?? (first > 0))
     }
 
     /// Returns the values of `Content-Length`, which `Transfer-Encoding` overrides (RFC 9112, section 6.3).
@@ -74,7 +84,7 @@ enum Verdict: Equatable {
             return .startOver("the part has no valid Content-Range", ranges: false)
         }
         guard first == asked.first, asked.last.map({ last <= $0 }) ?? true else {
-            return .startOver("requested \(asked.field), got bytes \(first) to \(last)", ranges: false)
+            return .startOver("expected \(asked.field), got bytes \(first) to \(last)", ranges: false)
         }
         let lengths = lengths(of: response)
         if !lengths.isEmpty, ContentLength.parse(lengths) != last - first + 1 {
@@ -90,7 +100,7 @@ enum Verdict: Equatable {
             case nil: break
             }
             if let all = known.total, last >= all {
-                return .startOver("the part ends after the end of the file", ranges: false)
+                return .startOver("the part ends after byte \(last), past the end of the file", ranges: false)
             }
             var known = known
             known.total = known.total ?? total

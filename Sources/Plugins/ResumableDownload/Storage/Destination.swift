@@ -1,5 +1,6 @@
 import ErrandDigests
 import ErrandEssentials
+import ErrandPlatform
 import ErrandSupport
 import ErrandTransfers
 

@@ -216,7 +216,7 @@ final class PartialFile: Sendable {
 
     /// Use it when the bytes can't be resumed.
     func remove() {
-        // Only once: the names may belong to another download afterwards.
+        // Remove the files only once, because their names may belong to another download afterwards.
         if state.withLock({ state in
             defer { state.isRemoved = true }
             return state.isRemoved
@@ -252,7 +252,8 @@ extension PartialFile {
     func check(size: Int64) throws(TransferError) {
         let length = file.status?.size ?? 0
         if length == size { return }
-        throw TransferError(.fileFailed, "\(path) is \(length) bytes long, \(size) bytes were written")
+        throw TransferError(
+            .fileFailed, "expected \(path) to have the \(size) bytes that were written, found \(length)")
     }
 
     func read(at offset: Int64, _ count: Int) throws(TransferError) -> Data {
@@ -349,8 +350,8 @@ extension PartialFile {
 enum SystemSession {
     private static let known = Mutex("")
 
-    /// Empty if unknown, in which case only flushed bytes are valid. Failures aren't cached, because a process with too
-    /// many open files may succeed later.
+    /// The identifier of the running system, or an empty string if it can't be read. Then only bytes that were flushed
+    /// count as valid. A failure isn't cached, because a process with too many open files may succeed later.
     static var identifier: String {
         known.withLock { known in
             if known.isEmpty { known = read() }

@@ -27,11 +27,11 @@ struct UploadOrder: Sendable {
         let body = exchange.http.body
         guard !body.isNone else { throw TransferError(.invalidRequest, "an upload needs a body") }
         for name in Self.ownFields where exchange.http.headers.contains(name) {
-            throw TransferError(.invalidRequest, "an upload sets \(name) itself; remove it from the request")
+            throw TransferError(.invalidRequest, "the upload sets \(name) itself; remove it from the request")
         }
         source = try UploadBody(body)
         if options.uploadProtocol == .tus, source.length == nil {
-            throw TransferError(.invalidRequest, "tus needs a body of known length")
+            throw TransferError(.invalidRequest, "uploads with tus need a body of known length")
         }
         self.request = request
         self.options = options
@@ -83,8 +83,8 @@ struct UploadOrder: Sendable {
     /// Returns the digest that identifies the upload across starts and names its record. A digest doesn't reveal
     /// secrets in a URL.
     ///
-    /// Without the app's key, it covers the URL and either the file's path or the bytes of another body, because a
-    /// length or a name isn't unique. Reads the same bytes as ``UploadBody/contentDigest()``. Blocks.
+    /// Without the app's key, it covers the URL, the metadata, and either the file's path or the bytes of another body,
+    /// because a length or a name isn't unique. Reads the same bytes as ``UploadBody/contentDigest()``. Blocks.
     @concurrent func identity(in directory: String) async throws -> String {
         let http = exchange.http
         let url = exchange.tags[ResourceURL.self] ?? http.url
@@ -100,6 +100,13 @@ struct UploadOrder: Sendable {
                 parts += ["file", RelativePath.of(whole, from: directory)]
             } else {
                 parts += ["bytes", "\(source.length ?? 0)", try await source.contentDigest()]
+            }
+            // The server stores them with the body, so the same bytes under another name are another upload.
+            for (name, value) in request.uploadMetadata.sorted(by: { $0.key < $1.key }) {
+                parts += ["metadata", name, value]
+            }
+            for name in [HTTPHeaderName.contentType, .contentDisposition] {
+                if let value = http.headers[name] { parts += ["field", name.rawName, value] }
             }
         }
         if place > 0 { parts += ["user", "\(place)"] }

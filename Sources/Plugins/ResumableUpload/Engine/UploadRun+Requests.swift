@@ -14,20 +14,23 @@ extension UploadRun {
             metadata: order.request.uploadMetadata, beginsEmpty: state.beginsEmpty,
             heldBack: heldBack(state, server), isSegment: segment != nil, server: server)
         if let total = plan.total, let maximum = server.limits.maximumBytes, total > maximum {
-            throw TransferError(.tooLarge, "the body has \(total) bytes, the server accepts at most \(maximum)")
+            throw TransferError(.tooLarge, "the server accepts at most \(maximum) bytes, but the body has \(total)")
         }
         if let segments = state.segments { return try await step(&state, segments, server) }
         guard let resource = state.resource else {
             return divides(&state, server) ? .continues : try await create(&state, plan)
         }
         guard let offset = state.offset else { return try await inquire(&state, plan, resource) }
-        if offset > 0, !state.source.opensAtOffset { return .startsOver("this body can only be read from the start") }
+        if offset > 0, !state.source.opensAtOffset {
+            return .startsOver(
+                "the server has the first \(offset) bytes, but this body can only be read from the start")
+        }
         return try await append(&state, plan, resource, plan.part(at: offset))
     }
 
     /// Determines what to exclude from a creating request that must not be repeated. A body that can't be opened at an
-    /// offset needs a single request. With the draft protocol that is the first one, which isn't repeated once a server
-    /// may have received all of it.
+    /// offset has to be sent in a single request. With the draft protocol, the creating request sends it, and isn't
+    /// repeated once a server may have received all of it.
     private func heldBack(_ state: State, _ server: UploadServer) -> UploadPlan.HeldBack {
         if isRepeatable { return .nothing }
         if state.source.opensAtOffset { return .lastByte }
@@ -38,16 +41,19 @@ extension UploadRun {
     private func ask(_ state: inout State) async throws -> Outcome {
         tally.set(.connecting)
         let message = UploadMessage(method: .options, headers: [UploadFields.version: "8"])
-        let response = try await send(exchange(for: message), canPause: true)
-        response.body.cancel()
+        // Only the head is needed, so a slow or broken body doesn't matter.
+        var request = exchange(for: message)
+        request.delivery = .stream
+        let response = try await send(request, canPause: true)
         if UploadRetries.isTemporary(response) { return .refused(response) }
+        await exchange.discard(response)
         if state.mustShowUser {
             state.mustShowUser = false
             return .continues
         }
         let server = UploadServer(offering: response.headers, chosen: options.uploadProtocol)
         if server.uploadProtocol == .tus, state.source.length == nil {
-            throw TransferError(.invalidRequest, "tus needs a body of known length")
+            throw TransferError(.invalidRequest, "uploads with tus need a body of known length")
         }
         state.server = server
         return .continues
@@ -86,7 +92,8 @@ extension UploadRun {
         let verdict = dialect.verdict(onCreation: response, plan, part: message.part)
         if dialect.namesUpload(response), let url = response.location {
             guard isAcceptable(url) else {
-                throw TransferError(.unusableResponse, "the upload leads from https to http")
+                throw TransferError(
+                    .unusableResponse, "the server named an http URL for an upload that began over https")
             }
             if let segment, !UploadConcat.fits(url, among: segment.ledger.segments.count) {
                 await terminate([UploadResource(url: url)], on: plan.server)
@@ -126,7 +133,7 @@ extension UploadRun {
             response.body.cancel()
             // Later starts would get the same refusal.
             let status = ReasonPhrase.describing(response.status)
-            return .startsOver("the server didn't report what it has: it responded with \(status)")
+            return .startsOver("the server didn't report how many bytes it has received: it responded with \(status)")
         }
         let outcome = try took(verdict, response, &state, nil)
         if let offset = state.offset {
@@ -177,13 +184,16 @@ extension UploadRun {
         switch verdict {
         case .has(let offset):
             if let offset, let total = state.source.length, offset > total {
-                return .startsOver("the server has \(offset) bytes of a body of \(total)")
+                return .startsOver(
+                    "the server reports that it received \(offset) bytes, but the body has only \(total)")
             }
             let before = part?.offset
             state.offset = offset
             guard let offset else {
                 // Ask immediately, but not endlessly.
-                guard state.retries.countsInquiry() else { throw TemporaryFault(reason: "the server accepts no bytes") }
+                guard state.retries.countsInquiry() else {
+                    throw TemporaryFault(reason: "the server doesn't report how many bytes it has received")
+                }
                 return .continues
             }
             state.retries.confirmed(offset)

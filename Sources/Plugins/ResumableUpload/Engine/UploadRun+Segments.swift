@@ -53,7 +53,8 @@ extension UploadRun {
             if error.isChangeOfSource { throw error }
             guard error is PlaceTooLong else { return .failed(error) }
             return try await undivide(
-                &state, ledger, server, "the server's segment URLs are too long to be joined")
+                &state, ledger, server,
+                "the server's URLs for the segments are too long for one request that joins them")
         }
     }
 

@@ -211,7 +211,8 @@ extension UploadRun {
         // From here on, requests are only sent for the recorded user.
         order.user.expect(found.user ?? UserStamp([]))
         if found.source != fingerprint {
-            order.report(.restarting(reason: "the body has changed", discarded: found.acknowledged))
+            order.report(
+                .restarting(reason: "the body has changed since the upload began", discarded: found.acknowledged))
             if found.mayBeJoined != true, !isElsewhere { await terminate(found.places, on: found.server) }
             order.user.expect(nil)
             return

@@ -49,7 +49,7 @@ struct DraftDialect: UploadDialect {
         }
         if UploadFields.boolean(response.headers, UploadFields.complete) == true { return .complete }
         guard 200...299 ~= response.status else { return .refused }
-        return part?.isLast == false ? .unusable("the server treated part of the body as the whole") : .complete
+        return part?.isLast == false ? .unusable("the server treated a part of the body as the whole body") : .complete
     }
 
     func verdict(onInquiry response: HTTPResponse, _ upload: UploadPlan) -> UploadVerdict {
@@ -57,12 +57,12 @@ struct DraftDialect: UploadDialect {
         guard 200...299 ~= response.status else { return .refused }
         if UploadFields.boolean(response.headers, UploadFields.complete) == true { return .complete }
         guard let offset = UploadFields.integer(response.headers, UploadFields.offset) else {
-            return .gone("the server didn't report what it has")
+            return .gone("the server didn't report how many bytes it has received (Upload-Offset)")
         }
         if let length = UploadFields.integer(response.headers, UploadFields.length), let total = upload.total,
             length != total
         {
-            return .gone("the server expects \(length) bytes, the body has \(total)")
+            return .gone("the server expects \(length) bytes, but the body has \(total)")
         }
         return .has(offset)
     }

@@ -61,13 +61,13 @@ struct TusDialect: UploadDialect {
         if response.status == 403 { return .gone("the server no longer has the upload (403)") }
         guard 200...299 ~= response.status else { return refusal(response) }
         if upload.isSegment, let concat = UploadConcat(response.headers), concat != .partial {
-            return .gone("the upload is no longer a segment")
+            return .gone("the server no longer treats the upload as a segment")
         }
         guard let offset = UploadFields.integer(response.headers, UploadFields.offset) else {
-            return .gone("the server didn't report what it has")
+            return .gone("the server didn't report how many bytes it has received (Upload-Offset)")
         }
         if let length = UploadFields.integer(response.headers, UploadFields.length), length != upload.total {
-            return .gone("the server expects \(length) bytes, the body has \(upload.total ?? 0)")
+            return .gone("the server expects \(length) bytes, but the body has \(upload.total ?? 0)")
         }
         return offset == upload.total ? .complete : .has(offset)
     }

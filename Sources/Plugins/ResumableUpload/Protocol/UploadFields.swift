@@ -46,12 +46,14 @@ enum UploadFields {
     }
 
     /// When the server discards the upload: `max-age` in `Upload-Limit` (`expires` in version 6), or `Upload-Expires`
-    /// of tus.
+    /// of tus, by the device's clock.
     static func expiry(_ headers: HTTPHeaders, now: Date) -> Date? {
         if let limits = limits(headers), let age = limits["max-age"] ?? limits["expires"] {
             return now.addingTimeInterval(Double(age))
         }
-        return headers["Upload-Expires"].flatMap { HTTPDate.parse($0, now: now) }
+        return headers["Upload-Expires"].flatMap { HTTPDate.parse($0, now: now) }.map {
+            headers.localDate($0, now: now)
+        }
     }
 }
 

@@ -9,19 +9,20 @@ import Synchronization
 ///
 /// The `timeout` of a request limits inactivity, and `deadline` limits the whole call. This filter limits one request
 /// on the wire: until its response is in memory, or until the head of a stream. It throws `ErrandError` with
-/// `timedOut`, which a retry repeats and a breaker counts. It runs right before the transport, after gates and
+/// `timedOut`, which a retry repeats and a breaker counts. It runs right before the transport, after host limits and
 /// breakers.
 public struct AttemptTimeoutFilter: Filter {
-    /// The maximum time of an attempt.
+    /// The longest time of an attempt.
     public let timeout: Duration
 
-    /// Creates a timeout. If it's zero or negative, every attempt that has to wait fails.
+    /// Creates a filter with the longest time of an attempt. If it's zero or negative, every attempt that has to wait
+    /// fails.
     public init(_ timeout: Duration) { self.timeout = timeout }
 
-    /// ``FilterStages/wire``
+    /// The filter runs in the stage ``FilterStages/wire``.
     public var stages: FilterStages { .wire }
 
-    /// States the maximum time.
+    /// The filter's line in the agent's `explain`, with the maximum time.
     public var explanation: String { "ends an attempt after \(duration: timeout)" }
 
     /// Reports a problem if fault injection is an outer filter.
@@ -29,7 +30,7 @@ public struct AttemptTimeoutFilter: Filter {
         outer is FaultInjectionFilter ? "the timeout doesn't end injected faults" : nil
     }
 
-    /// Sends the request and cancels it when the time is up.
+    /// Sends the request. When the time is up, cancels it and throws `ErrandError` with `timedOut`.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         let attempt = SentTask(exchange, next)
         if attempt.isFinished { return try await attempt.value }
@@ -37,7 +38,8 @@ public struct AttemptTimeoutFilter: Filter {
         let end = time.instant(after: timeout)
         let isLate = LateMark()
         let timer = Task {
-            guard (try? await time.sleep(until: end)) != nil else { return }
+            await time.wait(until: end)
+            if Task.isCancelled { return }
             isLate.set()
             attempt.cancel()
         }
@@ -56,6 +58,6 @@ private final class LateMark: Sendable {
 }
 
 extension Filter where Self == AttemptTimeoutFilter {
-    /// Limits each attempt: `filters: [.retry, .attemptTimeout(.seconds(10))]`.
+    /// Creates a filter that limits the time of each attempt: `filters: [.retry, .attemptTimeout(.seconds(10))]`.
     public static func attemptTimeout(_ timeout: Duration) -> AttemptTimeoutFilter { AttemptTimeoutFilter(timeout) }
 }

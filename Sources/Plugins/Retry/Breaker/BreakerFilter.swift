@@ -15,20 +15,20 @@ public import Errand
 /// Cancelled requests don't count. If the call's deadline ends an attempt that has run for a second or more, that is a
 /// failure. Hosts with different ports are separate.
 public struct BreakerFilter: Filter {
-    /// The conditions for opening and the duration of pauses.
+    /// When the breaker opens, and for how long.
     public let policy: BreakerPolicy
     private let states: HostTable<BreakerState>
 
-    /// Creates a breaker. Agents that share it share the state of each host.
+    /// Creates a breaker. Agents that use the same breaker share the state of each host.
     public init(_ policy: BreakerPolicy = BreakerPolicy()) {
         self.policy = policy
         states = HostTable { BreakerState($0, policy, at: $1) }
     }
 
-    /// ``FilterStages/wire``
+    /// The filter runs in the stage ``FilterStages/wire``.
     public var stages: FilterStages { .wire }
 
-    /// States the conditions for opening.
+    /// The filter's line in the agent's `explain`, with the conditions for opening.
     public var explanation: String {
         let percent = (policy.failureShare * 100).rounded()
         let share = percent >= 0 && percent <= 100 ? "\(Int(percent)) %" : "a share"
@@ -38,14 +38,14 @@ public struct BreakerFilter: Filter {
     /// Reports a problem if an attempt timeout, fault injection or another breaker is an outer filter.
     public func orderProblem(after outer: any Filter) -> String? {
         switch outer {
-        case is AttemptTimeoutFilter: "an attempt that takes too long is cancelled, which doesn't count as a failure"
+        case is AttemptTimeoutFilter: "the breaker doesn't count attempts that the timeout cancels"
         case is FaultInjectionFilter: "the breaker doesn't see injected faults"
-        case is BreakerFilter: "both count every request, and the first to open rejects it; use only one of them"
+        case is BreakerFilter: "both breakers count every request, and either can reject it; use only one of them"
         default: nil
         }
     }
 
-    /// Rejects the request, or sends it and counts the result.
+    /// Rejects the request if the host's breaker is open. Otherwise sends it and counts its result.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         let begin = exchange.time.now
         let (state, ticket) = try enter(exchange, at: begin)
@@ -96,43 +96,43 @@ public struct BreakerFilter: Filter {
 }
 
 extension Filter where Self == BreakerFilter {
-    /// Stops requests to hosts that are down: `filters: [.retry, .breaker]`.
+    /// Creates a filter that stops requests to hosts that are down: `filters: [.retry, .breaker]`.
     public static var breaker: BreakerFilter { BreakerFilter() }
 
-    /// Stops requests to hosts that are down, with a custom policy:
-    /// `filters: [.breaker(BreakerPolicy(failureShare: 0.2))]`.
+    /// Creates a filter that stops requests to hosts that are down, with a custom policy: `filters:
+    /// [.breaker(BreakerPolicy(failureShare: 0.2))]`.
     public static func breaker(_ policy: BreakerPolicy) -> BreakerFilter { BreakerFilter(policy) }
 }
 
 /// The details of the note "breaker", which reports that a breaker opened or closed for a host.
 public struct BreakerNote: Sendable, Hashable {
-    /// The name and port of the host.
+    /// The host's name and port.
     public let host: String
-    /// Whether the breaker rejects requests. A failed probe also reports true.
+    /// Whether the breaker now rejects requests. Also true after a failed probe, which keeps the breaker open.
     public let isOpen: Bool
 }
 
-/// The conditions that open a breaker and the time it stays open.
+/// When a breaker opens, and how long it stays open.
 public struct BreakerPolicy: Sendable {
-    /// The share of failed requests that opens the breaker. Defaults to 0.5.
+    /// The share of failed requests at which the breaker opens, from 0 to 1. Defaults to 0.5.
     public var failureShare: Double
-    /// The minimum number of requests before the share counts. Defaults to 10.
+    /// How many requests to a host are needed within the window before the share counts. Defaults to 10.
     public var minimumRequests: Int
-    /// The time during which a result counts. Defaults to 30 seconds.
+    /// How long a result counts. Defaults to 30 seconds.
     public var window: Duration
     /// The time the breaker stays open before it sends a probe. Doubles with each failed probe. Defaults to 5 seconds.
     public var pause: Duration
-    /// The maximum pause. Defaults to 60 seconds.
+    /// The longest pause, after repeated failed probes. Defaults to 60 seconds.
     public var maximumPause: Duration = .seconds(60)
     /// The statuses that count as failures. Defaults to 500 to 599 except 501 and 505.
     ///
-    /// A response with `Retry-After` doesn't count: the host is up, and the gate pauses it.
+    /// A response with `Retry-After` doesn't count: the host is up, and the host limit pauses it.
     public var statuses = StatusCodes(500...500, 502...504, 506...599)
     /// The errors that count as failures. Defaults to `timedOut`, `cannotConnect`, `connectionLost`, `nameLookupFailed`
     /// and `truncated`. With `timedOut`, an attempt that the call's deadline ends after a second or more counts, too.
     public var errors: Set<ErrandError.Code> = .retryable
 
-    /// Creates a policy.
+    /// Creates a policy. Arguments default to the values of the properties.
     public init(
         failureShare: Double = 0.5, minimumRequests: Int = 10, window: Duration = .seconds(30),
         pause: Duration = .seconds(5)

@@ -73,7 +73,8 @@ final class BreakerState: HostRecord {
                     let remaining = until - now
                     throw ResilienceError(
                         .breakerOpen, host: host, remaining: remaining,
-                        "too many requests to it have failed; none is sent for another \(duration: remaining)")
+                        "too many requests to this host have failed; requests are rejected for another \(duration: remaining)"
+                    )
                 }
                 state.enter(.probing)
             }

@@ -18,17 +18,17 @@ import Synchronization
 /// filter and pass it with `CallOptions(filters: [hedge])`. It must observe a number of calls before it can tell which
 /// are slow.
 public struct HedgeFilter: Filter {
-    /// The conditions for a second request.
+    /// When a second request is sent.
     public let policy: HedgePolicy
     private let histories: HostTable<HedgeHistory>
 
-    /// Creates a filter. Agents that share it share the history of each host.
+    /// Creates a filter. Agents that use the same filter share the history of each host.
     public init(_ policy: HedgePolicy = HedgePolicy()) {
         self.policy = policy
         histories = HostTable(maximum: 10_000) { _, _ in HedgeHistory(policy) }
     }
 
-    /// States the conditions for a second request.
+    /// The filter's line in the agent's `explain`, with the conditions for a second request.
     public var explanation: String {
         func percent(_ share: Double) -> Int { share >= 0 ? Int((min(share, 1) * 100).rounded()) : 0 }
         return "hedges requests slower than \(percent(policy.percentile)) % of earlier ones, "
@@ -37,11 +37,11 @@ public struct HedgeFilter: Filter {
 
     /// Reports a problem if a signing filter or another hedge is an outer filter.
     public func orderProblem(after outer: any Filter) -> String? {
-        if outer is HedgeFilter { return "each of the two requests would be hedged again" }
-        return outer.traits.contains(.signs) ? "both requests carry the same signature and timestamp" : nil
+        if outer is HedgeFilter { return "each of the two hedged requests would be hedged again" }
+        return outer.traits.contains(.signs) ? "both hedged requests carry the same signature and timestamp" : nil
     }
 
-    /// Sends one or two requests and returns the first good response.
+    /// Sends one or two requests, and returns the first response that is good enough.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         guard isEligible(exchange) else { return try await next(exchange) }
         let time = exchange.time
@@ -121,10 +121,11 @@ public struct HedgeFilter: Filter {
 }
 
 extension Filter where Self == HedgeFilter {
-    /// Hedges slow requests: `filters: [.retry, .hedge]`.
+    /// Creates a filter that hedges slow requests: `filters: [.retry, .hedge]`.
     public static var hedge: HedgeFilter { HedgeFilter() }
 
-    /// Hedges slow requests, with a custom policy: `filters: [.retry, .hedge(HedgePolicy(share: 0.02))]`.
+    /// Creates a filter that hedges slow requests with a custom policy: `filters: [.retry, .hedge(HedgePolicy(share:
+    /// 0.02))]`.
     public static func hedge(_ policy: HedgePolicy) -> HedgeFilter { HedgeFilter(policy) }
 }
 
@@ -198,20 +199,21 @@ final class HedgeHistory: HostRecord {
     }
 }
 
-/// The conditions for sending a second request.
+/// When ``HedgeFilter`` sends a second request.
 public struct HedgePolicy: Sendable, Hashable {
-    /// The maximum share of second requests, relative to calls. Defaults to 0.05; values are limited to 0 through 1.
+    /// How many second requests are sent at most, relative to calls, from 0 to 1. Defaults to 0.05.
     public var share: Double
-    /// The share of earlier requests that must have been faster than the first request. Defaults to 0.95.
+    /// How slow a request must be before a second one is sent: slower than this share of earlier requests to the host.
+    /// Defaults to 0.95.
     public var percentile: Double
     /// The minimum number of earlier requests to the host before requests are hedged. Defaults to 20.
     public var minimumSamples: Int
-    /// The minimum delay before a second request. Defaults to 1 millisecond.
+    /// The shortest wait before a second request. Defaults to 1 millisecond.
     public var minimumDelay: Duration = .milliseconds(1)
     /// Whether requests can be sent twice. Defaults to nil, which decides by the method.
     public var isRepeatable: Bool?
 
-    /// Creates a policy.
+    /// Creates a policy. Arguments default to the values of the properties.
     public init(share: Double = 0.05, percentile: Double = 0.95, minimumSamples: Int = 20) {
         self.share = share
         self.percentile = percentile

@@ -2,14 +2,15 @@ public import Errand
 import ErrandEssentials
 import Synchronization
 
-/// Limits the requests to each host: how many run at once, how many run per period, and how many the host allows.
+/// Limits the requests to each host: how many run at once, how many start per period, and how many the host itself
+/// allows.
 ///
 /// ```swift
 /// let limits = HostLimits(maximumConcurrent: 8, rate: RequestRate(100, per: .seconds(60)))
 /// let agent = NetworkAgent(baseURL: url, transport: .system, filters: [.hostLimit(limits)])
 /// ```
 ///
-/// The gate runs right before the transport: attempts and redirects pass through it, responses from a cache don't.
+/// The filter runs right before the transport: attempts and redirects pass through it, responses from a cache don't.
 /// Requests wait in order of arrival. A request that would wait beyond its deadline throws ``ResilienceError``
 /// immediately.
 ///
@@ -18,56 +19,42 @@ import Synchronization
 /// many as its `RateLimit` field allows. A request that waited in the transport is checked again before it's sent.
 /// Hosts with different ports are separate.
 public struct HostLimitFilter: Filter {
-    /// The limits of each host.
+    /// The limits that apply to each host.
     public let limits: HostLimits
     private let lines: HostTable<HostLine>
 
-    /// Creates a gate. Agents that share it share its limits.
+    /// Creates a filter. Agents that use the same filter share its limits.
     public init(_ limits: HostLimits = HostLimits()) {
         self.limits = limits
         lines = HostTable { HostLine($0, limits, at: $1) }
     }
 
-    /// ``FilterStages/wire``
+    /// The filter runs in the stage ``FilterStages/wire``.
     public var stages: FilterStages { .wire }
 
-    /// States the limits.
+    /// The filter's line in the agent's `explain`, with the limits.
     public var explanation: String {
         var parts = ["pauses a host that sent Retry-After"]
         if let most = limits.maximumConcurrent { parts.append("at most \(most) at once") }
         if let rate = limits.rate { parts.append("\(rate.count) in \(duration: rate.period)") }
-        return "host gate: " + parts.joined(separator: ", ")
+        return "host limit: " + parts.joined(separator: ", ")
     }
 
     /// Reports a problem if an attempt timeout, a breaker or fault injection is an outer filter.
     public func orderProblem(after outer: any Filter) -> String? {
         switch outer {
-        case is AttemptTimeoutFilter: "waiting at the gate counts toward the attempt's timeout"
-        case is BreakerFilter: "the breaker's probe waits at the gate"
-        case is FaultInjectionFilter: "the gate doesn't see injected faults"
+        case is AttemptTimeoutFilter: "waiting at the host limit counts toward the attempt's timeout"
+        case is BreakerFilter: "the breaker's probe waits at the host limit"
+        case is FaultInjectionFilter: "the host limit doesn't see injected faults"
         default: nil
         }
     }
 
-    /// Waits for the request's turn, sends it, and adopts the host's limits from the response.
+    /// Waits until the host's limits allow the request, sends it, and reads new limits from the response. Starts over if
+    /// the request was held back in the transport.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         let start = exchange.time.now
         var (line, entry) = try begin(exchange.http, at: start)
-        // Usually the host has room.
-        if case .now(let ticket) = entry {
-            do { return adopt(try await next(exchange), line, ticket, exchange.time) } catch {
-                (line, entry) = try place(after: error, line, ticket, exchange)
-            }
-        }
-        return try await send(exchange, next, line, entry, since: start)
-    }
-
-    /// Waits for the request's turn as often as necessary.
-    private func send(
-        _ exchange: Exchange, _ next: Next, _ line: HostLine, _ entry: HostLine.Entry,
-        since start: ContinuousClock.Instant
-    ) async throws -> HTTPResponse {
-        var (line, entry) = (line, entry)
         while true {
             let ticket =
                 switch entry {
@@ -90,7 +77,7 @@ public struct HostLimitFilter: Filter {
     private func place(
         after error: any Error, _ line: HostLine, _ ticket: HostLine.Ticket, _ exchange: Exchange
     ) throws -> (HostLine, HostLine.Entry) {
-        guard let refusal = error as? HeldBack, refusal.gate === lines else {
+        guard let refusal = error as? HeldBack, refusal.lines === lines else {
             // A response whose body was cut off can also pause the host.
             line.receive(ticket, (error as? any RequestFailure)?.response, exchange.time, isOver: true)
             throw error
@@ -115,25 +102,27 @@ public struct HostLimitFilter: Filter {
 }
 
 extension HostLimitFilter: PreSendFilter {
-    /// Holds back a request if its host was paused while the request waited in the transport. It then waits for its
-    /// turn again. A body that can be read only once has already been opened, so such a request passes.
+    /// Throws if the request's host was paused while the request waited in the transport. The filter then lets the
+    /// request wait for its turn again. A body that can be read only once has already been opened, so such a request
+    /// passes.
     public func willSend(_ request: HTTPRequest, time: any TimeSource) throws {
         guard request.body.isReplayable else { return }
         let now = time.now
         let line = lines.record(for: request, at: now)
-        if !line.isOpen(at: now) { throw HeldBack(gate: lines, line: line, request: request) }
+        if !line.isOpen(at: now) { throw HeldBack(lines: lines, line: line, request: request) }
     }
 }
 
 /// Thrown in the transport to hold back a request.
 private struct HeldBack: Error {
-    let gate: HostTable<HostLine>
+    let lines: HostTable<HostLine>
     let line: HostLine
     let request: HTTPRequest
 }
 
 extension Filter where Self == HostLimitFilter {
-    /// Limits the requests to each host: `filters: [.hostLimit(HostLimits(maximumConcurrent: 8))]`.
+    /// Creates a filter that limits the requests to each host: `filters: [.hostLimit(HostLimits(maximumConcurrent:
+    /// 8))]`.
     public static func hostLimit(_ limits: HostLimits) -> HostLimitFilter { HostLimitFilter(limits) }
 }
 

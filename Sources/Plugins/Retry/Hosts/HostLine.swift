@@ -51,7 +51,8 @@ final class HostLine: HostRecord {
                 return .now(state.admit(at: now, arrival: state.arrivals, limits))
             }
             guard state.queue.count < limits.maximumQueue else {
-                throw ResilienceError(.queueFull, host: host, "\(state.queue.count) requests are already waiting")
+                throw ResilienceError(
+                    .queueFull, host: host, "\(state.queue.count) requests to this host are already waiting")
             }
             let waiter = HostWaiter(state.arrivals)
             state.queue.append(waiter)
@@ -83,7 +84,7 @@ final class HostLine: HostRecord {
         let concernsHost = status == 403 || status == 429 || (500...599).contains(status)
         let headers = response?.headers ?? [:]
         let asked = concernsHost ? headers.retryAfter(from: time.date, upTo: limits.maximumPause) : nil
-        let field = RateLimitField(headers)
+        let field = RateLimitField(headers, at: time.date)
         let now = asked == nil && field == nil ? ticket.start : origin.duration(to: time.now)
         let first = state.withLock { state -> HostWaiter? in
             if isOver { state.running -= 1 }
@@ -98,7 +99,7 @@ final class HostLine: HostRecord {
                 let begin = now - field.reset
                 let older = state.pending.firstIndex { $0.at > begin } ?? state.pending.endIndex
                 let quota = HostQuota(
-                    field, now, since: ticket.start, onTheirWay: state.pending.count - older, lastSent: state.sent,
+                    field, now, since: ticket.start, inFlight: state.pending.count - older, lastSent: state.sent,
                     longest: limits.maximumPause)
                 if state.quota?.update(with: quota, from: ticket.number) == nil { state.quota = quota }
                 state.ramp = nil
@@ -155,15 +156,16 @@ final class HostLine: HostRecord {
                 next?.signal()
                 if let wait = waitsSince?.duration(to: now) {
                     exchange.note(
-                        "gate", "waited \(duration: wait) for \(host)", details: HostLimitNote(host: host, wait: wait))
+                        "host limit", "waited \(duration: wait) for \(host)",
+                        details: HostLimitNote(host: host, wait: wait))
                 }
                 return ticket
             case .refuse(let remaining):
                 let reason = exchange.deadline == limit ? "the call's deadline" : "the maximum wait"
                 throw ResilienceError(
-                    .waitTooLong, host: host, remaining: remaining, "it doesn't allow a request before \(reason)")
+                    .waitTooLong, host: host, remaining: remaining, "the host doesn't allow a request before \(reason)")
             case .wait(let until):
-                if waitsSince == nil { exchange.note("gate", "waits for \(host)") }
+                if waitsSince == nil { exchange.note("host limit", "waits for \(host)") }
                 waitsSince = waitsSince ?? now
                 await waiter.wait(until: origin.advanced(by: until), time)
             }
@@ -226,11 +228,11 @@ extension HostLine {
 
         enum Opening {
             case now
-            /// Not before a time.
+            /// At this time.
             case at(Duration)
-            /// At a time, or earlier if a response arrives.
+            /// At this time, or earlier if a response arrives first.
             case soon(Duration)
-            /// When a running request ends.
+            /// As soon as a running request ends.
             case later
         }
 
@@ -281,11 +283,11 @@ extension HostLine {
     }
 }
 
-/// The details of the note "gate", which reports that a request waited for its turn.
+/// The details of the note "host limit", which reports that a request waited for its turn.
 public struct HostLimitNote: Sendable, Hashable {
-    /// The name and port of the host.
+    /// The host's name and port.
     public let host: String
-    /// The time the request waited.
+    /// How long the request waited.
     public let wait: Duration
 }
 
@@ -312,7 +314,7 @@ final class HostWaiter: Sendable {
 
     /// Waits until the instant, a signal, or cancellation of the task.
     func wait(until instant: ContinuousClock.Instant, _ time: any TimeSource) async {
-        let sleep = Task { _ = try? await time.sleep(until: instant) }
+        let sleep = Task { await time.wait(until: instant) }
         let isSignalled = state.withLock { state in
             state.sleep = sleep
             return state.isSignalled

@@ -1,5 +1,7 @@
 import Errand
+import ErrandEssentials
 import ErrandHTTPFields
+import ErrandMessageSyntax
 
 /// The number of requests that a host still accepts, according to its last response.
 ///
@@ -11,7 +13,7 @@ struct HostQuota {
     /// The remaining requests as the host reported them.
     private var remaining: Int
     /// The number of other requests that the host may not have counted yet.
-    private let onTheirWay: Int
+    private let inFlight: Int
     /// Whether the host reported an exhausted limit, regardless of requests in flight.
     var isSpent: Bool { remaining <= 0 }
     private(set) var until: Duration
@@ -31,16 +33,16 @@ struct HostQuota {
     /// - Parameters:
     ///   - field: The field of the response that has just arrived.
     ///   - start: The time at which its request was sent.
-    ///   - onTheirWay: The number of other requests that the host may not have counted yet.
+    ///   - inFlight: The number of other requests that the host may not have counted yet.
     ///   - lastSent: The number of the last request that was sent.
     init(
-        _ field: RateLimitField, _ now: Duration, since start: Duration, onTheirWay: Int, lastSent: UInt64,
+        _ field: RateLimitField, _ now: Duration, since start: Duration, inFlight: Int, lastSent: UInt64,
         longest: Duration
     ) {
         isFresh = (now - start) * Self.freshPart <= field.reset
         remaining = field.remaining
-        self.onTheirWay = isFresh ? onTheirWay : 0
-        left = max(0, remaining - self.onTheirWay)
+        self.inFlight = isFresh ? inFlight : 0
+        left = max(0, remaining - self.inFlight)
         until = (isFresh || remaining <= 0 ? now : start) + min(field.reset, max(longest, .zero))
         self.lastSent = lastSent
     }
@@ -51,7 +53,7 @@ struct HostQuota {
             self = new
         } else if new.until + Self.rounding >= until {
             remaining = min(remaining, new.remaining)
-            left = max(0, remaining - new.onTheirWay)
+            left = max(0, remaining - new.inFlight)
             until = max(until, new.until)
         }
     }
@@ -63,7 +65,7 @@ struct HostQuota {
 }
 
 /// Limits requests after a pause, when it's unknown how many the host accepts. One request goes first, and each
-/// response admits two more. So does time, if responses are slow.
+/// response admits two more. If responses are slow, requests are also admitted after some time.
 struct HostRamp {
     private let begin: Duration
     private var sent = 0
@@ -102,7 +104,9 @@ struct RateLimitField: Equatable {
     let reset: Duration
 
     /// Fails if the response lacks a valid limit with a time.
-    init?(_ headers: HTTPHeaders) {
+    ///
+    /// - Parameter date: The current date, from which the time of a limit is counted that's a date.
+    init?(_ headers: HTTPHeaders, at date: Date) {
         var limits: [RateLimitStatus] = []
         if let text = headers[.rateLimit] { limits = RateLimitStatus.parse(text).filter(Self.hasTime) }
         if limits.isEmpty, let remaining = headers["RateLimit-Remaining"], let reset = headers["RateLimit-Reset"],
@@ -112,9 +116,17 @@ struct RateLimitField: Equatable {
         }
         // The common case.
         if limits.isEmpty { return nil }
-        guard let tightest = RateLimitStatus.tightest(of: limits), let reset = tightest.reset else { return nil }
+        guard let tightest = RateLimitStatus.tightest(of: limits), var reset = tightest.reset else { return nil }
+        if reset >= Self.firstDate {
+            let end = Date(timeIntervalSince1970: reset / .seconds(1))
+            reset = RetryAfter.date(headers.localDate(end, now: date)).wait(from: date)
+            if reset <= .zero { return nil }
+        }
         (remaining, self.reset) = (tightest.remaining, reset)
     }
+
+    /// No limit lasts 30 years. Some servers send the seconds since 1970 instead of the seconds from now.
+    private static let firstDate = Duration.seconds(1_000_000_000)
 
     private static func hasTime(_ limit: RateLimitStatus) -> Bool { limit.reset.map { $0 > .zero } ?? false }
 }

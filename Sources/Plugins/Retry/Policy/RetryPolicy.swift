@@ -1,4 +1,5 @@
 public import Errand
+public import ErrandBackoff
 
 /// Specifies which failures are retried, how often, and after which waits.
 ///
@@ -16,7 +17,7 @@ public import Errand
 public struct RetryPolicy: Sendable {
     /// The maximum number of attempts per call, including the first. 1 disables retries. Defaults to 3.
     public var maximumAttempts: Int
-    /// The waits between attempts, unless the server specifies one.
+    /// How long to wait between attempts, unless the server asks for a wait. Defaults to ``Backoff``'s defaults.
     public var backoff: Backoff
     /// The statuses to retry. Defaults to 408, 425, 429, 500, 502, 503 and 504. A status that the request accepts isn't
     /// retried.
@@ -46,24 +47,26 @@ public struct RetryPolicy: Sendable {
     /// ```
     public var repeatsError: (@Sendable (any Error) -> Bool)?
 
-    /// Creates a policy.
+    /// Creates a policy. Arguments default to the values of the properties.
     public init(maximumAttempts: Int = 3, backoff: Backoff = Backoff()) {
         (self.maximumAttempts, self.backoff) = (maximumAttempts, backoff)
     }
 
-    /// The default policy, with three attempts.
+    /// The default policy: three attempts.
     public static let standard = RetryPolicy()
-    /// Disables retries.
+    /// A policy that doesn't retry.
     public static let off = RetryPolicy(maximumAttempts: 1)
 
-    /// A copy of the policy for requests that can be sent twice, whatever their method.
+    /// A copy of the policy that also retries requests whose method isn't idempotent, because you know that they can be
+    /// sent twice.
     public var repeatable: RetryPolicy {
         var policy = self
         policy.isRepeatable = true
         return policy
     }
 
-    /// A copy of the policy that adds an `Idempotency-Key` to methods that aren't idempotent.
+    /// A copy of the policy that adds an `Idempotency-Key` to requests whose method isn't idempotent, so they can be
+    /// retried.
     public var withIdempotencyKey: RetryPolicy {
         var policy = self
         policy.addsIdempotencyKey = true
@@ -83,33 +86,34 @@ public struct RetryPolicy: Sendable {
 /// The request is retried even without a retry filter in the agent. Its calls then don't share a budget, and don't
 /// pause the host for other calls.
 public protocol RetryableRequest: FilterProvidingRequest {
-    /// The policy, which replaces the agent's.
+    /// The request's policy, which is used instead of the agent's.
     var retryPolicy: RetryPolicy { get }
 }
 
 extension RetryableRequest {
-    /// A retry, for agents without a retry filter.
+    /// Installs a retry filter if the agent doesn't have one.
     public var requiredFilters: [any Filter] { [RetryFilter(retryPolicy, isRequired: true)] }
 }
 
 /// Sets the policy of a call. Defaults to nil.
 extension RetryPolicy: TagKey {
-    /// Nil, which uses the policy of the request or agent.
+    /// Calls without this tag use the policy of the request or agent.
     public static var defaultValue: RetryPolicy? { nil }
-    /// True, because retries can change the response.
+    /// Returns true, because retries can change the response: calls with different policies don't share one.
     public static var affectsResponse: Bool { true }
 }
 
 extension RetryPolicy: FilterProvidingTag {
-    /// A retry, for agents without a retry filter.
+    /// Installs a retry filter if the agent doesn't have one.
     public var requiredFilters: [any Filter] { [RetryFilter(self, isRequired: true)] }
 }
 
 extension CallOptions {
-    /// Sets the policy of a call: `options: .retry(.off)`.
+    /// Creates options with a retry policy for a call: `options: .retry(.off)`.
     public static func retry(_ policy: RetryPolicy) -> CallOptions { CallOptions().retry(policy) }
 
-    /// Returns a copy of the options with a policy, which replaces the policies of the request and the agent.
+    /// Returns a copy of these options with a retry policy, which is used instead of the policies of the request and
+    /// the agent.
     public func retry(_ policy: RetryPolicy) -> CallOptions {
         var options = self
         options.tags[RetryPolicy.self] = policy

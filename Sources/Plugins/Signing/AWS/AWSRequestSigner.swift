@@ -17,32 +17,33 @@ import ErrandSupport
 public struct AWSRequestSigner: RequestSigner {
     /// How the path is written in the signature.
     public enum PathRules: Sendable, Hashable {
-        /// Without dot segments and empty segments, and encoded twice. For all services but S3.
+        /// The path is written without dot segments and empty segments, and encoded twice. For all services but S3.
         case general
-        /// As it is, and encoded once. For S3, which also gets `X-Amz-Content-SHA256`.
+        /// The path is written unchanged and encoded once. For S3, which also gets `X-Amz-Content-SHA256`.
         case s3
     }
 
     /// How the signature covers the body.
     public enum Payload: Sendable, Hashable {
-        /// By its SHA-256, if the body is in memory or the request has `X-Amz-Content-SHA256`. For S3, other bodies of
-        /// known length are signed chunk by chunk while they are sent; elsewhere they throw ``SigningError``.
+        /// The signature covers the body's SHA-256, if the body is in memory or the request has `X-Amz-Content-SHA256`.
+        /// For S3, other bodies of known length are signed chunk by chunk while they are sent; elsewhere they throw
+        /// ``SigningError``.
         case signed
-        /// As ``signed``, but files and streams are read once for the SHA-256 and again while they're sent.
+        /// Like ``signed``, but files and streams are read once for the SHA-256 and again while they're sent.
         case signedAfterReading
-        /// Not at all. S3 accepts it over https, few other services do.
+        /// The signature doesn't cover the body. S3 accepts this over https; few other services do.
         case unsigned
     }
 
-    /// The region, such as `eu-central-1`.
+    /// The AWS region, such as `eu-central-1`.
     public let region: String
     /// The service's name in signatures, such as `s3` or `execute-api`.
     public let service: String
-    /// The rules for the path. Defaults to ``PathRules/s3`` for the service `s3`.
+    /// The rules for the path. Defaults to ``PathRules/s3`` for `s3`, `s3express`, `s3-object-lambda` and `s3-outposts`.
     public var pathRules: PathRules
     /// How the signature covers the body. Defaults to ``Payload/signed``.
     public var payload = Payload.signed
-    /// The bytes in a chunk of a body that's signed in chunks. S3 needs at least 8 KiB. Defaults to 64 KiB.
+    /// The size in bytes of a chunk, for a body that's signed in chunks. S3 needs at least 8 KiB. Defaults to 64 KiB.
     public var chunkBytes = 64 << 10
     private let provider: @Sendable () async throws -> AWSCredentials
 
@@ -61,19 +62,24 @@ public struct AWSRequestSigner: RequestSigner {
         region: String, service: String, credentials: @escaping @Sendable () async throws -> AWSCredentials
     ) {
         (self.region, self.service, provider) = (region, service, credentials)
-        pathRules = service == "s3" ? .s3 : .general
+        pathRules = Self.servicesOfS3.contains(service) ? .s3 : .general
     }
 
-    /// The scheme, the service and the region.
+    /// The services whose URLs are those of S3.
+    private static let servicesOfS3: Set = ["s3", "s3express", "s3-object-lambda", "s3-outposts"]
+    /// The service that refuses a URL whose signature covers the session token. It wants the token after the signature.
+    private static let serviceWithoutToken = "iotdevicegateway"
+
+    /// The signer's text in `explain`: the scheme, the service and the region.
     public var explanation: String { "AWS Signature Version 4 for \(service) in \(region)" }
-    /// Everything but the signature and the session token.
+    /// The fields that logs may show: all that the signer adds, except the signature and the session token.
     public var plainFields: Set<HTTPHeaderName> {
         [.amzDate, .amzContentSHA256, .amzDecodedContentLength, .contentEncoding, .contentLength]
     }
-    /// The owner of the current credentials.
+    /// Returns the owner of the current credentials; see ``AWSCredentials/owner``.
     public func owner() async throws -> String? { try await provider().owner }
 
-    /// Adds the date, the session token and the signature.
+    /// Adds the date, the session token and the signature to a request.
     public func sign(_ request: inout HTTPRequest, at date: Date) async throws {
         let credentials = try await provider()
         guard !request.headers.contains(.authorization) else {
@@ -99,6 +105,7 @@ public struct AWSRequestSigner: RequestSigner {
     }
 
     /// Returns a URL that carries its signature, for a program that has no credentials. Whoever has the URL can use it.
+    /// For the service `iotdevicegateway`, the session token follows the signature, as AWS IoT requires.
     ///
     /// - Parameters:
     ///   - request: The request that the URL is for. The signature covers its fields, so they have to be sent too. For S3
@@ -124,16 +131,22 @@ public struct AWSRequestSigner: RequestSigner {
             ("X-Amz-Algorithm", "AWS4-HMAC-SHA256"), ("X-Amz-Credential", "\(credentials.accessKeyID)/\(scope)"),
             ("X-Amz-Date", time.text), ("X-Amz-Expires", "\(seconds)"), ("X-Amz-SignedHeaders", fields),
         ]
-        if let token = credentials.sessionToken { items.append(("X-Amz-Security-Token", token)) }
+        let token = credentials.sessionToken.map { ("X-Amz-Security-Token", $0) }
+        let isTokenSigned = service != Self.serviceWithoutToken
+        if let token, isTokenSigned { items.append(token) }
+        func query(_ items: [(String, String)]) -> String {
+            items.map { "\($0)=\(PercentEncoding.encode($1))" }.joined(separator: "&")
+        }
         var url = String(request.urlText.prefix { $0 != "#" })
         url += url.contains("?") ? url.hasSuffix("?") ? "" : "&" : "?"
-        url += items.map { "\($0)=\(PercentEncoding.encode($1))" }.joined(separator: "&")
+        url += query(items)
         request.url = try Self.url(url)
         let hash: PayloadHash =
             pathRules == .s3 || payload == .unsigned ? .unsigned : try await payloadHash(of: &request)
         let canonical = try CanonicalRequest(request, rules: pathRules, payload: hash.text)
         let key = try AWSSigningKey(credentials, time, region: region, service: service)
-        return try Self.url("\(url)&X-Amz-Signature=\(try key.signature(of: canonical, time, scope))")
+        let last = [("X-Amz-Signature", try key.signature(of: canonical, time, scope))]
+        return try Self.url("\(url)&\(query(last + (isTokenSigned ? [] : [token].compactMap(\.self))))")
     }
 
     private static func url(_ text: String) throws -> URL {
@@ -216,11 +229,11 @@ public struct AWSRequestSigner: RequestSigner {
 }
 
 extension AWSRequestSigner: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The scheme, the service and the region.
+    /// The scheme, the service and the region, without the credentials.
     public var description: String { explanation }
-    /// Same as `description`.
+    /// The same text as `description`, for debuggers.
     public var debugDescription: String { description }
-    /// Empty, to hide the credentials.
+    /// A mirror without children, so a dump doesn't reveal the credentials.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 

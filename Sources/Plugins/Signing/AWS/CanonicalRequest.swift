@@ -17,7 +17,7 @@ struct CanonicalRequest {
     ]
 
     init(_ request: HTTPRequest, rules: AWSRequestSigner.PathRules, payload: String) throws {
-        let target = try RequestTarget(request.urlText, host: request.headers.values(of: .host))
+        let target = try RequestURLParts(request.urlText, host: request.headers.values(of: .host))
         let fields = try Self.fields(request, target)
         signedFields = fields.map(\.name).joined(separator: ";")
         let lines = fields.map { "\($0.name):\($0.value)\n" }.joined()
@@ -32,7 +32,7 @@ struct CanonicalRequest {
     }
 
     private static func fields(
-        _ request: HTTPRequest, _ target: RequestTarget
+        _ request: HTTPRequest, _ target: RequestURLParts
     ) throws -> [(name: String, value: String)] {
         var headers = request.headers
         headers.set(.host, target.authority)
@@ -97,7 +97,7 @@ struct CanonicalRequest {
         return sorted.map { "\($0.name)=\($0.value)" }.joined(separator: "&")
     }
 
-    /// A `+` is a space, as for every parser of forms.
+    /// Percent-encodes a name or a value. A `+` in it counts as a space, as parsers of forms read it.
     private static func encodedItem(_ text: Substring) -> String {
         guard let bytes = PercentEncoding.bytes(text, plusIsSpace: true) else {
             return PercentEncoding.encode(String(text))

@@ -3,19 +3,15 @@ public import ErrandHTTP
 import ErrandHTTPFields
 import ErrandMessageSyntax
 
-/// A request or a response, as a signature sees it.
-///
-/// ```swift
-/// let message = SignableMessage(response, to: exchange.http)
-/// ```
+/// A request or a response in the form that signatures need: its components by name.
 public struct SignableMessage: Sendable {
     /// The type of a structured field, for the component parameter `sf`.
     public enum FieldType: Sendable, Hashable {
-        /// A list.
+        /// The field is a list.
         case list
-        /// A dictionary.
+        /// The field is a dictionary.
         case dictionary
-        /// An item.
+        /// The field is a single item.
         case item
     }
 
@@ -25,9 +21,9 @@ public struct SignableMessage: Sendable {
     }
 
     private let start: Start
-    /// The header fields.
+    /// The header fields of the message.
     public var headers: HTTPHeaders
-    /// The trailer fields. Empty by default.
+    /// The trailer fields of the message. Empty by default.
     public var trailers: HTTPHeaders = [:]
     /// The target in the request line, if it isn't the path and the query of the URL: an absolute URL for a proxy, a
     /// host with a port, or `*`. Defaults to nil.
@@ -71,7 +67,8 @@ public struct SignableMessage: Sendable {
         var message = self
         if component.has("req") {
             guard isResponse, let request else {
-                throw SigningError(.missingComponent, "\(component): no request belongs to the message")
+                throw SigningError(
+                    .missingComponent, "\(component): the response's request is needed, but the message has no request")
             }
             message = request
             message.fieldTypes = fieldTypes
@@ -88,15 +85,17 @@ public struct SignableMessage: Sendable {
     private func derived(_ component: SignatureComponent) throws -> String {
         guard case .request(let method, let url) = start else {
             guard component.name == "@status", case .response(let status) = start else {
-                throw SigningError(.missingComponent, "\(component): a response has only the one of its request, `req`")
+                throw SigningError(
+                    .missingComponent,
+                    "\(component): a response can only use its request's component, with the parameter `req`")
             }
             return "\(status)"
         }
-        let target = try RequestTarget(url, host: headers.values(of: .host))
+        let target = try RequestURLParts(url, host: headers.values(of: .host))
         switch component.name {
         case "@method":
             guard HTTPHeaderName(method.rawValue).isValid else {
-                throw SigningError(.invalidValue, "the method isn't a token")
+                throw SigningError(.invalidValue, "the method has a character that methods can't have")
             }
             return method.rawValue
         case "@target-uri": return "\(target.scheme)://\(target.authority)\(target.path)\(target.queryText)"
@@ -109,7 +108,7 @@ public struct SignableMessage: Sendable {
             return method.rawValue == "CONNECT" ? target.authority : target.path + target.queryText
         case "@query-param":
             return try target.parameter(component.parameters["name"]?.text ?? "", component)
-        default: throw SigningError(.missingComponent, "\(component): only a response has it")
+        default: throw SigningError(.missingComponent, "\(component): only a response has this component")
         }
     }
 
@@ -121,7 +120,7 @@ public struct SignableMessage: Sendable {
         }
         if component.has("bs") { return try Self.binary(fields) }
         guard name != .setCookie || fields.count == 1 else {
-            throw SigningError(.invalidValue, "\(component): several lines need `binary`")
+            throw SigningError(.invalidValue, "\(component): the field has several lines; cover it with `binary`")
         }
         let value = fields.map { String(ASCII.trimmed(Substring($0.value))) }.joined(separator: ", ")
         if let key = component.parameters["key"]?.text { return try Self.member(key, of: value, component) }
@@ -163,7 +162,9 @@ public struct SignableMessage: Sendable {
             case .dictionary: try StructuredField.Dictionary(parsing: value).serialized()
             case .item: try StructuredField.Item(parsing: value).serialized()
             }
-        } catch { throw SigningError(.invalidValue, "\(component): the field isn't structured as its type says") }
+        } catch {
+            throw SigningError(.invalidValue, "\(component): the field isn't a valid structured field of its type")
+        }
     }
 
     /// Fields that are defined as structured, and older fields whose usual values are (draft-ietf-httpbis-retrofit).
@@ -184,8 +185,8 @@ public struct SignableMessage: Sendable {
     /// one while the signature covers the other.
     func checkHost() throws {
         guard case .request(_, let url) = start else { return try request?.checkHost() ?? () }
-        let byField = try RequestTarget(url, host: headers.values(of: .host))
-        let byURL = try RequestTarget(url, host: [])
+        let byField = try RequestURLParts(url, host: headers.values(of: .host))
+        let byURL = try RequestURLParts(url, host: [])
         guard byField.authority == byURL.authority else {
             throw SigningError(.invalidValue, "the request's Host field and its URL name different hosts")
         }
@@ -193,12 +194,12 @@ public struct SignableMessage: Sendable {
 }
 
 /// The parts of a request's URL, as they go over the wire.
-struct RequestTarget {
+struct RequestURLParts {
     let scheme: String
     /// In lower case, without the scheme's port.
     let authority: String
     let path: String
-    /// Nil without a `?`.
+    /// `nil` if the URL has no `?`.
     let query: Substring?
 
     /// - Parameter host: The values of the `Host` field, which takes precedence over the URL.
@@ -241,7 +242,7 @@ struct RequestTarget {
     }
 
     private static func encoded(_ text: Substring) -> String {
-        FormEncoding.encode(Array(PercentEncoding.decodeLeniently(text, plusIsSpace: true).utf8))
+        SignatureComponent.encodedParameter(PercentEncoding.decodeLeniently(text, plusIsSpace: true))
     }
 }
 
@@ -254,8 +255,8 @@ extension SignableMessage: CustomStringConvertible, CustomDebugStringConvertible
         case .response(let status): "a response with status \(status)"
         }
     }
-    /// Same as `description`.
+    /// The same text as `description`, for debuggers.
     public var debugDescription: String { description }
-    /// Empty, to hide secrets.
+    /// A mirror without children, so a dump doesn't reveal secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

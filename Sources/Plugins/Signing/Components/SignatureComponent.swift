@@ -12,9 +12,9 @@ import ErrandMessageSyntax
 ///
 /// Two components are equal if they have the same parameters in any order.
 public struct SignatureComponent: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
-    /// The name in lower case. Names of derived components begin with `@`.
+    /// The component's name in lower case. Names of derived components begin with `@`.
     public let name: String
-    /// The parameters, in their order.
+    /// The component's parameters, in their order.
     public let parameters: StructuredField.Parameters
 
     init(name: String, parameters: StructuredField.Parameters = [:]) {
@@ -24,29 +24,29 @@ public struct SignatureComponent: Sendable, Hashable, ExpressibleByStringLiteral
     /// Creates a component without parameters: the name of a field, or a derived component such as `@method`.
     public init(stringLiteral name: String) { self.init(name: Self.lowercased(name)) }
 
-    /// All lines of a field.
+    /// Returns the component of a field, with all of its lines.
     public static func field(_ name: HTTPHeaderName) -> SignatureComponent { Self(name: lowercased(name.rawName)) }
 
-    /// The method.
+    /// The component `@method`: the request's method.
     public static let method: SignatureComponent = "@method"
-    /// The whole URL, without a fragment.
+    /// The component `@target-uri`: the request's whole URL, without a fragment.
     public static let targetURI: SignatureComponent = "@target-uri"
-    /// The host, with a port that isn't the scheme's.
+    /// The component `@authority`: the URL's host, with its port unless that is the scheme's default.
     public static let authority: SignatureComponent = "@authority"
-    /// The scheme.
+    /// The component `@scheme`: the scheme of the URL.
     public static let scheme: SignatureComponent = "@scheme"
-    /// The target in the form of the request line.
+    /// The component `@request-target`: the target as it's written in the request line.
     public static let requestTarget: SignatureComponent = "@request-target"
-    /// The path.
+    /// The component `@path`: the path of the URL.
     public static let path: SignatureComponent = "@path"
-    /// The query, beginning with `?`.
+    /// The component `@query`: the query of the URL, beginning with `?`.
     public static let query: SignatureComponent = "@query"
-    /// The status of a response.
+    /// The component `@status`: the status of a response.
     public static let status: SignatureComponent = "@status"
 
-    /// A parameter of the query, which must occur once. The name is decoded: `a b`, not `a%20b`.
+    /// Returns the component of a query parameter, which must occur once. The name is decoded: `a b`, not `a%20b`.
     public static func queryParameter(_ name: String) -> SignatureComponent {
-        Self(name: "@query-param", parameters: ["name": .string(FormEncoding.encode(Array(name.utf8)))])
+        Self(name: "@query-param", parameters: ["name": .string(encodedParameter(name))])
     }
 
     /// The field in the strict form of its structured type (`sf`), so intermediaries can change its spaces.
@@ -54,7 +54,7 @@ public struct SignatureComponent: Sendable, Hashable, ExpressibleByStringLiteral
     /// Each line of the field as bytes (`bs`), for fields whose lines can't be combined, and for values that aren't
     /// ASCII.
     public var binary: SignatureComponent { with("bs", .boolean(true)) }
-    /// A member of the field, which must be a dictionary (`key`).
+    /// Returns the component of one member of the field, which must be a dictionary (`key`).
     public func member(_ key: String) -> SignatureComponent { with("key", .string(key)) }
     /// The field in the trailers (`tr`).
     public var inTrailers: SignatureComponent { with("tr", .boolean(true)) }
@@ -84,16 +84,12 @@ public struct SignatureComponent: Sendable, Hashable, ExpressibleByStringLiteral
     /// Hashes the name.
     public func hash(into hasher: inout Hasher) { hasher.combine(name) }
 
+    /// The percent-encoding of forms, with `%20` for spaces (WHATWG URL, section 1.3).
+    static func encodedParameter(_ text: String) -> String {
+        PercentEncoding.encode(text) { ASCII.isAlphanumeric($0) || "*-._".utf8.contains($0) }
+    }
+
     static func lowercased(_ text: String) -> String {
         String(decoding: text.utf8.map(ASCII.lowercase), as: UTF8.self)
-    }
-}
-
-/// The percent-encoding of forms, with `%20` for spaces (WHATWG URL, section 1.3).
-enum FormEncoding {
-    static func encode(_ bytes: [UInt8]) -> String {
-        PercentEncoding.encode(String(decoding: bytes, as: UTF8.self)) { byte in
-            ASCII.isAlphanumeric(byte) || "*-._".utf8.contains(byte)
-        }
     }
 }

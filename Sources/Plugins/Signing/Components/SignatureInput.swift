@@ -4,7 +4,7 @@ public import ErrandHTTPFields
 
 /// The components that a signature covers, and its parameters: a member of `Signature-Input` (RFC 9421, section 2.3).
 public struct SignatureInput: Sendable, Hashable {
-    /// The components in their order. Each occurs once.
+    /// The components that the signature covers, in their order. Each occurs once.
     public let components: [SignatureComponent]
     /// All parameters in their order, including unknown ones, which the signature covers as well.
     public let parameters: StructuredField.Parameters
@@ -44,24 +44,24 @@ public struct SignatureInput: Sendable, Hashable {
         }
         let components = try list.items.map { item in
             guard case .string(let name) = item.value else {
-                throw SigningError(.malformedSignature, "the name of a component isn't a string")
+                throw SigningError(.malformedSignature, "a component's name isn't a string")
             }
             return SignatureComponent(name: name, parameters: item.parameters)
         }
         try self.init(components, list.parameters)
     }
 
-    /// When the signature was created.
+    /// When the signature was created (`created`). Nil if the signature doesn't state it.
     public var created: Date? { parameters["created"]?.integer.map { Date(timeIntervalSince1970: Double($0)) } }
-    /// When the signature expires.
+    /// When the signature expires (`expires`). Nil if the signature doesn't state it.
     public var expires: Date? { parameters["expires"]?.integer.map { Date(timeIntervalSince1970: Double($0)) } }
-    /// The text that makes the signature unique.
+    /// A text that is different in each signature (`nonce`). Nil if there is none.
     public var nonce: String? { parameters["nonce"]?.text }
-    /// The name of the algorithm.
+    /// The name of the algorithm (`alg`). Nil if the key determines it.
     public var algorithm: String? { parameters["alg"]?.text }
-    /// The ID of the key.
+    /// The ID of the key (`keyid`). Nil if there is none.
     public var keyID: String? { parameters["keyid"]?.text }
-    /// The name of the application that the signature is for.
+    /// The name of the application that the signature is for (`tag`). Nil if there is none.
     public var tag: String? { parameters["tag"]?.text }
 
     var list: StructuredField.InnerList {
@@ -99,8 +99,8 @@ extension SignatureComponent {
         }
         let keys = Set(parameters.all.map(\.key))
         guard isDerived else {
-            guard HTTPHeaderName(name).isValid else { throw fail("the name isn't a field's") }
-            guard !keys.contains("name") else { throw fail("\"name\" is for query parameters") }
+            guard HTTPHeaderName(name).isValid else { throw fail("the name isn't a valid field name") }
+            guard !keys.contains("name") else { throw fail("the parameter \"name\" is only for query parameters") }
             guard !keys.contains("bs") || keys.isDisjoint(with: ["sf", "key"]) else {
                 throw fail("\"bs\" excludes \"sf\" and \"key\"")
             }
@@ -108,10 +108,12 @@ extension SignatureComponent {
         }
         switch name {
         case "@query-param":
-            guard keys.contains("name"), keys.isSubset(of: ["name", "req"]) else { throw fail("it needs a name only") }
-        case "@status": guard keys.isEmpty else { throw fail("it has no parameters") }
+            guard keys.contains("name"), keys.isSubset(of: ["name", "req"]) else {
+                throw fail("it needs the parameter \"name\", and can have no other parameter except \"req\"")
+            }
+        case "@status": guard keys.isEmpty else { throw fail("it takes no parameters") }
         case "@method", "@target-uri", "@authority", "@scheme", "@request-target", "@path", "@query":
-            guard keys.isSubset(of: ["req"]) else { throw fail("it has no such parameters") }
+            guard keys.isSubset(of: ["req"]) else { throw fail("it takes no parameter except \"req\"") }
         default: throw fail("the derived component is unknown")
         }
     }

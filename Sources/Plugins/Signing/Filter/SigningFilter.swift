@@ -27,12 +27,12 @@ public struct SigningFilter: FilterGroup {
         signatures = Signatures(signers, origins: origins, untrusted: untrusted, correctsClock: correctsClock)
     }
 
-    /// A filter for the call, and one for the wire.
+    /// The two filters of the group: one for the call, and one for the wire.
     public var filters: [any Filter] {
         [SignatureOwnerFilter(signatures: signatures), WireSignatureFilter(signatures: signatures)]
     }
 
-    /// Names the schemes.
+    /// The group's line in the agent's `explain`: the schemes of its signers.
     public var explanation: String { signatures.explanation }
 }
 
@@ -41,7 +41,7 @@ private struct SignatureOwnerFilter: Filter {
     let signatures: Signatures
 
     var traits: FilterTraits { .authenticates }
-    var explanation: String { "declares the owner of a signature" }
+    var explanation: String { "marks requests with the owner of the signing key" }
 
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         try await next(signatures.isFor(exchange) ? try await signatures.declaring(exchange) : exchange)
@@ -60,11 +60,14 @@ private struct WireSignatureFilter: Filter {
         guard exchange.tags[SigningMode.self] == .on else { return try await next(exchange) }
         guard signatures.isFor(exchange) else {
             if signatures.untrusted == .sendsUnsigned { return try await next(exchange) }
-            throw SigningError(.untrustedOrigin, "the request's origin isn't trusted with a signature")
+            throw SigningError(
+                .untrustedOrigin,
+                "the request isn't signed, because its origin isn't trusted; add the origin to the filter's origins")
         }
         guard !next.following.contains(.changesRequest) else {
             throw SigningError(
-                .notLast, "a wire filter that changes requests follows; list the signing filter after it")
+                .notLast, "a later wire filter changes requests after they are signed; list the signing filter after it"
+            )
         }
         return try await signatures.send(exchange, next)
     }
@@ -75,7 +78,7 @@ private struct Signatures: Sendable {
     private let signers: [any RequestSigner]
     private let origins: TrustedOrigins?
     let untrusted: SigningFilter.UntrustedOrigin
-    private let offsets: ClockOffsets?
+    private let clocks: ServerClocks?
     private let ownerKey = CallKey<[String?]>()
 
     init(
@@ -83,7 +86,7 @@ private struct Signatures: Sendable {
         correctsClock: Bool
     ) {
         (self.signers, self.origins, self.untrusted) = (signers, origins, untrusted)
-        offsets = correctsClock ? ClockOffsets() : nil
+        clocks = correctsClock ? ServerClocks() : nil
     }
 
     var explanation: String { "signs on the wire: " + signers.map(\.explanation).joined(separator: ", ") }
@@ -132,28 +135,30 @@ private struct Signatures: Sendable {
 
     func send(_ exchange: Exchange, _ next: Next) async throws -> HTTPResponse {
         let owners = try remembered(try await owners(), exchange)
-        let origin = URLSyntax.origin(of: exchange.http.url)
+        let url = exchange.http.url
         let stagedWork = exchange.stagedWorkCount
-        let date = exchange.time.date.addingTimeInterval(offsets?.offset(for: origin) ?? 0)
+        let date = self.date(of: url, exchange.time.date)
         let response = try await next(try await signed(exchange, by: signers, at: date, owners))
         guard [400, 401, 403].contains(response.status), !response.source.isStored else { return response }
         let now = exchange.time.date
-        let offset = offsets?.learned(from: response, for: origin, signedAt: date, now: now)
+        let isLate = clocks?.learn(from: response, to: url, signedAt: date, now: now) ?? false
         let revised = try self.revised(after: response)
-        guard offset != nil || revised != nil, exchange.http.body.isReplayable else { return response }
+        guard isLate || revised != nil, exchange.http.body.isReplayable else { return response }
         let again: Exchange
         do {
-            let correction = offset ?? offsets?.offset(for: origin) ?? 0
-            again = try await signed(exchange, by: revised ?? signers, at: now.addingTimeInterval(correction), owners)
+            again = try await signed(exchange, by: revised ?? signers, at: self.date(of: url, now), owners)
         } catch  where !error.isCancellation {
             // The refusal says more than, for example, that the request lacks a field that the server wants covered.
             return response
         }
-        exchange.note("signing", offset == nil ? "signed as the server asks" : "signed by the server's clock")
+        exchange.note("signing", isLate ? "signed by the server's clock" : "signed as the server asks")
         await exchange.discard(response)
         await exchange.discardStagedWork(after: stagedWork)
         return try await next(again)
     }
+
+    /// Returns the server's date, as learned from its earlier responses, or `now` if it isn't known.
+    private func date(of url: URL, _ now: Date) -> Date { clocks?.date(of: url, now: now) ?? now }
 
     private func signed(
         _ exchange: Exchange, by signers: [any RequestSigner], at date: Date, _ owners: [String?]
@@ -206,12 +211,13 @@ extension Signatures: CustomReflectable {
 }
 
 extension SigningFilter: CustomReflectable {
-    /// Empty, because children could reveal a key.
+    /// A mirror without children, so a dump doesn't reveal a key.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension Filter where Self == SigningFilter {
-    /// Signs each request on the wire: `filters: [.signing(try HTTPMessageSigner(key: key, keyID: "app"))]`.
+    /// Creates a filter that signs each request on the wire: `filters: [.signing(try HTTPMessageSigner(key: key, keyID:
+    /// "app"))]`.
     ///
     /// - Parameters:
     ///   - signers: The signers, which sign one after the other. A later one can cover the signature of an earlier one.

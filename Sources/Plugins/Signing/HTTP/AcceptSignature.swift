@@ -9,9 +9,9 @@ import ErrandHTTPFields
 /// let filter = SignatureVerificationFilter.verifyingSignatures(by: verifier, accepting: wanted)
 /// ```
 public struct AcceptSignature: Sendable, Hashable {
-    /// A signature that a message asks for.
+    /// One signature that a message asks for.
     public struct Entry: Sendable, Hashable {
-        /// The label of the signature.
+        /// The label that the signature should have.
         public let label: String
         /// The components that the signature has to cover.
         public let components: [SignatureComponent]
@@ -33,13 +33,13 @@ public struct AcceptSignature: Sendable, Hashable {
             self.init(label: label, components: components, parameters: parameters)
         }
 
-        /// The key to sign with.
+        /// The ID of the key to sign with. Nil if the signer decides.
         public var keyID: String? { parameters["keyid"]?.text }
-        /// The nonce to use.
+        /// The nonce to use in the signature. Nil if the signer decides.
         public var nonce: String? { parameters["nonce"]?.text }
-        /// The name of the algorithm to use.
+        /// The name of the algorithm to use. Nil if the signer decides.
         public var algorithm: String? { parameters["alg"]?.text }
-        /// The tag to use.
+        /// The tag to use in the signature. Nil if the signer decides.
         public var tag: String? { parameters["tag"]?.text }
         var wantsExpiry: Bool { parameters["expires"]?.boolean == true }
         var wantsAlgorithm: Bool { parameters["alg"] != nil }
@@ -47,10 +47,10 @@ public struct AcceptSignature: Sendable, Hashable {
 
     /// The signatures, in the order of the field.
     public let entries: [Entry]
-    /// The value of the field.
+    /// The text of the field.
     public let fieldValue: String
 
-    /// More signatures are an attack.
+    /// A field that asks for more signatures is rejected, because each costs time.
     private static let maximumEntries = 16
 
     /// Creates a field. Throws ``SigningError`` if a component, a label or a parameter can't be written.
@@ -67,7 +67,7 @@ public struct AcceptSignature: Sendable, Hashable {
         }
     }
 
-    /// Parses a field. Throws ``SigningError``.
+    /// Parses a field. Throws ``SigningError`` if it's malformed.
     public init(parsing text: String) throws {
         guard let fields = try? StructuredField.Dictionary(parsing: text), fields.entries.count <= Self.maximumEntries
         else { throw SigningError(.malformedSignature, "the Accept-Signature field is malformed") }
@@ -78,7 +78,7 @@ public struct AcceptSignature: Sendable, Hashable {
             }
             let components = try list.items.map { item in
                 guard case .string(let name) = item.value else {
-                    throw SigningError(.malformedSignature, "the name of a component isn't a string")
+                    throw SigningError(.malformedSignature, "a component's name isn't a string")
                 }
                 let component = SignatureComponent(name: name, parameters: item.parameters)
                 try component.validate()

@@ -29,9 +29,9 @@ public struct HTTPMessageSigner: RequestSigner {
     private let key: any KeySigner
     /// The ID by which the server finds the key.
     public let keyID: String?
-    /// The algorithm. Defaults to the key's preferred one.
+    /// The algorithm to sign with. Defaults to the key's preferred one.
     public var algorithm: KeyAlgorithm
-    /// The name of the signature in its fields. Defaults to `sig`.
+    /// The label of the signature in its fields. Defaults to `sig`.
     public var label = "sig"
     /// The components that the signature covers. A request that lacks one of them isn't sent. Defaults to the method
     /// and the URL.
@@ -42,34 +42,35 @@ public struct HTTPMessageSigner: RequestSigner {
     public var digests: [ContentDigest.Algorithm] = [.sha256]
     /// What happens to a body that isn't in memory. Defaults to ``StreamedBody/fails``.
     public var streamedBody = StreamedBody.fails
-    /// The time from `created` to `expires`, in whole seconds. Defaults to nil, which sends no `expires`.
+    /// How long a signature is valid: the time from `created` to `expires`, in whole seconds. Defaults to nil, which
+    /// sends no `expires`.
     public var lifetime: Duration?
     /// Whether each signature has a `nonce`. Defaults to true.
     public var usesNonce = true
     /// Whether the signature names its algorithm. Defaults to false: the server knows it by the key.
     public var namesAlgorithm = false
-    /// The `tag` of the application. Defaults to nil.
+    /// The `tag` of the application that the signature is for. Defaults to nil, which sends no `tag`.
     public var tag: String?
-    /// The types of structured fields, for components with `sf`.
+    /// The types of structured fields that the specifications don't define, for components with `sf`. Empty by default.
     public var fieldTypes: [HTTPHeaderName: SignableMessage.FieldType] = [:]
     private var wanted: AcceptSignature.Entry?
 
-    /// Creates a signer. Throws ``SigningError`` if the key has no algorithm.
+    /// Creates a signer with a key. Throws ``SigningError`` if the key doesn't support any algorithm.
     public init(key: any KeySigner, keyID: String?) throws {
         guard let algorithm = key.algorithms.first else {
-            throw SigningError(.algorithmMismatch, "the key can't be used with any algorithm")
+            throw SigningError(.algorithmMismatch, "the key doesn't support any algorithm")
         }
         (self.key, self.keyID, self.algorithm) = (key, keyID, algorithm)
     }
 
-    /// The scheme and the algorithm.
+    /// The signer's text in `explain`: the scheme and the algorithm.
     public var explanation: String { "HTTP message signature with \(algorithm)" }
-    /// The digest of the body.
+    /// The fields that logs may show: the digest of the body.
     public var plainFields: Set<HTTPHeaderName> { [.contentDigest] }
-    /// The ID of the key.
+    /// Returns the ID of the key, which tells users apart.
     public func owner() -> String? { keyID }
 
-    /// Adds the digest and the signature.
+    /// Adds the digest of the body and the signature to a request.
     public func sign(_ request: inout HTTPRequest, at date: Date) async throws {
         try await addDigest(to: &request)
         var message = SignableMessage(request)
@@ -196,8 +197,8 @@ public struct HTTPMessageSigner: RequestSigner {
 extension HTTPMessageSigner: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The scheme and the algorithm, without the key.
     public var description: String { explanation }
-    /// Same as `description`.
+    /// The same text as `description`, for debuggers.
     public var debugDescription: String { description }
-    /// Empty, to hide the key.
+    /// A mirror without children, so a dump doesn't reveal secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

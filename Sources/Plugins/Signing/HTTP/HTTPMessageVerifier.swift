@@ -3,9 +3,9 @@ import ErrandHTTP
 import ErrandHTTPFields
 import ErrandKeys
 
-/// A signature that was verified.
+/// A signature that was verified, with the parts of the message that it covers.
 public struct VerifiedSignature: Sendable, Hashable {
-    /// The label of the signature.
+    /// The label of the signature in its fields.
     public let label: String
     /// The components that the signature covers. Don't trust other parts of the message.
     public let input: SignatureInput
@@ -23,12 +23,12 @@ public struct HTTPMessageVerifier: Sendable {
     private let keys: any VerificationKeySource
     private let requirements: SignatureRequirements
 
-    /// Creates a verifier with keys and requirements.
+    /// Creates a verifier from a source of keys and the requirements that signatures must meet.
     public init(keys: any VerificationKeySource, requirements: SignatureRequirements) {
         (self.keys, self.requirements) = (keys, requirements)
     }
 
-    /// Creates a verifier with a fixed set of keys.
+    /// Creates a verifier from a fixed set of keys and the requirements that signatures must meet.
     public init(keys: KnownKeys, requirements: SignatureRequirements) {
         (self.keys, self.requirements) = (keys, requirements)
     }
@@ -156,7 +156,7 @@ public struct HTTPMessageVerifier: Sendable {
                 end = created.addingTimeInterval(age.bounded.seconds)
             }
         } else if requirements.maximumAge != nil {
-            throw SigningError(.outdated, "the signature doesn't say when it was created")
+            throw SigningError(.outdated, "the signature has no \"created\" parameter, so its age is unknown")
         }
         if let expires = input.expires {
             guard date.timeIntervalSince(expires) <= tolerance else {
@@ -175,7 +175,8 @@ public struct HTTPMessageVerifier: Sendable {
             return known
         }
         guard let algorithm = key.algorithm ?? named ?? key.verifier.algorithms.only else {
-            throw SigningError(.algorithmMismatch, "the key has several algorithms, and the signature names none")
+            throw SigningError(
+                .algorithmMismatch, "the key supports several algorithms, and the signature doesn't name one")
         }
         guard named == nil || named == algorithm, key.verifier.algorithms.contains(algorithm) else {
             throw SigningError(.algorithmMismatch, "the signature's algorithm isn't the key's")

@@ -71,14 +71,22 @@ final class StreamSession: Sendable {
     }
 
     func count(bytes: Int) {
-        let received = state.add(bytes: bytes)
-        activity.report(.progress(TransferProgress(received: received)))
+        let progress = state.add(bytes: bytes)
+        activity.report(.progress(progress))
     }
 
     /// Throws if the stream's user is known to have changed.
     func checkUser() throws { try pin.check() }
 
     func countElement() { state.addElement() }
+
+    /// Shows an event to accessories that want messages.
+    func report(_ event: ServerSentEvent) {
+        activity.report(message: { limit in
+            StreamMessage(
+                .received, isText: true, Data(event.data.utf8.prefix(limit)), length: event.data.utf8.count)
+        })
+    }
 
     /// Whether the activity was cancelled, and not only its reader.
     var isCancelled: Bool { state.isCancelled }
@@ -97,6 +105,8 @@ final class StreamSession: Sendable {
 private struct StreamEnd: Accessory {
     let state: StreamState
 
+    func observesNotes(of kind: ActivityKind) -> Bool { false }
+
     func activity(_ activity: Activity, did event: ActivityEvent) {
         if case .willStop(.cancelled) = event { state.cancelled() }
     }
@@ -111,6 +121,8 @@ private final class StreamState: Sendable {
         var cancelWork: (@Sendable () -> Void)?
         var body: HTTPBody?
         var bytes: Int64 = 0
+        /// The bytes at the end of the current body, if its length is known.
+        var total: Int64?
         var connections = 0
     }
 
@@ -131,10 +143,11 @@ private final class StreamState: Sendable {
 
     func addElement() { elements.add(1, ordering: .relaxed) }
 
-    func add(bytes: Int) -> Int64 {
+    func add(bytes: Int) -> TransferProgress {
         state.withLock { state in
             state.bytes += Int64(bytes)
-            return state.bytes
+            if let total = state.total, state.bytes > total { state.total = nil }
+            return TransferProgress(received: state.bytes, totalToReceive: state.total)
         }
     }
 
@@ -150,6 +163,7 @@ private final class StreamState: Sendable {
     func read(_ body: HTTPBody) throws {
         let isOver = state.withLock { state in
             state.body = body
+            state.total = body.length.map { state.bytes + $0 }
             state.connections += 1
             return state.isCancelled || state.isOver
         }

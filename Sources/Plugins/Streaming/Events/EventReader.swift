@@ -1,4 +1,5 @@
 import Errand
+import ErrandBackoff
 import ErrandEssentials
 import Synchronization
 
@@ -34,14 +35,15 @@ import Synchronization
     func ready() throws -> ServerSentEvent? {
         do {
             guard let session, !session.isCancelled, let event = try parser.next() else { return nil }
-            received(in: session)
+            received(event, in: session)
             return event
         } catch { throw ended(by: error) }
     }
 
-    private func received(in session: StreamSession) {
+    private func received(_ event: ServerSentEvent, in session: StreamSession) {
         silent = 0
         session.countElement()
+        session.report(event)
         status.keep(lastEventID: parser.lastEventID)
     }
 
@@ -54,7 +56,7 @@ import Synchronization
                 if let session {
                     if session.isCancelled { throw CancellationError() }
                     if let event = try parser.next() {
-                        received(in: session)
+                        received(event, in: session)
                         return event
                     }
                     status.keep(lastEventID: parser.lastEventID)
@@ -175,7 +177,8 @@ import Synchronization
             return false
         }
         if !seen.isReplayable {
-            throw error ?? ErrandError(.bodyNotReplayable, "reconnecting needs the body again")
+            throw error
+                ?? ErrandError(.bodyNotReplayable, "can't reconnect, because the request's body can be read only once")
         }
         if isAsked {
             if Task.isCancelled { throw CancellationError() }

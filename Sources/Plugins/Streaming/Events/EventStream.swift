@@ -1,4 +1,5 @@
 public import Errand
+public import ErrandBackoff
 public import ErrandEssentials
 import Synchronization
 
@@ -16,9 +17,9 @@ import Synchronization
 /// The stream is an activity of the kind ``Errand/ActivityKind/stream``. Each of its connections is a request with its
 /// own accessories.
 public final class EventStream: AsyncSequence, Sendable {
-    /// An event of the stream.
+    /// The element of the sequence: an event from the server.
     public typealias Element = ServerSentEvent
-    /// ``StreamingError``, or ``Errand/ErrandError`` if the transfer fails.
+    /// Reading throws ``StreamingError``, or ``Errand/ErrandError`` if the transfer fails.
     public typealias Failure = any Error
 
     private let status: EventStreamStatus
@@ -30,7 +31,7 @@ public final class EventStream: AsyncSequence, Sendable {
         status = EventStreamStatus(options.lastEventID)
     }
 
-    /// The current state.
+    /// The state of the connection now, for display.
     public var state: EventStreamState { status.state }
 
     /// The current state, then each new state until ``EventStreamState/closed(_:)``. A slow reader gets the latest 100.
@@ -46,13 +47,14 @@ public final class EventStream: AsyncSequence, Sendable {
     /// Ends the stream. Its reader gets a cancellation error.
     public func cancel() { status.cancel() }
 
-    /// Ends the connection, or the wait for the next one, and reconnects immediately. Requires reconnection to be on.
+    /// Ends the connection, or the wait for the next one, and reconnects immediately. If reconnection
+    /// is off, the stream ends instead.
     public func reconnect() { status.reconnect() }
 
-    /// Starts reading.
+    /// Creates an iterator over the events. A stream can have only one reader.
     public func makeAsyncIterator() -> Iterator { Iterator(EventReader(options, status, begin)) }
 
-    /// Reads events on the caller's actor.
+    /// Reads the events on the caller's actor.
     public struct Iterator: AsyncIteratorProtocol {
         @usableFromInline let reader: EventReader
 
@@ -70,7 +72,7 @@ public final class EventStream: AsyncSequence, Sendable {
 
 /// The state of an event stream. More cases may be added, so write a `default`.
 public enum EventStreamState: Sendable {
-    /// You haven't started reading yet.
+    /// The stream isn't connected yet, because you haven't started reading.
     case idle
     /// The stream is connecting. `attempt` counts all its attempts, from 1.
     case connecting(attempt: Int)
@@ -79,7 +81,7 @@ public enum EventStreamState: Sendable {
     /// The stream reconnects at this instant of the agent's clock. `after` is the error that ended the last connection,
     /// or `nil` if the server closed it.
     case waiting(until: ContinuousClock.Instant, after: (any Error)?)
-    /// The stream has ended, with the error that its reader received, if any.
+    /// The stream has ended. Contains the error that its reader received, or `nil` if it ended normally.
     case closed((any Error)?)
 }
 
@@ -111,7 +113,7 @@ public struct ServerSentEvent: Sendable, Hashable {
     /// The ID of this event, or of the last preceding event that had one. Empty if no event had an ID.
     public var id: String
 
-    /// Creates an event.
+    /// Creates an event, for example for a test.
     public init(name: String = "message", data: String, id: String = "") {
         (self.name, self.data, self.id) = (name, data, id)
     }
@@ -124,13 +126,13 @@ public struct ServerSentEvent: Sendable, Hashable {
     }
 }
 
-/// Options for an event stream.
+/// The options of an event stream: whether it reconnects, and its limits.
 ///
 /// ```swift
 /// var eventOptions: EventOptions { .reconnecting }
 /// ```
 public struct EventOptions: Sendable {
-    /// Whether and when to reconnect. Defaults to `.off`.
+    /// Whether and when to reconnect after a connection ends. Defaults to `.off`.
     public var reconnection: ReconnectionPolicy
     /// The `Last-Event-ID` of the first connection, to continue after an earlier stream. Defaults to an empty string.
     public var lastEventID: String
@@ -143,7 +145,7 @@ public struct EventOptions: Sendable {
     /// Called with each comment, on the reader's thread. Defaults to `nil`: ignores comments, like the standard.
     public var onComment: (@Sendable (String) -> Void)?
 
-    /// Creates options with the defaults of the properties.
+    /// Creates options. Every argument has the default of its property.
     public init(
         reconnection: ReconnectionPolicy = .off, lastEventID: String = "", timeout: Duration? = nil,
         maximumEventBytes: Int = ElementLimit.standard, onComment: (@Sendable (String) -> Void)? = nil
@@ -152,7 +154,7 @@ public struct EventOptions: Sendable {
         (self.maximumEventBytes, self.onComment) = (maximumEventBytes, onComment)
     }
 
-    /// Reconnects like a browser.
+    /// Options with which a stream reconnects, as browsers do.
     public static let reconnecting = EventOptions(reconnection: .standard)
 }
 
@@ -169,12 +171,12 @@ public struct EventOptions: Sendable {
 ///
 /// The request can use any method and have a body. With the default options, it's sent only once.
 public protocol EventRequest: Request where Output == HTTPBody {
-    /// The stream's options. By default, the request is sent once.
+    /// The options of the stream. By default, the request is sent once, without reconnecting.
     var eventOptions: EventOptions { get }
 }
 
 extension EventRequest {
-    /// Options that send the request once.
+    /// The default implementation returns options that send the request once.
     public var eventOptions: EventOptions { EventOptions() }
 }
 

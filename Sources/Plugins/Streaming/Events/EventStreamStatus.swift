@@ -1,4 +1,5 @@
 import Errand
+import ErrandStates
 import Synchronization
 
 final class EventStreamStatus: Sendable {

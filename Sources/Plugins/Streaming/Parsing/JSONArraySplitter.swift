@@ -33,7 +33,9 @@ final class JSONArraySplitter: ElementSplitter {
                 window.consume(1)
                 state = .end
             case .afterElement:
-                guard byte == UInt8(ascii: ",") else { throw error(.malformedJSON, "expected a comma or ]") }
+                guard byte == UInt8(ascii: ",") else {
+                    throw error(.malformedJSON, "expected a comma or ] after an element")
+                }
                 window.consume(1)
                 state = .afterComma
             case .afterBracket, .afterComma:
@@ -63,7 +65,11 @@ final class JSONArraySplitter: ElementSplitter {
 
     private func needMore() throws -> Found? {
         if isFinished, state != .end {
-            throw error(.truncated, state == .start ? "expected an array, got an empty body" : "the array isn't closed")
+            throw error(
+                .truncated,
+                state == .start
+                    ? "expected an array, got an empty body"
+                    : "expected ] at the end of the array, got the end of the body")
         }
         return nil
     }

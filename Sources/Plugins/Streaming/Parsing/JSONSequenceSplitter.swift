@@ -86,7 +86,7 @@ final class JSONSequenceSplitter: ElementSplitter {
     }
 
     private func cut(_ size: Int) -> StreamingError {
-        let error = error(.decodingFailed, "the JSON text is cut short")
+        let error = error(.decodingFailed, "the last JSON text isn't complete")
         window.consume(size)
         (state, scanned) = (.start, 0)
         return error

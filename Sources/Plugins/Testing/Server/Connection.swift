@@ -1,5 +1,6 @@
 import Errand
 import ErrandEssentials
+import ErrandPlatform
 import ErrandSupport
 import Synchronization
 
@@ -208,7 +209,7 @@ extension Connection {
                 if keeps, size > limit - request.bodyLength { throw Self.tooLarge }
                 try readBytes(size, keeps: keeps, into: &request, watch)
                 guard try readLine(limit: 2).isEmpty else {
-                    throw RequestFault(400, "a chunk is longer than its announced size")
+                    throw RequestFault(400, "a chunk isn't followed by CR and LF, so its size is wrong")
                 }
             }
             try readTrailers(&request)
@@ -237,7 +238,7 @@ extension Connection {
     private func meetExpectation(_ head: RequestHead) throws {
         guard let expectation = head.headers[.expect] else { return }
         guard expectation.lowercased() == "100-continue" else {
-            throw RequestFault(417, "the request has an unknown expectation")
+            throw RequestFault(417, "expected Expect: 100-continue, got another expectation")
         }
         guard core.configuration.sendsContinue, input.isEmpty, head.version == "1.1" else { return }
         budget = .max
@@ -281,7 +282,7 @@ extension Connection {
             if line.isEmpty { break }
             lines += line + [0x0D, 0x0A]
             if lines.count > core.configuration.maximumHeadBytes {
-                throw RequestFault(431, "the trailers are too long")
+                throw RequestFault(431, "the trailers are longer than this server accepts")
             }
         }
         var rest = lines[...]

@@ -64,11 +64,11 @@ struct InputBuffer {
     /// Without its end. `nil` if the line is incomplete.
     mutating func takeLine(limit: Int) throws -> [UInt8]? {
         guard let feed = bytes[start..<end].firstIndex(of: 0x0A) else {
-            if count > limit { throw RequestFault(400, "a line in the body's framing is too long") }
+            if count > limit { throw RequestFault(400, "a line between the body's chunks is too long") }
             return nil
         }
         guard feed > start, bytes[feed - 1] == 0x0D, feed - 1 - start <= limit else {
-            throw RequestFault(400, "the body isn't framed as chunks")
+            throw RequestFault(400, "expected a chunk's line that ends with CR and LF")
         }
         defer { start = feed + 1 }
         return Array(bytes[start..<(feed - 1)])

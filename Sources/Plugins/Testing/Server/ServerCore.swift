@@ -1,3 +1,4 @@
+import ErrandPlatform
 import ErrandSupport
 import Synchronization
 
@@ -27,7 +28,7 @@ final class ServerCore: Sendable {
         guard let bell = Bell() else {
             close(listener)
             if let reserved { close(reserved) }
-            throw TestServerError(reason: "no file descriptors are left")
+            throw TestServerError(reason: "the process has too many open files")
         }
         self.bell = bell
         state.update { $0.running = 1 }
@@ -42,7 +43,7 @@ final class ServerCore: Sendable {
         if !isStarted {
             close(listener)
             state.update { ($0.running, $0.isStopped) = (0, true) }
-            throw TestServerError(reason: "no more threads can be created")
+            throw TestServerError(reason: "the system can't create another thread")
         }
     }
 

@@ -13,9 +13,9 @@ import Synchronization
 ///
 /// Delays pass on the agent's `TimeSource`, and the request's timeout cuts them off.
 public struct StubResponse: ScriptedResponse {
-    /// The status code.
+    /// The response's status code.
     public var status: Int
-    /// All header fields; the transport doesn't add any.
+    /// All header fields of the response; the transport doesn't add any.
     public var headers: HTTPHeaders
     var body: Body
     var delay = Duration.zero
@@ -30,7 +30,7 @@ public struct StubResponse: ScriptedResponse {
         case socket(@Sendable (StubSocket) async throws -> Void)
     }
 
-    /// Creates a response from a status, headers and bytes.
+    /// Creates a response, by default a 200 without headers and body.
     public init(status: Int = 200, headers: HTTPHeaders = [:], body: Data = Data()) {
         self.init(status, headers, .data(HTTPBody(body)))
     }
@@ -45,23 +45,24 @@ public struct StubResponse: ScriptedResponse {
 }
 
 extension StubResponse {
-    /// Returns a redirect. `location` may be relative.
+    /// Returns a redirect to a URL, which may be relative.
     public static func redirect(to location: String, status: Int = 302) -> StubResponse {
         StubResponse(status: status, headers: [.location: location])
     }
 
-    /// Throws an error of any type instead of responding.
+    /// Returns a response that throws an error of any type instead of responding.
     public static func failure(_ error: any Error) -> StubResponse { StubResponse(0, [:], .failure(error)) }
 
-    /// Streams one chunk for each pull, with a pause before each but the first, then ends, with `failure` if you pass
-    /// it.
+    /// Returns a response that streams one chunk for each pull, with a pause before each but the first, then ends, with
+    /// `failure` if you pass it.
     public static func chunks(
         _ chunks: [Data], every interval: Duration = .zero, failure: (any Error)? = nil
     ) -> StubResponse {
         StubResponse(200, [:], .chunks(chunks, interval: interval, failure: failure))
     }
 
-    /// Streams the chunks of `next`, until it returns `nil`. `onCancel` runs if the reader cancels.
+    /// Returns a response that streams the chunks of `next`, until it returns `nil`. `onCancel` runs if the reader
+    /// cancels.
     public static func stream(
         length: Int64? = nil, onCancel: @escaping @Sendable () -> Void = {},
         next: @escaping @Sendable () async throws -> Data?
@@ -71,21 +72,23 @@ extension StubResponse {
 }
 
 extension StubResponse {
-    /// Adds a header field, but replaces an existing `Content-Type`.
+    /// Returns a copy with one more header field. A `Content-Type` replaces an existing one.
     public func header(_ name: HTTPHeaderName, _ value: String) -> StubResponse {
         modified { if name == .contentType { $0.headers.set(name, value) } else { $0.headers.add(name, value) } }
     }
 
-    /// Sets the status code.
+    /// Returns a copy with another status code.
     public func status(_ status: Int) -> StubResponse { modified { $0.status = status } }
 
-    /// Delays the head, on the agent's clock. Throws `timedOut` if that exceeds the request's timeout.
+    /// Returns a copy whose head arrives after a delay on the agent's clock. Throws `timedOut` if that exceeds the
+    /// request's timeout.
     public func delayed(by delay: Duration) -> StubResponse { modified { $0.delay = delay } }
 
-    /// Delays the head until the test opens a gate. Throws `timedOut` if that exceeds the request's timeout.
+    /// Returns a copy whose head waits until the test opens a gate. Throws `timedOut` if that exceeds the request's
+    /// timeout.
     public func waiting(for gate: Gate) -> StubResponse { modified { $0.gate = gate } }
 
-    /// Reports events before the head, such as progress, a 1xx response or timings.
+    /// Returns a copy that reports events before the head, such as progress, a 1xx response or timings.
     public func reporting(_ events: TransportEvent...) -> StubResponse { modified { $0.events += events } }
 
     private func modified(_ change: (inout StubResponse) -> Void) -> StubResponse {
@@ -148,7 +151,9 @@ final class StubReply: Sendable {
     private static func wait(for duration: Duration, _ options: TransportOptions) async throws {
         let limit = min(duration, options.timeout)
         try await options.time.sleep(until: options.time.instant(after: limit))
-        if duration > limit { throw ErrandError(.timedOut, "the server was inactive for \(duration: options.timeout)") }
+        if duration > limit {
+            throw ErrandError(.timedOut, "the server sent or received no bytes for \(duration: options.timeout)")
+        }
     }
 }
 

@@ -1,3 +1,4 @@
+import ErrandPlatform
 import ErrandSupport
 
 /// A latch between a test and the code under test: tasks wait until the test opens it, and the test can wait for them
@@ -21,7 +22,7 @@ public final class Gate: Sendable {
 
     private let state: Watched<State>
 
-    /// Creates a gate. `isOpen` defaults to `false`.
+    /// Creates a gate, which is closed by default.
     public init(isOpen: Bool = false) { state = Watched(State(isOpen: isOpen)) }
 
     /// Opens the gate. Waiting tasks continue, and later arrivals pass.
@@ -33,10 +34,10 @@ public final class Gate: Sendable {
         }
     }
 
-    /// Whether the gate is open.
+    /// Whether the gate is open, so tasks pass without waiting.
     public var isOpen: Bool { state.read { $0.isOpen } }
 
-    /// The number of arrivals so far, including tasks that have passed.
+    /// How many tasks have arrived so far, including tasks that have passed.
     public var arrivals: Int { state.read { $0.arrivals } }
 
     /// Waits until the gate opens. Throws ``WaitTimeout`` after `limit`, and `CancellationError` if the task is

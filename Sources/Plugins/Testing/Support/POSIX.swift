@@ -1,3 +1,4 @@
+import ErrandPlatform
 import ErrandSupport
 
 // Pointers refer to local variables, or to spans or arrays for the duration of the call. The system reads and writes at

@@ -1,7 +1,7 @@
 public import Errand
 import ErrandEssentials
 
-/// Sends requests to the selected environment. Create it with `.environment`.
+/// Sends requests to the environment that is selected, such as development or release. Create it with `.environment`.
 ///
 /// A relative path is appended to `base/version`; a path with a leading slash starts at the origin. Absolute URLs, and
 /// requests that choose their own base, don't change. If such a URL has the environment's origin, the request gets the
@@ -16,7 +16,7 @@ public struct EnvironmentFilter: Filter {
     private let environments: ServiceEnvironments
     private let rule: Rule
 
-    /// Creates the filter.
+    /// Creates a filter for the environments of a service.
     ///
     /// - Parameters:
     ///   - environments: the environments, one of them selected.
@@ -25,16 +25,16 @@ public struct EnvironmentFilter: Filter {
         (self.environments, self.rule) = (environments, rule)
     }
 
-    /// Returns `base/version`, or `base` without a version.
+    /// The default rule, which returns `base/version`, or `base` without a version.
     public static let versioned: Rule = { settings in
         guard let version = settings.version else { return settings.baseURL }
         let base = URLText.normalized(prefix: settings.baseURL)
         return version.hasPrefix("/") ? base + version : base + "/" + version
     }
 
-    /// Changes the request.
+    /// The filter's only trait is ``FilterTraits/changesRequest``.
     public var traits: FilterTraits { .changesRequest }
-    /// The name of the selected environment, as in `environment release`.
+    /// The filter's line in the agent's `explain`, such as `environment release`.
     public var explanation: String { "\(Self.name) \(environments.selected)" }
 
     /// Returns the request with the selected environment's base.
@@ -73,7 +73,7 @@ public struct EnvironmentFilter: Filter {
         let text = url.absoluteString
         guard let placeholder = Placeholder.all.first(where: { text.hasPrefix($0.origin) }) else { return nil }
         guard let base = try placeholder == .base ? rule(settings) : settings.cdnURL else {
-            throw URLFilterError(.missingEnvironment, filter: Self.name, "the environment has no CDN URL")
+            throw URLFilterError(.missingEnvironment, filter: Self.name, "the current environment has no CDN URL")
         }
         let isRelative = text.hasPrefix(placeholder.directory)
         let rest = text.dropFirst((isRelative ? placeholder.directory : placeholder.origin).count)
@@ -114,7 +114,8 @@ extension URLText {
 }
 
 extension Filter where Self == EnvironmentFilter {
-    /// Sends requests to the selected environment. Set the agent's `baseURL` to ``ServiceEnvironments/baseURL``.
+    /// Creates a filter that sends requests to the selected environment. Set the agent's `baseURL` to
+    /// ``ServiceEnvironments/baseURL``.
     public static func environment(
         _ environments: ServiceEnvironments, rule: @escaping EnvironmentFilter.Rule = EnvironmentFilter.versioned
     ) -> EnvironmentFilter { EnvironmentFilter(environments, rule: rule) }

@@ -19,27 +19,28 @@ import ErrandEssentials
 public struct BodyFilter: Filter, CustomStringConvertible, CustomReflectable {
     /// The body to create for a POST, PUT or PATCH without one.
     public enum EmptyBody: Sendable, Hashable {
-        /// A form. This is the default.
+        /// A form, `application/x-www-form-urlencoded`. This is the default.
         case form
-        /// A JSON object.
+        /// A JSON object, `application/json`.
         case json
-        /// No body.
+        /// No body, so nothing is added to such requests.
         case nothing
     }
 
-    /// The filter's name, for errors and exemptions.
+    /// The filter's name in errors and exemptions.
     public let name: String
     private let rule: MergeRule
     private let empty: EmptyBody
     private let encoding: ParameterEncoding
     private let toAnyOrigin: Bool
-    /// ``FilterTraits/signs`` for a signature, ``FilterTraits/changesRequest`` for other parameters.
+    /// The filter has the trait ``FilterTraits/signs`` for a signature, or ``FilterTraits/changesRequest`` for other
+    /// parameters.
     public let traits: FilterTraits
-    /// The filter's name, as in `body filter "sign"`.
+    /// The filter's line in the agent's `explain`, such as `body filter "sign"`.
     public var explanation: String { "body filter \"\(name)\"" }
     private let parameters: @Sendable (Exchange) async throws -> Parameters
 
-    /// Adds parameters that a closure computes once per request.
+    /// Creates a filter that adds parameters, which a closure computes once per request.
     public init(
         merge rule: MergeRule = .replace, empty: EmptyBody = .form,
         encoding: ParameterEncoding = ParameterEncoding(), toAnyOrigin: Bool = false, name: String = "body",
@@ -56,7 +57,7 @@ public struct BodyFilter: Filter, CustomStringConvertible, CustomReflectable {
         (self.toAnyOrigin, self.traits, self.parameters) = (toAnyOrigin, traits, parameters)
     }
 
-    /// Adds a signature and its timestamp as parameters.
+    /// Creates a filter that adds a signature and its timestamp as parameters.
     public init(signedBy signer: Signer, empty: EmptyBody = .form, name: String = "sign") {
         self.init(.replace, empty, ParameterEncoding(sortsNames: false), false, name, .signs) {
             let added = try await signer.sign(URLText($0.http.url), $0, filter: name)
@@ -88,7 +89,7 @@ public struct BodyFilter: Filter, CustomStringConvertible, CustomReflectable {
         }
         guard let body = try BodyParameters(http, filter: name) else {
             if BodyParameters.isForeign(http) {
-                exchange.note(name, "nothing is added, because the request sets its own content coding")
+                exchange.note(name, "no parameters were added, because the request's body has a content coding")
             }
             return nil
         }
@@ -100,14 +101,14 @@ public struct BodyFilter: Filter, CustomStringConvertible, CustomReflectable {
         return http
     }
 
-    /// The filter's name.
+    /// The filter's name, without the parameters.
     public var description: String { name }
-    /// Empty, because parameters may be secret.
+    /// A mirror without children, so a dump doesn't reveal parameters.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension Filter where Self == BodyFilter {
-    /// Adds fixed parameters.
+    /// Creates a filter that adds fixed parameters to forms and JSON objects.
     public static func body(
         _ parameters: Parameters, merge rule: MergeRule = .replace, empty: BodyFilter.EmptyBody = .form,
         encoding: ParameterEncoding = ParameterEncoding(), toAnyOrigin: Bool = false, name: String = "body"
@@ -117,7 +118,7 @@ extension Filter where Self == BodyFilter {
         }
     }
 
-    /// Adds parameters that a closure computes for each request.
+    /// Creates a filter that adds parameters to forms and JSON objects, which a closure computes for each request.
     public static func body(
         merge rule: MergeRule = .replace, empty: BodyFilter.EmptyBody = .form,
         encoding: ParameterEncoding = ParameterEncoding(), toAnyOrigin: Bool = false, name: String = "body",
@@ -126,7 +127,7 @@ extension Filter where Self == BodyFilter {
         BodyFilter(merge: rule, empty: empty, encoding: encoding, toAnyOrigin: toAnyOrigin, name: name, parameters)
     }
 
-    /// Adds a signature and its timestamp as parameters.
+    /// Creates a filter that adds a signature and its timestamp to forms and JSON objects.
     public static func body(
         signedBy signer: Signer, empty: BodyFilter.EmptyBody = .form, name: String = "sign"
     ) -> BodyFilter { BodyFilter(signedBy: signer, empty: empty, name: name) }

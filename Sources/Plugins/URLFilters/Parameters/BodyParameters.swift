@@ -18,7 +18,8 @@ enum BodyParameters {
         guard isForm || isJSON, !Self.isForeign(http) else { return nil }
         let plain = http.body.uncoded ?? http.body
         guard let data = try plain.data ?? Self.encoded(plain) else {
-            throw URLFilterError(.invalidBody, filter: filter, "a form or JSON that isn't in memory can't be changed")
+            throw URLFilterError(
+                .invalidBody, filter: filter, "a form or JSON body can be changed only if it's in memory")
         }
         if isForm {
             guard let text = String(validating: data, as: UTF8.self) else {

@@ -13,15 +13,15 @@ import ErrandEssentials
 /// a message that includes them, such as ``SigningInput/wholeRequest()``. Sign last, because the signature doesn't
 /// cover anything that later filters add. Cache keys never contain a signature from the URL.
 public struct Signer: Sendable, CustomStringConvertible, CustomReflectable {
-    /// The name of the parameter or header for the signature.
+    /// The name of the parameter or header that contains the signature.
     public var signature: String
-    /// The name of the parameter or header for the time in seconds since 1970, or `nil` to omit it.
+    /// The name of the parameter or header that contains the time in seconds since 1970, or `nil` to omit it.
     public var timestamp: String?
-    /// The signature's algorithm.
+    /// The algorithm that computes the signature.
     public var algorithm: SigningAlgorithm
-    /// The signature's text encoding.
+    /// How the signature's bytes are written as text.
     public var encoding: SignatureEncoding
-    /// Returns the text to sign.
+    /// Returns the text to sign, from the request.
     public var message: @Sendable (SigningInput) throws -> String
     private let key: SigningKey
 
@@ -74,66 +74,68 @@ public struct Signer: Sendable, CustomStringConvertible, CustomReflectable {
         "\(Int64(exactly: date.timeIntervalSince1970.rounded(.down)) ?? 0)"
     }
 
-    /// The algorithm and the parameter name, without the key.
+    /// The algorithm and the name of the signature's parameter, without the key.
     public var description: String { "\(algorithm) in \(signature)" }
-    /// Empty, because the signer contains a key.
+    /// A mirror without children, so a dump doesn't reveal the key.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// The source of a signer's key. The signer reads it for each request.
+/// Where a signer gets its key, which it reads for each request.
 public struct SigningKey: Sendable, ExpressibleByStringLiteral, CustomStringConvertible, CustomReflectable {
     let secret: @Sendable (_ exchange: Exchange, _ filter: String) async throws -> SecretKey
 
-    /// Always uses the same key.
+    /// Creates a source that always returns the same key.
     public init(_ key: SecretKey) { secret = { _, _ in key } }
-    /// Always uses the UTF-8 bytes of a string as the key.
+    /// Creates a source that always returns the UTF-8 bytes of a string.
     public init(_ text: String) { self.init(SecretKey(text)) }
-    /// Always uses a literal as the key. Don't put production keys in source code.
+    /// Creates a source that always returns a string literal. Don't put production keys in source code.
     public init(stringLiteral value: String) { self.init(SecretKey(value)) }
 
-    /// Uses the key with this name from the settings of the request's environment.
+    /// Returns a source that takes the key with this name from the settings of the request's environment.
     ///
     /// Put the `.environment` filter before the filter that signs. Requests throw
     /// ``URLFilterError/Code/missingEnvironment`` if that filter or the key is missing.
     public static func service(_ name: String) -> SigningKey {
         SigningKey { exchange, filter in
             guard let service = exchange.service else {
-                throw URLFilterError(.missingEnvironment, filter: filter, "no .environment filter runs before it")
+                throw URLFilterError(
+                    .missingEnvironment, filter: filter,
+                    "the signing key comes from the environment, but no .environment filter runs earlier")
             }
             guard let key = service.keys[name] else {
                 throw URLFilterError(
-                    .missingEnvironment, filter: filter, "the environment has no key named \"\(name)\"")
+                    .missingEnvironment, filter: filter, "the current environment has no key named \"\(name)\"")
             }
             return key
         }
     }
 
-    /// Computes a key for each request.
+    /// Returns a source whose closure computes a key for each request.
     public static func computed(_ key: @escaping @Sendable (Exchange) async throws -> SecretKey) -> SigningKey {
         SigningKey { exchange, _ in try await key(exchange) }
     }
 
     private init(secret: @escaping @Sendable (Exchange, String) async throws -> SecretKey) { self.secret = secret }
 
-    /// Masked.
+    /// A mask in place of the key.
     public var description: String { "•••" }
-    /// Empty.
+    /// A mirror without children, so a dump doesn't reveal the key.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// Appends a signature to the query. Create it with `.sign`.
+/// A URL filter that appends a signature to the query. Create it with `.sign`.
 public struct SigningURLFilter: URLTextFilter {
-    /// The filter's name.
+    /// The filter's name in errors and exemptions.
     public let name: String
-    /// Cache keys don't contain the signature, because it doesn't change the response.
+    /// Returns false: cache keys don't contain the signature, because it doesn't change the response.
     public var isInCacheKey: Bool { false }
     private let signer: Signer
 
     /// Creates a filter from a signer.
     public init(_ signer: Signer, name: String = "sign") { (self.signer, self.name) = (signer, name) }
 
-    /// Adds the time and the signature, replacing existing values. Doesn't sign a request to an untrusted origin; see
-    /// `Exchange.isTrusted`.
+    /// Adds the time and the signature to the query, replacing existing values. Doesn't sign a request to an untrusted
+    /// origin; see `Exchange.isTrusted`.
     public func edit(_ url: inout URLText, for exchange: Exchange) async throws {
         guard exchange.isTrusted else { return }
         let added = try await signer.sign(url, exchange, filter: name)
@@ -144,11 +146,12 @@ public struct SigningURLFilter: URLTextFilter {
 }
 
 extension URLFilter where Self == SigningURLFilter {
-    /// Signs requests with a signer.
+    /// Creates a filter that signs requests with a signer, in the query.
     public static func sign(_ signer: Signer, name: String = "sign") -> SigningURLFilter {
         SigningURLFilter(signer, name: name)
     }
 
-    /// Signs requests with HMAC-SHA-256 over the sorted parameters, in the parameters `timestamp` and `sign`.
+    /// Creates a filter that signs requests with HMAC-SHA-256 over the sorted parameters, in the parameters `timestamp`
+    /// and `sign`.
     public static func sign(key: SigningKey) -> SigningURLFilter { SigningURLFilter(Signer(key: key)) }
 }

@@ -4,14 +4,14 @@ public import ErrandEssentials
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// A request that is about to be signed.
+/// A request that is about to be signed, in parts from which to build the text to sign.
 public struct SigningInput: Sendable {
     /// A decoded parameter. The value is `nil` if there is only a name.
     public typealias Parameter = (name: String, value: String?)
 
-    /// The request's method.
+    /// The method of the request.
     public let method: HTTPMethod
-    /// The URL's path, percent-encoded.
+    /// The path of the URL, percent-encoded.
     public let path: String
     /// The query items, followed by the items of a form or the members of a JSON object, in order, and finally the
     /// timestamp. Excludes the signature's own parameter. A JSON value that isn't a string appears as its JSON text.
@@ -20,7 +20,7 @@ public struct SigningInput: Sendable {
     public let body: Data?
     /// The time in seconds since 1970 from the agent's time source. Empty if the signer has no timestamp.
     public let timestamp: String
-    /// The exchange, with its request, tags and service.
+    /// The exchange that the filter received, with its request, tags and service.
     public let exchange: Exchange
 
     /// The parameters as one text, sorted by name and then by value: `a=1&b=2%203`.
@@ -47,7 +47,7 @@ public struct SigningInput: Sendable {
     /// request except its headers. Throws ``URLFilterError/Code/invalidBody`` if the body isn't in memory.
     public func wholeRequest() throws -> String {
         guard let body else {
-            throw URLFilterError(.invalidBody, filter: filter, "a body that isn't in memory can't be signed")
+            throw URLFilterError(.invalidBody, filter: filter, "a body can be signed only if it's in memory")
         }
         let digest = Hexadecimal.text(SHA256Digest.digest(of: body))
         return "\(method)\n\(path)\n\(sortedParameters)\n\(digest)"
@@ -64,8 +64,8 @@ public struct SigningInput: Sendable {
 }
 
 extension SigningInput: CustomStringConvertible, CustomReflectable {
-    /// Only the method, because paths, parameters and bodies may be secret.
+    /// The method only, because paths, parameters and bodies may be secret.
     public var description: String { "\(method), to be signed" }
-    /// Empty, for the same reason.
+    /// A mirror without children, so a dump doesn't reveal secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

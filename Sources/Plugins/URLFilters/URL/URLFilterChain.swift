@@ -22,8 +22,8 @@ public struct URLFilterChain: Filter, CustomStringConvertible, CustomReflectable
     }
 
     private let steps: [Step]
-    /// ``FilterTraits/signs`` if one of the filters signs, and ``FilterTraits/changesRequest`` if there are others.
-    /// Adds ``FilterTraits/outsideCacheKey`` if cache keys contain none of their changes.
+    /// The filter has the trait ``FilterTraits/signs`` if one of its filters signs, and ``FilterTraits/changesRequest``
+    /// if there are others. Adds ``FilterTraits/outsideCacheKey`` if cache keys contain none of their changes.
     public let traits: FilterTraits
 
     /// Creates a chain from a list of filters.
@@ -42,7 +42,7 @@ public struct URLFilterChain: Filter, CustomStringConvertible, CustomReflectable
         self.traits = traits
     }
 
-    /// Filters the URL and calls `next`.
+    /// Changes the request's URL with each filter in order, and calls `next`.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         let exemption = exchange.filterExemption
         var url = URLText(exchange.http.url, key: exchange.tags[ResourceURL.self])
@@ -63,30 +63,27 @@ public struct URLFilterChain: Filter, CustomStringConvertible, CustomReflectable
         guard url.isChanged else { return try await next(exchange) }
         var exchange = exchange
         if hadResourceURL || url.keyText != nil { exchange.tags[ResourceURL.self] = try url.keyURL() }
-        let wasTrusted = exchange.isTrusted
-        exchange.http.url = try url.url()
-        if wasTrusted, !secrets.isEmpty, !exchange.isTrusted {
-            // Another filter in the list moved the request to an origin that mustn't see the secrets.
-            url.isHidden = true
-            url.removeItems(secrets.flatMap { $0.items.split(separator: "&") })
-            exchange.http.url = try url.url()
-            secrets = []
+        // Before the URL is set: if another filter in the list moved the request to an origin that mustn't see the
+        // secrets, they are removed along with the marks.
+        for (step, items) in secrets {
+            exchange.assign(
+                to: UserMark(items, source: "query \(step)"), queryItems: items.split(separator: "&").map(String.init))
         }
-        for (step, items) in secrets { exchange.assign(to: UserMark(items, source: "query \(step)")) }
+        exchange.http.url = try url.url()
         return try await next.sending(exchange)
     }
 
     /// The names of the filters: "URL filters: prefix, query, sign".
     public var description: String { "URL filters: " + steps.map(\.name).joined(separator: ", ") }
-    /// The same as ``description``.
+    /// The filter's line in the agent's `explain`: the same text as ``description``.
     public var explanation: String { description }
-    /// Empty, because filters may contain secrets.
+    /// A mirror without children, so a dump doesn't reveal secrets of the filters.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension URLFilterChain.Step {
-    /// Calls a filter that returns another URL. Calls it twice if the cache key has a different URL and contains the
-    /// change.
+    /// Calls a filter that returns a new URL. If the cache key has a different URL and the filter's change belongs in
+    /// it, calls the filter for that URL too.
     fileprivate func apply(to url: URLText, _ exchange: Exchange) async throws -> URLText {
         let new = try await filter.filter(try url.url(), for: exchange)
         guard !isHidden, let key = try url.keyURL() else {
@@ -111,9 +108,9 @@ extension Next {
 }
 
 extension Filter where Self == URLFilterChain {
-    /// Runs URL filters in order.
+    /// Creates a filter that runs URL filters in order.
     public static func urls(_ filters: any URLFilter...) -> URLFilterChain { URLFilterChain(filters) }
 
-    /// Runs a list of URL filters in order.
+    /// Creates a filter that runs a list of URL filters in order.
     public static func urls(_ filters: [any URLFilter]) -> URLFilterChain { URLFilterChain(filters) }
 }

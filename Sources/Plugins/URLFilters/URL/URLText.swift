@@ -69,7 +69,7 @@ extension URLText: CustomStringConvertible, CustomReflectable {
         var redactor = Redactor()
         return redactor.url(text)
     }
-    /// Empty, because the text may contain secrets.
+    /// A mirror without children, so a dump doesn't reveal secrets in the text.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
@@ -158,14 +158,14 @@ extension URLText {
         let layout = URLLayout(origin)
         let end = layout.pathStart ?? origin.utf8.count
         let directory = Self.normalized(prefix: String(origin[offsets: end..<layout.queryStart]))
-        let error = error(.relativeURL, "the URL is not absolute")
+        let error = error(.relativeURL, "the URL isn't absolute; expected a scheme such as https://")
         try change { text in
             guard let start = URLLayout(text).pathStart else { throw error }
             text.replace(offsets: 0..<start, with: origin[offsets: 0..<end] + directory)
         }
     }
 
-    /// Replaces the URL. Throws ``URLFilterError`` unless the new URL is absolute, http or https, and free of
+    /// Replaces the whole URL. Throws ``URLFilterError`` unless the new URL is absolute, http or https, and free of
     /// credentials, and doesn't turn https into http.
     public mutating func replace(with url: URL) throws {
         let new = url.absoluteString
@@ -209,14 +209,14 @@ extension URLText {
     /// Throws if a base has a query or a fragment, which would be lost when a path is appended.
     static func checkWithoutQuery(_ base: String, filter: String) throws {
         if base.utf8.contains(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }) {
-            throw URLFilterError(.invalidURL, filter: filter, "a base URL has a query or a fragment")
+            throw URLFilterError(.invalidURL, filter: filter, "a base URL can't have a query or a fragment")
         }
     }
 
     private static func scheme(of text: String) -> String { text.prefix { $0 != ":" }.lowercased() }
 
     private mutating func changePath(_ path: (Substring) -> String) throws {
-        let error = error(.relativeURL, "the URL is not absolute")
+        let error = error(.relativeURL, "the URL isn't absolute; expected a scheme such as https://")
         try change { text in
             let layout = URLLayout(text)
             guard let start = layout.pathStart else { throw error }
@@ -262,21 +262,6 @@ extension URLText {
         let known = Set(other.split(separator: "&"))
         let added = query.split(separator: "&").filter { !known.contains($0) }
         return added.isEmpty ? nil : added.joined(separator: "&")
-    }
-
-    /// Removes items, as written, each once.
-    mutating func removeItems(_ items: [Substring]) {
-        change { text in
-            let layout = URLLayout(text)
-            guard layout.hasQuery else { return }
-            var left = text[offsets: (layout.queryStart + 1)..<layout.end]
-                .split(separator: "&", omittingEmptySubsequences: false)
-            for item in items {
-                if let index = left.lastIndex(of: item) { left.remove(at: index) }
-            }
-            let query = left.isEmpty ? "" : "?" + left.joined(separator: "&")
-            text.replace(offsets: layout.queryStart..<layout.end, with: query)
-        }
     }
 
     /// Appends items to the query. Throws ``URLFilterError/Code/invalidParameters`` if items can't be encoded.

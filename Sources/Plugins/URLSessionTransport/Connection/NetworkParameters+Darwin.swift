@@ -17,7 +17,7 @@ struct NetworkParameters {
             throw ErrandError(
                 .transportUnavailable,
                 "a transport with a challenge closure can't open secure connections, because Network.framework has no "
-                    + "challenges; use ServerTrust and ClientCertificate")
+                    + "challenges; use ServerTrust and URLSessionIdentities")
         }
         if configuration.connectionProxyDictionary?.isEmpty == false {
             throw ErrandError(
@@ -54,9 +54,14 @@ struct NetworkParameters {
         sec_protocol_options_set_min_tls_protocol_version(
             options, minimum.rawValue > tls_protocol_version_t.TLSv12.rawValue ? minimum : .TLSv12)
         guard let policy else { return tls }
-        if let identity = policy.certificate?.identity(for: target.host) {
+        // The transport has checked the origins already.
+        if let choice = try? policy.identities?.choice(host: target.host, port: Int(target.port)),
+            let identity = choice.identity.networkIdentity
+        {
             sec_protocol_options_set_local_identity(options, identity)
         }
+        // A session with another certificate must not be resumed.
+        if policy.identities != nil { sec_protocol_options_set_tls_resumption_enabled(options, false) }
         if !policy.trust.isEmpty {
             // A resumed session of another transport would skip the check of the certificate.
             sec_protocol_options_set_tls_resumption_enabled(options, false)
@@ -75,9 +80,9 @@ struct NetworkParameters {
 }
 
 extension ClientCertificate {
-    /// `nil` if the host doesn't receive one.
-    fileprivate func identity(for host: String) -> sec_identity_t? {
-        guard (try? isFor(host)) == true, let identity = credential.identity else { return nil }
+    /// The identity for Network.framework.
+    fileprivate var networkIdentity: sec_identity_t? {
+        guard let identity = credential.identity else { return nil }
         let chain = credential.certificates
         return chain.isEmpty
             ? sec_identity_create(identity) : sec_identity_create_with_certificates(identity, chain as CFArray)

@@ -17,11 +17,12 @@ final class SystemConnection: ByteConnection {
     // The driver's closures don't keep the connection alive.
     deinit { driver.cancel() }
 
-    /// Within the timeout of the options.
+    /// Opens the connection within the timeout of the options.
     func open(_ options: TransportOptions) async throws {
         let (time, limit) = (options.time, options.timeout)
         let deadline = Task { [weak self] in
-            guard (try? await time.sleep(until: time.instant(after: limit))) != nil else { return }
+            await time.wait(until: time.instant(after: limit))
+            if Task.isCancelled { return }
             self?.change { $0.expire(after: limit) }
         }
         defer { deadline.cancel() }

@@ -11,7 +11,7 @@ extension URLSessionTransport: ConnectingTransport {
     /// Throws `transportUnavailable` for settings that can't be applied to such a connection: a background
     /// configuration, a `connectionProxyDictionary`, or, with https, a closure that decides on challenges.
     public func connect(for request: HTTPRequest, options: TransportOptions) async throws -> any ByteConnection {
-        try check()
+        try check(request.url)
         let target = try ConnectionTarget(request.url)
         let parameters = NetworkParameters(
             target: target, configuration: session.configuration, policy: (delegate as? ChallengedDelegate)?.policy,

@@ -22,7 +22,7 @@ struct FrameWriter: ~Copyable {
             case .text(let text): text.withSpan { frame(.text, $0, deflates) }
             case .data(let data): frame(.data, data.span, deflates)
             }
-        guard let result else { throw WebSocketError(.encodingFailed, "the message cannot be deflated") }
+        guard let result else { throw WebSocketError(.encodingFailed, "the message can't be compressed") }
         return result
     }
 

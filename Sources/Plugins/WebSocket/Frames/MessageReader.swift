@@ -91,10 +91,12 @@ struct MessageReader: ~Copyable {
         if length >= 126 {
             missing = head[2...].reduce(0) { $0 << 8 | UInt64($1) }
             guard missing > (length == 126 ? 125 : 0xFFFF), missing < 1 << 63 else {
-                throw .violation("a frame's length isn't in its shortest form")
+                throw .violation("a frame's length isn't written in its shortest form")
             }
         }
-        guard let opcode = Opcode(rawValue: head[0] & 0x0F) else { throw .violation("a frame has an unknown opcode") }
+        guard let opcode = Opcode(rawValue: head[0] & 0x0F) else {
+            throw .violation("a frame has the unknown opcode \(head[0] & 0x0F)")
+        }
         let isFinal = head[0] & 0x80 != 0
         let isDeflated = head[0] & 0x40 != 0
         head.removeAll(keepingCapacity: true)
@@ -114,18 +116,24 @@ struct MessageReader: ~Copyable {
 
     /// Rejects an invalid head before all of its bytes have arrived.
     private func checkHead() throws(WebSocketError) {
-        guard let opcode = Opcode(rawValue: head[0] & 0x0F) else { throw .violation("a frame has an unknown opcode") }
+        guard let opcode = Opcode(rawValue: head[0] & 0x0F) else {
+            throw .violation("a frame has the unknown opcode \(head[0] & 0x0F)")
+        }
         let mayBeDeflated = inflater != nil && (opcode == .text || opcode == .data)
         guard head[0] & 0x30 == 0, mayBeDeflated || head[0] & 0x40 == 0 else {
             throw .violation("a frame has an unexpected reserved bit")
         }
         if opcode.isControl, head[0] & 0x80 == 0 { throw .violation("a control frame is fragmented") }
-        if opcode == .continuation, message == nil { throw .violation("a continuation frame without a message") }
+        if opcode == .continuation, message == nil {
+            throw .violation("a continuation frame arrived without a message to continue")
+        }
         if opcode == .text || opcode == .data, message != nil {
             throw .violation("a message began before the previous one ended")
         }
         guard head.count == 2 else { return }
-        if head[1] & 0x80 != 0 { throw .violation("a frame from the server is masked") }
+        if head[1] & 0x80 != 0 {
+            throw .violation("a frame from the server is masked, but only a client's frames may be")
+        }
         if opcode.isControl, head[1] & 0x7F > 125 { throw .violation("a control frame is longer than 125 bytes") }
     }
 
@@ -200,7 +208,7 @@ struct MessageReader: ~Copyable {
     private static func close(_ content: Data) throws(WebSocketError) -> Event {
         if content.isEmpty { return .close(nil, reason: "") }
         let bytes = [UInt8](content)
-        guard bytes.count >= 2 else { throw .violation("a close frame has an incomplete code") }
+        guard bytes.count >= 2 else { throw .violation("a close frame has one byte, but its code needs two") }
         let code = CloseCode(rawValue: UInt16(bytes[0]) << 8 | UInt16(bytes[1]))
         guard code.isSendable else { throw .violation("a close frame has a reserved code") }
         guard let reason = String(validating: bytes[2...], as: UTF8.self) else {

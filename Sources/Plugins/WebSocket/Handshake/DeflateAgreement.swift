@@ -39,7 +39,7 @@ struct DeflateAgreement: Hashable {
         }
         guard agreement.serverKeepsWindow == false || compression.serverKeepsWindow,
             agreement.serverWindow <= compression.serverWindowBits ?? 15
-        else { throw Refusal("the server exceeds the window offered for permessage-deflate") }
+        else { throw Refusal("the server chose a larger permessage-deflate window than the client offered") }
         return agreement
     }
 
@@ -63,7 +63,7 @@ struct DeflateAgreement: Hashable {
         }
     }
 
-    /// From 8 to 15, without leading zeros, optionally quoted.
+    /// Parses a window size from 8 to 15, without leading zeros and optionally quoted.
     private static func bits(_ value: String?) -> Int? {
         guard let value, let text = value.hasPrefix("\"") ? QuotedString.content(value) : value,
             let number = Int(text), "\(number)" == text, 8...15 ~= number

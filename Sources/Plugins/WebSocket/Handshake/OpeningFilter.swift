@@ -15,13 +15,13 @@ struct OpeningFilter: Filter {
 
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         guard let core else {
-            throw WebSocketError(.notASocket, "open a socket with the agent's webSocket(_:) instead of sending it")
+            throw WebSocketError(.notASocket, "open this request with the agent's webSocket(_:) instead of sending it")
         }
         core.clock.keep(exchange.time)
         let base = try exchange.transport.connecting()
         var exchange = exchange
         guard exchange.http.method == .get, exchange.http.body.isNone else {
-            throw ErrandError(.invalidRequest, "the opening handshake of a WebSocket is a GET without a body")
+            throw ErrandError(.invalidRequest, "a WebSocket request must be a GET without a body")
         }
         let handshake = OpeningHandshake(core.options.subprotocols, core.options.compression)
         handshake.prepare(&exchange.http.headers)
@@ -94,16 +94,17 @@ struct OpeningHandshake: Sendable {
         }
         let headers = response.headers
         guard let upgrade = headers[.upgrade], ASCII.equalsIgnoringCase(upgrade, "websocket") else {
-            throw fail("the server upgraded to another protocol")
+            throw fail("expected an upgrade to websocket, got another protocol")
         }
         guard let connection = headers[.connection], FieldList.contains("upgrade", in: connection) else {
-            throw fail("the server didn't upgrade the connection")
+            throw fail("the response's Connection header doesn't contain upgrade")
         }
         guard headers.values(of: .secWebSocketAccept) == [accept] else {
             throw fail("the server's Sec-WebSocket-Accept doesn't match the key")
         }
         var agreement = Agreement()
-        let chosen = headers.values(of: .secWebSocketProtocol)
+        // Some servers send an empty field if they choose none.
+        let chosen = headers.values(of: .secWebSocketProtocol).filter { !$0.isEmpty }
         if !chosen.isEmpty {
             guard chosen.count == 1, subprotocols.contains(chosen[0]) else {
                 throw fail("the server chose a subprotocol that wasn't offered")

@@ -16,7 +16,7 @@ struct UpgradeTransport: Transport {
         }
         do {
             // Connecting may have taken a while.
-            try options.checkDeparture(of: request)
+            try options.checkBeforeSending(request)
             var (response, rest) = try await exchange(request, options, over: connection)
             if response.status == 101 {
                 response.connection = rest.isEmpty ? connection : StartedConnection(connection, received: rest)
@@ -55,7 +55,9 @@ struct UpgradeTransport: Transport {
                 isAtEnd = true
             }
         }
-        guard let head = reader.head else { throw ErrandError(.invalidResponse, "the response has no head") }
+        guard let head = reader.head else {
+            throw ErrandError(.invalidResponse, "the response ended before its head was complete")
+        }
         var headers = head.headers
         // The framing was removed from the body, which may be truncated.
         if head.status != 101 {

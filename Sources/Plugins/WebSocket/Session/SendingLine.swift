@@ -1,3 +1,4 @@
+import ErrandCollections
 import ErrandSupport
 import Synchronization
 

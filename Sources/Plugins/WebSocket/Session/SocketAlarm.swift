@@ -58,17 +58,10 @@ final class SocketAlarm: Sendable {
         let stale = state.timer
         state.fires = instant
         state.timer = Task { [weak self] in
-            do { try await time.sleep(until: instant) } catch {
-                if !Task.isCancelled { await Self.pause(time.now.duration(to: instant)) }
-            }
+            await time.wait(until: instant)
             if !Task.isCancelled { self?.fire(time) }
         }
         return stale
-    }
-
-    /// Replaces the sleep of a failing time source. Long enough not to keep a processor busy.
-    private static func pause(_ duration: Duration) async {
-        try? await Task.sleep(for: max(duration.bounded, .milliseconds(10)))
     }
 
     private func fire(_ time: any TimeSource) {
@@ -98,7 +91,7 @@ enum TimeLimit {
             }
             defer { group.cancelAll() }
             if let value = try await group.next() ?? nil { return value }
-            throw ErrandError(.timedOut, "the server was inactive for \(duration: limit)")
+            throw ErrandError(.timedOut, "the server sent no bytes for \(duration: limit)")
         }
     }
 }

@@ -1,5 +1,7 @@
 import Errand
+import ErrandCollections
 import ErrandEssentials
+import ErrandStates
 import ErrandSupport
 import Synchronization
 
@@ -35,7 +37,7 @@ final class SocketCore: Sendable {
         var elements = 0
         var connections = 0
 
-        /// The connection that accepts messages.
+        /// The connection that accepts messages, or nil while the socket isn't connected.
         var open: SocketLink? { isLeft ? nil : link }
     }
 
@@ -81,7 +83,8 @@ final class SocketCore: Sendable {
                     let response = try await scoped.send(request, options: one).value
                     guard let opened = response.connection as? OpenedConnection else {
                         throw WebSocketError(
-                            .handshakeFailed, "the server didn't open the socket: \(response)", response: response)
+                            .handshakeFailed, "a filter returned a response without opening the socket: \(response)",
+                            response: response)
                     }
                     return SocketLink(opened, response, core, activity)
                 }

@@ -1,4 +1,5 @@
 import Errand
+import ErrandBackoff
 import ErrandEssentials
 
 /// Runs a socket's connections one after another, as the body of its activity.
@@ -98,6 +99,8 @@ struct SocketSession: Sendable {
 /// Ends the socket when its activity ends, even if the activity was cancelled before its body ran.
 struct SocketEnd: Accessory {
     let core: SocketCore
+
+    func observesNotes(of kind: ActivityKind) -> Bool { false }
 
     func activity(_ activity: Activity, did event: ActivityEvent) {
         guard case .willStop(let outcome) = event else { return }

@@ -139,7 +139,7 @@ struct DocumentReader: Sendable {
                 guard position + 1 < part.count else { return false }
                 text.append(UInt8(ascii: "\n"))
                 position += part[position + 1] == UInt8(ascii: "\n") ? 2 : 1
-            default: throw part.malformed("a character is not allowed", position)
+            default: throw part.malformed("a character isn't allowed in XML", position)
             }
         }
         return true
@@ -185,7 +185,7 @@ struct DocumentReader: Sendable {
             return nil
         }
         if part[index] == UInt8(ascii: ";") { return index }
-        throw part.malformed("a reference has no semicolon", index)
+        throw part.malformed("an entity or character reference doesn't end with a semicolon", index)
     }
 }
 
@@ -261,7 +261,7 @@ extension DocumentReader {
                 quote = byte
             } else if isDocumentType, byte == UInt8(ascii: "[") {
                 throw part.failure(
-                    .refusedDocumentType, "a document type with an internal subset is refused", start)
+                    .refusedDocumentType, "the document type has an internal subset, which isn't accepted", start)
             }
             index += 1
         }
@@ -285,7 +285,7 @@ extension DocumentReader {
         let start = position
         let rest = part.bytes[start...]
         guard let index = Self.declarations.firstIndex(where: { $0.starts(with: rest.prefix($0.count)) }) else {
-            throw part.malformed("unknown kind of markup", start)
+            throw part.malformed("expected a comment, CDATA section or declaration after <!", start)
         }
         let markCount = Self.declarations[index].count
         guard rest.count >= markCount else { return false }
@@ -309,7 +309,8 @@ extension DocumentReader {
                 throw part.malformed("the document type declaration is not well-formed", start)
             }
             guard limits.skipsDocumentType || !type.isExternal else {
-                throw part.failure(.refusedDocumentType, "an external document type is refused", start)
+                throw part.failure(
+                    .refusedDocumentType, "the document type names an external file, which isn't accepted", start)
             }
             hasDocumentType = true
             position = end + 1
@@ -319,7 +320,7 @@ extension DocumentReader {
 
     private func checkCharacters(_ part: XMLPart, _ range: Range<Int>) throws(XMLError) {
         for index in range where XMLCharacters.isForbidden(part, index) {
-            throw part.malformed("a character is not allowed", index)
+            throw part.malformed("a character isn't allowed in XML", index)
         }
     }
 
@@ -339,7 +340,7 @@ extension DocumentReader {
                 throw part.malformed("the XML declaration is not well-formed", start)
             }
         } else if name.contains(UInt8(ascii: ":")) {
-            throw part.failure(.invalidNamespace, "a name has a misplaced colon", nameEnd)
+            throw part.failure(.invalidNamespace, "a name has more than one colon, or begins or ends with one", nameEnd)
         }
         try checkCharacters(part, nameEnd..<end)
     }

@@ -76,7 +76,7 @@ struct NamespaceScope: Sendable {
 
     private func check(_ prefix: String, _ namespace: String) throws(XMLError) {
         guard prefix.isEmpty || Self.isLocal(prefix) else {
-            throw XMLError(.invalidNamespace, "a name has a misplaced colon")
+            throw XMLError(.invalidNamespace, "a name has more than one colon, or begins or ends with one")
         }
         guard (prefix == "xml") == (namespace == XMLName.xmlNamespace), prefix != "xmlns",
             namespace != "http://www.w3.org/2000/xmlns/"
@@ -108,7 +108,7 @@ struct NamespaceScope: Sendable {
         }
         let (prefix, local) = (String(name[..<colon]), String(name[name.utf8.index(after: colon)...]))
         guard !prefix.isEmpty, Self.isLocal(local) else {
-            throw XMLError(.invalidNamespace, "a name has a misplaced colon")
+            throw XMLError(.invalidNamespace, "a name has more than one colon, or begins or ends with one")
         }
         guard let namespace = namespaces[prefix] else {
             throw XMLError(.invalidNamespace, "a prefix isn't declared")

@@ -62,7 +62,7 @@ struct StartTag {
             var last = index + 1
             while last < end, XMLCharacters.isInReference(part[last]) { last += 1 }
             guard last < end, part[last] == UInt8(ascii: ";") else {
-                throw part.malformed("a reference has no semicolon", last)
+                throw part.malformed("an entity or character reference doesn't end with a semicolon", last)
             }
             try XMLReference.append(part, (index + 1)..<last, to: &value)
             return last + 1
@@ -72,7 +72,9 @@ struct StartTag {
             value.append(UInt8(ascii: " "))
             if index + 1 < end, part[index + 1] == UInt8(ascii: "\n") { return index + 2 }
         default:
-            if XMLCharacters.isForbidden(part, index) { throw part.malformed("a character is not allowed", index) }
+            if XMLCharacters.isForbidden(part, index) {
+                throw part.malformed("a character isn't allowed in XML", index)
+            }
             value.append(part[index])
         }
         return index + 1

@@ -35,7 +35,7 @@ final class ClientExchange: Sendable {
             && head.status != .notModified
         let headers = Self.headers(head.headers)
         if let coding = headers[.transferEncoding], coding.lowercased() != "chunked" {
-            throw ErrandError(.invalidResponse, "a transfer coding that was not asked for")
+            throw ErrandError(.invalidResponse, "the response has a transfer coding that wasn't requested")
         }
         let length = headers.contains(.transferEncoding) ? nil : headers[.contentLength].flatMap { Int64($0) }
         state.withLock { state in

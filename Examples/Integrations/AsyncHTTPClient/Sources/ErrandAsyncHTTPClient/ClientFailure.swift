@@ -31,18 +31,18 @@ enum ClientFailure {
         case let error as NIOConnectionError:
             error.connectionErrors.isEmpty
                 ? (.nameLookupFailed, "the name \(error.host) could not be resolved")
-                : (.cannotConnect, "no connection to port \(error.port)")
-        case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError: (.insecureConnection, "TLS has failed")
+                : (.cannotConnect, "couldn't connect to port \(error.port)")
+        case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError: (.insecureConnection, "the TLS handshake failed")
         case let error as IOError:
             error.errnoCode == ECONNREFUSED
                 ? (.cannotConnect, "the connection was refused") : (.connectionLost, "the connection was lost")
         case let error as ChannelError:
             if case .connectTimeout = error {
-                (.timedOut, "no connection in time")
+                (.timedOut, "the connection wasn't established in time")
             } else {
                 (.connectionLost, "the connection was closed")
             }
-        default: (.transportFailed, "the client failed with \(type(of: error))")
+        default: (.transportFailed, "AsyncHTTPClient failed with \(type(of: error))")
         }
     }
 

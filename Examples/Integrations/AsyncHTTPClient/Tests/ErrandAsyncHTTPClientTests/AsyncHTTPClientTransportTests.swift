@@ -10,13 +10,13 @@ import Testing
 @Suite("AsyncHTTPClient", .timeLimit(.minutes(10)))
 struct AsyncHTTPClientTransportTests {
     private static let excuses: [KnownLimitation] = [
-        .feature(.departure, because: "the client does not show when a wait for a connection is over"),
+        .feature(.preSendCheck, because: "the client does not show when a wait for a connection is over"),
         .feature(.trailers, because: "the client shows trailers behind an experimental trait only"),
         .named(
-            "a connection that closes as it is used again is replaced",
+            "a connection that closes while it is being reused is replaced without an error",
             because: "the client does not say whether a connection has served before"),
         .named(
-            "a connection that the server has closed since is replaced unseen",
+            "an idle connection that the server closed is replaced without an error",
             because: "where the client has not noticed yet, it does not say whether the connection has served before"),
         .feature(.informational, because: "the client drops 1xx responses"),
     ]
@@ -28,7 +28,7 @@ struct AsyncHTTPClientTransportTests {
         ).filter { $0.limitation == nil })
     func conformance(each: ConformanceCase) async throws { try await each.run() }
 
-    @Test("a client of the app's is used, and left running")
+    @Test("the app's own client can be used, and keeps running")
     func sharedClient() async throws {
         let server = try TestServer()
         server.on("/users/7", .text("Ada"))

@@ -24,11 +24,14 @@ extension HTTPField {
     /// Converts one field; see ``HTTPTypes/HTTPFields/init(_:)``.
     init(_ field: HTTPHeaders.Field) throws(HTTPTypesError) {
         guard let name = Name(field.name.rawName) else {
-            throw HTTPTypesError(.invalidName, "the name \(field.name.rawName.debugDescription) is not a token")
+            throw HTTPTypesError(
+                .invalidName,
+                "the header name \(field.name.rawName.debugDescription) has a character that header names can't have")
         }
         let bytes = field.isLatin1 ? field.value.latin1 : Array(field.value.utf8)
         guard let bytes, HTTPField.isValidValue(bytes) else {
-            throw HTTPTypesError(.invalidValue, "the value of \(field.name) has a character that no field may contain")
+            throw HTTPTypesError(
+                .invalidValue, "the value of \(field.name) has a character that field values can't have")
         }
         self.init(name: name, value: bytes)
         if field.isSensitive { indexingStrategy = .disallow }

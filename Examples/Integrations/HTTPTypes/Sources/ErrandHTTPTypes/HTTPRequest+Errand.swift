@@ -16,7 +16,8 @@ extension HTTPTypes.HTTPRequest {
     public init(_ request: Errand.HTTPRequest) throws(HTTPTypesError) {
         guard let method = Method(request.method.rawValue) else {
             throw HTTPTypesError(
-                .invalidMethod, "the method \(request.method.rawValue.debugDescription) is not a token")
+                .invalidMethod,
+                "the method \(request.method.rawValue.debugDescription) has a character that methods can't have")
         }
         let (scheme, authority, path) = try Self.parts(of: request.urlText)
         self.init(
@@ -59,12 +60,12 @@ extension Errand.HTTPRequest {
             let path = request.path, path.hasPrefix("/")
         else {
             throw HTTPTypesError(
-                .invalidURL, "\(request.method) without a scheme, an authority and a path is for no URL")
+                .invalidURL, "the \(request.method) request has no URL: it needs a scheme, an authority and a path")
         }
         let text = "\(scheme)://\(authority)\(path)"
         do { _ = try URLSyntax.check(text) } catch { throw HTTPTypesError(.invalidURL, error.description) }
         guard let url = URL(string: text) else {
-            throw HTTPTypesError(.invalidURL, "Foundation makes no URL of \(URLSyntax.quoted(text))")
+            throw HTTPTypesError(.invalidURL, "Foundation can't parse the URL \(URLSyntax.quoted(text))")
         }
         self.init(
             HTTPMethod(rawValue: request.method.rawValue), url, headers: HTTPHeaders(request.headerFields), body: body)

@@ -9,7 +9,7 @@ extension HTTPTypes.HTTPResponse {
     /// Throws ``HTTPTypesError``, also for a status that isn't a three-digit number.
     public init(_ response: Errand.HTTPResponse) throws(HTTPTypesError) {
         guard (0...999).contains(response.status) else {
-            throw HTTPTypesError(.invalidStatus, "the status \(response.status) has not three digits")
+            throw HTTPTypesError(.invalidStatus, "expected a status of three digits, got \(response.status)")
         }
         self.init(status: Status(code: response.status), headerFields: try HTTPFields(response.headers))
     }

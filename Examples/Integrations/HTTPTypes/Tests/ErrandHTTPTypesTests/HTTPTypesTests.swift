@@ -8,7 +8,7 @@ import Testing
 struct HTTPTypesTests {
     private static func url(_ text: String) throws -> URL { try #require(URL(string: text)) }
 
-    @Test("a request is converted back unchanged: method, URL and every field in its order, with its marks")
+    @Test("a request is converted back unchanged: method, URL and every field in order, with its marks")
     func requestRoundTrip() throws {
         var headers: HTTPHeaders = ["Accept": "text/html", "X-Trace": "7", "accept": "text/plain"]
         headers.set("X-Api-Key", "k-1", sensitive: true)
@@ -35,7 +35,7 @@ struct HTTPTypesTests {
         #expect(try Errand.HTTPRequest(typed, body: .text("Hello")).body.data == Data("Hello".utf8))
     }
 
-    @Test("a sensitive field is one that no table may hold, and the other way round")
+    @Test("a sensitive field corresponds to a field that must not be indexed")
     func sensitive() throws {
         let headers: HTTPHeaders = ["Authorization": "Bearer 1", "X-Plain": "2"]
         let fields = try HTTPFields(headers)
@@ -46,7 +46,7 @@ struct HTTPTypesTests {
         #expect(back.map(\.isSensitive) == [true, false])
     }
 
-    @Test("bytes that are not UTF-8 survive both ways, marked as Latin-1")
+    @Test("bytes that aren't UTF-8 are kept both ways, marked as Latin-1")
     func latin1() throws {
         let bytes: [UInt8] = [0x5A, 0x6F, 0xEB]
         let name = try #require(HTTPField.Name("X-Name"))
@@ -57,7 +57,7 @@ struct HTTPTypesTests {
         #expect(back.withUnsafeBytesOfValue { Array($0) } == bytes)
     }
 
-    @Test("an empty path is the root, and a fragment stays at home")
+    @Test("an empty path is the root, and a fragment isn't sent")
     func pathAndFragment() throws {
         #expect(try HTTPTypes.HTTPRequest(Errand.HTTPRequest(.get, Self.url("http://example.com#top"))).path == "/")
         let query = try HTTPTypes.HTTPRequest(Errand.HTTPRequest(.get, Self.url("http://[::1]:80?q=1#top")))
@@ -82,7 +82,7 @@ struct HTTPTypesTests {
         #expect(Errand.HTTPResponse(typed, from: request.url).url == request.url)
     }
 
-    @Test("values that swift-http-types would replace or trap on throw an error that doesn't contain them")
+    @Test("values that swift-http-types would replace or trap on throw an error without the values")
     func refused() throws {
         func code(_ make: () throws -> Any) -> HTTPTypesError.Code? {
             do { _ = try make() } catch let error as HTTPTypesError {
@@ -107,7 +107,7 @@ struct HTTPTypesTests {
     }
 
     @Test(
-        "a target that no URL names is refused",
+        "a target without a URL is refused",
         arguments: [
             HTTPTypes.HTTPRequest(method: .options, scheme: "https", authority: "example.com", path: "*"),
             HTTPTypes.HTTPRequest(method: .connect, scheme: nil, authority: "example.com:443", path: nil),

@@ -47,7 +47,7 @@ struct LoggerSinkTests {
         #expect(entries[1].metadata["http.response.status_code"] == "404")
     }
 
-    @Test("a part of a composite names its parent, and levels may be others")
+    @Test("a part of a composite names its parent, and levels can be changed")
     func parents() async throws {
         let handler = InMemoryLogHandler()
         let log = RequestLog(to: LoggerSink(Self.logger(handler)) { _ in .notice })

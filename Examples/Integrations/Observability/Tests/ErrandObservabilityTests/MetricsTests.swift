@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Metrics", .timeLimit(.minutes(10)))
 struct MetricsTests {
-    @Test("the duration is in seconds, by the agent's clock, with the dimensions of the conventions")
+    @Test("the duration is in seconds, on the agent's clock, with the conventions' dimensions")
     func duration() async throws {
         let time = ManualTimeSource()
         let wait = ClosureTransport { request, options in
@@ -55,7 +55,7 @@ struct MetricsTests {
         #expect(sent == [4] && received == [10, 10])
     }
 
-    @Test("paths don't create series, and servers beyond the maximum share one")
+    @Test("paths don't create series, and servers beyond the maximum share one series")
     func cardinality() async throws {
         let (metrics, stub) = (TestMetrics(), StubTransport(.text("ok")))
         let agent = NetworkAgent(
@@ -69,7 +69,7 @@ struct MetricsTests {
         #expect(metrics.meters(label: "http.client.active_requests").count == 4)
     }
 
-    @Test("a wait at a gate, and a stored response that the server has confirmed, are counted")
+    @Test("waits at a gate and validated stored responses are counted")
     func notes() async throws {
         let time = ManualTimeSource()
         let limits = HostLimits(rate: RequestRate(1, per: .seconds(10)))

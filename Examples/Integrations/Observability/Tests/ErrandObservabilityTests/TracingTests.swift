@@ -13,7 +13,7 @@ import Tracing
 
 @Suite("Tracing", .timeLimit(.minutes(10)))
 struct TracingTests {
-    @Test("a request is a span of the kind CLIENT with the attributes of the conventions, and no others")
+    @Test("a request is a span of kind CLIENT with exactly the conventions' attributes")
     func attributes() async throws {
         let server = try TestServer()
         server.on("/users/7", .text("Ada"))
@@ -34,7 +34,7 @@ struct TracingTests {
         #expect(received.headers["in-memory-trace-id"] == caller.traceID)
     }
 
-    @Test("a request without a template is named by its method, and its secrets are masked")
+    @Test("a request without a template is named by its method, and secrets are masked")
     func names() async throws {
         let server = try TestServer { _ in .text("ok") }
         let observed = Observed(server.url)
@@ -51,7 +51,7 @@ struct TracingTests {
         #expect(spans.last?.texts["http.request.method_original"] == "PROPFIND")
     }
 
-    @Test("a status from 400 on is an error whose type is the status", arguments: [399, 400, 404, 500, 503])
+    @Test("a status from 400 is an error whose type is the status", arguments: [399, 400, 404, 500, 503])
     func statuses(status: Int) async throws {
         let server = try TestServer { _ in .status(status) }
         let observed = Observed(server.url)
@@ -62,7 +62,7 @@ struct TracingTests {
         #expect(span.status?.code == (status < 400 ? nil : .error) && span.status?.message == nil)
     }
 
-    @Test("a redirect is a separate span, counted as sent again; another origin gets no context unless configured")
+    @Test("a redirect is a separate span, counted as resent, and another origin gets no context unless configured")
     func redirects() async throws {
         for propagation in [RequestTracing.Propagation.trustedOrigins, .everywhere, .off] {
             let (server, other) = (try TestServer(), try TestServer { _ in .text("there") })
@@ -84,7 +84,7 @@ struct TracingTests {
         }
     }
 
-    @Test("each attempt of a retry is a span, a child of the caller's")
+    @Test("each attempt of a retry is a span, as a child of the caller's span")
     func retries() async throws {
         let server = try TestServer()
         server.on("/users/7", .text("Ada"))
@@ -99,7 +99,7 @@ struct TracingTests {
         #expect(observed.metrics.counterTotal(label: "errand.client.retries") == 2)
     }
 
-    @Test("a hedge is a span, and the losing one is cancelled and isn't an error")
+    @Test("a hedge is a span, and the losing hedge is cancelled without an error")
     func hedges() async throws {
         let (server, gate) = (try TestServer(), Gate())
         server.on("/users/7", .text("Ada"))
@@ -154,7 +154,7 @@ struct TracingTests {
         #expect(timer.named["error.type"] == nil && timer.named["http.response.status_code"] == nil)
     }
 
-    @Test("a failure has the name of its code, at every stage that it may happen at")
+    @Test("a failure has the name of its code, at every stage")
     func failures() async throws {
         let server = try TestServer()
         server.on("/users/7", .text("0123456789").closing(afterBodyBytes: 4))
@@ -186,7 +186,7 @@ struct TracingTests {
         #expect(changes.map { "\($0.dimensions[0].1) \($0.totalValue)" } == ["open 1"])
     }
 
-    @Test("a response that cannot be decoded has a span without an error: the exchange went well")
+    @Test("a response that can't be decoded has a span without an error, because the exchange succeeded")
     func decoding() async throws {
         let server = try TestServer { _ in .json("{}") }
         let observed = Observed(server.url)

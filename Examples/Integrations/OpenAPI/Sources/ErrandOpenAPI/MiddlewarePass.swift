@@ -55,7 +55,7 @@ final class MiddlewarePass: Sendable {
         guard path.hasPrefix("/") else {
             throw ErrandError(
                 .invalidURL,
-                "the path \(URLSyntax.quoted(path)) of a middleware does not begin with a slash: it would change the host"
+                "a middleware set the path \(URLSyntax.quoted(path)), which must begin with a slash to keep the host"
             )
         }
         var base = changedServer.absoluteString
@@ -92,10 +92,10 @@ final class MiddlewarePass: Sendable {
         return changed
     }
 
+    /// Percent-encodes characters that a URI can't have, and keeps escapes: `URL(string:)` would escape them again.
     private static func url(_ text: String) throws -> URL {
-        guard let url = URL(string: text) else {
-            throw ErrandError(.invalidURL, "no URL can be made of \(URLSyntax.quoted(text))")
+        do { return try URLReference(text).resolved() } catch {
+            throw ErrandError(.invalidURL, "a middleware set the URL \(URLSyntax.quoted(text)): \(error.description)")
         }
-        return url
     }
 }

@@ -23,7 +23,7 @@ struct AgentTransportTests {
         return Client(serverURL: try Servers.Server1.url(), transport: AgentTransport(agent, configure: configure))
     }
 
-    @Test("an operation is a call: under the agent's base URL, with its header fields, labelled by its ID")
+    @Test("an operation is a call with the agent's base URL and header fields, labeled by its ID")
     func operation() async throws {
         let server = try TestServer()
         server.on(.get, "/v1/users/7", .json(#"{"id":7,"name":"Ada"}"#))
@@ -39,7 +39,7 @@ struct AgentTransportTests {
     }
 
     @Test(
-        "filters of the agent are at work: a retry repeats, a cache responds, and the last failure is the client's to read"
+        "the agent's filters work: a retry repeats, a cache responds, and the client reads the last failure"
     )
     func filters() async throws {
         let server = try TestServer()
@@ -62,7 +62,7 @@ struct AgentTransportTests {
         #expect(server.requestCount == 6)
     }
 
-    @Test("a status that the document does not name is the client's to read, with its body")
+    @Test("the client can read a status that isn't in the document, with its body")
     func undocumented() async throws {
         let server = try TestServer { _ in .text("gone").status(410) }
         let client = try Self.client(server)
@@ -142,7 +142,7 @@ struct AgentTransportTests {
         #expect(server.sentBytes < 1 << 30)
     }
 
-    @Test("an error has its cause")
+    @Test("an error contains its cause")
     func causes() async throws {
         let server = try TestServer()
         server.on(.get, "/v1/users/7", .json(#"{"id":7,"name":"Ada"}"#).closing(afterBodyBytes: 3))
@@ -158,7 +158,7 @@ struct AgentTransportTests {
         #expect((down?.underlyingError as? ErrandError)?.code == .cannotConnect)
     }
 
-    @Test("a body that can be read once is not sent again, one that can be read again is")
+    @Test("a body that can be read only once isn't sent again, a rereadable body is")
     func replays() async throws {
         let server = try TestServer()
         server.on(.post, "/v1/files", .status(201))
@@ -180,7 +180,7 @@ struct AgentTransportTests {
         #expect(server.requestCount == 3)
     }
 
-    @Test("calls can be changed by their operation, and an absolute URL of another origin gets no secret")
+    @Test("calls can be changed by operation, and an absolute URL at another origin gets no secrets")
     func configuration() async throws {
         let (server, other) = (try TestServer(), try TestServer { _ in .json(#"{"id":7,"name":"Eve"}"#) })
         let templates = Mutex<[String?]>([])

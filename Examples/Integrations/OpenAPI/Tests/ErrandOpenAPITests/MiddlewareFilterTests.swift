@@ -22,7 +22,7 @@ struct MiddlewareFilterTests {
         #expect(sent.headers["Accept-Language"] == "de" && sent.body.data == Data("Ada".utf8))
     }
 
-    @Test("a middleware may respond by itself, repeat, and replace bodies")
+    @Test("a middleware can respond itself, repeat, and replace bodies")
     func responds() async throws {
         let stub = StubTransport()
         stub.on("/x", response: .status(503), .text("second"))
@@ -54,6 +54,21 @@ struct MiddlewareFilterTests {
         agent.configure { $0.trustedOrigins = .any }
         _ = try await agent.send(Call<String>(.get, "x"))
         #expect(stub.received.last?.headers[.authorization] == "Bearer canary")
+    }
+
+    @Test(
+        "the escapes of a middleware's path are kept, and other characters are percent-encoded",
+        arguments: [
+            ("/v1/x?page[number]=2&filter=a%20b", "/v1/x?page%5Bnumber%5D=2&filter=a%20b"),
+            ("/a%20b/x[1]", "/a%20b/x%5B1%5D"), ("/x?q=a|b%20c", "/x?q=a%7Cb%20c"), ("/é%20", "/%C3%A9%20"),
+        ])
+    func escapes(path: String, sent: String) async throws {
+        let stub = StubTransport(.text("ok"))
+        let agent = NetworkAgent(
+            baseURL: "https://api.example.com", transport: stub,
+            filters: [MiddlewareFilter(Moving { request, _ in request.path = path })])
+        _ = try await agent.send(Call<String>(.get, "x"))
+        #expect(stub.received.first?.urlText == "https://api.example.com" + sent)
     }
 
     @Test("a path that would change the host is refused")

@@ -104,7 +104,7 @@ final class DiskBodySource: HTTPBodySource {
             return try state.withLock { state in try read(&state) }
         } catch {
             onDamage()
-            throw CacheStoreError("a stored body is damaged")
+            throw CacheStoreError("the stored body is damaged, so its entry was removed")
         }
     }
 

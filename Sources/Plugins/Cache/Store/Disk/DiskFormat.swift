@@ -45,7 +45,7 @@ struct DiskFormat: Sendable, Hashable {
         writer.add(UInt64(clamping: fileLength))
         writer.add(seed)
         digest.forEach { writer.add($0) }
-        writer.add(Checksum.of(writer.bytes, seed: seed))
+        writer.add(DiskChecksum.of(writer.bytes, seed: seed))
         return Data(writer.bytes)
     }
 
@@ -60,7 +60,7 @@ struct DiskFormat: Sendable, Hashable {
         guard slots == 1 || slots == 2, length == UInt64(clamping: fileLength),
             Int64(slotLength) * Int64(slots) <= fileLength - Int64(Self.prefixLength),
             slotLength >= UInt32(Self.slotOverhead), bodyLength <= UInt64(clamping: fileLength),
-            Checksum.of(prefix.extracting(..<72), seed: seed) == prefix.littleEndian(at: 72)
+            DiskChecksum.of(prefix.extracting(..<72), seed: seed) == prefix.littleEndian(at: 72)
         else { return nil }
         self.slotLength = Int(slotLength)
         self.slots = Int(slots)
@@ -83,7 +83,7 @@ struct DiskFormat: Sendable, Hashable {
         var writer = ByteWriter()
         writer.add(UInt32(clamping: head.count))
         writer.add(number)
-        writer.add(Checksum.of(Data(writer.bytes) + head, seed: seed &- 1))
+        writer.add(DiskChecksum.of(Data(writer.bytes) + head, seed: seed &- 1))
         return Data(writer.bytes) + head
     }
 
@@ -109,7 +109,7 @@ struct DiskFormat: Sendable, Hashable {
             checked.reserveCapacity(12 + length)
             checked.append(contentsOf: bytes.extracting(start..<(start + 12)))
             checked.append(contentsOf: bytes.extracting(range))
-            let sum = Checksum.of(checked, seed: seed &- 1)
+            let sum = DiskChecksum.of(checked, seed: seed &- 1)
             guard sum == bytes.littleEndian(at: start + 12), number > best?.number ?? 0 else { continue }
             best = Head(range: range, slot: slot, number: number)
         }
@@ -122,7 +122,7 @@ struct DiskFormat: Sendable, Hashable {
         let length = Int(clamping: bytes.littleEndian(at: offset, as: UInt32.self))
         guard length > 0, length <= bytes.count - offset - 12 else { return nil }
         let range = (offset + 4)..<(offset + 4 + length)
-        let sum = Checksum.of(bytes.extracting(range), seed: seed &+ 1 &+ number)
+        let sum = DiskChecksum.of(bytes.extracting(range), seed: seed &+ 1 &+ number)
         return sum == bytes.littleEndian(at: range.upperBound) ? range : nil
     }
 
@@ -132,7 +132,7 @@ struct DiskFormat: Sendable, Hashable {
         var result = Data(writer.bytes)
         result.append(payload)
         var end = ByteWriter()
-        end.add(Checksum.of(payload, seed: seed &+ 1 &+ number))
+        end.add(DiskChecksum.of(payload, seed: seed &+ 1 &+ number))
         result.append(contentsOf: end.bytes)
         return result
     }
@@ -140,7 +140,7 @@ struct DiskFormat: Sendable, Hashable {
 
 /// XXH64: several gigabytes per second, and misses damage with a probability of 1 in 10^19. It doesn't detect forgery,
 /// but only the owner has access to the files.
-enum Checksum {
+enum DiskChecksum {
     static func of(_ data: Data, seed: UInt64 = 0) -> UInt64 { of(data.span, seed: seed) }
     static func of(_ bytes: [UInt8], seed: UInt64 = 0) -> UInt64 { bytes.withSpan { of($0, seed: seed) } }
 

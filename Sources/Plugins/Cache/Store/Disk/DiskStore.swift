@@ -33,7 +33,7 @@ public final class DiskStore: CacheStore {
         }
     }
 
-    /// The directory of the entries.
+    /// The directory of the store. Its files are in the subdirectory `errand-cache`.
     public let directory: URL
     let limit: CacheLimit
     let seal: Seal?
@@ -161,7 +161,7 @@ public final class DiskStore: CacheStore {
         func add(_ plain: Data) throws {
             let chunk = DiskFormat.chunk(try seal?.seal(plain) ?? plain, number: number, seed: format.seed)
             guard offset + Int64(chunk.count) <= limit.bytesOfOne else {
-                throw CacheStoreError("the entry is larger than a quarter of the store")
+                throw CacheStoreError("the entry is larger than a quarter of the store's limit")
             }
             try files.retryingWhenFull(for: Int64(chunk.count)) { () throws(DiskFile.Failure) in
                 try file.write(chunk, at: offset)
@@ -182,7 +182,7 @@ public final class DiskStore: CacheStore {
         }
         if !rest.isEmpty { try add(rest) }
         guard offset <= limit.bytesOfOne else {
-            throw CacheStoreError("the entry is larger than a quarter of the store")
+            throw CacheStoreError("the entry is larger than a quarter of the store's limit")
         }
         (format.bodyLength, format.fileLength) = (length, offset)
         var start = format.prefix + format.slot(head, number: 1)
@@ -280,7 +280,7 @@ public final class DiskStore: CacheStore {
 }
 
 extension CacheStore where Self == DiskStore {
-    /// Stores responses in a directory, by default up to 50 MB.
+    /// Creates a store that keeps responses in a directory, by default up to 50 MB.
     public static func disk(
         at directory: URL, limit: CacheLimit = .megabytes(50), seal: DiskStore.Seal? = nil
     ) -> DiskStore { DiskStore(at: directory, limit: limit, seal: seal) }

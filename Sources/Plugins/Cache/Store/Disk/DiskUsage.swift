@@ -15,7 +15,7 @@ struct DiskUsage: Sendable {
         let record = data.span
         let (bytes, files): (UInt64, UInt64) = (record.littleEndian(at: 0), record.littleEndian(at: 8))
         guard record.littleEndian(at: 16, as: UInt64.self) == 0, bytes < 1 << 62, files < 1 << 62,
-            Checksum.of(record.extracting(..<24)) == record.littleEndian(at: 24)
+            DiskChecksum.of(record.extracting(..<24)) == record.littleEndian(at: 24)
         else { return nil }
         (self.bytes, self.files) = (Int64(bytes), Int64(files))
     }
@@ -25,7 +25,7 @@ struct DiskUsage: Sendable {
         writer.add(UInt64(clamping: bytes))
         writer.add(UInt64(clamping: files))
         writer.add(UInt64(isOpen ? 1 : 0))
-        writer.add(Checksum.of(writer.bytes))
+        writer.add(DiskChecksum.of(writer.bytes))
         try file?.write(Data(writer.bytes), at: 0)
     }
 }

@@ -3,9 +3,9 @@ import ErrandEssentials
 import ErrandTesting
 
 extension TransportLaw {
-    /// 1xx responses, trailers, progress and timings are reported.
+    /// The law that 1xx responses, trailers, progress and timings are reported correctly.
     public static let events = TransportLaw(
-        "events", "law: 1xx responses and trailers are reported as they came, and progress ends at the totals",
+        "events", "law: 1xx responses and trailers are reported unchanged, and progress ends at the totals",
         advice: """
             Pass the options on to your client's callbacks, not to new options. Report each 1xx response once, all \
             trailers together, bytes sent and received so far, and timings once.
@@ -30,11 +30,11 @@ extension TransportLaw {
         return nil
     }
 
-    /// One exchange leaves no trace in the next.
+    /// The law that values and bytes of an exchange don't appear in the next one.
     public static let separation = TransportLaw(
-        "separation", "law: no value of an exchange gets into the next one, and no byte of its response",
+        "separation", "law: values and bytes of an exchange don't appear in the next one",
         advice: """
-            Keep no cookies, credentials, responses or validators. Use a connection again only if its last response \
+            Don't keep cookies, credentials, responses or validators. Use a connection again only if its last response \
             was read to its end.
             """, share: 150, needsTwo: true,
         exchanges: { WireExchange.story(&$0) }
@@ -54,10 +54,10 @@ extension TransportLaw {
         return nil
     }
 
-    /// Exchanges at the same time have the results that they have alone.
+    /// The law that exchanges that run at the same time have the results that they have alone.
     public static let concurrency = TransportLaw(
-        "concurrency", "law: exchanges at the same time don't wait for each other and get their own responses",
-        advice: "Keep the state of an exchange apart from the transport's, and let exchanges run side by side.",
+        "concurrency", "law: concurrent exchanges don't wait for each other and get their own responses",
+        advice: "Keep the state of an exchange separate from the transport's, and let exchanges run concurrently.",
         share: 50, needsTwo: true,
         exchanges: { random in
             (0..<Int.random(in: 2...6, using: &random)).map { index in
@@ -137,7 +137,8 @@ extension WireTrace {
         for case .progress(let progress) in events { steps.append(progress) }
         let (sent, received) = (steps.map(\.sent).max() ?? 0, steps.map(\.received).max() ?? 0)
         if sent != 0, sent != Int64(exchange.body.count) {
-            return LawViolation(expected: "\(exchange.body.count) bytes sent at the end", came: "\(sent)")
+            return LawViolation(
+                expected: "\(exchange.body.count) bytes sent, in the last progress report", came: "\(sent)")
         }
         if let total = steps.compactMap(\.totalToSend).first(where: { $0 != Int64(exchange.body.count) }) {
             return LawViolation(expected: "a total of \(exchange.body.count) bytes to send", came: "\(total)")
@@ -151,7 +152,7 @@ extension WireTrace {
         let total = image.hasBody ? Int64(exchange.reply.body.data.count) : 0
         let isShort = mayCollect && received != 0 && received < total
         if received > total || isShort {
-            return LawViolation(expected: "\(total) bytes received at the end", came: "\(received)")
+            return LawViolation(expected: "\(total) bytes received, in the last progress report", came: "\(received)")
         }
         return nil
     }

@@ -3,9 +3,9 @@ import ErrandEssentials
 import ErrandTesting
 
 extension TransportLaw {
-    /// A fault at any byte is an error, and never a short success.
+    /// The law that a fault at any byte of a response is an error, and never a shortened success.
     public static let faults = TransportLaw(
-        "faults", "law: a fault at any byte is an error and never a short success",
+        "faults", "law: a fault at any byte is an error, never a truncated success",
         advice: """
             Throw an ErrandError whenever a message ends early or isn't HTTP: `timedOut` for silence, and other codes \
             for connections that end. Pass on the error of a request body's source, and abort the request.
@@ -20,9 +20,9 @@ extension TransportLaw {
         return nil
     }
 
-    /// A request is sent once.
+    /// The law that a request is sent once, unless a reused connection closes and a repeat is safe.
     public static let count = TransportLaw(
-        "count", "law: a request is sent once, and again only if a reused connection closes and that is safe",
+        "count", "law: a request is sent once, unless a reused connection closes and a repeat is safe",
         advice: """
             Leave retries to filters. Send a request again only if its connection had served another one and closed \
             before the head of a response, and the method is idempotent with a body that can be read again.
@@ -37,7 +37,16 @@ extension TransportLaw {
                 exchange.reply.headers[.wwwAuthenticate] = "Basic realm=\"law\""
             }
             if random.isTrue(0.7) {
-                let position = random.isTrue(0.6) ? 0 : Int.random(in: 1...60, using: &random)
+                var position = random.isTrue(0.6) ? 0 : Int.random(in: 1...60, using: &random)
+                if random.isTrue(0.4) {
+                    // In the middle of the body.
+                    exchange.reply.body = .bytes(random.pick([10, 5_000, 70_000]))
+                    exchange.isStreamed = exchange.isStreamed || random.isTrue()
+                    if random.isTrue() { exchange.makeResumable() }
+                    let image = WireImage(exchange)
+                    position = Int.random(
+                        in: min(image.headEnd, image.bytes.count - 1)..<image.bytes.count, using: &random)
+                }
                 exchange.reply.fault = random.isTrue() ? .close(position) : .reset(position)
                 if exchange.body.count > 0, random.isTrue(0.4) {
                     exchange.reply.fault = .resetUpload(Int.random(in: 0..<exchange.body.count, using: &random))
@@ -58,14 +67,14 @@ extension TransportLaw {
             }
             let body = WireBytes.prefix(exchange.body.count)
             if trace.requests.contains(where: { $0.body != body }) {
-                return LawViolation(expected: "the same body each time", came: "another one")
+                return LawViolation(expected: "the same body each time", came: "a different body")
             }
             isFresh = false
         }
         return nil
     }
 
-    /// A cancellation at any byte ends the exchange.
+    /// The law that a cancellation at any byte ends the exchange and closes its connection.
     public static let cancellation = TransportLaw(
         "cancellation", "law: a cancellation at any byte ends the exchange and closes its connection",
         advice: "Pass the cancellation of the task on to your client at every stage, and close the connection.",
@@ -82,22 +91,22 @@ extension TransportLaw {
             if let violation = trace.hanging { return violation }
             guard exchange.isCancelled else { continue }
             guard let failure = trace.failure else {
-                return LawViolation(expected: "the error of a cancellation", came: "a response")
+                return LawViolation(expected: "a cancellation error", came: "a response")
             }
             if !failure.isCancelled { return LawViolation(expected: "cancelled", came: failure.description) }
             if !trace.isClosed {
-                return LawViolation(expected: "a closed connection at the server", came: "an open one")
+                return LawViolation(expected: "a closed connection at the server", came: "an open connection")
             }
         }
         return nil
     }
 
-    /// Connections, bodies and tags are released, however an exchange ends.
+    /// The law that connections, bodies and tags are released, however an exchange ends.
     public static let release = TransportLaw(
-        "release", "law: connections, bodies and tags are released, however an exchange ends",
+        "release", "law: connections, bodies and tags are released after every exchange",
         advice: """
-            Close the connection of a response whose reader went away. Keep neither requests nor options after the \
-            end, and close idle connections when the transport is deallocated.
+            Close a response's connection if its reader stops early. Release requests and options when the exchange \
+            ends, and close idle connections when the transport is deallocated.
             """, share: 50,
         exchanges: { random in
             switch Int.random(in: 0..<4, using: &random) {
@@ -117,15 +126,16 @@ extension TransportLaw {
             let trace = try await run.play(exchange)
             if let violation = trace.hanging { return violation }
             if exchange.isDropped, !trace.isClosed {
-                return LawViolation(expected: "a closed connection after the reader went away", came: "an open one")
+                return LawViolation(
+                    expected: "a closed connection after the reader stopped early", came: "an open connection")
             }
             if !trace.remains.isEmpty {
                 return LawViolation(
-                    expected: "no object of the exchange in memory", came: trace.remains.joined(separator: ", "))
+                    expected: "the exchange's objects to be released", came: trace.remains.joined(separator: ", "))
             }
         }
         if await run.releaseTransport() { return nil }
-        return LawViolation(expected: "no connection after the transport is released", came: "an open one")
+        return LawViolation(expected: "no connection after the transport is released", came: "an open connection")
     }
 }
 
@@ -144,7 +154,8 @@ extension WireTrace {
         let image = WireImage(exchange)
         if exchange.body.isFailing {
             if !requests.isEmpty {
-                return LawViolation(expected: "no complete request, because its source failed", came: "one")
+                return LawViolation(
+                    expected: "no complete request, because its source failed", came: "a complete request")
             }
             return failureDifference(exchange, image, mayHaveHead: false)
         }
@@ -171,7 +182,7 @@ extension WireTrace {
             return LawViolation(expected: "an error", came: "a response with \(body.count) bytes")
         }
         if head != nil, !mayHaveHead {
-            return LawViolation(expected: "an error in place of a head", came: "status \(head?.status ?? 0)")
+            return LawViolation(expected: "an error instead of a head", came: "status \(head?.status ?? 0)")
         }
         let data = exchange.reply.body.data
         if exchange.reply.body != .gzip, case .malformed = exchange.reply.fault {
@@ -195,6 +206,6 @@ extension WireTrace {
         guard case .close(let position) = exchange.reply.fault, position > image.headEnd, mayCollect, head == nil,
             failure.evidence != exchange.reply.status
         else { return nil }
-        return LawViolation(expected: "an error with the head as its response", came: "an error without it")
+        return LawViolation(expected: "an error with the head as its response", came: "an error without a response")
     }
 }

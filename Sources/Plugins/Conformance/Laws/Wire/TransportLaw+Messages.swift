@@ -3,9 +3,9 @@ import ErrandEssentials
 import ErrandTesting
 
 extension TransportLaw {
-    /// A request reaches the server as it was given.
+    /// The law that a request reaches the server unchanged.
     public static let request = TransportLaw(
-        "request", "law: a request reaches the server as it was given",
+        "request", "law: a request reaches the server unchanged",
         advice: """
             Send method, target, fields and body byte by byte. Turn off what your client adds or changes by itself. \
             Send the length of a body if it's known, and chunks if not.
@@ -24,11 +24,11 @@ extension TransportLaw {
         return nil
     }
 
-    /// A response reaches the caller as the server sent it.
+    /// The law that a response reaches the caller unchanged.
     public static let response = TransportLaw(
-        "response", "law: a response reaches the caller as the server sent it",
+        "response", "law: a response reaches the caller unchanged",
         advice: """
-            Return status, fields and body as they came: redirects, challenges and errors too, each field by itself \
+            Return status, fields and body unchanged: redirects, challenges and errors too, each field by itself \
             and in its order. If you decode a body, remove Content-Encoding and Content-Length.
             """, share: 200,
         exchanges: { WireExchange.download(&$0) }
@@ -41,17 +41,19 @@ extension TransportLaw {
         return nil
     }
 
-    /// No byte is awaited that isn't needed.
+    /// The law that the transport doesn't wait for bytes that it doesn't need, before it returns a head or a part of a
+    /// body.
     public static let promptness = TransportLaw(
-        "promptness", "law: the head and each part of a body arrive before the server sends more",
+        "promptness", "law: the head and each part of a body are delivered before the server sends more",
         advice: """
-            Return the head before the body, unless the options allow to collect it. Hand over each part of a stream. \
-            End a body at its Content-Length or last chunk, and a response without a body at its head.
+            Return the head before the body, unless the options allow collecting it. Hand over each part of a stream. \
+            Only count inactivity while the reader waits for a chunk. End a body at its Content-Length or last chunk, and a response without a body at its head.
             """,
         exchanges: { random in
             var exchange = WireExchange.download(&random)[0]
             exchange.isStreamed = random.isTrue(0.8)
-            exchange.reply.isPaced = exchange.reply.body != .gzip
+            exchange.isReadSlowly = exchange.isStreamed && random.isTrue(0.2)
+            exchange.reply.isPaced = exchange.reply.body != .gzip && !exchange.isReadSlowly
             return [exchange]
         }
     ) { bench, exchanges in
@@ -60,7 +62,7 @@ extension TransportLaw {
             let trace = try await run.play(exchange)
             if trace.isHanging {
                 let came = trace.head == nil ? "no head" : "\(trace.body.count) bytes of the body and no end"
-                return LawViolation(expected: "everything that the server has sent", came: came)
+                return LawViolation(expected: "all bytes that the server has sent", came: came)
             }
             if let violation = trace.difference(from: exchange) { return violation }
         }
@@ -70,13 +72,13 @@ extension TransportLaw {
 
 extension WireTrace {
     var hanging: LawViolation? {
-        isHanging ? LawViolation(expected: "an end of the exchange", came: "no end") : nil
+        isHanging ? LawViolation(expected: "the exchange to end", came: "an exchange that hangs") : nil
     }
 
     /// For exchanges on a new connection.
     var repetition: LawViolation? {
         if requests.count < 2 { return nil }
-        return LawViolation(expected: "one request at the server", came: "also \(requests[1].target)")
+        return LawViolation(expected: "one request at the server", came: "a second request, for \(requests[1].target)")
     }
 
     var unexpectedFailure: LawViolation? {
@@ -95,6 +97,10 @@ extension WireTrace {
         guard let head else { return LawViolation(expected: "a response", came: "none") }
         if head.status != exchange.reply.status {
             return LawViolation(expected: "status \(exchange.reply.status)", came: "\(head.status)")
+        }
+        // Relative redirects and links are resolved by it.
+        if let sent, head.url != sent.url {
+            return LawViolation(expected: "the URL of the request: \(sent.url)", came: "\(head.url)")
         }
         let isDecoded = exchange.reply.body == .gzip && !head.headers.contains(.contentEncoding)
         var optional: Set<String> = ["transfer-encoding", "connection"]
@@ -185,7 +191,7 @@ extension RecordedRequest {
         let expected = WireBytes.prefix(exchange.body.count)
         if body != expected {
             return LawViolation(
-                expected: "a body of \(expected.count) bytes", came: "\(body.count) bytes, or other ones")
+                expected: "a body of \(expected.count) bytes", came: "\(body.count) bytes, or different bytes")
         }
         return framingDifference(exchange, sent)
     }
@@ -195,9 +201,13 @@ extension RecordedRequest {
         let framings = lengths.count + headers.values(of: .transferEncoding).count
         if exchange.body == .none, exchange.method == .get || exchange.method == .head {
             if framings == 0 { return nil }
-            return LawViolation(expected: "no framing of a missing body", came: isChunked ? "chunks" : "\(lengths)")
+            return LawViolation(
+                expected: "neither Content-Length nor chunks, because there is no body",
+                came: isChunked ? "chunks" : "\(lengths)")
         }
-        if framings > 1 { return LawViolation(expected: "one framing", came: "\(framings)") }
+        if framings > 1 {
+            return LawViolation(expected: "either Content-Length or chunks", came: "\(framings) framings")
+        }
         // A missing body and an empty one are the same unless the method expects one (RFC 9110, section 8.6).
         let expectsBody = [.post, .put, .patch].contains(exchange.method)
         if exchange.body.count == 0, sent.length != nil, framings == 0, !expectsBody { return nil }

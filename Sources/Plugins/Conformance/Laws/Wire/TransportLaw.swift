@@ -2,7 +2,7 @@ public import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// Something that every transport does, tested with random exchanges against a scripted server and compared with a
+/// A rule that every transport must follow, tested with random exchanges against a scripted server and compared with a
 /// model of HTTP/1.1.
 ///
 /// ``TransportConformance/cases(for:laws:knownLimitations:within:)`` includes every law, so you don't need to call this
@@ -35,15 +35,16 @@ public struct TransportLaw: Sendable, CustomStringConvertible {
         (self.needsTwo, self.exchanges, self.judge) = (needsTwo, exchanges, judge)
     }
 
-    /// All laws, in the order in which they run.
+    /// All laws of transports, in the order in which they run.
     public static let all = [
         request, response, promptness, faults, count, events, cancellation, release, separation, concurrency,
     ]
 
-    /// The name.
+    /// The name of the law.
     public var description: String { name }
 
-    /// Plays exchanges, one after the other, and throws ``ConformanceFailure`` if the transport breaks the law.
+    /// Sends exchanges with a transport, one after the other, and throws ``ConformanceFailure`` if the transport breaks
+    /// the law.
     ///
     /// - Parameters:
     ///   - make: Creates a new transport, without connections or shared state.
@@ -58,12 +59,15 @@ public struct TransportLaw: Sendable, CustomStringConvertible {
 
 /// Plays exchanges with new transports.
 struct WireBench: Sendable {
+    typealias Relay = @Sendable (_ port: Int) throws -> any WireRelay
+
     let make: @Sendable () throws -> any Transport
     var limitations: [KnownLimitation] = []
     /// How long an exchange may take.
     var patience = Duration.seconds(2)
+    var relay: Relay?
 
-    func run() throws -> WireRun { try WireRun(make(), patience: patience) }
+    func run() throws -> WireRun { try WireRun(make(), patience: patience, relay: relay) }
 }
 
 extension TransportLaw: RandomLaw {

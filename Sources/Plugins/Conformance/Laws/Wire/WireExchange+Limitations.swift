@@ -39,15 +39,15 @@ extension WireExchange {
         let image = WireImage(self)
         switch reply.fault {
         case .close(let position) where position < image.headEnd:
-            return ["a connection closed at any byte of the head is an error"]
+            return ["a connection that closes at any byte of the head is an error"]
         case .reset(let position) where position < image.headEnd:
-            return ["a connection reset at any byte of the head is an error"]
+            return ["a connection that is reset at any byte of the head is an error"]
         case .close, .reset:
-            return reply.body == .gzip ? ["a coding that is cut short is an error, or comes as it is"] : []
+            return reply.body == .gzip ? ["a truncated compressed body is an error, or is returned undecoded"] : []
         case .malformed(.chunkSize), .malformed(.chunkEnd):
-            return ["what breaks the rules of chunks is an invalid response, not a lost connection"]
+            return ["malformed chunks are invalidResponse, not connectionLost"]
         case .malformed(.lengthText), .malformed(.lengths):
-            return ["a response that contradicts itself is an error"]
+            return ["a response with contradictory or malformed lengths is an error"]
         default: return []
         }
     }

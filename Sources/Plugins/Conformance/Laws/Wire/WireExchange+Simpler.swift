@@ -37,6 +37,7 @@ extension WireExchange {
         add { $0.method = .get }
         add { $0.isStreamed = false }
         add { $0.isDropped = false }
+        add { $0.isReadSlowly = false }
         add { $0.isCancelled = false }
         for index in headers.indices { add { $0.headers = $0.headers.without(index) } }
         for body in body.simpler { add { $0.body = body } }
@@ -62,6 +63,7 @@ extension WireExchange {
     private var isSensible: Bool {
         let image = WireImage(self)
         if body != .none, method == .get || method == .head { return false }
+        if isReadSlowly, !isStreamed || reply.isPaced { return false }
         if isCancelled || isDropped {
             guard case .stall(let position) = reply.fault, image.hasBody else { return false }
             let end = image.completion.map { $0 - 1 } ?? image.bytes.count

@@ -1,53 +1,56 @@
 public import Errand
 import ErrandEssentials
 
-/// An exchange of a ``TransportLaw``: a request, the bytes that the server sends, and how the caller reads.
+/// A random exchange that a ``TransportLaw`` makes: its request, the bytes that the server sends, and how the caller
+/// reads them.
 ///
 /// A failure of a law prints the exchange as Swift code.
 public struct WireExchange: Sendable, Hashable {
-    /// The method.
+    /// The method of the request.
     public var method: HTTPMethod
     /// The path and the query, as they must appear on the wire.
     public var target: String
-    /// The fields of the request.
+    /// The header fields of the request.
     public var headers: HTTPHeaders
     /// The body of the request.
     public var body: WireBody
-    /// Whether the request goes to another origin.
+    /// Whether the request goes to another origin than the others of the law.
     public var isElsewhere: Bool
-    /// Whether the caller wants a stream.
+    /// Whether the caller wants the response as a stream.
     public var isStreamed: Bool
+    /// Whether the caller pauses for longer than the timeout before each chunk.
+    public var isReadSlowly: Bool
     /// Whether the caller drops the body after its first chunk.
     public var isDropped: Bool
-    /// Whether the caller cancels once the server stalls.
+    /// Whether the caller cancels when the server stops sending.
     public var isCancelled: Bool
-    /// The response.
+    /// The response that the server sends.
     public var reply: WireReply
 
-    /// Creates an exchange. Every argument has the plainest value by default.
+    /// Creates an exchange. By default, a plain GET that gets a short text.
     public init(
         _ method: HTTPMethod = .get, _ target: String = "/a", headers: HTTPHeaders = [:], body: WireBody = .none,
-        isElsewhere: Bool = false, isStreamed: Bool = false, isDropped: Bool = false, isCancelled: Bool = false,
-        reply: WireReply = WireReply()
+        isElsewhere: Bool = false, isStreamed: Bool = false, isReadSlowly: Bool = false, isDropped: Bool = false,
+        isCancelled: Bool = false, reply: WireReply = WireReply()
     ) {
         (self.method, self.target, self.headers, self.body) = (method, target, headers, body)
-        self.isElsewhere = isElsewhere
+        (self.isElsewhere, self.isReadSlowly) = (isElsewhere, isReadSlowly)
         (self.isStreamed, self.isDropped, self.isCancelled) = (isStreamed, isDropped, isCancelled)
         self.reply = reply
     }
 }
 
-/// The body of a request.
+/// The body of a request in a ``WireExchange``.
 public enum WireBody: Sendable, Hashable {
-    /// No body.
+    /// The request doesn't have a body.
     case none
-    /// This many bytes in memory.
+    /// The body is this many bytes in memory.
     case data(Int)
-    /// This many bytes in a file.
+    /// The body is a file of this many bytes.
     case file(Int)
-    /// A stream of chunks with these sizes. Its length is announced if `isKnown` is true.
+    /// The body is a stream of chunks with these sizes. Its length is announced if `isKnown` is true.
     case stream([Int], isKnown: Bool = false, isReplayable: Bool = true)
-    /// A stream of unknown length whose source fails after these chunks.
+    /// The body is a stream of unknown length whose source fails after these chunks.
     case failing([Int])
 
     var count: Int {
@@ -66,27 +69,27 @@ public enum WireBody: Sendable, Hashable {
     }
 }
 
-/// The response of a ``WireExchange``, byte by byte.
+/// The response of a ``WireExchange``, which the server sends byte by byte as described.
 public struct WireReply: Sendable, Hashable {
-    /// How the body ends.
+    /// How the end of a response's body is marked.
     public enum Framing: Sendable, Hashable {
-        /// At its `Content-Length`.
+        /// The body ends at its `Content-Length`.
         case length
-        /// In chunks of these sizes, and one for the remaining bytes.
+        /// The body is sent in chunks of these sizes, and one for the remaining bytes.
         case chunked([Int])
-        /// With the connection.
+        /// The body ends when the connection closes.
         case untilClose
     }
 
     /// The statuses of 1xx responses before the final response.
     public var informational: [Int]
-    /// The status.
+    /// The status of the final response.
     public var status: Int
-    /// The fields, without the framing. A field with `isLatin1` is sent in Latin-1.
+    /// The header fields, without the framing. A field with `isLatin1` is sent in Latin-1.
     public var headers: HTTPHeaders
-    /// The body.
+    /// The bytes of the response's body.
     public var body: WireContent
-    /// The framing.
+    /// How the end of the body is marked.
     public var framing: Framing
     /// The fields after a chunked body.
     public var trailers: HTTPHeaders
@@ -94,7 +97,7 @@ public struct WireReply: Sendable, Hashable {
     public var pieces: Int?
     /// Whether the server waits for the caller to receive the head, and each part of the body, before it goes on.
     public var isPaced: Bool
-    /// The fault.
+    /// The fault of the server. Nil for none.
     public var fault: WireFault?
 
     /// Creates a reply. The default is a short text with the status 200 and a `Content-Length`.
@@ -109,13 +112,13 @@ public struct WireReply: Sendable, Hashable {
     }
 }
 
-/// The bytes of a response's body.
+/// The bytes of the body in a ``WireReply``.
 public enum WireContent: Sendable, Hashable {
-    /// A text in UTF-8.
+    /// The body is a text in UTF-8.
     case text(String)
-    /// This many bytes that are no text.
+    /// The body is this many bytes that aren't text.
     case bytes(Int)
-    /// A text compressed with gzip, and marked so.
+    /// The body is a text compressed with gzip, with a `Content-Encoding`.
     case gzip
 
     var data: Data {
@@ -136,7 +139,7 @@ enum WireBytes {
     }
 }
 
-/// A fault of a server.
+/// A fault of the server in a ``WireExchange``.
 public enum WireFault: Sendable, Hashable {
     /// The connection closes after this many bytes of the response, with its head and its 1xx responses.
     case close(Int)
@@ -146,14 +149,14 @@ public enum WireFault: Sendable, Hashable {
     case stall(Int)
     /// The connection is reset after this many bytes of the request's body.
     case resetUpload(Int)
-    /// The response isn't HTTP.
+    /// The response isn't valid HTTP.
     case malformed(Malformation)
 
-    /// Something that's wrong in a response.
+    /// The mistake in a malformed response.
     public enum Malformation: String, Sendable, Hashable, CaseIterable {
         /// The status line begins with another protocol.
         case statusLine
-        /// There are two different lengths.
+        /// There are two lengths that differ.
         case lengths
         /// The length isn't a number.
         case lengthText
@@ -195,6 +198,7 @@ extension WireExchange: CustomStringConvertible {
         if body != .none { parts.append("body: \(body.code)") }
         if isElsewhere { parts.append("isElsewhere: true") }
         if isStreamed { parts.append("isStreamed: true") }
+        if isReadSlowly { parts.append("isReadSlowly: true") }
         if isDropped { parts.append("isDropped: true") }
         if isCancelled { parts.append("isCancelled: true") }
         if reply != plain.reply { parts.append("reply: \(reply)") }

@@ -97,7 +97,8 @@ final class WireProbe: Transport {
     func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
         let mayCollect = options.collectsBody(ofStatus: scene.exchange.reply.status)
         let sent = WireTrace.Sent(
-            target: Self.target(of: request.urlText), headers: request.headers, length: request.body.length)
+            target: Self.target(of: request.urlText), url: request.url, headers: request.headers,
+            length: request.body.length)
         scene.state.update { ($0.trace.sent, $0.trace.mayCollect) = (sent, mayCollect) }
         if mayCollect { scene.openAll() }
         do { try await read(request, options) } catch {
@@ -107,6 +108,16 @@ final class WireProbe: Transport {
         }
         scene.state.update { $0.isEnded = true }
         return HTTPResponse(to: request, status: 200)
+    }
+
+    /// Lets the timeout pass while the reader doesn't ask for a chunk, once all bytes are on the way.
+    private func pause(_ options: TransportOptions) async {
+        let isServed = try? await scene.state.wait(for: "the response", within: .milliseconds(500)) { state in
+            state.isServed ? true : nil
+        }
+        guard isServed == true else { return }
+        try? await Task.sleep(for: .milliseconds(10))
+        (options.time as? ManualTimeSource)?.advance(by: options.timeout * 2)
     }
 
     /// Without the scheme and the host.
@@ -119,13 +130,15 @@ final class WireProbe: Transport {
         let response = try await subject.send(request, options: options)
         scene.state.update {
             $0.trace.head = WireTrace.Head(
-                status: response.status, headers: response.headers, length: response.body.length)
+                status: response.status, headers: response.headers, length: response.body.length, url: response.url)
         }
         scene.received(0)
         if let data = response.body.data {
             scene.state.update { ($0.trace.body, $0.trace.isComplete) = (data, true) }
             return
         }
+        var pauses = scene.exchange.isReadSlowly ? 3 : 0
+        if pauses > 0 { await pause(options) }
         var iterator = response.body.makeAsyncIterator()
         while let chunk = try await iterator.next() {
             let count = scene.state.update { state in
@@ -133,6 +146,8 @@ final class WireProbe: Transport {
                 return state.trace.body.count
             }
             scene.received(count)
+            pauses -= 1
+            if pauses > 0 { await pause(options) }
             if scene.exchange.isDropped && !chunk.isEmpty { return }
         }
         scene.state.update { $0.trace.isComplete = true }

@@ -6,18 +6,20 @@ import Synchronization
 /// A server that plays exchanges for one transport, one after the other.
 final class WireRun: Sendable {
     private let stage = WireStage()
-    private let server: TestServer
+    private let origin: WireOrigin
     /// The other origin, once an exchange needs it.
-    private let elsewhere = Mutex<TestServer?>(nil)
+    private let elsewhere = Mutex<WireOrigin?>(nil)
+    private let relay: WireBench.Relay?
     private let clock = ManualTimeSource()
     private let transport: Mutex<(any Transport)?>
     /// How long an exchange may take before it counts as hanging.
     let patience: Duration
 
-    init(_ transport: any Transport, patience: Duration) throws {
+    init(_ transport: any Transport, patience: Duration, relay: WireBench.Relay?) throws {
         self.transport = Mutex(transport)
         self.patience = patience
-        server = try Self.server(stage, isElsewhere: false)
+        self.relay = relay
+        origin = try WireOrigin(Self.server(stage, isElsewhere: false), relay)
     }
 
     private static func server(_ stage: WireStage, isElsewhere: Bool) throws -> TestServer {
@@ -41,16 +43,16 @@ final class WireRun: Sendable {
     private static let uploads = "/interrupted"
 
     private func address(of exchange: WireExchange) throws -> String {
-        var server = server
+        var origin = origin
         if exchange.isElsewhere {
-            server = try elsewhere.withLock { [stage] other in
-                let known = try other ?? Self.server(stage, isElsewhere: true)
+            origin = try elsewhere.withLock { [stage, relay] other in
+                let known = try other ?? WireOrigin(Self.server(stage, isElsewhere: true), relay)
                 other = known
                 return known
             }
         }
-        if case .resetUpload = exchange.reply.fault { return server.url + Self.uploads + exchange.target }
-        return server.url + exchange.target
+        if case .resetUpload = exchange.reply.fault { return origin.url + Self.uploads + exchange.target }
+        return origin.url + exchange.target
     }
 
     /// Forgets the transport, whose connections must close then. Returns false if they stay open.
@@ -58,8 +60,8 @@ final class WireRun: Sendable {
         transport.withLock { $0 = nil }
         let other = elsewhere.withLock { $0 }
         do {
-            try await server.waitUntilNoConnections(within: patience)
-            try await other?.waitUntilNoConnections(within: patience)
+            try await origin.server.waitUntilNoConnections(within: patience)
+            try await other?.server.waitUntilNoConnections(within: patience)
         } catch { return false }
         return true
     }
@@ -109,7 +111,8 @@ final class WireRun: Sendable {
 
     private func start(_ scene: WireScene, _ transport: any Transport, _ request: WireRequest) -> Task<Void, Never> {
         var configuration = AgentConfiguration()
-        configuration.timeout = scene.exchange.isSilent ? WireRun.silence : .seconds(1_000_000)
+        let isTimed = scene.exchange.isSilent || scene.exchange.isReadSlowly
+        configuration.timeout = isTimed ? WireRun.silence : .seconds(1_000_000)
         configuration.accessories = [WireEvents(scene)]
         let agent = NetworkAgent(
             configuration: configuration, transport: WireProbe(scene, transport), time: clock)
@@ -128,11 +131,14 @@ final class WireRun: Sendable {
     private func finish(_ scene: WireScene, _ task: Task<Void, Never>) async -> WireTrace {
         let driver = Task { [clock] in
             // Transports may wait by the agent's clock. Their timeouts must not end before the server's silence.
-            let (start, exchange) = (clock.now, scene.exchange)
+            var start = clock.now
+            let exchange = scene.exchange
             var isAwaitingTimeout = exchange.isSilent && !exchange.isCancelled && !exchange.isDropped
             if case .response = scene.image.outcome { isAwaitingTimeout = false }
             while !Task.isCancelled {
                 let isSilent = isAwaitingTimeout && scene.state.read { $0.isServed }
+                // A slow reader has moved the clock by several timeouts.
+                if exchange.isReadSlowly, start.duration(to: clock.now) > .seconds(100) { start = clock.now }
                 if let wake = clock.nextWake, isSilent || start.duration(to: wake) < .seconds(100) {
                     clock.advance(to: wake)
                 }

@@ -56,7 +56,7 @@ final class WireScene: Sendable {
         gates = (0...image.parts.count).map { _ in Gate() }
     }
 
-    /// Whether the server must not wait for a reader.
+    /// Opens all gates, so the server doesn't wait for a reader.
     func openAll() { for gate in gates { gate.open() } }
 
     func received(_ count: Int) {
@@ -93,7 +93,8 @@ final class WireScene: Sendable {
     func reply(to request: RecordedRequest) -> TestResponse {
         state.update { $0.requests.append(request) }
         let reply = exchange.reply
-        if reply.fault?.position == nil, !reply.isPaced, !exchange.isDropped, !exchange.isCancelled {
+        let isWatched = reply.isPaced || exchange.isReadSlowly || exchange.isDropped || exchange.isCancelled
+        if reply.fault?.position == nil, !isWatched {
             // Kept alive, so nothing shows the end but the framing.
             let response = TestResponse.raw(Data(image.bytes)).keepAlive(image.completion != nil)
             guard let pieces = reply.pieces else { return response }

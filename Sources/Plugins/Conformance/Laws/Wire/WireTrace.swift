@@ -8,6 +8,7 @@ struct WireTrace: Sendable {
         var status: Int
         var headers: HTTPHeaders
         var length: Int64?
+        var url: URL
     }
 
     enum Event: Sendable {
@@ -20,6 +21,7 @@ struct WireTrace: Sendable {
     /// A request as the transport got it. Keeps neither its body nor its tags.
     struct Sent: Sendable {
         let target: String
+        let url: URL
         let headers: HTTPHeaders
         let length: Int64?
     }

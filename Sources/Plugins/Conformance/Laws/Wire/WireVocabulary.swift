@@ -162,12 +162,25 @@ extension WireExchange {
                 }
             return [exchange]
         }
+        if random.isTrue(0.3) { exchange.makeResumable() }
         let image = WireImage(exchange)
         let isInHead = random.isTrue(0.4)
         let range = isInHead ? 0..<image.headEnd : image.headEnd..<(image.bytes.count + 1)
         let position = Int.random(in: range, using: &random)
         exchange.reply.fault = random.pick([.close(position), .reset(position), .stall(position)])
         return [exchange]
+    }
+
+    /// A response that invites a client to ask for the rest of a body that breaks off.
+    mutating func makeResumable() {
+        method = .get
+        body = .none
+        headers.remove(.range)
+        if [204, 304].contains(reply.status) || reply.status >= 300 { reply.status = 200 }
+        reply.headers.set(.acceptRanges, "bytes")
+        reply.headers.set(.entityTag, "\"law\"")
+        reply.headers.set(.lastModified, "Mon, 01 Jan 2001 00:00:00 GMT")
+        if reply.body == .gzip || reply.body.data.count < 10 { reply.body = .bytes(5_000) }
     }
 
     /// An exchange whose server falls silent before the end.

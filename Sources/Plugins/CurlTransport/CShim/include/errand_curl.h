@@ -1,6 +1,6 @@
 // The part of libcurl's stable C interface that Errand uses. libcurl is loaded at run time or, with
-// ERRAND_LINKED_LIBCURL,
-// linked. Declared here, so building requires neither libcurl's headers nor a development package.
+// ERRAND_LINKED_LIBCURL, linked. Declared here, so building requires neither libcurl's headers nor a development
+// package.
 #ifndef ERRAND_CURL_H
 #define ERRAND_CURL_H
 #if defined(__linux__)
@@ -195,8 +195,7 @@ const char *errand_curl_authorities_directory(void);
 const char *errand_curl_describe(int code);
 
 // Call these before and after running libcurl on a thread. errand_curl_enter returns 0 if the process is about to end,
-// in
-// which case libcurl must not run. The end of the process waits up to two seconds for threads that run libcurl.
+// in which case libcurl must not run. The end of the process waits up to two seconds for threads that run libcurl.
 int errand_curl_enter(void);
 void errand_curl_leave(void);
 
@@ -223,8 +222,7 @@ void *errand_curl_get_private(void *easy);
 // The socket of a connection without a request, or -1.
 int errand_curl_get_socket(void *easy);
 // Transfers bytes over such a connection. Returns 0 and sets `count`, or returns a libcurl code: ERRAND_CURL_AGAIN
-// means to
-// wait first.
+// means to wait first.
 int errand_curl_send(void *easy, const void *bytes, size_t size, size_t *count);
 int errand_curl_receive(void *easy, void *bytes, size_t size, size_t *count);
 // A connection pool for a single handle, or NULL if memory runs out. Free it after its handle.

@@ -8,8 +8,7 @@
 
 struct errand_head {
     // Receives the lines that need more work than keeping them, and appends them itself: the first and the last line of
-    // a
-    // head, the first line of a round of work, and lines beyond the limit. Returns `count` on success.
+    // a head, the first line of a round of work, and lines beyond the limit. Returns `count` on success.
     size_t (*line)(char *bytes, size_t size, size_t count, void *user);
     void *user;
     // When the current round of work began, and the round in which `line` was last called.
@@ -59,16 +58,13 @@ int errand_head_append(struct errand_head *head, const char *bytes, size_t count
 // libcurl's callback for a line. `head` is an errand_head.
 size_t errand_head_receive(char *bytes, size_t size, size_t count, void *head);
 // libcurl's callback for the body. `head` is an errand_head. If the head is watched, the callback also receives each
-// header
-// line, and rejects a line that libcurl would add to the last field of another response.
+// header line, and rejects a line that libcurl would add to the last field of another response.
 size_t errand_head_receive_body(char *bytes, size_t size, size_t count, void *head);
 // Finds the next field from an offset on, and moves the offset past it. Skips invalid lines. Returns 0 at the end.
 int errand_head_next(const char *bytes, size_t count, size_t *offset, struct errand_field *field);
 // Returns defects of a head's framing (RFC 9112, section 6) as bits. ERRAND_HEAD_CODING: a Transfer-Encoding contains
-// more
-// than "chunked" and "identity". ERRAND_HEAD_LENGTH: there is no Transfer-Encoding, and the values of Content-Length
-// aren't
-// a single number that fits in an int64_t.
+// more than "chunked" and "identity". ERRAND_HEAD_LENGTH: there is no Transfer-Encoding, and the values of
+// Content-Length aren't a single number that fits in an int64_t.
 int errand_head_framing(const char *bytes, size_t count);
 // Returns the name with a number, or NULL if the number is unassigned. All numbers are below ERRAND_HEAD_NAMES.
 const char *errand_head_name(int known, int *is_lower);

@@ -38,8 +38,7 @@ int errand_socket_make(int family, int type, int protocol);
 int errand_socket_is_datagram(int type);
 int errand_close(int descriptor);
 // Returns a new descriptor for an open socket. The given descriptor then refers to another, unconnected socket, so
-// using it
-// doesn't affect the open one. Returns -1, without a change, if the system is out of descriptors.
+// using it doesn't affect the open one. Returns -1, without a change, if the system is out of descriptors.
 int errand_socket_take(int descriptor);
 // Transfers bytes without waiting. Returns 0 and sets `count`, or returns an error number: EAGAIN means to wait first.
 int errand_socket_send(int descriptor, const void *bytes, size_t size, size_t *count);

@@ -1,4 +1,5 @@
-// Decoders of content codings, from the system's libraries where they are: zlib, brotli, zstd. All are loaded at run time.
+// Decoders for content codings. They use the system's zlib, brotli and zstd, if available, which are loaded at run
+// time.
 #ifndef ERRAND_CODINGS_H
 #define ERRAND_CODINGS_H
 #if defined(__linux__) || defined(__APPLE__)
@@ -12,11 +13,12 @@ enum { ERRAND_DECODER_CORRUPT = -1, ERRAND_DECODER_MORE = 0, ERRAND_DECODER_END 
 
 struct errand_decoder;
 
-// The codings whose library loaded, as a sum.
+// Returns the codings whose libraries were loaded, combined as flags.
 int errand_codings(void);
 struct errand_decoder *errand_decoder_make(int coding);
 void errand_decoder_free(struct errand_decoder *decoder);
-// Decodes from `input`, taking `*taken` bytes, into at most `capacity` bytes of `output`, making `*made`.
+// Decodes `input` into at most `capacity` bytes of `output`. Sets `taken` and `made` to the number of bytes read and
+// written.
 int errand_decoder_run(
     struct errand_decoder *decoder, const uint8_t *input, size_t size, size_t *taken, uint8_t *output, size_t capacity,
     size_t *made);

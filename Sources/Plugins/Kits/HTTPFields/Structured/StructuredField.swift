@@ -23,16 +23,16 @@ public enum StructuredField {
     public struct ParseError: Error, Sendable, Hashable, CustomStringConvertible {
         /// The byte offset at which parsing failed, starting at 0.
         public let offset: Int
-        /// Describes the expected text at that offset.
+        /// The text that was expected at that offset, in words.
         public let expected: String
 
-        /// The expectation and the offset in one line.
-        public var description: String { "\(expected) expected at byte \(offset)" }
+        /// The expected text and the offset, on one line.
+        public var description: String { "expected \(expected) at byte \(offset)" }
     }
 
     /// The reason why a value can't be serialized.
     public struct SerializationError: Error, Sendable, Hashable, CustomStringConvertible {
-        /// Describes the problem with the value.
+        /// Why the value can't be serialized, in words.
         public let description: String
     }
 
@@ -43,7 +43,7 @@ public enum StructuredField {
         /// The pairs in order. Each key occurs once.
         public var all: [(key: String, value: BareItem)] { fields.all }
 
-        /// Creates an empty map.
+        /// Creates parameters without keys.
         public init() {}
         /// Creates parameters in the order of the literal. If a key repeats, its last value is used.
         public init(dictionaryLiteral elements: (String, BareItem)...) {
@@ -56,7 +56,7 @@ public enum StructuredField {
             set { fields[key] = newValue }
         }
 
-        /// Whether the map is empty.
+        /// Whether there are no parameters.
         public var isEmpty: Bool { all.isEmpty }
 
         // Inlining this into every comparison of a type with parameters added 40 KB to each program.
@@ -76,7 +76,7 @@ public enum StructuredField {
 
     /// A bare item with parameters (section 3.3).
     public struct Item: Sendable, Hashable {
-        /// The value.
+        /// The bare value, without its parameters.
         public var value: BareItem
         /// The parameters that qualify the value.
         public var parameters: Parameters
@@ -100,7 +100,7 @@ public enum StructuredField {
 
     /// A list of items in parentheses, with parameters (section 3.1.1).
     public struct InnerList: Sendable, Hashable {
-        /// The items in order.
+        /// The items of the list, in order.
         public var items: [Item]
         /// The parameters that qualify the list as a whole.
         public var parameters: Parameters
@@ -121,9 +121,9 @@ public enum StructuredField {
 
     /// A member of a list or dictionary.
     public enum Member: Sendable, Hashable {
-        /// An item.
+        /// A single item.
         case item(Item)
-        /// An inner list.
+        /// An inner list of items, in parentheses.
         case innerList(InnerList)
 
         /// Creates an item from a value, by default without parameters.
@@ -153,10 +153,10 @@ public enum StructuredField {
 
     /// A list of members (section 3.1).
     public struct List: Sendable, Hashable, ExpressibleByArrayLiteral {
-        /// The members in order.
+        /// The members of the list, in order.
         public var members: [Member]
 
-        /// Creates a list.
+        /// Creates a list from its members.
         public init(_ members: [Member]) { self.members = members }
         /// Creates a list from the literal's members.
         public init(arrayLiteral members: Member...) { self.init(members) }
@@ -180,7 +180,8 @@ public enum StructuredField {
     public struct Dictionary: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         /// A key with its member.
         public struct Entry: Sendable, Hashable {
-            /// Consists of lowercase letters, digits, `_`, `-`, `.`, and `*`. Begins with a lowercase letter or `*`.
+            /// The key, which consists of lowercase letters, digits, `_`, `-`, `.`, and `*`, and begins with a
+            /// lowercase letter or `*`.
             public let key: String
             /// The member, which is `?1` if the field contains only the key.
             public var member: Member
@@ -191,7 +192,7 @@ public enum StructuredField {
         /// The entries in order. Each key occurs once.
         public var entries: [Entry] { fields.all.map { Entry(key: $0.key, member: $0.value) } }
 
-        /// Creates an empty dictionary.
+        /// Creates a dictionary without entries.
         public init() {}
         /// Creates a dictionary in the order of the literal. If a key repeats, its last member is used.
         public init(dictionaryLiteral elements: (String, Member)...) {
@@ -293,7 +294,7 @@ extension StructuredField {
 
     /// An exact decimal number with three digits after the decimal point.
     public struct Decimal: Sendable, Hashable, CustomStringConvertible {
-        /// The number times 1,000.
+        /// The number multiplied by 1,000, which is an integer.
         public let thousandths: Int64
 
         /// Creates a number from thousandths.
@@ -323,29 +324,29 @@ extension StructuredField {
 extension StructuredField.BareItem: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
     ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral
 {
-    /// Creates a string.
+    /// Creates a string value.
     public init(stringLiteral value: String) { self = .string(value) }
-    /// Creates an integer.
+    /// Creates an integer value.
     public init(integerLiteral value: Int64) { self = .integer(value) }
     /// Creates a decimal, rounded to three digits after the decimal point. Values out of range are clamped.
     public init(floatLiteral value: Double) {
         let limit: Int64 = 999_999_999_999_999
         self = .decimal(.init(value) ?? .init(thousandths: value < 0 ? -limit : limit))
     }
-    /// Creates a Boolean.
+    /// Creates a Boolean value.
     public init(booleanLiteral value: Bool) { self = .boolean(value) }
 }
 
 extension StructuredField.ParseError: DescribedError {
-    /// "Errand.StructuredField.ParseError"
+    /// The domain of the `NSError`: "Errand.StructuredField.ParseError".
     public static var errorDomain: String { "Errand.StructuredField.ParseError" }
-    /// Always 1.
+    /// The code of the `NSError`, always 1, because there is only one kind of failure.
     public var errorCode: Int { 1 }
 }
 
 extension StructuredField.SerializationError: DescribedError {
-    /// "Errand.StructuredField.SerializationError"
+    /// The domain of the `NSError`: "Errand.StructuredField.SerializationError".
     public static var errorDomain: String { "Errand.StructuredField.SerializationError" }
-    /// Always 1.
+    /// The code of the `NSError`, always 1, because there is only one kind of failure.
     public var errorCode: Int { 1 }
 }

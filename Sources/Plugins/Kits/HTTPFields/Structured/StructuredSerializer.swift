@@ -16,7 +16,7 @@ enum StructuredSerializer {
 
     static func key(_ key: String) throws(Failure) -> String {
         guard let first = key.utf8.first, StructuredParser.beginsKey(first), key.utf8.allSatisfy(StructuredParser.isKey)
-        else { throw Failure(description: "\(key.debugDescription) is not a key") }
+        else { throw Failure(description: "\(key.debugDescription) isn't a valid structured field key") }
         return key
     }
 
@@ -36,7 +36,7 @@ enum StructuredSerializer {
         case .token(let text):
             guard let first = text.utf8.first, StructuredParser.beginsToken(first),
                 text.utf8.allSatisfy(StructuredParser.isToken)
-            else { throw Failure(description: "\(text.debugDescription) is not a token") }
+            else { throw Failure(description: "\(text.debugDescription) isn't a valid structured field token") }
             return text
         case .bytes(let data): return ":\(data.base64EncodedString()):"
         case .boolean(let value): return value ? "?1" : "?0"

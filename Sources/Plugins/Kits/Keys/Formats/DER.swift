@@ -15,7 +15,7 @@ struct DERReader {
     var next: UInt8? { rest.first }
 
     func end() throws(KeyError) {
-        guard rest.isEmpty else { throw .malformed("bytes follow the key") }
+        guard rest.isEmpty else { throw .malformed("there are more bytes after the key") }
     }
 
     /// Returns the content of the next value.
@@ -43,7 +43,7 @@ struct DERReader {
     /// Returns the bytes of a bit string that consists of whole bytes.
     mutating func bits() throws(KeyError) -> [UInt8] {
         let bytes = try value(Tag.bitString)
-        guard bytes.first == 0 else { throw .malformed("a bit string in the key doesn't consist of bytes") }
+        guard bytes.first == 0 else { throw .malformed("a bit string in the key doesn't consist of whole bytes") }
         return Array(bytes.dropFirst())
     }
 

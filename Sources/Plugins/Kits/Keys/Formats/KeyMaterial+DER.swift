@@ -18,7 +18,7 @@ extension PublicMaterial {
         try info.end()
         switch algorithm {
         case .ed25519:
-            guard key.count == 32 else { throw .malformed("the public key has the wrong size") }
+            guard key.count == 32 else { throw .malformed("expected a public key of 32 bytes, got \(key.count)") }
             self = .ed25519(key)
         case .ec(let curve): self = .ec(curve, point: try curve.checked(point: key))
         case .rsa: try self.init(pkcs1: key)
@@ -67,7 +67,7 @@ extension PrivateMaterial {
         var info = try outer.sequence()
         try outer.end()
         let version = try info.integer()
-        guard version.isEmpty || version == [1] else { throw .malformed("the version of the key is unknown") }
+        guard version.isEmpty || version == [1] else { throw .malformed("the key's format has an unknown version") }
         let algorithm = try AlgorithmID(&info)
         let key = Array(try info.value(DER.Tag.octetString))
         switch algorithm {
@@ -75,7 +75,7 @@ extension PrivateMaterial {
             var inner = DERReader(key)
             let seed = Array(try inner.value(DER.Tag.octetString))
             try inner.end()
-            guard seed.count == 32 else { throw .malformed("the private key has the wrong size") }
+            guard seed.count == 32 else { throw .malformed("expected a private key of 32 bytes, got \(seed.count)") }
             self = .ed25519(seed: seed, publicKey: nil)
         case .ec(let curve): try self.init(sec1: key, curve)
         case .rsa: try self.init(pkcs1: key)
@@ -87,7 +87,7 @@ extension PrivateMaterial {
         var outer = DERReader(der)
         var key = try outer.sequence()
         try outer.end()
-        guard try key.integer() == [1] else { throw .malformed("the version of the key is unknown") }
+        guard try key.integer() == [1] else { throw .malformed("the key's format has an unknown version") }
         let scalar = try key.value(DER.Tag.octetString)
         var curve = outerCurve
         if key.next == DER.Tag.context(0) {
@@ -100,7 +100,9 @@ extension PrivateMaterial {
         var point: [UInt8]?
         if key.next == DER.Tag.context(1) {
             var wrapped = DERReader(try key.value(DER.Tag.context(1)))
-            point = try curve.checked(point: try wrapped.bits())
+            let bits = try wrapped.bits()
+            // A compressed point isn't needed: the point follows from the scalar.
+            point = Curve.isCompressed(bits) ? nil : try curve.checked(point: bits)
         }
         try key.end()
         self = .ec(curve, scalar: try curve.checked(scalar: scalar), point: point)
@@ -111,7 +113,7 @@ extension PrivateMaterial {
         var key = try outer.sequence()
         try outer.end()
         guard try key.integer().isEmpty else {
-            throw KeyError(.unsupportedKey, "an RSA key with more than two primes")
+            throw KeyError(.unsupportedKey, "RSA keys with more than two primes aren't supported")
         }
         var numbers: [[UInt8]] = []
         for _ in 0..<8 { numbers.append(try key.integer()) }
@@ -149,12 +151,12 @@ private enum AlgorithmID {
         case ObjectID.ed25519: self = .ed25519
         case ObjectID.ec:
             guard id.next == DER.Tag.objectID else {
-                throw KeyError(.unsupportedKey, "the curve has no name")
+                throw KeyError(.unsupportedKey, "the curve is given by its parameters instead of its name")
             }
             self = .ec(try Curve(id: id.value(DER.Tag.objectID)))
         // The parameters of PSS could only restrict the key.
         case ObjectID.rsa, ObjectID.rsaPSS: self = .rsa
-        default: throw KeyError(.unsupportedKey, "the type of the key is neither Ed25519, EC nor RSA")
+        default: throw KeyError(.unsupportedKey, "expected an Ed25519, EC or RSA key, found another type")
         }
     }
 

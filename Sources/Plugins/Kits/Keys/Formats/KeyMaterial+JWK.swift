@@ -46,7 +46,7 @@ extension PublicMaterial {
         switch (members.kty, members.crv, members.curve) {
         case ("OKP", "Ed25519", _):
             let key = try members.bytes(\.x, "x")
-            guard key.count == 32 else { throw .malformed("the public key has the wrong size") }
+            guard key.count == 32 else { throw .malformed("expected a public key of 32 bytes, got \(key.count)") }
             self = .ed25519(key)
         case ("EC", _, let curve?):
             self = .ec(
@@ -55,7 +55,7 @@ extension PublicMaterial {
             let (modulus, exponent) = (try members.number(\.n, "n"), try members.number(\.e, "e"))
             try RSANumbers.check(modulus: modulus, exponent: exponent)
             self = .rsa(modulus: modulus, exponent: exponent)
-        default: throw KeyError(.unsupportedKey, "the JWK's type is neither Ed25519, P-256, P-384 nor RSA")
+        default: throw KeyError(.unsupportedKey, "expected a JWK for Ed25519, P-256, P-384 or RSA, found another type")
         }
     }
 
@@ -78,11 +78,15 @@ extension PrivateMaterial {
         let secret = try members.bytes(\.d, "d")
         switch publicPart {
         case .ed25519(let key):
-            guard secret.count == 32 else { throw .malformed("the private key has the wrong size") }
+            guard secret.count == 32 else {
+                throw .malformed("expected a private key of 32 bytes, got \(secret.count)")
+            }
             self = .ed25519(seed: secret, publicKey: key)
         case .ec(let curve, let point): self = .ec(curve, scalar: try curve.checked(scalar: secret), point: point)
         case .rsa(let modulus, let exponent):
-            guard members.oth == nil else { throw KeyError(.unsupportedKey, "an RSA key with more than two primes") }
+            guard members.oth == nil else {
+                throw KeyError(.unsupportedKey, "RSA keys with more than two primes aren't supported")
+            }
             self = .rsa(
                 try RSANumbers([
                     modulus, exponent, members.number(\.d, "d"), members.number(\.p, "p"), members.number(\.q, "q"),

@@ -51,23 +51,30 @@ enum Curve: Sendable, Hashable {
         switch Array(id) {
         case ObjectID.p256: self = .p256
         case ObjectID.p384: self = .p384
-        default: throw KeyError(.unsupportedKey, "the curve is neither P-256 nor P-384")
+        default: throw KeyError(.unsupportedKey, "expected the curve P-256 or P-384, found another curve")
         }
     }
+
+    static func isCompressed(_ point: [UInt8]) -> Bool { point.first == 2 || point.first == 3 }
 
     func checked(point: [UInt8]) throws(KeyError) -> [UInt8] {
         guard point.first == 4 else {
             throw KeyError(.unsupportedKey, "the point of the public key is compressed")
         }
-        guard point.count == 1 + 2 * size else { throw .malformed("the point of the public key has the wrong size") }
+        guard point.count == 1 + 2 * size else {
+            throw .malformed("expected a public key point of \(1 + 2 * size) bytes, got \(point.count)")
+        }
         return point
     }
 
-    /// Pads or checks the size of a scalar.
+    /// Returns a scalar in its size. Some programs leave out its leading zeros, and others write one more.
     func checked(scalar: some Sequence<UInt8>) throws(KeyError) -> [UInt8] {
         let bytes = Array(scalar)
-        guard bytes.count == size else { throw .malformed("the private key has the wrong size") }
-        return bytes
+        let digits = bytes.drop { $0 == 0 }
+        guard !digits.isEmpty, digits.count <= size else {
+            throw .malformed("expected a private key of \(size) bytes, got \(bytes.count)")
+        }
+        return [UInt8](repeating: 0, count: size - digits.count) + digits
     }
 }
 
@@ -81,7 +88,7 @@ struct RSANumbers: Sendable {
 
     init(_ all: [[UInt8]]) throws(KeyError) {
         guard all.count == 8, all.allSatisfy({ !$0.isEmpty && $0.count <= all[0].count }) else {
-            throw .malformed("the numbers of the RSA key don't fit together")
+            throw .malformed("the RSA key's numbers contradict each other")
         }
         try Self.check(modulus: all[0], exponent: all[1])
         self.all = all
@@ -91,11 +98,11 @@ struct RSANumbers: Sendable {
     static func check(modulus: [UInt8], exponent: [UInt8]) throws(KeyError) {
         let bits = 8 * modulus.count - (modulus.first?.leadingZeroBitCount ?? 0)
         guard (2048...8192).contains(bits) else {
-            throw KeyError(.unsupportedKey, "an RSA key has 2048 to 8192 bits, not \(bits)")
+            throw KeyError(.unsupportedKey, "expected an RSA key of 2048 to 8192 bits, got \(bits)")
         }
         guard let last = exponent.last, last & 1 == 1, exponent != [1], exponent.count <= 8,
             let end = modulus.last, end & 1 == 1
-        else { throw .malformed("the numbers of the RSA key aren't odd") }
+        else { throw .malformed("the RSA key's modulus or exponent isn't a valid odd number") }
     }
 
     var pkcs1: [UInt8] { DER.value(DER.Tag.sequence, DER.integer([]) + all.flatMap { DER.integer($0) }) }

@@ -6,7 +6,9 @@ import ErrandMessageSyntax
 enum PEM {
     /// Larger texts aren't searched.
     private static let maximumBytes = 1 << 20
-    /// Returns the first key in a text.
+    private static let (begin, end, dashes) = ("-----BEGIN ", "-----END ", "-----")
+
+    /// Returns the first key in a text. A backslash and an `n`, a blank or no character at all counts as a line end.
     ///
     /// - Parameter read: Creates a key from a label and its bytes. Returns nil if the block is something else, such as a
     ///   certificate.
@@ -14,30 +16,37 @@ enum PEM {
         in text: String, _ name: String, _ read: (_ label: String, _ der: [UInt8]) throws(KeyError) -> Key?
     ) throws(KeyError) -> Key {
         guard text.utf8.count <= maximumBytes else { throw .malformed("the text is too long for a \(name)") }
-        var lines = text.split(whereSeparator: \.isNewline).map { ASCII.trimmed(Substring($0)) }[...]
-        while let line = lines.popFirst() {
-            guard let label = label(line, "-----BEGIN ") else { continue }
-            let body = lines.prefix { !$0.hasPrefix("-----") }
-            lines = lines.dropFirst(body.count)
-            guard let end = lines.popFirst(), self.label(end, "-----END ") == label else {
-                throw .malformed("a block doesn't end with the label it begins with")
-            }
-            if label.hasPrefix("ENCRYPTED") || body.contains(where: { $0.hasPrefix("Proc-Type:") }) {
+        // An environment variable often can't contain line ends, so they're written as in a string of a program, or a
+        // shell has replaced them.
+        let text = text.replacing("\\r", with: "\n").replacing("\\n", with: "\n")
+        var rest = text[...]
+        while let label = take(begin, from: &rest) {
+            guard let mark = rest.firstRange(of: dashes) else { throw mismatch }
+            let body = rest[..<mark.lowerBound]
+            rest = rest[mark.lowerBound...]
+            guard rest.hasPrefix(end), take(end, from: &rest) == label else { throw mismatch }
+            if label.hasPrefix("ENCRYPTED") || body.contains("Proc-Type:") {
                 throw KeyError(.unsupportedKey, "the key is encrypted; decrypt it first")
             }
-            guard let data = Data(base64Encoded: body.joined()) else {
-                throw .malformed("the \(name) isn't valid base64")
-            }
+            let base64 = String(decoding: body.utf8.filter { $0 > 0x20 }, as: UTF8.self)
+            guard let data = Data(base64Encoded: base64) else { throw .malformed("the \(name) isn't valid base64") }
             if let key = try read(label, Array(data)) { return key }
         }
         throw .malformed("the text doesn't contain a \(name) in PEM")
     }
 
-    private static func label(_ line: Substring, _ prefix: String) -> String? {
-        guard line.hasPrefix(prefix), line.hasSuffix("-----"), line.utf8.count >= prefix.utf8.count + 5 else {
-            return nil
+    private static var mismatch: KeyError { .malformed("a PEM block's END label differs from its BEGIN label") }
+
+    /// Returns the label after the next prefix, and continues after it. Nil without a label.
+    private static func take(_ prefix: String, from text: inout Substring) -> String? {
+        while let start = text.firstRange(of: prefix) {
+            text = text[start.upperBound...]
+            guard let label = text.firstRange(of: dashes), !text[..<label.lowerBound].contains(where: \.isNewline)
+            else { continue }
+            defer { text = text[label.upperBound...] }
+            return String(text[..<label.lowerBound])
         }
-        return String(line.dropFirst(prefix.count).dropLast(5))
+        return nil
     }
 
     static func text(_ der: [UInt8], label: String) -> String {

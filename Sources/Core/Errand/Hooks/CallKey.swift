@@ -1,0 +1,69 @@
+import Synchronization
+
+/// A key for a value that stays the same in all attempts and hops of a call; see `Exchange.once(_:_:)`.
+///
+/// ```swift
+/// struct Shard: Filter {
+///     private let number = CallKey<Int>()
+///
+///     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+///         var exchange = exchange
+///         let shard = exchange.once(number) { Int.random(in: 0..<8) }
+///         exchange.http.headers["X-Shard"] = "\(shard)"
+///         return try await next(exchange)
+///     }
+/// }
+/// ```
+///
+/// Create one key for each filter or object that the value belongs to, and keep it.
+public struct CallKey<Value: Sendable>: Sendable {
+    @usableFromInline let number = CallValues.newNumber()
+
+    /// Creates a key that is different from every other key. Keep it, for example in your filter.
+    public init() {}
+}
+
+extension Exchange {
+    /// Returns a value that's created on first use and shared by all attempts and hops of the call, and work detached
+    /// afterward.
+    @inlinable public func once<Value>(_ key: CallKey<Value>, _ make: () -> Value) -> Value {
+        if let known = value(of: key) { return known }
+        let new = make()
+        return keep(new, for: key.number) as? Value ?? new
+    }
+
+    /// Returns the value that ``once(_:_:)`` created for a key in this call, or nil if it hasn't created one.
+    @inlinable public func value<Value>(of key: CallKey<Value>) -> Value? {
+        // Inlinable, because generic code would look up the metadata of the optional each time.
+        guard let value = keptValue(for: key.number) else { return nil }
+        return value as? Value
+    }
+
+    @usableFromInline func keptValue(for number: UInt64) -> (any Sendable)? { activity.ledger.value(number) }
+
+    /// Returns the existing value, if there is one.
+    @usableFromInline func keep(_ value: any Sendable, for number: UInt64) -> (any Sendable)? {
+        activity.ledger.add(value, for: number)
+    }
+}
+
+/// The values of one call. Not a class, which would cost each call an allocation: only calls with more than one value
+/// allocate.
+struct CallValues: Sendable {
+    private static let count = Atomic<UInt64>(0)
+    /// The key of the first value, or 0.
+    private var firstNumber: UInt64 = 0
+    private var first: (any Sendable)?
+    private var others: [(number: UInt64, value: any Sendable)] = []
+
+    fileprivate static func newNumber() -> UInt64 { count.add(1, ordering: .relaxed).newValue }
+
+    subscript(number: UInt64) -> (any Sendable)? {
+        if firstNumber == number { return first }
+        return others.isEmpty ? nil : others.first { $0.number == number }?.value
+    }
+
+    mutating func add(_ value: any Sendable, for number: UInt64) {
+        if firstNumber == 0 { (firstNumber, first) = (number, value) } else { others.append((number, value)) }
+    }
+}

@@ -1,0 +1,92 @@
+public import ErrandHTTP
+
+/// For filters that examine, reject or replace a response.
+extension Exchange {
+    /// Runs the checks on a response now, for example to decide about a retry, instead of after the last filter. Throws
+    /// if the status, the content type or a check fails.
+    ///
+    /// If the request wants data, a stream is collected first, as in ``gatherEvidence(of:)``. If it wants a file, the
+    /// checks are skipped, because they need the finished file.
+    public func judge(_ response: HTTPResponse) async throws {
+        let judge = ResponseJudge(settings: settings)
+        try await gatherEvidence(of: response)
+        try judge.checkHead(of: response, for: request)
+        if case .file = request.delivery, response.body.file == nil { return }
+        let checks = judge.checks(of: request, and: checks.added)
+        if !checks.isEmpty { try await judge.check(decodable(response), checks) }
+    }
+
+    /// Ends a response that won't be used, in a filter that sends the request again or responds itself.
+    ///
+    /// A short body is read for up to a second, so its connection can be reused. Otherwise the transfer is cancelled.
+    ///
+    /// ```swift
+    /// struct TwiceAtMost: Filter {
+    ///     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+    ///         let first = try await next(exchange)
+    ///         if first.status != 503 { return first }
+    ///         await exchange.discard(first)
+    ///         return try await next(exchange)
+    ///     }
+    /// }
+    /// ```
+    public func discard(_ response: HTTPResponse) async {
+        if response.body.data != nil { return }
+        // If data is wanted, the wire step has already read a short body that was available.
+        if delivery == .data { return response.body.cancel() }
+        await response.body.finish(within: timeout, time: time)
+    }
+
+    /// Reads the body into memory for all copies of the response, in a filter that examines it before it's final.
+    /// Ignored if the request wants a stream or a file.
+    ///
+    /// ```swift
+    /// struct LockedAccounts: Filter {
+    ///     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+    ///         let response = try await next(exchange)
+    ///         if response.status != 403 { return response }
+    ///         try await exchange.gatherEvidence(of: response)
+    ///         if try response.text().contains("locked") { throw Closed() }
+    ///         return response
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// The body is already in memory if the status is below 300, or if it's short and arrived with its head. Otherwise:
+    ///
+    /// - If the request accepts the status, the whole body is read, at most `maximumBodyBytes`. Throws if that fails.
+    /// - If not, at most `maximumErrorBodyBytes` are read for up to a second, and the rest is cancelled.
+    public func gatherEvidence(of response: HTTPResponse) async throws {
+        guard response.body.data == nil, request.delivery == .data else { return }
+        let delivery = DeliveryStep(settings: settings)
+        if delivery.isToCollect(response, for: request) { return try await delivery.collect(response) }
+        if request.acceptableStatuses.contains(response.status) { return }
+        await response.body.gatherEvidence(
+            within: BodyAllowance(bytes: settings.maximumErrorBodyBytes, timeout: timeout, time: time))
+    }
+
+    /// Returns the error that ``Request/outcomeCheck`` throws for a response, or nil if it passes or isn't set. For
+    /// filters that store responses or add credentials; see ``RequestFailure/refusesCredential``.
+    ///
+    /// Returns nil without checking if the request doesn't accept the status, or wants a stream or a file. A streamed
+    /// body, for example from a cache, is collected first, at most `maximumBodyBytes`. Throws if that fails, or if it's
+    /// cancelled.
+    public func outcomeFailure(of response: HTTPResponse) async throws -> (any Error)? {
+        guard let check = request.outcomeCheck, request.delivery == .data,
+            request.acceptableStatuses.contains(response.status)
+        else { return nil }
+        let delivery = DeliveryStep(settings: settings)
+        if delivery.isToCollect(response, for: request) { try await delivery.collect(response) }
+        do { try await check.judge(decodable(response)) } catch {
+            if error.isCancellation { throw error }
+            return error
+        }
+        return nil
+    }
+
+    private func decodable(_ response: HTTPResponse) -> HTTPResponse {
+        var response = response
+        response.decoder = settings.decoder(of: request)
+        return response
+    }
+}

@@ -1,0 +1,33 @@
+import ErrandHTTP
+import ErrandSupport
+import Synchronization
+
+/// Keeps the marks that were computed last for an agent. Several filters ask for the marks of one request, and most
+/// requests of an agent belong to one user. Filters also compare equal sets faster if one is a copy of the other.
+final class LastMarks: Sendable {
+    /// A class, so taking it out of the lock costs one retain.
+    private final class Known: Sendable {
+        let secrets: ContiguousArray<HTTPHeaders.Field>
+        let declared: UserMarks?
+        let marks: Set<UserMark>
+
+        init(_ headers: HTTPHeaders, _ declared: UserMarks?) {
+            (secrets, self.declared) = (headers.secrets, declared)
+            let implied = UserMarks.implied(by: headers, besides: declared)
+            marks = declared.map { implied.union($0.marks) } ?? implied
+        }
+    }
+
+    private let last = Mutex<Known?>(nil)
+    /// A type of requests that don't declare owners.
+    let ownerless = PlainType()
+
+    /// Returns the declared marks, and the marks implied by the sensitive header fields that they don't represent.
+    func marks(_ headers: HTTPHeaders, _ declared: UserMarks?) -> Set<UserMark> {
+        let known = last.withLock { $0 }
+        if let known, headers.haveSecrets(equalTo: known.secrets), known.declared == declared { return known.marks }
+        let new = Known(headers, declared)
+        last.withLock { $0 = new }
+        return withExtendedLifetime(known) { new.marks }
+    }
+}

@@ -1,0 +1,98 @@
+public import ErrandHTTP
+
+struct PinFilter: Filter {
+    let pin: UserPin
+
+    var stages: FilterStages { .wire }
+    var explanation: String { "stops the operation if the user changes" }
+
+    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        let isFirst = try pin.admit(exchange)
+        let response = try await next(exchange)
+        pin.learn(from: response, to: exchange, isFirst: isFirst)
+        return response
+    }
+}
+
+extension CallOptions {
+    /// The pin that keeps the call's operation with one user. Defaults to nil.
+    public var userPin: UserPin? { tags[PinnedOperation.self] }
+
+    /// Returns these options with a pin, which keeps all calls of an operation with the same user; see ``UserPin``.
+    public func pinned(to pin: UserPin) -> CallOptions {
+        if userPin === pin { return self }
+        var options = self
+        options.tags[PinnedOperation.self] = pin
+        if !pin.sessionsOnly { options.filters.append(PinFilter(pin: pin)) }
+        return options
+    }
+
+    func pinnedAsComposite() -> CallOptions {
+        userPin == nil ? pinned(to: UserPin(sessionsOnly: true)) : self
+    }
+}
+
+extension Exchange {
+    /// The pin that keeps the call's operation with one user. Nil if the operation isn't pinned.
+    public var userPin: UserPin? { tags[PinnedOperation.self] }
+
+    /// Declares that a session makes sure that the operation keeps its user, so a ``UserPin`` doesn't need to compare
+    /// the mark and the fields. For filters that use ``UserPin/once(_:_:isOfUser:check:)``. Ignored without a pin.
+    ///
+    /// - Parameters:
+    ///   - mark: the mark that the filter declared. Nil if the fields identify the user.
+    ///   - fields: the header fields that the filter added.
+    public mutating func vouch(for mark: UserMark?, carriedBy fields: [HTTPHeaders.Field]) {
+        if userPin == nil { return }
+        var headers = HTTPHeaders()
+        for field in fields { headers.add(field.name, field.value, sensitive: true) }
+        let marks = UserMarks.implied(by: headers, besides: nil).union(mark.map { [$0] } ?? [])
+        tags[Vouchers.self] = tags[Vouchers.self].union(marks)
+    }
+}
+
+enum PinnedOperation: TagKey {
+    static var defaultValue: UserPin? { nil }
+}
+
+/// For filters that replace one request with several, such as a resumed transfer.
+extension Exchange {
+    /// Makes all requests that the filter sends from now on one operation, which keeps its user.
+    ///
+    /// ```swift
+    /// struct SendTwice: Filter {
+    ///     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+    ///         var pinned = exchange
+    ///         pinned.pin(to: UserPin(within: exchange.userPin) { marks in print(marks.count) })
+    ///         _ = try await next(pinned)
+    ///         return try await next(pinned)
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// The request needs ``Filter/keepingUser`` among its `requiredFilters`, which compares each request on the wire.
+    public mutating func pin(to pin: UserPin) { tags[PinnedOperation.self] = pin }
+}
+
+/// Compares each request on the wire with the first request of its operation, if a filter pinned it.
+public struct PinnedExchangeFilter: Filter {
+    init() {}
+
+    /// Runs in the stage ``FilterStages/wire``, so it sees each request in its final form.
+    public var stages: FilterStages { .wire }
+    /// Has the trait ``FilterTraits/unique``, so it runs once per request.
+    public var traits: FilterTraits { .unique }
+    /// The text that ``NetworkAgent/explain(_:options:)`` shows for this filter.
+    public var explanation: String { "stops the operation if the user changes" }
+
+    /// Throws instead of sending the request if the operation began as another user.
+    public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        guard let pin = exchange.userPin, !pin.sessionsOnly else { return try await next(exchange) }
+        return try await PinFilter(pin: pin).filter(exchange, next: next)
+    }
+}
+
+extension Filter where Self == PinnedExchangeFilter {
+    /// Stops requests that were pinned with ``Exchange/pin(to:)`` from being sent as another user. Other requests pass.
+    public static var keepingUser: PinnedExchangeFilter { PinnedExchangeFilter() }
+}

@@ -1,0 +1,51 @@
+import ErrandEssentials
+
+/// Credentials for the `Authorization` header. Descriptions never show them.
+///
+/// An agent's credentials are sent only to the origins of its base URLs and to its `trustedOrigins`. A request's
+/// credentials go wherever the request goes, except along a redirect to another origin.
+public struct Authorization: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible,
+    CustomReflectable
+{
+    /// The header value; `nil` sends no credentials.
+    package let value: String?
+    private let scheme: String
+
+    /// Returns Basic credentials in UTF-8 (RFC 7617). Basic can't express a user name with a colon: the server reads
+    /// what follows its first colon as the beginning of the password.
+    public static func basic(user: String, password: String) -> Authorization {
+        custom(scheme: "Basic", credentials: Data("\(user):\(password)".utf8).base64EncodedString())
+    }
+
+    /// Returns a bearer token (RFC 6750).
+    public static func bearer(_ token: String) -> Authorization { custom(scheme: "Bearer", credentials: token) }
+
+    /// Returns credentials for any other scheme (RFC 9110, section 11.4).
+    public static func custom(scheme: String, credentials: String) -> Authorization {
+        Authorization(value: "\(scheme) \(credentials)", scheme: scheme)
+    }
+
+    /// Sends the request without the agent's credentials. A `nil` authorization keeps them.
+    ///
+    /// ```swift
+    /// struct SignIn: Request { var authorization: Authorization? { .omitted } }
+    /// ```
+    public static let omitted = Authorization(value: nil, scheme: "")
+
+    /// The scheme, with the credentials masked.
+    public var description: String { value == nil ? "omitted" : "\(scheme) •••" }
+    /// The same text as `description`, for debuggers.
+    public var debugDescription: String { description }
+    /// A mirror without children, so a dump doesn't reveal secrets.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension HTTPHeaders {
+    /// Replaces the `Authorization` header with other credentials, marked as sensitive. ``Authorization/omitted``
+    /// removes the header.
+    public mutating func authorize(_ authorization: Authorization) {
+        guard let value = authorization.value else { return remove(.authorization) }
+        // Setting an equal value would copy the headers needlessly.
+        if values(of: .authorization) != [value] { set(.authorization, value, sensitive: true) }
+    }
+}

@@ -1,0 +1,158 @@
+import ErrandSupport
+
+extension URLSyntax {
+    /// Returns the URL for display, without credentials and fragment, and with the values of query items and of
+    /// parameters in the path masked, as in `/cart;jsessionid=•••?token=•••`.
+    ///
+    /// - Parameters:
+    ///   - text: the URL.
+    ///   - isSecret: whether to mask the value of the item with this name. By default, all are masked.
+    ///   - found: receives the masked values as they appear in the text.
+    public static func redacted(
+        _ text: String, where isSecret: (String) -> Bool = { _ in true }, found: (Substring) -> Void = { _ in }
+    ) -> String {
+        if !text.withSpan({ isRedactable($0, where: isSecret) }) { return text }
+        var url = text.utf8[...]
+        if let hash = url.firstIndex(of: UInt8(ascii: "#")) { url = url[..<hash] }
+        let mark = url.firstIndex(of: UInt8(ascii: "?")) ?? url.endIndex
+        var result = String(url[..<mark]) ?? "•••"
+        if let scheme = result.firstRange(of: "://") {
+            let authority = result[scheme.upperBound...].prefix { $0 != "/" }
+            if let at = authority.lastIndex(of: "@") {
+                authority[..<at].split(separator: ":").forEach(found)
+                result.replaceSubrange(scheme.upperBound...at, with: "•••@")
+            }
+        }
+        if result.utf8.contains(UInt8(ascii: ";")) {
+            result = redactedParameters(result, where: isSecret, found: found)
+        }
+        guard mark < url.endIndex else { return result }
+        return result + "?" + redactedItems(Substring(url[url.index(after: mark)...]), where: isSecret, found: found)
+    }
+
+    /// Whether a URL has credentials, a fragment, a parameter in its path or a secret item, which is rare.
+    private static func isRedactable(_ bytes: Span<UInt8>, where isSecret: (String) -> Bool) -> Bool {
+        guard
+            var index = bytes.firstIndex(where: {
+                $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "@") || $0 == UInt8(ascii: "#")
+                    || $0 == UInt8(ascii: ";")
+            })
+        else { return false }
+        if bytes[index] != UInt8(ascii: "?") || bytes.contains(UInt8(ascii: "#")) { return true }
+        while index < bytes.count {
+            let start = index + 1
+            index = bytes.firstIndex(from: start) { $0 == UInt8(ascii: "&") } ?? bytes.count
+            let item = bytes.extracting(start..<index)
+            let equals = item.firstIndex { $0 == UInt8(ascii: "=") }
+            if let equals, isSecret(String(decoding: item.extracting(..<equals))) { return true }
+            let value = item.extracting((equals.map { $0 + 1 } ?? 0)...)
+            if mayHoldItems(value), holdsSecret(String(decoding: value), where: isSecret) { return true }
+        }
+        return false
+    }
+
+    /// Masks parameters of path segments (RFC 3986, section 3.3), in which Java servers write session IDs.
+    private static func redactedParameters(
+        _ path: String, where isSecret: (String) -> Bool, found: (Substring) -> Void
+    ) -> String {
+        let parts = path.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
+        return parts.enumerated().map { number, part in
+            if number == 0 { return String(Substring(part)) }
+            let end = part.firstIndex(of: UInt8(ascii: "/")) ?? part.endIndex
+            return redactedItem(part[..<end], where: isSecret, found: found) + String(Substring(part[end...]))
+        }.joined(separator: ";")
+    }
+
+    /// Returns a query without its `?`, or a form, for display, with secret values masked. A value that contains secret
+    /// items itself, such as a URL or JSON, is masked as a whole.
+    ///
+    /// - Parameters:
+    ///   - text: the query or the form.
+    ///   - isSecret: whether to mask the value of the item with this name.
+    ///   - found: receives the masked values as they appear in the text.
+    public static func redactedItems(
+        _ text: Substring, where isSecret: (String) -> Bool, found: (Substring) -> Void
+    ) -> String {
+        text.utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false).map { item in
+            redactedItem(item, where: isSecret, found: found)
+        }.joined(separator: "&")
+    }
+
+    private static func redactedItem(
+        _ item: Substring.UTF8View, where isSecret: (String) -> Bool, found: (Substring) -> Void
+    ) -> String {
+        let equals = item.firstIndex(of: UInt8(ascii: "="))
+        let value = Substring(equals.map { item[item.index(after: $0)...] } ?? item)
+        guard let name = String(item[..<(equals ?? item.startIndex)]) else { return "•••" }
+        let isOwn = equals != nil && isSecret(name)
+        if !isOwn {
+            let text = String(value)
+            guard text.withSpan({ mayHoldItems($0) }), holdsSecret(text, where: isSecret) else {
+                return String(Substring(item))
+            }
+        }
+        found(value)
+        return equals == nil ? "•••" : name + "=•••"
+    }
+
+    // MARK: Values that contain items
+
+    private static let maximumDepth = 4
+
+    /// Whether a value has a character without which it can't contain an item. Most values end here.
+    private static func mayHoldItems(_ value: Span<UInt8>) -> Bool {
+        value.firstIndex { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: ":") } != nil
+    }
+
+    /// Returns whether a percent-encoded value contains a secret: the credentials or an item of a URL, an item of a form,
+    /// an item after a semicolon, or a member of a JSON object.
+    private static func holdsSecret(_ value: String, where isSecret: (String) -> Bool) -> Bool {
+        var text = value
+        for _ in 0..<maximumDepth {
+            let decoded = PercentEncoding.decodeLeniently(text, plusIsSpace: true)
+            if hasSecretItem(decoded.utf8, where: isSecret) || hasSecretMember(Array(decoded.utf8), where: isSecret)
+                || hasCredentials(decoded)
+            {
+                return true
+            }
+            if decoded.utf8.count == text.utf8.count { return false }
+            text = decoded
+        }
+        return false
+    }
+
+    /// Returns whether a URL in the text has credentials, as in `http://ada:lovelace@example.com`.
+    private static func hasCredentials(_ text: String) -> Bool {
+        guard text.utf8.contains(UInt8(ascii: "@")) else { return false }
+        return text.split(separator: "://", omittingEmptySubsequences: false).dropFirst().contains { rest in
+            rest.utf8.prefix { $0 > 0x20 && !"/?#".utf8.contains($0) }.contains(UInt8(ascii: "@"))
+        }
+    }
+
+    private static func hasSecretItem(_ text: String.UTF8View, where isSecret: (String) -> Bool) -> Bool {
+        text.split(whereSeparator: { "?&;#".utf8.contains($0) }).contains { piece in
+            guard let equals = piece.firstIndex(of: UInt8(ascii: "=")) else { return false }
+            let name = piece[..<equals]
+            // Base64 ends with equals signs.
+            let hasValue = piece[equals...].contains { $0 != UInt8(ascii: "=") }
+            return hasValue && name.count <= maximumName && name.allSatisfy(ASCII.isToken)
+                && isSecret(String(Substring(name)))
+        }
+    }
+
+    /// Looks for texts in quotes before a colon.
+    private static func hasSecretMember(_ text: [UInt8], where isSecret: (String) -> Bool) -> Bool {
+        let quote = UInt8(ascii: "\"")
+        var start: Int?
+        for (index, byte) in text.enumerated() where byte == quote {
+            defer { start = index + 1 }
+            guard let begin = start, index - begin <= maximumName,
+                text[(index + 1)...].first(where: { !ASCII.isBlank($0) }) == UInt8(ascii: ":")
+            else { continue }
+            if isSecret(String(decoding: text[begin..<index], as: UTF8.self)) { return true }
+        }
+        return false
+    }
+
+    private static let maximumName = 64
+}

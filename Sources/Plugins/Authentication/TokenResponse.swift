@@ -1,0 +1,113 @@
+import Errand
+import ErrandEssentials
+import ErrandMessageSyntax
+
+/// The response of a token endpoint (RFC 6749, section 5.1), for your own credential types.
+///
+/// ```swift
+/// let response = try await agent.send(Call<TokenResponse>(.post, "token")).value
+/// let renewal = response.lifetime.map { ContinuousClock.now + $0 * 0.9 }
+/// ```
+///
+/// Accepts what servers send in practice: a lifetime in quotes, a list of scopes, names that the decoder has converted
+/// from snake case, and members that are empty or blank, which count as missing. Throws a `DecodingError` if the access
+/// token is missing or blank, has other characters than visible ASCII and spaces, or if a token exceeds 256 KiB.
+public struct TokenResponse: Decodable, Sendable, Hashable {
+    /// The token to send with requests (`access_token`).
+    public let accessToken: String
+    /// The type of the token as the server wrote it, such as `Bearer`. Nil if it's missing: some servers leave it out
+    /// and mean `Bearer`. A token of an unknown type must not be used (section 7.1).
+    public let tokenType: String?
+    /// How long the token is valid, from the time of the response. Nil if it's unknown. Zero or less counts as unknown,
+    /// because servers send it for tokens that don't expire.
+    public let lifetime: Duration?
+    /// The token with which the client gets the next access token. Nil if it's missing: after a refresh, the old one
+    /// then remains valid (section 6).
+    public let refreshToken: String?
+    /// The scopes, separated by spaces. Nil if they are missing: they are the requested ones.
+    public let scope: String?
+    /// The ID token of OpenID Connect. Nil if it's missing.
+    public let idToken: String?
+
+    private struct Name: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    /// Longer times make no difference, and their dates may not be encodable.
+    private static let longest = Duration.seconds(Int64.max).bounded / .seconds(1)
+    private static let maximumTokenBytes = 256 << 10
+
+    /// Decodes a response by the rules above. Throws a `DecodingError` with the name of the member.
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: Name.self)
+        /// Returns the member's key, which the decoder may have converted from snake case.
+        func key(_ name: String) -> Name {
+            let plain = Name(stringValue: name)
+            if members.contains(plain) { return plain }
+            let words = name.split(separator: "_")
+            return Name(
+                stringValue: words.prefix(1).joined()
+                    + words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined())
+        }
+        func fault(_ name: String, _ reason: String) -> DecodingError {
+            .dataCorruptedError(forKey: key(name), in: members, debugDescription: reason)
+        }
+        func text(_ name: String) throws -> String? {
+            guard let text = try members.decodeIfPresent(String.self, forKey: key(name)).unlessBlank else { return nil }
+            guard text.utf8.count <= Self.maximumTokenBytes else {
+                throw fault(name, "expected at most \(Self.maximumTokenBytes) bytes, found \(text.utf8.count)")
+            }
+            return text
+        }
+        guard let token = try text("access_token") else {
+            throw fault("access_token", "expected a token, found an empty or missing value")
+        }
+        // Appendix A.12. Other characters could add header fields.
+        guard token.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) else {
+            throw fault("access_token", "expected only visible ASCII characters, found another character")
+        }
+        accessToken = token
+        tokenType = try text("token_type")
+        refreshToken = try text("refresh_token")
+        idToken = try text("id_token")
+        if let list = try? members.decode([String].self, forKey: key("scope")) {
+            scope = Optional(list.filter { !$0.isEmpty }.joined(separator: " ")).unlessBlank
+        } else {
+            scope = try text("scope")
+        }
+        let expiry = key("expires_in")
+        guard members.contains(expiry), try !members.decodeNil(forKey: expiry) else {
+            lifetime = nil
+            return
+        }
+        let number = try? members.decode(Double.self, forKey: expiry)
+        let text = number == nil ? try members.decode(String.self, forKey: expiry) : nil
+        if number == nil, text.unlessBlank == nil {
+            lifetime = nil
+            return
+        }
+        guard let seconds = number ?? text.flatMap({ ASCII.decimal($0) }), seconds.isFinite else {
+            throw fault("expires_in", "expected a number of seconds, found something else")
+        }
+        lifetime = seconds > 0 ? .seconds(min(seconds, Self.longest)) : nil
+    }
+}
+
+extension TokenResponse: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The type and the lifetime, with masked tokens.
+    public var description: String {
+        "\(tokenType ?? "Bearer") \(Redaction.mask)" + (lifetime.map { ", for \($0)" } ?? "")
+    }
+    /// The same text as `description`, so a dump doesn't reveal tokens.
+    public var debugDescription: String { description }
+    /// A mirror that shows only the lifetime, so a dump doesn't reveal secrets.
+    public var customMirror: Mirror { Mirror(self, children: ["lifetime": lifetime as Any]) }
+}
+
+extension String? {
+    /// Nil for text without a visible character.
+    var unlessBlank: String? { self?.utf8.contains { $0 > 0x20 && $0 != 0x7F } == true ? self : nil }
+}

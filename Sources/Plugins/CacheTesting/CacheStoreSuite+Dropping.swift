@@ -1,0 +1,72 @@
+import Errand
+import ErrandCache
+import ErrandEssentials
+import Synchronization
+
+/// A store that may drop entries, with what it dropped: the cases find an entry that's missing as it was stored. An entry
+/// that the store returns, and shouldn't, stays visible.
+actor KeepingStore: CacheStore {
+    private let store: any CacheStore
+    private var known: [CacheKey: (head: CacheEntryHead, body: Data)] = [:]
+
+    init(_ store: any CacheStore) { self.store = store }
+
+    func entry(for key: CacheKey) async throws -> CacheEntry? {
+        if let entry = try await store.entry(for: key) { return entry }
+        return known[key].map { CacheEntry(head: $0.head, body: HTTPBody($0.body)) }
+    }
+
+    func store(_ entry: CacheEntry, for key: CacheKey) async throws {
+        if let data = entry.body.data {
+            try await store.store(entry, for: key)
+            known[key] = (entry.head, data)
+            return
+        }
+        let source = RecordedSource(entry.body)
+        let body = HTTPBody(length: entry.body.length, source: source)
+        try await store.store(CacheEntry(head: entry.head, body: body), for: key)
+        // A store may refuse a body before its end.
+        while try await source.nextChunk() != nil {}
+        known[key] = (entry.head, source.data)
+    }
+
+    func update(
+        _ head: CacheEntryHead, replacing old: CacheEntryHead, for key: CacheKey
+    ) async throws -> Bool {
+        let isDone = try await store.update(head, replacing: old, for: key)
+        guard let dropped = known[key], dropped.head == old else { return isDone }
+        let isMissing = try await store.entry(for: key) == nil
+        if isDone || isMissing { known[key]?.head = head }
+        return isDone || isMissing
+    }
+
+    func remove(_ key: CacheKey) async throws {
+        try await store.remove(key)
+        known[key] = nil
+    }
+
+    func removeAll(where matches: @escaping @Sendable (CacheEntryHead) -> Bool) async throws {
+        try await store.removeAll(where: matches)
+        known = known.filter { !matches($0.value.head) }
+    }
+
+    func secret() async throws -> Data { try await store.secret() }
+}
+
+/// Passes on the chunks of a body, and keeps them.
+private final class RecordedSource: HTTPBodySource {
+    private let chunks: BodyChunks
+    private let bytes = Mutex(Data())
+
+    init(_ body: HTTPBody) { chunks = BodyChunks(body) }
+
+    var data: Data { bytes.withLock { $0 } }
+
+    func nextChunk() async throws -> Data? {
+        guard let chunk = try await chunks.next() else { return nil }
+        bytes.withLock { $0.append(chunk) }
+        return chunk
+    }
+
+    func cancel() { chunks.cancel() }
+}

@@ -1,0 +1,55 @@
+import Errand
+import ErrandCache
+import ErrandEssentials
+
+/// Many keys at once, in a store that may drop entries but must never confuse them.
+///
+/// A store that finds entries by a part of a digest, or by a short hash, works until two keys have the same one.
+struct KeyLaw: Sendable {
+    /// The number of random keys, besides ``pairs``.
+    let count: Int
+    let seed: UInt64
+
+    /// Keys that differ, with the same 40 bits of SHA-256 or 32 bits of another hash.
+    static let pairs: [(name: String, first: String, second: String)] = [
+        ("the first five bytes of their SHA-256", "a32ab", "14d888"),
+        ("the last five bytes of their SHA-256", "e566e", "1f3c80"),
+        ("the first four bytes of their MD5", "12448", "1c715"),
+        ("the first four bytes of their SHA-1", "aebc", "f0d7"),
+        ("the hash FNV-1a", "182fc", "5c280"),
+        ("the hash that multiplies by 31", "Aa", "BB"),
+        ("the hash that multiplies by 33", "Ab", "BA"),
+        ("the checksum CRC-32", "plumless", "buckeroo"),
+        ("the checksum Adler-32", "120", "201"),
+        ("the letters, in another order", "listen", "silent"),
+    ]
+
+    func check(_ make: CacheStoreSuite.Case.Maker) async throws {
+        let store = try await make()
+        try await store.removeAll { _ in true }
+        for (name, first, second) in Self.pairs {
+            let keys = [first, second].map { CacheKey("GET https://example.com/\($0)") }
+            for key in keys { try await store.store(try CacheStoreSuite.entry(key.text), for: key) }
+            for key in keys {
+                try await look(for: key, in: store, "two keys that share \(name) get the same entry")
+            }
+            try await store.remove(keys[0])
+            try CacheStoreSuite.expect(
+                try await store.entry(for: keys[0]) == nil,
+                "an entry is found under another key that shares \(name), after its removal")
+        }
+        // Two bytes of any hash are the same for some of a thousand keys, and three for some of ten thousand.
+        let keys = (0..<count).map { CacheKey("GET https://example.com/\(seed)/item?number=\($0)") }
+        for key in keys { try await store.store(try CacheStoreSuite.entry(key.text), for: key) }
+        for key in keys {
+            try await look(for: key, in: store, "among \(count) keys, a key returned the entry of another key")
+        }
+    }
+
+    /// Fails if the entry of the key, if there is one, was stored for another key.
+    private func look(for key: CacheKey, in store: any CacheStore, _ problem: String) async throws {
+        guard let found = try await CacheStoreSuite.text(key, in: store), found != key.text else { return }
+        throw CacheStoreSuite.Failure(
+            description: "\(problem): \(key.text.debugDescription) has the entry of \(found.debugDescription)")
+    }
+}

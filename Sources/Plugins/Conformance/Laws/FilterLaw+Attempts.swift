@@ -1,0 +1,195 @@
+import Errand
+import ErrandEssentials
+import ErrandTesting
+
+/// Laws about attempts: repetitions, the wait before them, and calls after a host has failed.
+extension FilterLaw {
+    /// A server recognizes a repetition by its key, so the key belongs to the call (draft-ietf-httpapi-idempotency-key).
+    static func changedKey(_ pair: LawBench.Pair) -> LawViolation? {
+        let first = pair.came.sends.first
+        let repetitions = pair.came.sends.filter { send in
+            send.http.method == first?.http.method && send.http.urlText == first?.http.urlText
+        }
+        let keys = Set(repetitions.map { $0.http.headers.values(of: .idempotencyKey) })
+        if keys.count < 2 { return nil }
+        return LawViolation(
+            expected: "one Idempotency-Key in all attempts of a call: keep it with `exchange.once`",
+            came: "\(keys.count) keys in \(repetitions.count) attempts")
+    }
+
+    /// A server that answered with a redirect has received the request, whatever happens to the next one.
+    static func repeatedBeforeRedirect(_ pair: LawBench.Pair) -> LawViolation? {
+        guard pair.exchange.reply(to: 1).isRedirect, !pair.permissions.mayRepeat(pair.exchange.method),
+            let first = pair.came.sends.first, first.failure == nil
+        else { return nil }
+        let count = pair.came.sends.count { send in
+            send.http.method == first.http.method && send.http.urlText == first.http.urlText
+        }
+        if count < 2 { return nil }
+        return LawViolation(
+            expected: "\(pair.exchange.method), sent once to the server before a redirect",
+            came: "\(count) times, after \(pair.came.sends.dropFirst().first?.failure ?? "a response")")
+    }
+
+    /// A wait between two attempts that the agent's clock doesn't measure.
+    ///
+    /// The shortest of several has to be long, next to a short one without the filter, so a busy machine doesn't count.
+    static func hiddenWait(_ bench: LawBench, _ exchange: LawExchange) async throws -> LawViolation? {
+        let failing = exchange.reply(to: 1).status < 400 ? LawReply(503) : LawReply(exchange.reply(to: 1).status)
+        let unsteady = LawExchange(exchange.method, replies: [failing, LawReply()])
+        let plain = LawExchange(isRepeated: true, replies: [LawReply(503), LawReply()])
+        var (wait, pause) = (Duration.seconds(1), Duration.seconds(1))
+        for _ in 0..<6 {
+            let (run, permissions) = try bench.subject()
+            guard !permissions.mayWait, let own = unmeasuredWait(in: await run.play(unsteady)) else { return nil }
+            wait = min(wait, own)
+            if wait < .milliseconds(8) { return nil }
+            if let other = unmeasuredWait(in: await bench.control().play(plain)) { pause = min(pause, other) }
+        }
+        if pause > .milliseconds(2) { return nil }
+        return LawViolation(
+            expected: "a wait before the next attempt on `exchange.time`",
+            came: "\(wait) on another clock, such as that of `Task.sleep`")
+    }
+
+    private static func unmeasuredWait(in trace: LawTrace) -> Duration? {
+        guard trace.sends.count > 1, trace.sends[0].end.time == trace.sends[1].begin.time else { return nil }
+        return trace.sends[0].end.real.duration(to: trace.sends[1].begin.real)
+    }
+
+    /// A host that failed is tried again, however the first call after its failures ends. Calls that were cancelled
+    /// while time stood still leave no trace, wherever they waited.
+    static func unrecovered(_ bench: LawBench, _ exchanges: [LawExchange]) async throws -> LawViolation? {
+        let good = LawExchange(.get, "\(LawVocabulary.origin)/v1/good")
+        let expected = await bench.control().play(good)
+        let (run, _) = try bench.subject()
+        try await cancelled(400, run)
+        run.clock.pass(.seconds(7_200))
+        let came = try await end(of: good, run)
+        if came.kind != expected.outcome.kind {
+            return LawViolation(
+                expected: "\(expected.outcome), after 400 calls that were cancelled while they waited", came: "\(came)")
+        }
+        for failure in [LawReply(failure: .cannotConnect), exchanges[0].reply(to: 1), LawReply(503)] {
+            for probe in exchanges {
+                let (run, _) = try bench.subject()
+                for index in 0..<12 {
+                    _ = await run.play(LawExchange(.get, "\(LawVocabulary.origin)/v1/\(index)", replies: [failure]))
+                }
+                run.clock.pass(.seconds(7_200))
+                _ = await run.play(probe)
+                run.clock.pass(.seconds(7_200))
+                let came = await run.play(good)
+                if came.outcome.kind == expected.outcome.kind { continue }
+                return LawViolation(
+                    expected:
+                        "\(expected.outcome) for a call two hours after twelve calls failed with \(failure), followed by \(probe)",
+                    came: "\(came.outcome)")
+            }
+        }
+        return nil
+    }
+
+    /// A task that is cancelled just before it enters the filter ends, although others wait in line, and its place in the
+    /// line isn't lost.
+    static func cancelledAtTheDoor(_ bench: LawBench) async throws -> LawViolation? {
+        for stage in [FilterStages.call, .hop, .wire] {
+            let (run, _) = try bench.subject(outside: [LawCanceller(stages: stage)])
+            let gate = Gate()
+            let held = (0..<400).map { index in
+                LawCall(LawExchange(.get, "\(LawVocabulary.origin)/v1/held/\(index)"), heldBy: gate)
+            }
+            let tasks = held.map { run.launch($0) }
+            defer {
+                gate.open()
+                for task in tasks { task.cancel() }
+            }
+            for _ in 0..<2_000 where !held.allSatisfy({ $0.trace.isBegun }) {
+                try await Task.sleep(for: .milliseconds(1))
+            }
+            // At the server, or in line.
+            for _ in 0..<20 where !held.allSatisfy({ $0.trace.isReached }) {
+                try await Task.sleep(for: .milliseconds(1))
+            }
+            let late = (0..<4).map { index in
+                LawCall(
+                    LawExchange(.get, "\(LawVocabulary.origin)/v1/late/\(index)"), heldBy: gate,
+                    cancelledBefore: stage)
+            }
+            let last = late.map { run.launch($0) }
+            defer { for task in last { task.cancel() } }
+            // A call that waits in an earlier stage hasn't been cancelled.
+            func isStuck() -> Bool { late.contains { $0.isCancelled && $0.trace.outcome.kind == "endless" } }
+            for _ in 0..<20 where !late.allSatisfy(\.isCancelled) { try await Task.sleep(for: .milliseconds(1)) }
+            for _ in 0..<(100 * Int(bench.patience / .milliseconds(1))) where isStuck() {
+                try await Task.sleep(for: .milliseconds(1))
+            }
+            if isStuck() {
+                return LawViolation(
+                    expected: "an end of a call whose task is cancelled before it enters the filter",
+                    came: "a call that waits for its turn behind four hundred others")
+            }
+        }
+        return nil
+    }
+
+    /// The outcome within forty minutes. A filter that looks for a turn every millisecond would take long to play.
+    private static func end(of exchange: LawExchange, _ run: LawRun) async throws -> LawTrace.Outcome {
+        let call = LawCall(exchange)
+        let task = run.launch(call)
+        defer { task.cancel() }
+        for _ in 0..<40 {
+            for _ in 0..<Int(run.patience / .milliseconds(1)) {
+                if call.trace.outcome.kind != "endless" { return call.trace.outcome }
+                try await Task.sleep(for: .milliseconds(1))
+            }
+            run.clock.pass(.seconds(60))
+        }
+        return call.trace.outcome
+    }
+
+    /// Cancels calls that wait in the filter or at the server.
+    private static func cancelled(_ count: Int, _ run: LawRun) async throws {
+        let calls = (0..<count).map { index in
+            let url = "\(LawVocabulary.origin)/v1/waiting/\(index)"
+            return LawCall(LawExchange(.get, url, replies: [LawReply(delay: .seconds(3_600))]))
+        }
+        let tasks = calls.map { run.launch($0) }
+        for _ in 0..<20 where !calls.allSatisfy({ $0.trace.isReached }) { try await Task.sleep(for: .milliseconds(1)) }
+        for task in tasks { task.cancel() }
+        for _ in 0..<2_000 where calls.contains(where: { $0.trace.outcome.kind == "endless" }) {
+            try await Task.sleep(for: .milliseconds(1))
+        }
+    }
+}
+
+extension LawReply {
+    var isRedirect: Bool { failure == nil && (300..<400).contains(status) && headers.contains(.location) }
+}
+
+extension LawExchange {
+    /// A failure on the way to the response: a 503 after which a filter further out repeats the call, or a redirect to a
+    /// host that can't be reached.
+    mutating func interrupt(_ random: inout LawRandom) {
+        (isRefused, isDropped, cancellation) = (false, false, nil)
+        method = random.pick([.get, .post, .post, .put])
+        if case .stream(_, false) = body { body = .text("law") }
+        if random.isTrue() {
+            isRepeated = true
+            replies = [LawReply(503), LawReply()]
+            return
+        }
+        redirect(&random)
+        replies = [replies[0], LawReply(failure: random.pick([.cannotConnect, .nameLookupFailed])), LawReply()]
+    }
+
+    /// A call, and the same with a condition of the caller, whose response is as short as the caller expects.
+    static func conditionalStory(_ random: inout LawRandom) -> [LawExchange] {
+        let tag: HTTPHeaders = [.entityTag: "\"law\""]
+        let first = LawExchange(.get, randomURL(&random), replies: [LawReply(headers: tag)])
+        var second = first
+        second.headers = random.pick([[.ifNoneMatch: "\"law\""], [.ifModifiedSince: "Mon, 01 Jan 2001 00:00:00 GMT"]])
+        second.replies = [LawReply(304, headers: tag, body: .none)]
+        return [first, second]
+    }
+}

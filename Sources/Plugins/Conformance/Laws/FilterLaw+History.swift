@@ -1,0 +1,310 @@
+import Errand
+import ErrandEssentials
+import ErrandTesting
+
+/// Laws about calls that follow each other: what one may leave for the next.
+extension FilterLaw {
+    /// What a call sends and receives doesn't depend on other users and hosts.
+    public static let history = FilterLaw(
+        "history", "law: a call is the same after calls of other users or to other hosts",
+        advice: """
+            Keep what you remember by host and by user: by `exchange.http.host` and `exchange.userMarks`, or by the \
+            fields that tell users apart. One variable for all calls serves only what is the same for all of them.
+            """,
+        share: 60, needsTwo: true,
+        exchanges: { LawExchange.strangers(&$0) }
+    ) { bench, exchanges in
+        guard exchanges.count == 2, exchanges[0].isStranger(to: exchanges[1]) else { return nil }
+        let (first, second) = (exchanges[0], exchanges[1])
+        let isFailing = first.reply(to: 1).failure != nil || first.reply(to: 1).status >= 400
+        // A breaker needs some failures.
+        let count = isFailing ? 8 : 2
+        let (run, permissions) = try bench.subject()
+        for index in 0..<count {
+            var each = first
+            if isFailing { each.url += (each.url.contains("?") ? "&" : "?") + "n=\(index)" }
+            _ = await run.begin(LawCall(each, users: each.users))
+        }
+        let came = await aspects(run, second, permissions)
+        var alone: [[String: String]] = []
+        for _ in 0..<2 { alone.append(await aspects(try bench.subject().run, second, permissions)) }
+        // A counter counts calls of the same user and host as well.
+        let (own, _) = try bench.subject()
+        for _ in 0..<count {
+            var each = second
+            each.replies = [LawReply(body: second.reply(to: 1).body)]
+            _ = await own.begin(LawCall(each, users: each.users))
+        }
+        let repeated = await aspects(own, second, permissions)
+        for name in Set(came.keys).union(alone[0].keys).sorted() {
+            let value = came[name]
+            if value == alone[0][name] || value == repeated[name] || alone[0][name] != alone[1][name] { continue }
+            // A value that differs for each request, because the filter counts or draws it.
+            let isField = name.contains("field")
+            if isField, alone[0][name] != repeated[name] { continue }
+            let past = first.reply(to: 1).failure.map { "\($0)" } ?? "status \(first.reply(to: 1).status)"
+            return LawViolation(
+                expected: "\(name): \(alone[0][name] ?? "none"), as without the calls before",
+                came: "\(value ?? "none"), after \(count) calls to \(first.host) with \(past)")
+        }
+        return nil
+    }
+
+    /// Everything that the server and the caller can observe of a call, by name.
+    private static func aspects(
+        _ run: LawRun, _ exchange: LawExchange, _ permissions: Permissions
+    ) async -> [String: String] {
+        let trace = await run.begin(LawCall(exchange, users: exchange.users)).trace
+        var aspects = ["the number of requests": "\(trace.sends.count)", "the end of the call": trace.outcome.kind]
+        for (index, send) in trace.sends.enumerated() {
+            let place = "request \(index + 1)"
+            aspects["the method of \(place)"] = "\(send.http.method)"
+            aspects["the URL of \(place)"] = send.http.urlText
+            aspects["the timeout of \(place)"] = "\(send.timeout)"
+            aspects["the priority of \(place)"] = "\(send.priority)"
+            aspects["the body of \(place)"] = send.body.map { String(decoding: $0.prefix(200), as: UTF8.self) }
+            for name in Set(send.http.headers.map(\.name)) {
+                aspects["the field \(name.rawName.lowercased()) of \(place)"] =
+                    send.http.headers.values(of: name).joined(separator: ", ")
+            }
+        }
+        if !permissions.mayWait { aspects["the time of the call in seconds"] = "\(Int(trace.elapsed / .seconds(1)))" }
+        guard let response = trace.outcome.response else { return aspects }
+        aspects["the body of the response"] = response.body.map { String(decoding: $0.prefix(200), as: UTF8.self) }
+        for name in Set(response.headers.map(\.name)) {
+            aspects["the field \(name.rawName.lowercased()) of the response"] =
+                response.headers.values(of: name).joined(separator: ", ")
+        }
+        return aspects
+    }
+
+    /// Equal calls are separate calls.
+    public static let repetition = FilterLaw(
+        "repetition", "law: a request that is sent twice reaches the server twice, each time as a new one",
+        advice: """
+            An order that a user places twice is two orders: create an Idempotency-Key for each call, with \
+            `exchange.once`, not from the request. Only share or store responses to safe methods.
+            """,
+        share: 20,
+        exchanges: { random in
+            var exchange = LawExchange(random.pick([.post, .post, .put, .patch, .delete, "REPORT"]))
+            exchange.url = LawExchange.randomURL(&random)
+            if exchange.method != .delete {
+                exchange.body = random.pick([.none, .text("law"), .stream(["law"], isReplayable: true)])
+            }
+            exchange.isRepeated = random.isTrue(0.3)
+            if exchange.isRepeated { exchange.replies = [LawReply(503), LawReply()] }
+            return [exchange]
+        }
+    ) { bench, exchanges in
+        for exchange in exchanges {
+            if exchange.method.isSafe { continue }
+            let (run, permissions) = try bench.subject()
+            // A policy of the app can store the response to a query that's a POST.
+            if permissions.isResponder || permissions.traits.contains(.cachesCalls) { continue }
+            let row = [await run.play(exchange), await run.play(exchange)]
+            let gate = Gate()
+            let (other, _) = try bench.subject()
+            let calls = (0..<2).map { _ in LawCall(exchange, isShared: true, heldBy: gate) }
+            async let one = other.begin(calls[0])
+            async let two = other.begin(calls[1])
+            for _ in 0..<10 where !calls.allSatisfy({ $0.trace.isReached }) {
+                try await Task.sleep(for: .milliseconds(1))
+            }
+            gate.open()
+            let together = [await one.trace, await two.trace]
+            for (traces, moment) in [(row, "one after the other"), (together, "at the same time")] {
+                for trace in traces where trace.sends.isEmpty && trace.outcome.response != nil {
+                    return LawViolation(
+                        expected: "two requests for two equal calls \(moment)", came: "one, whose response both got")
+                }
+                let keys = traces.map { Set($0.sends.flatMap { sentKeys(of: $0.http.headers) }) }
+                guard keys.count == 2, let key = keys[0].intersection(keys[1]).first else { continue }
+                return LawViolation(
+                    expected: "a new key for each of two equal calls \(moment)", came: "the key \(key) twice")
+            }
+        }
+        return nil
+    }
+
+    /// The values by which a server recognizes a repetition.
+    private static func sentKeys(of headers: HTTPHeaders) -> [String] {
+        headers.filter { $0.name.rawName.lowercased().contains("idempotency") }.map(\.value)
+    }
+
+    /// A read doesn't get a version that a write has replaced before it began.
+    public static let coherence = FilterLaw(
+        "coherence", "law: a read that begins after a write doesn't get what was there before",
+        advice: """
+            A read that began before a write can end after it. Forget its response, too: count the writes to a URL, \
+            and only store or share a response if the count is the same as when its request began.
+            """,
+        share: 40, needsTwo: true,
+        exchanges: { random in
+            let url = LawExchange.randomURL(&random)
+            let fields: HTTPHeaders = random.pick([
+                [:], [.cacheControl: "max-age=60"], [.entityTag: "\"1\""],
+                [.entityTag: "\"1\"", .cacheControl: "max-age=60"],
+            ])
+            let read = LawExchange(.get, url, replies: [LawReply(headers: fields, body: .text("law-old"))])
+            var write = LawExchange(random.pick([.post, .put, .patch, .delete]), url)
+            if write.method != .delete { write.body = .text("law") }
+            write.replies = [LawReply(random.pick([200, 201, 204]), body: .text("done"))]
+            return [read, write]
+        }
+    ) { bench, exchanges in
+        guard exchanges.count == 2, exchanges[0].url == exchanges[1].url, !exchanges[1].method.isSafe,
+            exchanges[0].method == .get, exchanges[0].replies[0].body == .text("law-old")
+        else { return nil }
+        let (read, write) = (exchanges[0], exchanges[1])
+        var later = read
+        later.replies[0].body = .text("law-new")
+        func isOld(_ trace: LawTrace) -> Bool {
+            String(decoding: trace.outcome.response?.body ?? Data(), as: UTF8.self).contains("law-old")
+        }
+        let (plain, permissions) = try bench.subject()
+        if !permissions.mayRespond { return nil }
+        for _ in 0..<2 { _ = await plain.play(read) }
+        _ = await plain.play(write)
+        // It keeps responses for some time on purpose, whatever is written.
+        if isOld(await plain.play(later)) { return nil }
+        let (run, _) = try bench.subject()
+        let gate = Gate()
+        let slow = LawCall(read, isShared: true, heldBy: gate)
+        let task = run.launch(slow)
+        defer { task.cancel() }
+        for _ in 0..<200 where !slow.trace.isReached { try await Task.sleep(for: .milliseconds(1)) }
+        guard slow.trace.isReached, await run.begin(LawCall(write, isShared: true)).trace.outcome.response != nil else {
+            return nil
+        }
+        // One read begins while the old one is in flight, another after its end.
+        let next = LawCall(later, isShared: true)
+        let second = run.launch(next)
+        defer { second.cancel() }
+        for _ in 0..<20 where next.trace.outcome.kind == "endless" { try await Task.sleep(for: .milliseconds(1)) }
+        gate.open()
+        _ = await task.value
+        _ = await second.value
+        for (trace, moment) in [
+            (next.trace, "while an older read is in flight"), (await run.play(later), "after an older read has ended"),
+        ] where isOld(trace) {
+            return LawViolation(
+                expected: "the response from after a \(write.method), for a read that begins \(moment)",
+                came: "the response from before it")
+        }
+        return nil
+    }
+}
+
+extension LawExchange {
+    fileprivate var host: String { URL(string: url)?.host() ?? "" }
+    fileprivate var origin: String {
+        url.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false).prefix(3).joined(separator: "/")
+    }
+    /// The account that the credential belongs to.
+    fileprivate var users: [UserMark] {
+        headers[.authorization].map { [UserMark($0, source: "account")] } ?? []
+    }
+
+    /// Whether neither data nor failures of one may reach the other.
+    fileprivate func isStranger(to other: LawExchange) -> Bool {
+        if host != other.host { return true }
+        let isFailing = reply(to: 1).failure != nil || ![200, 404].contains(reply(to: 1).status)
+        let users = (headers[.authorization], other.headers[.authorization])
+        return origin == other.origin && users.0 != nil && users.1 != nil && users.0 != users.1 && !isFailing
+    }
+
+    /// A call, and one of another user, or to another host.
+    fileprivate static func strangers(_ random: inout LawRandom) -> [LawExchange] {
+        let hosts = [LawVocabulary.origin, "https://other.example", "https://third.example"].shuffled(using: &random)
+        let path = random.pick(["a", "b/c", "a?b=1"])
+        var second = LawExchange(random.pick([.get, .get, .get, .post, .put]), "\(hosts[0])/v1/\(path)")
+        if second.method != .get { second.body = .text("law") }
+        if random.isTrue(0.3) { second.headers = ["X-Law-A": "1"] }
+        var first = second
+        second.replies = [LawReply(headers: ["X-Law-B": "law-second"], body: .text("law-second"))]
+        let isOtherUser = random.isTrue()
+        if isOtherUser {
+            let origin = random.isTrue(0.8) ? LawVocabulary.origin : hosts[0]
+            (first.url, second.url) = ("\(origin)/v1/\(path)", "\(origin)/v1/\(path)")
+            let users = ["one", "two", "three", "four", "five", "six", "seven", "eight"].shuffled(using: &random)
+            first.headers.set(.authorization, "Bearer law-\(users[0])")
+            second.headers.set(.authorization, "Bearer law-\(users[1])")
+            first.replies = [LawReply(headers: ["X-Law-B": "law-first"], body: .text("law-first"))]
+            if random.isTrue(0.4) { first.replies[0].status = 404 }
+            return [first, second]
+        }
+        first.url = "\(hosts[1])/v1/\(path)"
+        let text = LawBody.text("law-first")
+        first.replies = [
+            random.pick([
+                LawReply(503, headers: [.retryAfter: "60"], body: text),
+                LawReply(429, headers: [.retryAfter: "60"], body: text),
+                LawReply(503, headers: [.retryAfter: "60"], body: text), LawReply(500, body: text),
+                LawReply(401, headers: [.wwwAuthenticate: "Bearer"], body: text), LawReply(404, body: text),
+                LawReply(failure: .cannotConnect), LawReply(failure: .timedOut), LawReply(failure: .connectionLost),
+                LawReply(failure: .nameLookupFailed), LawReply(body: text),
+            ])
+        ]
+        return [first, second]
+    }
+
+    /// Makes another exchange differ in one thing, which a server may judge by.
+    mutating func differ(from other: inout LawExchange, _ random: inout LawRandom) {
+        (method, body, headers) = (.get, .none, [:])
+        (url, other.url) = ("\(LawVocabulary.origin)/v1/x", "\(LawVocabulary.origin)/v1/x")
+        (other.method, other.body, other.headers) = (.get, .none, [:])
+        let fields: [(HTTPHeaderName, String, String)] = [
+            (.accept, "text/csv", "application/json"), (.acceptLanguage, "de", "fr"),
+            (.range, "bytes=0-8", "bytes=9-17"), (.authorization, "Bearer law-1", "Bearer law-2"),
+            (.cookie, "law=1", "law=2"), ("X-Law-A", "1", "2"), ("Prefer", "return=minimal", "return=representation"),
+            ("X-API-Version", "1", "2"),
+        ]
+        if random.isTrue(0.6) {
+            let (name, one, two) = random.pick(fields)
+            headers.set(name, one)
+            other.headers.set(name, two)
+            if random.isTrue(0.2), name != .authorization { headers = [:] }
+            let isPart = name == .range
+            for (index, exchange) in [self, other].enumerated() {
+                var reply = exchange.replies[0]
+                // With a stored response, the server says what it judges by.
+                if !isPart, name != .authorization { reply.headers[.vary] = name.rawName }
+                if isPart, let range = exchange.headers[.range] {
+                    reply.status = 206
+                    reply.headers[.contentRange] = "bytes \(range.dropFirst(6))/100"
+                }
+                if index == 0 { replies = [reply] } else { other.replies = [reply] }
+            }
+        } else if random.isTrue() {
+            (url, other.url) = (url + "?a=1&b=2", url + "?b=2&a=1")
+        } else {
+            (method, other.method) = random.pick([(.get, .post), (.post, .put), (.put, .patch), (.get, "REPORT")])
+            if method != .get { body = .text("law") }
+            if other.method != .get { other.body = .text("law") }
+        }
+        replies[0].headers["X-Law-C"] = "law-first"
+        other.replies[0].headers["X-Law-C"] = "law-second"
+    }
+
+    /// Whether the requests only differ in a field of an application.
+    func isUnknownVariant(of other: LawExchange) -> Bool {
+        let names = Set(headers.map(\.name)).union(other.headers.map(\.name)).filter {
+            headers.values(of: $0) != other.headers.values(of: $0)
+        }
+        let known: Set<HTTPHeaderName> = [.accept, .acceptLanguage, .range, .authorization, .cookie]
+        return !names.isEmpty && names.isDisjoint(with: known)
+    }
+
+    /// A first attempt that succeeds late, while any further one fails at once.
+    static func slow(_ random: inout LawRandom) -> LawExchange {
+        var exchange = LawExchange(random.pick([.get, .get, .head, .put, .delete, .post, .options]))
+        if [.put, .post].contains(exchange.method) { exchange.body = .text("law") }
+        let fault = random.pick([
+            LawReply(failure: .cannotConnect), LawReply(failure: .connectionLost), LawReply(failure: .timedOut),
+        ])
+        let delay = random.pick([Duration.seconds(2), .seconds(30), .milliseconds(300)])
+        exchange.replies = [LawReply(body: exchange.method == .head ? .none : .text("law"), delay: delay), fault]
+        return exchange
+    }
+}

@@ -1,0 +1,180 @@
+import Errand
+import ErrandEssentials
+
+/// Compares a call with the filter to the same call without it.
+struct Comparison {
+    let permissions: Permissions
+    let exchange: LawExchange
+
+    init(_ permissions: Permissions, _ exchange: LawExchange) {
+        (self.permissions, self.exchange) = (permissions, exchange)
+    }
+
+    // MARK: Requests
+
+    func difference(of came: LawTrace.Send, from expected: LawTrace.Send) -> LawViolation? {
+        if came.http.method != expected.http.method {
+            let isKnown = expected.http.method.rawValue != "REPORT"
+            if !permissions.mayChange(.method) || !permissions.isListed && !isKnown {
+                return different("the method", "\(expected.http.method)", "\(came.http.method)")
+            }
+        }
+        if let violation = urlDifference(came.http.urlText, expected.http.urlText) { return violation }
+        if let violation = headerDifference(came.http.headers, expected.http.headers) { return violation }
+        if came.body != expected.body, came.failure == nil || came.body != nil, let body = came.body {
+            let isLost = !(expected.body ?? Data()).isEmpty && body.isEmpty
+            if isLost || !permissions.mayChange(.body) {
+                return different("the body", text(expected.body), text(body))
+            }
+        }
+        let rest: [(FilterEffect.Kind, String, String, String)] = [
+            (.timeout, "the timeout", "\(expected.timeout)", "\(came.timeout)"),
+            (.priority, "the priority", "\(expected.priority)", "\(came.priority)"),
+            (.delivery, "the delivery", delivery(expected), delivery(came)),
+            (.tags, "the tag of the request", mark(expected), mark(came)),
+        ]
+        for (kind, name, before, after) in rest where before != after && !permissions.mayChange(kind) {
+            return different(name, before, after)
+        }
+        // A request that calls share has the values of one of them, or none.
+        if came.hasTaskValue != expected.hasTaskValue, !permissions.mayRespond {
+            return LawViolation(
+                expected: "the task-local values of the call, such as its trace",
+                came: "a task without them: call `next` in the filter's own task or a child task")
+        }
+        if came.connects != expected.connects {
+            return LawViolation(
+                expected: "a transport that can open connections, as without the filter",
+                came: "a wrapper that can't: conform it to ConnectingTransport if the inner transport does")
+        }
+        if came.isTrusted != expected.isTrusted, came.origin == expected.origin {
+            return different("whether the origin is trusted", "\(expected.isTrusted)", "\(came.isTrusted)")
+        }
+        return nil
+    }
+
+    private func delivery(_ send: LawTrace.Send) -> String { send.isStreamed ? "a stream" : "data" }
+    private func mark(_ send: LawTrace.Send) -> String { send.hasTag ? "there" : "missing" }
+
+    private func urlDifference(_ came: String, _ expected: String) -> LawViolation? {
+        if came == expected { return nil }
+        let violation = different("the URL", expected, came)
+        if !permissions.mayChange(.url) { return violation }
+        if permissions.kinds.contains(.url) { return nil }
+        // Whatever is added or replaced around it, the request's own path and query stay byte for byte.
+        let (path, items) = Self.parts(of: expected)
+        let (newPath, newItems) = Self.parts(of: came)
+        if !newPath.contains(path) { return violation }
+        var rest = newItems[...]
+        for item in items {
+            guard let index = rest.firstIndex(of: item) else { return violation }
+            rest = rest[(index + 1)...]
+        }
+        return nil
+    }
+
+    /// The path after the base URL, and the items of the query.
+    private static func parts(of url: String) -> (String, [Substring]) {
+        let halves = url.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let path =
+            halves[0].split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false).dropFirst(3).first ?? ""
+        let own = path.hasPrefix("v1/") ? path.dropFirst(3) : path
+        let query = halves.count == 2 ? halves[1].split(separator: "&", omittingEmptySubsequences: true) : []
+        return (String(own), query)
+    }
+
+    private func headerDifference(_ came: HTTPHeaders, _ expected: HTTPHeaders) -> LawViolation? {
+        var names: [HTTPHeaderName] = []
+        for field in Array(expected) + Array(came) where !names.contains(field.name) { names.append(field.name) }
+        for name in names where !permissions.mayChange(name) {
+            let (before, after) = (Self.values(expected, name), Self.values(came, name))
+            if before != after { return different("the field \(name)", text(before), text(after)) }
+        }
+        return nil
+    }
+
+    static func values(_ headers: HTTPHeaders, _ name: HTTPHeaderName) -> [String] {
+        headers.filter { $0.name == name }.map { "\($0.value.debugDescription)\($0.isSensitive ? " (sensitive)" : "")" }
+    }
+
+    // MARK: Results
+
+    func difference(of came: LawTrace, from expected: LawTrace) -> LawViolation? {
+        // A stored response has its own end.
+        if came.sends.isEmpty, permissions.mayRespond { return nil }
+        switch (expected.outcome, came.outcome) {
+        case (.endless, _): return nil
+        case (_, .endless):
+            return LawViolation(expected: "\(expected.outcome)", came: "\(came.outcome)")
+        case (.response(let before), .response(let after)):
+            if permissions.kinds.contains(.response) { return nil }
+            let (sent, plain) = (came.sends.last, expected.sends.last)
+            return responseDifference(
+                after, before, sent: sent?.http.urlText, isSameRequest: sent != nil && sent?.image == plain?.image)
+        case (.response(let response), .failure(let error)):
+            // A filter may reject a response, but cancels nothing.
+            let isRejection = response.status >= 400 || permissions.kinds.contains(.error)
+            if isRejection, !error.isCancellation { return nil }
+            return LawViolation(expected: "\(expected.outcome)", came: "\(error)")
+        case (.failure(let error), .response(let response)):
+            // A stored response can replace a failure, but not a cancellation.
+            if permissions.mayRespond, !error.isCancellation { return nil }
+            return LawViolation(expected: LawTrace.name(of: error), came: "a response with status \(response.status)")
+        case (.failure(let before), .failure(let after)):
+            if before.isCancellation != after.isCancellation {
+                return LawViolation(expected: "\(expected.outcome)", came: "\(type(of: after)): \(after)")
+            }
+            if permissions.kinds.contains(.error) || before.isCancellation { return nil }
+            return errorDifference(after, before)
+        }
+    }
+
+    private func errorDifference(_ came: any Error, _ expected: any Error) -> LawViolation? {
+        let (before, after) = (LawTrace.name(of: expected), LawTrace.name(of: came))
+        if before != after { return LawViolation(expected: "the error \(before)", came: after) }
+        guard let old = expected as? ErrandError, let new = came as? ErrandError else { return nil }
+        if old.message != new.message { return different("the error's message", old.message, new.message) }
+        if old.response?.status != new.response?.status {
+            return different("the error's response", "\(old.response?.status ?? 0)", "\(new.response?.status ?? 0)")
+        }
+        return nil
+    }
+
+    private func responseDifference(
+        _ came: LawTrace.Response, _ expected: LawTrace.Response, sent url: String?, isSameRequest: Bool
+    ) -> LawViolation? {
+        // A response that the filter stored or validated can be another one.
+        if !isSameRequest, permissions.mayRespond { return nil }
+        let parts = [
+            ("the status", "\(expected.status)", "\(came.status)"),
+            ("the URL", permissions.mayChange(.url) ? url ?? expected.url : expected.url, came.url),
+            ("the HTTP version", expected.version ?? "nil", came.version ?? "nil"),
+            ("the source", expected.source, came.source),
+        ]
+        for (name, before, after) in parts where before != after { return different(name, before, after) }
+        var names: [HTTPHeaderName] = []
+        for field in expected.headers where !names.contains(field.name) { names.append(field.name) }
+        for name in names {
+            let (before, after) = (Self.values(expected.headers, name), Self.values(came.headers, name))
+            if before != after { return different("the field \(name)", text(before), text(after)) }
+        }
+        if expected.body != came.body { return different("the body", text(expected.body), text(came.body)) }
+        if expected.length != came.length {
+            return different("the length of the body", "\(expected.length ?? -1)", "\(came.length ?? -1)")
+        }
+        return nil
+    }
+
+    // MARK: Texts
+
+    private func different(_ name: String, _ expected: String, _ came: String) -> LawViolation {
+        LawViolation(expected: "\(name): \(expected)", came: came)
+    }
+
+    private func text(_ values: [String]) -> String { values.isEmpty ? "none" : values.joined(separator: ", ") }
+
+    private func text(_ data: Data?) -> String {
+        guard let data else { return "none" }
+        return data.isEmpty ? "no bytes" : String(decoding: data.prefix(200), as: UTF8.self).debugDescription
+    }
+}

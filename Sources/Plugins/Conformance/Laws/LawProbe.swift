@@ -1,0 +1,74 @@
+import Errand
+import ErrandEssentials
+import Synchronization
+
+/// A value that a filter further out gives to the task, such as the trace of a call.
+enum LawTaskValue {
+    @TaskLocal static var isSet = false
+}
+
+/// Records what passes the filter, stages work and adds a check.
+final class LawProbe: Filter {
+    let stages: FilterStages
+
+    init(_ stages: FilterStages) { self.stages = stages }
+
+    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        guard let call = (exchange.request as? LawRequest)?.call else { return try await next(exchange) }
+        let name = stages == .call ? "outside" : "inside"
+        exchange.whenAccepted {
+            call.note { $0.work.append("\(name) committed") }
+        } otherwise: {
+            call.note { $0.work.append("\(name) discarded") }
+        }
+        exchange.checks.add(ResponseCheck("law \(name)") { _ in call.note { $0.work.append("\(name) checked") } })
+        if stages == .call {
+            call.note { $0.isBegun = true }
+            var exchange = exchange
+            for user in call.users { exchange.assign(to: user) }
+            return try await LawTaskValue.$isSet.withValue(true) { try await passed(exchange, call, next) }
+        }
+        let number = call.state.withLock { state in
+            let send = LawTrace.Send(
+                http: exchange.http, body: nil, timeout: exchange.timeout, isStreamed: exchange.delivery == .stream,
+                priority: exchange.priority, hasTag: exchange.tags[BenchTag.self] != nil,
+                isTrusted: exchange.isTrusted, hasTaskValue: LawTaskValue.isSet,
+                connects: exchange.transport is any ConnectingTransport,
+                begin: LawTrace.Moment(time: exchange.time.now))
+            state.trace.sends.append(send)
+            return state.trace.sends.count
+        }
+        let time = exchange.time
+        defer { call.note { $0.sends[number - 1].end = LawTrace.Moment(time: time.now) } }
+        var exchange = exchange
+        exchange.tags[LawCallTag.self] = LawSendTag(call: call, number: number)
+        do { return try await next(exchange) } catch {
+            call.note { $0.sends[number - 1].failure = LawTrace.name(of: error) }
+            throw error
+        }
+    }
+    /// Sends the request again after a 503, if the exchange wants that.
+    private func passed(_ exchange: Exchange, _ call: LawCall, _ next: Next) async throws -> HTTPResponse {
+        let count = exchange.stagedWorkCount
+        let first = try await next(exchange)
+        guard call.exchange.isRepeated, first.status == 503 else { return first }
+        await exchange.discardStagedWork(after: count)
+        await exchange.discard(first)
+        return try await next(exchange)
+    }
+}
+
+/// Cancels a call just before it enters the filter, where a wait can begin with a task that's already cancelled.
+struct LawCanceller: Filter {
+    let stages: FilterStages
+
+    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        if let call = (exchange.request as? LawRequest)?.call, call.cancelledBefore == stages {
+            // A call begins in its caller's task, and is only bound to its cancellation when it waits.
+            await Task.yield()
+            try? await Task.sleep(for: .milliseconds(1))
+            call.cancel()
+        }
+        return try await next(exchange)
+    }
+}

@@ -1,0 +1,80 @@
+public import ErrandHTTP
+
+/// Decides whether and when to reconnect after a long-lived connection ends, such as an event stream's.
+///
+/// ```swift
+/// ReconnectionPolicy(backoff: Backoff(base: .seconds(1)), statuses: [502, 503, 504])
+/// ```
+///
+/// After a connection ends or breaks, the next one opens after the time that the server asked for, or else after a
+/// ``backoff`` delay. The delay doubles while connections deliver no data. Permanent failures aren't retried: an
+/// unexpected status, an untrusted certificate, or a body that can be sent only once.
+public struct ReconnectionPolicy: Sendable, Hashable {
+    /// The delays while connections deliver no data. By default, they start at 3 seconds and end at 60, with 25%
+    /// jitter.
+    ///
+    /// A delay that the server asks for replaces the base; it counts up to a day. Delays are never shorter than the
+    /// base: if necessary, jitter makes them longer.
+    public var backoff: Backoff
+    /// The shortest delay, even if the server or the backoff asks for less; defaults to 100 milliseconds.
+    public var minimumDelay: Duration
+    /// The number of consecutive connections that may fail to open. One more failure throws its error. Defaults to 20.
+    public var maximumFailures: Int
+    /// The statuses after which to reconnect; defaults to `[]`. Their `Retry-After` is respected, up to a day.
+    public var statuses: StatusCodes
+    /// Whether the policy ever reconnects.
+    public let isEnabled: Bool
+
+    /// Creates a policy that reconnects. By default, delays grow from 3 to 60 seconds, and 20 consecutive connections
+    /// may fail.
+    public init(
+        backoff: Backoff = Backoff(base: .seconds(3), maximumDelay: .seconds(60), jitter: 0.25),
+        maximumFailures: Int = 20, statuses: StatusCodes = [], minimumDelay: Duration = .milliseconds(100)
+    ) {
+        self.init(true, backoff, maximumFailures, statuses, minimumDelay)
+    }
+
+    private init(
+        _ isEnabled: Bool, _ backoff: Backoff, _ maximumFailures: Int, _ statuses: StatusCodes,
+        _ minimumDelay: Duration
+    ) {
+        (self.isEnabled, self.backoff, self.maximumFailures) = (isEnabled, backoff, maximumFailures)
+        (self.statuses, self.minimumDelay) = (statuses, minimumDelay)
+    }
+
+    /// A policy that never reconnects: when the first connection ends, the stream ends, and a failure throws.
+    public static let off = ReconnectionPolicy(false, .none, 0, [], .zero)
+    /// A policy that reconnects after 3 seconds at first and 60 at most, until the 21st connection in a row fails to
+    /// open.
+    public static let standard = ReconnectionPolicy()
+
+    /// The longest wait that a server can ask for: a day.
+    public static let maximumRetryAfter: Duration = .seconds(86_400)
+
+    /// Returns the wait before the next connection.
+    ///
+    /// - Parameters:
+    ///   - retry: The wait that the server asked for, if any.
+    ///   - silent: The number of consecutive connections that delivered no data.
+    ///   - chance: A random number between 0 and 1.
+    public func wait(retry: Duration?, silent: Int, chance: Double = .random(in: 0...1)) -> Duration {
+        let floor = min(max(retry ?? backoff.base, minimumDelay, .zero), Self.maximumRetryAfter)
+        var backoff = backoff
+        // If the first wait is zero, later waits still grow.
+        backoff.base = silent > 1 ? max(floor, .milliseconds(100)) : floor
+        return backoff.delay(afterFailures: silent, atLeast: floor, random: chance)
+    }
+
+    /// Returns whether another connection may succeed after a failure.
+    public func permits(_ error: any Error) -> Bool {
+        if !isEnabled { return false }
+        guard let error = error as? ErrandError else { return (error as? any RequestFailure)?.isRetryable == true }
+        switch error.code {
+        case .timedOut, .deadlineExceeded, .nameLookupFailed, .cannotConnect, .connectionLost, .truncated,
+            .invalidResponse, .transportFailed:
+            return true
+        case .unacceptableStatus: return error.response.map { statuses.contains($0.status) } ?? false
+        default: return false
+        }
+    }
+}

@@ -1,0 +1,1 @@
+// Queues. Internal to the package.

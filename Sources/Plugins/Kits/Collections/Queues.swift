@@ -1,0 +1,106 @@
+/// A first-in, first-out queue with amortized constant time per element.
+package struct FIFOQueue<Element> {
+    private var slots: [Element?] = []
+    /// The index of the first element. The slots before it are free.
+    private var start = 0
+
+    package init() {}
+
+    package var count: Int { slots.count - start }
+    package var isEmpty: Bool { start == slots.count }
+    package var first: Element? { isEmpty ? nil : slots[start] }
+
+    package mutating func append(_ element: Element) { slots.append(element) }
+
+    package mutating func popFirst() -> Element? {
+        if isEmpty { return nil }
+        var element: Element?
+        swap(&element, &slots[start])
+        start += 1
+        // Moves the elements up once half of the slots are free: at most one move per removed element.
+        if 2 * start >= slots.count {
+            slots.removeFirst(start)
+            start = 0
+        }
+        return element
+    }
+}
+
+extension FIFOQueue: Sendable where Element: Sendable {}
+
+/// A first-in, first-out queue whose elements can also leave early, such as the continuations of tasks that can be
+/// cancelled.
+package struct WaitingQueue<Element> {
+    private var elements: [UInt64: Element] = [:]
+    /// Includes the numbers of elements that have left.
+    private var order = FIFOQueue<UInt64>()
+    private var last: UInt64 = 0
+
+    package init() {}
+
+    package var count: Int { elements.count }
+    package var isEmpty: Bool { elements.isEmpty }
+    /// The number of elements, including elements that have left but aren't cleaned up yet.
+    package var orderCount: Int { order.count }
+
+    /// Returns a number for an element, which doesn't have to be added.
+    package mutating func nextNumber() -> UInt64 {
+        last += 1
+        return last
+    }
+
+    package mutating func append(_ element: Element, _ number: UInt64) {
+        if order.count > 2 * elements.count + 64 { compact() }
+        elements[number] = element
+        order.append(number)
+    }
+
+    package var first: Element? {
+        mutating get {
+            while let number = order.first {
+                if let element = elements[number] { return element }
+                _ = order.popFirst()
+            }
+            return nil
+        }
+    }
+
+    package mutating func popFirst() -> Element? {
+        while let number = order.popFirst() {
+            if let element = elements.removeValue(forKey: number) { return element }
+        }
+        return nil
+    }
+
+    /// Removes an element, or returns `nil` if it has already left.
+    package mutating func remove(_ number: UInt64) -> Element? { elements.removeValue(forKey: number) }
+
+    /// Removes all elements after the first `maximum` and returns them in order.
+    package mutating func removeLast(upTo maximum: Int) -> [Element] {
+        var (kept, left, removed) = (FIFOQueue<UInt64>(), 0, [Element]())
+        while let number = order.popFirst() {
+            if left < maximum, elements[number] != nil {
+                kept.append(number)
+                left += 1
+            } else if let element = elements.removeValue(forKey: number) {
+                removed.append(element)
+            }
+        }
+        order = kept
+        return removed
+    }
+
+    package mutating func removeAll() -> [Element] {
+        var all: [Element] = []
+        while let element = popFirst() { all.append(element) }
+        return all
+    }
+
+    private mutating func compact() {
+        var left = FIFOQueue<UInt64>()
+        while let number = order.popFirst() { if elements[number] != nil { left.append(number) } }
+        order = left
+    }
+}
+
+extension WaitingQueue: Sendable where Element: Sendable {}

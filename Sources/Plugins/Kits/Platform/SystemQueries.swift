@@ -1,0 +1,31 @@
+import ErrandSupport
+
+// System calls that take a pointer. Each pointer is to a local value and lives for one call.
+
+/// Properties of the process and its system.
+package enum SystemQueries {
+    /// The current soft limit of open files; `nil` if unknown.
+    package static var openFileLimit: UInt64? {
+        var limit = rlimit()
+        #if canImport(Glibc)
+        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        #else
+        let resource = RLIMIT_NOFILE
+        #endif
+        return unsafe getrlimit(resource, &limit) == 0 ? UInt64(limit.rlim_cur) : nil
+    }
+
+    /// Returns the free space on a directory's disk in bytes, or `nil` if it is unknown or exceeds 64 bits.
+    package static func freeSpace(in directory: String) -> UInt64? {
+        var info = statvfs()
+        guard unsafe statvfs(directory, &info) == 0 else { return nil }
+        let bytes = UInt64(info.f_bavail).multipliedReportingOverflow(by: UInt64(info.f_frsize))
+        return bytes.overflow ? nil : bytes.partialValue
+    }
+
+    /// Returns a terminal's width in characters, or `nil` if the descriptor isn't a terminal or its width is unknown.
+    package static func columns(of descriptor: Int32) -> Int? {
+        var size = winsize()
+        return unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : nil
+    }
+}

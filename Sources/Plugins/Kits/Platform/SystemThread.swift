@@ -1,0 +1,121 @@
+import ErrandSupport
+
+/// Detached system threads, and the resource usage of the current thread.
+///
+/// The structures passed to system calls in this file are local variables that outlive the calls.
+package enum SystemThread {
+    /// Runs a body on a new detached thread. Returns false if the system can't create one.
+    ///
+    /// - Parameter stack: The thread's stack size in bytes.
+    package static func start(stack: Int, _ body: @escaping @Sendable () -> Void) -> Bool {
+        unsafe withUnsafeTemporaryAllocation(of: pthread_attr_t.self, capacity: 1) { memory in
+            guard let attributes = memory.baseAddress, unsafe pthread_attr_init(attributes) == 0 else { return false }
+            defer { unsafe pthread_attr_destroy(attributes) }
+            unsafe pthread_attr_setstacksize(attributes, stack)
+            unsafe pthread_attr_setdetachstate(attributes, Int32(PTHREAD_CREATE_DETACHED))
+            // The thread receives this reference and releases it. If creation fails, this function releases it.
+            let start = unsafe Unmanaged.passRetained(Body(body))
+            if unsafe create(attributes, start.toOpaque()) { return true }
+            unsafe start.release()
+            return false
+        }
+    }
+
+    private final class Body: Sendable {
+        let run: @Sendable () -> Void
+        init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+    }
+
+    private static func run(_ start: UnsafeMutableRawPointer) {
+        unsafe Unmanaged<Body>.fromOpaque(start).takeRetainedValue().run()
+    }
+
+    private static func create(_ attributes: UnsafePointer<pthread_attr_t>, _ start: UnsafeMutableRawPointer) -> Bool {
+        #if canImport(Glibc) || canImport(Android)
+        var thread = pthread_t()
+        #else
+        var thread: pthread_t?
+        #endif
+        #if canImport(Darwin)
+        return unsafe pthread_create(
+            &thread, attributes,
+            { start in
+                unsafe SystemThread.run(start)
+                return nil
+            }, start) == 0
+        #else
+        return unsafe pthread_create(
+            &thread, attributes,
+            { start in
+                // Some Android headers make neither the argument nor the result optional.
+                let argument: UnsafeMutableRawPointer? = unsafe start
+                if let argument = unsafe argument { unsafe SystemThread.run(argument) }
+                return unsafe start
+            }, start) == 0
+        #endif
+    }
+
+    /// An identifier of the current thread. Some C libraries use an integer for it, Musl a pointer.
+    package static var current: UInt {
+        #if canImport(Darwin)
+        unsafe UInt(bitPattern: pthread_self())
+        #else
+        unsafe withUnsafeBytes(of: pthread_self()) { unsafe $0.load(as: UInt.self) }
+        #endif
+    }
+
+    /// The processor time that the current thread has used.
+    package static var processorTime: Duration {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
+    }
+
+    /// The number of times the current thread has waited voluntarily; `nil` if the system doesn't count this per
+    /// thread.
+    package static var waits: Int? {
+        #if canImport(Darwin)
+        nil
+        #else
+        var usage = rusage()
+        // RUSAGE_THREAD, whose type differs between C libraries.
+        return unsafe getrusage(1, &usage) == 0 ? Int(usage.ru_nvcsw) : nil
+        #endif
+    }
+}
+
+/// A pipe through which one thread wakes another.
+package struct Bell: Sendable, Equatable {
+    /// Becomes readable once `ring` has been called.
+    package let waits: Int32
+    private let rings: Int32
+
+    /// Returns `nil` if the process has run out of descriptors.
+    package init?() {
+        var ends: [Int32] = [-1, -1]
+        guard unsafe pipe(&ends) == 0 else { return nil }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        (waits, rings) = (ends[0], ends[1])
+    }
+
+    /// Closes both ends. Call it once, after the last `ring` and `wait`.
+    package func close() {
+        closeDescriptor(waits)
+        closeDescriptor(rings)
+    }
+
+    /// Wakes the waiting thread, or the next thread that waits.
+    package func ring() {
+        var byte: UInt8 = 1
+        _ = unsafe write(rings, &byte, 1)
+    }
+
+    /// Waits for a call of `ring` and consumes it.
+    package func wait() {
+        var byte: UInt8 = 0
+        while unsafe read(waits, &byte, 1) < 0 && errno == EINTR {}
+    }
+}
+
+// Needed because the method `close` shadows the function.
+private func closeDescriptor(_ descriptor: Int32) { _ = close(descriptor) }

@@ -1,0 +1,89 @@
+import Synchronization
+
+/// A state that many threads change, with one listener for the value derived from it. The listener gets the latest
+/// values in order, on one thread at a time and outside the lock. Values superseded before their delivery are skipped.
+public final class LatestValueNotifier<State: Sendable, Value: Sendable>: Sendable {
+    private let locked: Mutex<NotifierState<State>>
+    private let value: @Sendable (State) -> Value
+    private let notify: @Sendable (Value) -> Void
+
+    /// Creates a notifier.
+    ///
+    /// - Parameters:
+    ///   - state: The initial state, which isn't delivered to the listener.
+    ///   - value: Derives the listener's value; called under the lock.
+    ///   - notify: The listener, which receives each new value outside the lock.
+    public init(
+        _ state: State, value: @escaping @Sendable (State) -> Value, notify: @escaping @Sendable (Value) -> Void
+    ) {
+        locked = Mutex(NotifierState(state))
+        (self.value, self.notify) = (value, notify)
+    }
+
+    /// Changes the state without notifying the listener, which sees the change along with the next one.
+    public func changeSilently(_ body: (inout State) -> Void) { locked.withLock { body(&$0.state) } }
+
+    /// Changes the state and notifies the listener, which may change the state itself. If another thread is already
+    /// notifying it, leaves the delivery to that thread.
+    public func change(_ body: (inout State) -> Void) {
+        let isFirst = locked.withLock { locked in
+            body(&locked.state)
+            return locked.turn.begin()
+        }
+        guard isFirst else { return }
+        repeat {
+            let latest = locked.withLock { locked in
+                locked.turn.hasChanged = false
+                return value(locked.state)
+            }
+            notify(latest)
+        } while !isDone()
+    }
+
+    /// Returns whether the listener has received the latest value, and if so ends the notification.
+    private func isDone() -> Bool {
+        guard let waiters = locked.withLock({ $0.turn.end() }) else { return false }
+        for waiter in waiters { waiter.resume() }
+        return true
+    }
+
+    /// Returns when the listener has received every change so far, including changes delivered by another thread.
+    public func allDelivered() async {
+        await withCheckedContinuation { continuation in
+            let isNotifying = locked.withLock { locked in
+                if locked.turn.isNotifying { locked.turn.waiters.append(continuation) }
+                return locked.turn.isNotifying
+            }
+            if !isNotifying { continuation.resume() }
+        }
+    }
+}
+
+private struct NotifierState<State: Sendable>: Sendable {
+    var state: State
+    var turn = NotifierTurn()
+
+    init(_ state: State) { self.state = state }
+}
+
+/// Whether a thread is notifying the listener, and who waits for that to end.
+private struct NotifierTurn: Sendable {
+    private(set) var isNotifying = false
+    var hasChanged = false
+    var waiters: [CheckedContinuation<Void, Never>] = []
+
+    /// Records a change. Returns true if the calling thread should notify the listener.
+    mutating func begin() -> Bool {
+        hasChanged = true
+        defer { isNotifying = true }
+        return !isNotifying
+    }
+
+    /// Ends the notification and returns its waiters, or `nil` if the state has changed since.
+    mutating func end() -> [CheckedContinuation<Void, Never>]? {
+        if hasChanged { return nil }
+        isNotifying = false
+        defer { waiters = [] }
+        return waiters
+    }
+}

@@ -1,0 +1,53 @@
+import Errand
+import ErrandDigests
+import ErrandEssentials
+
+/// The claims of an ID token that a client checks (OpenID Connect Core 1.0, section 3.1.3.7).
+///
+/// The signature isn't verified: the token came from the token endpoint over TLS, for which the section allows this. Its
+/// times aren't compared with the device's clock, because the token has just been issued and many clocks are wrong.
+struct IDTokenClaims: Decodable {
+    let iss: String
+    let sub: String
+    let aud: Audience
+    let nonce: String?
+    /// The client that the token was issued to, if it isn't clear from the audience.
+    let azp: String?
+
+    struct Audience: Decodable {
+        let names: [String]
+
+        init(from decoder: any Decoder) throws {
+            let value = try decoder.singleValueContainer()
+            if let one = try? value.decode(String.self) {
+                names = [one]
+            } else {
+                names = try value.decode([String].self)
+            }
+        }
+    }
+
+    init(_ token: String) throws(OAuthError) {
+        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, let bytes = Base64URL.bytes(String(parts[1])),
+            let claims = try? JSONDecoder().decode(IDTokenClaims.self, from: Data(bytes)), !claims.sub.isEmpty
+        else { throw OAuthError(.invalidResponse, "the ID token isn't a signed token with an issuer and a subject") }
+        self = claims
+    }
+
+    /// - Parameter nonce: The nonce of the sign-in, or nil after a refresh.
+    func check(issuer: String, client: String, nonce: String?) throws(OAuthError) {
+        guard iss == issuer else {
+            throw OAuthError(.issuerMismatch, "the ID token comes from another issuer")
+        }
+        guard aud.names.contains(client) else {
+            throw OAuthError(.invalidResponse, "the ID token is meant for another client")
+        }
+        guard ServerText.given(azp) == nil || azp == client else {
+            throw OAuthError(.invalidResponse, "the ID token was issued to another client")
+        }
+        guard nonce == nil || self.nonce == nonce else {
+            throw OAuthError(.stateMismatch, "the ID token belongs to another sign-in")
+        }
+    }
+}

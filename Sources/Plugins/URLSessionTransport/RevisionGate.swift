@@ -1,0 +1,31 @@
+import Synchronization
+
+/// Runs an action once after each change of a revision. Everyone who comes later waits for its end.
+final class RevisionGate: Sendable {
+    private struct State {
+        var revision: Int
+        var task: Task<Void, Never>?
+    }
+
+    private let state: Mutex<State>
+
+    init(_ revision: Int) { state = Mutex(State(revision: revision)) }
+
+    /// Returns when the action has run for this revision or a later one. Not cancelled with its caller, because others
+    /// wait for the same action.
+    func pass(_ revision: Int, _ action: @escaping @Sendable () async -> Void) async {
+        let task = state.withLock { state -> Task<Void, Never>? in
+            guard revision > state.revision else { return state.task }
+            let last = state.task
+            let task = Task {
+                await last?.value
+                await action()
+            }
+            (state.revision, state.task) = (revision, task)
+            return task
+        }
+        guard let task else { return }
+        await task.value
+        state.withLock { if $0.task == task { $0.task = nil } }
+    }
+}

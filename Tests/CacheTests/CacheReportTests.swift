@@ -1,0 +1,142 @@
+import Errand
+import ErrandCache
+import ErrandTesting
+import Foundation
+import Synchronization
+import Testing
+
+/// Mistakes that users of other caches reported; the reports are in Tests/Lessons.md.
+@Suite("Mistakes of other caches", .endsInTime, .leakChecked) struct CacheReportTests {
+    private func get(_ path: String = "feed", _ headers: HTTPHeaders = [:], method: HTTPMethod = .get) -> Get {
+        var get = Get(path, .http)
+        get.headers = headers
+        get.method = method
+        return get
+    }
+
+    @Test(
+        "a Cache-Control whose arguments are quoted is read as a whole",
+        arguments: [
+            // The lifetime counts, and the listed fields are left out.
+            ("max-age=60, public, no-cache=\"Set-Cookie\"", true), ("no-cache=Set-Cookie, max-age=60", true),
+            ("no-cache=\"set-cookie, x-user\", max-age=60", true), ("private=\"X-User\", max-age=60", true),
+            // What a quoted argument contains isn't a directive.
+            ("ext=\"a, no-store, b\", max-age=60", true), ("ext=\"a\\\", no-store\", max-age=60", true),
+            ("ext=\"no-cache\", max-age=\"60\"", true), ("max-age=\"60\"", true),
+            // A quotation mark that isn't closed hides nothing.
+            ("max-age=60, ext=\"a, no-store", false), ("private=\"X-User, no-store, max-age=60", false),
+            ("\"max-age=60, no-store", false), ("ext=\"a\\\", max-age=60", true), ("max-age=60, ext=\"", true),
+            ("ext=\"max-age=60\"", false), ("no-store, ext=\"max-age=60\"", false), ("no-cache, max-age=60", false),
+            // Not even in a field that takes long to read if each mark begins anew.
+            ("max-age=60, \"" + String(repeating: "\\\"", count: 30_000) + ", no-store", false),
+        ])
+    func quoted(directives: String, isFresh: Bool) async throws {
+        let f = Fixture()
+        f.respond(["Cache-Control": directives, "Set-Cookie": "a=1", "X-User": "7", "ETag": "\"a\""])
+        _ = try await f.text(get())
+        f.time.advance(by: .seconds(10))
+        let second = try await f.response(get())
+        #expect(second.source.isStored == isFresh && f.sent == (isFresh ? 1 : 2))
+        if isFresh { #expect(!second.headers.contains(.setCookie)) }
+        // A field that only shared caches must not keep is kept, because this cache has one user.
+        let hidesUser = directives.contains("x-user")
+        if isFresh { #expect(second.headers.contains("X-User") == !hidesUser) }
+    }
+
+    @Test(
+        "a 304 changes neither the length nor the coding of the stored body",
+        arguments: [
+            ["Content-Length": "0"], ["Content-Length": "57"], ["Content-Encoding": "gzip"],
+            ["Transfer-Encoding": "chunked"], ["Content-Range": "bytes 0-1/9"], ["Content-Encoding": "br, gzip"],
+        ] as [[String: String]])
+    func notModified(fields: [String: String]) async throws {
+        let f = Fixture()
+        f.stub.on("*") { request in
+            if request.headers.contains(.ifNoneMatch) {
+                var headers = HTTPHeaders(fields)
+                headers["Cache-Control"] = "max-age=60"
+                headers[.entityTag] = "\"a\""
+                return StubResponse(status: 304, headers: headers)
+            }
+            return StubResponse.text("stored").header("ETag", "\"a\"").header("Cache-Control", "max-age=5")
+        }
+        _ = try await f.text(get())
+        for seconds in [10, 1] {
+            f.time.advance(by: .seconds(seconds))
+            let hit = try await f.response(get())
+            #expect(hit.status == 200 && hit.data == Data("stored".utf8))
+            for name in fields.keys where name != "Content-Length" {
+                #expect(!hit.headers.contains(HTTPHeaderName(name)))
+            }
+            if let length = hit.headers[.contentLength] { #expect(length == "6") }
+        }
+        #expect(f.sent == 2)
+    }
+
+    @Test("HEAD and GET don't take each other's body, in either order")
+    func headAndGet() async throws {
+        for order in [[HTTPMethod.head, .get, .head], [.get, .head, .get]] {
+            let f = Fixture()
+            f.stub.on("*") { request in
+                StubResponse(
+                    status: 200, headers: ["Cache-Control": "max-age=60", "ETag": "\"a\"", "Content-Length": "4"],
+                    body: Data((request.method == .head ? "" : "body").utf8))
+            }
+            for method in order {
+                let response = try await f.response(get(method: method))
+                #expect(response.data == Data((method == .head ? "" : "body").utf8))
+                #expect(response.headers[.contentLength] == "4")
+            }
+        }
+    }
+
+    @Test("many requests for a stale response cause one validation in the background, and wait for none of it")
+    func oneRevalidation() async throws {
+        let f = Fixture()
+        let (gate, time) = (Gate(), f.time)
+        f.stub.on("*") { request in
+            if request.headers.contains(.ifNoneMatch) { try await gate.wait() }
+            return StubResponse.text(request.headers.contains(.ifNoneMatch) ? "new" : "old").header("ETag", "\"a\"")
+                .header("Cache-Control", "max-age=10, stale-while-revalidate=60").header("Date", httpDate(time.date))
+        }
+        #expect(try await f.text(get()) == "old")
+        f.time.advance(by: .seconds(20))
+        let texts = try await withThrowingTaskGroup(of: String.self) { group in
+            for _ in 0..<50 { group.addTask { try await f.text(get()) } }
+            return try await group.reduce(into: Set<String>()) { $0.insert($1) }
+        }
+        #expect(texts == ["old"])
+        try await gate.reached()
+        gate.open()
+        try await eventually { f.notes.background.withLock { $0 } == 1 }
+        #expect(try await f.text(get()) == "new" && f.sent == 2)
+    }
+
+    @Test("must-revalidate doesn't keep a response from being stored and served while it is fresh")
+    func mustRevalidate() async throws {
+        let f = Fixture()
+        f.respond(["Cache-Control": "max-age=60, must-revalidate", "ETag": "\"a\""])
+        for _ in 0..<3 { #expect(try await f.text(get()) == "1") }
+        f.time.advance(by: .seconds(61))
+        // Not even a request that accepts stale responses gets one.
+        #expect(try await f.text(get("feed", ["Cache-Control": "max-stale=600"])) == "2")
+        #expect(f.stub.received.last?.headers[.ifNoneMatch] == "\"a\"")
+    }
+
+    @Test("a POST's body decides about its response, and no GET gets it")
+    func bodies() async throws {
+        let f = Fixture()
+        let count = Counter()
+        f.stub.on("*") { _ in
+            StubResponse.text("\(count.increment())").header("Cache-Control", "max-age=60")
+        }
+        var texts: [String] = []
+        for text in ["a", "b", "a"] {
+            var post = get(method: .post)
+            post.body = .text(text)
+            texts.append(try await f.text(post))
+        }
+        texts.append(try await f.text(get()))
+        #expect(texts == ["1", "2", "3", "4"])
+    }
+}

@@ -1,0 +1,145 @@
+import Errand
+import ErrandCache
+import ErrandCacheTesting
+import Foundation
+import Testing
+
+/// A dictionary with one of several mistakes.
+actor FaultyDictionary: CacheStore {
+    enum Fault: Sendable, CaseIterable { case racingSecret, oldHeads, lateWrites, countsReplaced }
+
+    private let fault: Fault?
+    private let limit: Int
+    private var entries: [CacheKey: CacheEntry] = [:]
+    private var heads: [CacheKey: CacheEntryHead] = [:]
+    private var bytes = 0
+    private var key: Data?
+
+    init(_ fault: Fault?, limit: Int = .max) { (self.fault, self.limit) = (fault, limit) }
+
+    func entry(for key: CacheKey) -> CacheEntry? { entries[key] }
+
+    func store(_ entry: CacheEntry, for key: CacheKey) async throws {
+        let data = try await entry.body.collect(upTo: 1_000_000)
+        let whole = CacheEntry(head: entry.head, body: HTTPBody(data))
+        if fault != .countsReplaced { bytes -= entries[key].flatMap { $0.body.data?.count } ?? 0 }
+        if bytes + data.count > limit { (entries, heads, bytes) = ([:], [:], 0) }
+        (entries[key], heads[key]) = (whole, whole.head)
+        bytes += data.count
+        if fault == .lateWrites {
+            // The file, which a reader finds once the entry has left the memory.
+            Task {
+                try? await Task.sleep(for: .milliseconds(5))
+                self.entries[key] = self.entries[key] ?? whole
+                self.heads[key] = whole.head
+            }
+        }
+    }
+
+    func update(_ head: CacheEntryHead, replacing old: CacheEntryHead, for key: CacheKey) -> Bool {
+        guard let entry = entries[key], entry.head == old else { return false }
+        entries[key] = CacheEntry(head: head, body: entry.body)
+        if fault != .oldHeads { heads[key] = head }
+        return true
+    }
+
+    func remove(_ key: CacheKey) {
+        bytes -= entries[key].flatMap { $0.body.data?.count } ?? 0
+        (entries[key], heads[key]) = (nil, nil)
+    }
+
+    func removeAll(where matches: @escaping @Sendable (CacheEntryHead) -> Bool) {
+        for (key, head) in heads where matches(head) { remove(key) }
+    }
+
+    func secret() async -> Data {
+        if let key { return key }
+        if fault == .racingSecret { try? await Task.sleep(for: .milliseconds(2)) }
+        let made = Data((0..<32).map { _ in UInt8.random(in: 0 ... .max) })
+        key = made
+        return made
+    }
+}
+
+/// Has room for one entry. The wrong form returns it for every key.
+actor OnlyTheLast: CacheStore {
+    private let comparesKeys: Bool
+    private var last: (key: CacheKey, entry: CacheEntry)?
+    private let key = Data((0..<32).map { _ in UInt8.random(in: 0 ... .max) })
+
+    init(comparesKeys: Bool) { self.comparesKeys = comparesKeys }
+
+    private func isLast(_ key: CacheKey) -> Bool { last.map { !comparesKeys || $0.key == key } ?? false }
+
+    func entry(for key: CacheKey) -> CacheEntry? { isLast(key) ? last?.entry : nil }
+
+    func store(_ entry: CacheEntry, for key: CacheKey) async throws {
+        let data = try await entry.body.collect(upTo: 4_000_000)
+        last = (key, CacheEntry(head: entry.head, body: HTTPBody(data)))
+    }
+
+    func remove(_ key: CacheKey) { if isLast(key) { last = nil } }
+
+    func removeAll(where matches: @escaping @Sendable (CacheEntryHead) -> Bool) {
+        if let head = last?.entry.head, matches(head) { last = nil }
+    }
+
+    func secret() -> Data { key }
+}
+
+@Suite("Stores that race, write late, or have little room are judged by the suite", .endsInTime)
+struct FurtherStoreTests {
+    private func failures(
+        _ cases: [CacheStoreSuite.Case], _ make: @Sendable () -> any CacheStore
+    ) async -> [String] {
+        var failures: [String] = []
+        for each in cases {
+            do { try await each.run(make) } catch { failures.append("\(each): \(error)") }
+        }
+        return failures
+    }
+
+    private static let refusals: [(FaultyDictionary.Fault, String)] = [
+        (.racingSecret, "concurrent first calls get the same secret"),
+        (.oldHeads, "after an update, a predicate judges the new head"),
+        (.oldHeads, "law: consecutive operations have the same results as a dictionary"),
+        (.lateWrites, "a removed entry doesn't come back, even if its body was still being written"),
+    ]
+
+    @Test("a case refuses a wrong store", arguments: refusals.indices)
+    func wrong(index: Int) async throws {
+        let (fault, name) = Self.refusals[index]
+        let each = try #require(CacheStoreSuite.cases.first { $0.description == name })
+        await #expect(throws: CacheStoreSuite.Failure.self) { try await each.run { FaultyDictionary(fault) } }
+        try await each.run { FaultyDictionary(nil) }
+    }
+
+    @Test("the cases for limits don't demand an order, but that replaced entries don't count")
+    func limits() async {
+        let wrong = await failures(CacheStoreSuite.limitCases) { FaultyDictionary(.countsReplaced, limit: 1_000_000) }
+        #expect(wrong.count == 1 && wrong[0].hasPrefix("a replaced, removed or failed entry"), "\(wrong)")
+        #expect(await failures(CacheStoreSuite.limitCases) { FaultyDictionary(nil, limit: 1_000_000) } == [])
+        #expect(await failures(CacheStoreSuite.evictionCases) { FaultyDictionary(nil, limit: 1_000_000) } != [])
+    }
+
+    @Test("a store with room for one entry passes the cases for stores that drop entries, unless it confuses them")
+    func dropping() async {
+        #expect(await failures(CacheStoreSuite.droppingCases) { OnlyTheLast(comparesKeys: true) } == [])
+        #expect(await failures(CacheStoreSuite.droppingCases) { OnlyTheLast(comparesKeys: false) } != [])
+        #expect(await failures(CacheStoreSuite.droppingCases) { MemoryStore() } == [])
+        for fault in FaultyDictionary.Fault.allCases where fault != .countsReplaced {
+            #expect(await failures(CacheStoreSuite.droppingCases) { FaultyDictionary(fault) } != [], "\(fault)")
+        }
+        let missing = await failures(CacheStoreSuite.cases) { OnlyTheLast(comparesKeys: true) }
+        #expect(missing.contains { $0.contains("is missing: keep 1 MB and 100 entries") })
+    }
+
+    @Test("a case refuses a store whose first secret is lost by a race, even after it's opened again")
+    func persistence() async throws {
+        let each = try #require(CacheStoreSuite.persistentCases.last)
+        let shared = FaultyDictionary(.racingSecret)
+        await #expect(throws: CacheStoreSuite.Failure.self) { try await each.run { shared } }
+        let right = FaultyDictionary(nil)
+        try await each.run { right }
+    }
+}
