@@ -1,4 +1,4 @@
-// The part of Foundation that Errand uses. FoundationEssentials keeps programs small; systems without it use all of
+// The part of Foundation that Errand uses. FoundationEssentials keeps programs small. Systems without it use all of
 // Foundation.
 #if canImport(FoundationEssentials)
 @_exported public import FoundationEssentials

@@ -1,4 +1,4 @@
-// Start here: ``HTTPRequest`` is sent over the wire, and ``HTTPResponse`` comes back.
+// Start here: ``HTTPRequest`` is sent over the network, and ``HTTPResponse`` comes back.
 //
 // Message/     requests, responses, headers, statuses, types
 // Body/        bodies to send and to receive, and files to write

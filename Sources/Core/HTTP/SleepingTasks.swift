@@ -1,11 +1,11 @@
 import ErrandSupport
 import Synchronization
 
-/// Suspends tasks until instants of the continuous clock, with one timer for many sleeps.
+/// Suspends tasks until instants of the continuous clock. Shares one timer between many sleeps.
 ///
-/// A cancelled `Task.sleep` ends at once, but the runtime keeps its timer, some 700 bytes, until the instant. Most
-/// timeouts are cancelled early, one per request or message, so their timers would fill memory. Here, a timer is never
-/// cancelled, and resumes whatever is due when it fires.
+/// A cancelled `Task.sleep` ends immediately, but the runtime keeps its timer, about 700 bytes, until the instant. Most
+/// timeouts are cancelled early, so the timers of many requests would fill memory. Here, a timer is never cancelled.
+/// When it fires, it resumes every sleep that is due.
 final class SleepingTasks: Sendable {
     static let shared = SleepingTasks()
 
@@ -22,7 +22,7 @@ final class SleepingTasks: Sendable {
         var sleepers: [UInt64: (continuation: Continuation, instant: ContinuousClock.Instant)] = [:]
         /// Includes the alarms of cancelled sleeps.
         var alarms = BinaryHeap<Alarm>()
-        /// When pending timers fire, latest first: each was set because it fires before all others.
+        /// The instants of pending timers, latest first. Each timer was set because it fires before the others.
         var timers: [ContinuousClock.Instant] = []
         var last: UInt64 = 0
 
@@ -35,7 +35,7 @@ final class SleepingTasks: Sendable {
             alarms.insert(Alarm(instant: instant, number: number))
         }
 
-        /// Removes the sleeps that are over and returns their continuations.
+        /// Removes the sleeps that are due and returns their continuations.
         mutating func takeDue(at now: ContinuousClock.Instant) -> [Continuation] {
             var due: [Continuation] = []
             while let alarm = alarms.first, alarm.instant <= now || sleepers[alarm.number] == nil {
@@ -45,7 +45,7 @@ final class SleepingTasks: Sendable {
             return due
         }
 
-        /// Returns the instant of a timer to set for the next sleep; `nil` if a pending timer is early enough.
+        /// Returns the instant for a new timer. `nil` if a pending timer is early enough.
         mutating func nextTimer() -> ContinuousClock.Instant? {
             guard let next = alarms.first?.instant else { return nil }
             if let earliest = timers.last, earliest <= next { return nil }
@@ -56,7 +56,6 @@ final class SleepingTasks: Sendable {
 
     private let state = Mutex(State())
 
-    /// The number of sleeps, and of alarms kept for them.
     var counts: (sleeps: Int, alarms: Int) { state.withLock { ($0.sleepers.count, $0.alarms.count) } }
 
     /// Throws `CancellationError` if the task is cancelled.
@@ -89,7 +88,7 @@ final class SleepingTasks: Sendable {
     }
 
     private func set(_ instant: ContinuousClock.Instant) {
-        // Tasks of any priority may be waiting for it.
+        // A task of any priority may be waiting.
         Task.detached(priority: .high) {
             try? await Task.sleep(until: instant, clock: .continuous)
             self.fire(instant)

@@ -1,6 +1,6 @@
 public import ErrandEssentials
 
-/// A clock for an agent, its filters and its transport. Tests can replace it with a clock that they control.
+/// A clock for an agent, its filters and its transport. Tests can replace it.
 public protocol TimeSource: Sendable {
     /// The current instant, for measuring intervals. It never jumps.
     var now: ContinuousClock.Instant { get }
@@ -10,9 +10,9 @@ public protocol TimeSource: Sendable {
     func sleep(until instant: ContinuousClock.Instant) async throws
 }
 
-/// The time source that agents use by default: the system's clocks.
+/// The system's clocks. Agents use them by default.
 public struct SystemTimeSource: TimeSource {
-    /// Creates a time source that reads the system's clocks.
+    /// Creates a time source.
     public init() {}
     /// The current instant of the continuous clock.
     public var now: ContinuousClock.Instant { .now }
@@ -27,19 +27,19 @@ public struct SystemTimeSource: TimeSource {
 }
 
 extension TimeSource {
-    /// Returns the instant after a duration from now, safe for any limit or delay that a user passes.
+    /// Returns the instant after a duration from now.
     ///
     /// ```swift
     /// try await exchange.time.sleep(until: exchange.time.instant(after: .seconds(5)))
     /// ```
     ///
-    /// Negative durations count as zero, and durations over a hundred years as a hundred years.
+    /// Safe for any duration: negative durations count as zero, and longer durations as a hundred years.
     public func instant(after duration: Duration) -> ContinuousClock.Instant { now.advanced(by: duration.bounded) }
 
-    /// Waits until an instant, also with a time source that fails. Returns early if the task is cancelled.
+    /// Waits until an instant, even if the time source fails. Returns early if the task is cancelled.
     ///
     /// Use it for timers that must fire, such as a timeout's. If ``sleep(until:)`` throws, the wait continues on the
-    /// system's clock, for at least 10 milliseconds, so a loop doesn't keep a processor busy.
+    /// system's clock for at least 10 milliseconds, so a loop doesn't keep a processor busy.
     ///
     /// ```swift
     /// await exchange.time.wait(until: exchange.time.instant(after: .seconds(30)))
@@ -54,7 +54,7 @@ extension TimeSource {
 }
 
 extension Duration {
-    /// The duration clamped to between zero and a hundred years, so adding it to a point in time can't overflow.
+    /// The duration clamped to between zero and a hundred years, so adding it to an instant can't overflow.
     ///
     /// ```swift
     /// let end = ContinuousClock.now.advanced(by: exchange.timeout.bounded)
@@ -63,8 +63,7 @@ extension Duration {
 }
 
 extension DefaultStringInterpolation {
-    /// Inserts a duration as people read it: `"again in \(duration: wait)"` becomes "again in 82 ms" or "again in 1.5
-    /// s".
+    /// Inserts a readable duration: `"again in \(duration: wait)"` becomes "again in 82 ms" or "again in 1.5 s".
     ///
     /// Rounds to a tenth of a second, to a millisecond below one second, and to a microsecond below one millisecond.
     public mutating func appendInterpolation(duration: Duration) {

@@ -71,7 +71,7 @@ public enum ASCII {
 
     /// Returns whether two spans of equal length are equal, ignoring the case of ASCII letters.
     package static func equalsIgnoringCase(_ a: Span<UInt8>, _ b: Span<UInt8>) -> Bool {
-        // The first bytes tell most texts apart, and most texts that are equal are written alike.
+        // Most texts differ in the first byte, and most equal texts have the same case.
         if a.isEmpty || lowercase(a[0]) != lowercase(b[0]) { return a.isEmpty }
         if a.hasSameBytes(as: b) { return true }
         for index in a.indices where a[index] != b[index] && lowercase(a[index]) != lowercase(b[index]) {
@@ -80,14 +80,14 @@ public enum ASCII {
         return true
     }
 
-    /// Returns the value of a decimal number, such as `1.5`, `-2` or `1e3`. Returns nil for other text, including the
-    /// hexadecimal digits and names such as `inf` that `Double` reads.
+    /// Returns the value of a decimal number, such as `1.5`, `-2` or `1e3`. Returns nil for other text, including forms
+    /// that `Double` accepts, such as `0x1F` and `inf`.
     public static func decimal(_ text: some StringProtocol) -> Double? {
         text.utf8.allSatisfy { isDigit($0) || "+-.eE".utf8.contains($0) } ? Double(text) : nil
     }
 
-    /// Returns the value of decimal digits without a sign. Returns nil for other text, including an empty text, and
-    /// above `Int64.max`.
+    /// Returns the value of decimal digits without a sign. Returns nil for other text, an empty text, and values above
+    /// `Int64.max`.
     public static func digits(_ text: some StringProtocol) -> Int64? {
         var value: Int64 = 0
         var isEmpty = true

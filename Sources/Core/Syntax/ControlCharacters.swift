@@ -1,18 +1,18 @@
 import ErrandSupport
 
-/// Escapes control characters in untrusted text, which can move a terminal's cursor, forge log lines, or change the
-/// text direction.
+/// Escapes control characters in untrusted text. Such characters can move a terminal's cursor, forge log lines, or
+/// change the text direction.
 ///
 /// ```swift
 /// ControlCharacters.escaped("ok\n2026 forged\u{1B}[2J")      // #"ok\u{A}2026 forged\u{1B}[2J"#
 /// ```
 public enum ControlCharacters {
-    /// Returns the text with control characters, line separators and bidirectional formatting characters as `\u{…}`, so
-    /// it fits on a line.
+    /// Returns the text with `\u{…}` for each control character, line separator, and bidirectional formatting
+    /// character. The result fits on a line.
     ///
     /// - Parameters:
-    ///   - text: untrusted text.
-    ///   - allowsLines: whether to keep line feeds and tabs. Defaults to false.
+    ///   - text: The untrusted text.
+    ///   - allowsLines: Whether to keep line feeds and tabs. Defaults to false.
     public static func escaped(_ text: String, allowsLines: Bool = false) -> String {
         if isPlain(text) || !mayNeedEscapes(text, allowsLines: allowsLines) { return text }
         var escaped = ""
@@ -30,15 +30,14 @@ public enum ControlCharacters {
     /// Returns whether all characters are printable ASCII.
     private static func isPlain(_ text: String) -> Bool {
         text.withSpan { bytes in
-            // No early exit: a loop without branches can be vectorized.
+            // Without an early exit or branches, the compiler can vectorize the loop.
             var others: UInt8 = 0
             for index in bytes.indices { others |= bytes[index] >= 0x20 && bytes[index] < 0x7F ? 0 : 1 }
             return others == 0
         }
     }
 
-    /// Returns whether a byte is or begins one of the characters to escape. Most other characters, such as letters of
-    /// any script and arrows, begin with other bytes.
+    /// Returns whether a byte begins a character to escape. Most other characters begin with other bytes.
     private static func mayNeedEscapes(_ text: String, allowsLines: Bool) -> Bool {
         text.withSpan { bytes in
             for index in bytes.indices {

@@ -1,7 +1,7 @@
 import CErrandNames
 import ErrandSupport
 
-// Calls C functions. Each receives a string that outlives the call, and a local buffer with its size.
+// Calls C functions. Each call receives a string that outlives it, and a local buffer with its size.
 extension HostName {
     /// Returns an IPv6 address in its usual form (RFC 5952), or nil for other text.
     static func normalizedIPv6(_ text: String) -> String? {
@@ -19,7 +19,7 @@ extension HostName {
         return unsafe withUnsafeBytes(of: address) { unsafe Array($0) }
     }
 
-    /// Parses an IPv4 address in any form that can connect, such as `127.1`. Returns nil for other text.
+    /// Parses an IPv4 address in any form that inet_aton(3) accepts, such as `127.1`. Returns nil for other text.
     static func numberOfIPv4(_ text: String) -> UInt32? {
         var address = in_addr()
         return unsafe inet_aton(text, &address) == 0 ? nil : UInt32(bigEndian: address.s_addr)
@@ -27,17 +27,16 @@ extension HostName {
 
     enum Conversion {
         case done(String)
-        /// A character isn't allowed in a host name.
         case refused
-        /// The system doesn't have the library.
+        /// The system lacks the library.
         case missing
     }
 
-    /// Converts an internationalized name to ASCII, with libidn2.
+    /// Converts an internationalized name to ASCII. Uses libidn2.
     ///
     /// - Parameters:
-    ///   - name: a name without a null byte.
-    ///   - maximumLength: the maximum size of the result in bytes, with its null byte.
+    ///   - name: A name without a null byte.
+    ///   - maximumLength: The maximum size of the result in bytes, including its null byte.
     static func converted(_ name: String, maximumLength: Int) -> Conversion {
         var result = [CChar](repeating: 0, count: maximumLength)
         switch unsafe Int(errand_name_to_ascii(name, &result, result.count)) {

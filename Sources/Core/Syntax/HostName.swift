@@ -19,13 +19,13 @@ public enum HostName {
         return host.lowercased()
     }
 
-    /// Returns whether the host is an address, which doesn't need a name lookup.
+    /// Returns whether the host is an address. An address doesn't need a name lookup.
     public static func isAddress(_ text: String) -> Bool {
         if text.utf8.contains(UInt8(ascii: ":")) { return literal(text[...]) != nil }
         return text.utf8.allSatisfy(isAllowed) && address(text) != nil
     }
 
-    /// Returns the bytes of an address: 4, or 16 for IPv6, whose zone is left out. Returns nil for other text.
+    /// Returns the bytes of an address: 4 for IPv4, 16 for IPv6 without its zone. Returns nil for other text.
     public static func addressBytes(_ text: String) -> [UInt8]? {
         if text.utf8.contains(UInt8(ascii: ":")) { return literal(text[...]).flatMap(bytesOfIPv6) }
         guard text.utf8.allSatisfy(isAllowed), let number = number(text) else { return nil }
@@ -41,14 +41,14 @@ public enum HostName {
         }
     }
 
-    /// IPv6 (RFC 5952), with or without brackets, without the zone.
+    /// Parses IPv6 (RFC 5952), with or without brackets. Drops the zone.
     private static func literal(_ text: Substring) -> String? {
         let isBracketed = text.first == "[" && text.last == "]"
         let address = isBracketed ? text.dropFirst().dropLast() : text
         return normalizedIPv6(String(address.prefix { $0 != "%" }))
     }
 
-    /// IPv4, in any form that can connect: `127.1` and `0x7f000001` are `127.0.0.1`.
+    /// Parses IPv4 in any form that can connect. For example, `127.1` and `0x7f000001` are `127.0.0.1`.
     private static func address(_ text: String) -> String? {
         number(text).map { bytes(of: $0).map { String($0) }.joined(separator: ".") }
     }

@@ -2,14 +2,14 @@ import ErrandSupport
 
 /// Inserts text into a path as a single segment.
 ///
-/// Percent-encoding doesn't protect `.` and `..`, because servers and clients resolve them even if they're encoded. A
-/// value that could become one, alone or with adjacent text, is therefore enclosed in two private-use characters, which
-/// are invalid in a URL. Checking the path removes these marks or rejects the path.
+/// Percent-encoding doesn't protect `.` and `..`, because servers and clients resolve them even if they're encoded. If
+/// a value could become `.` or `..`, alone or with adjacent text, ``encode(_:)`` encloses it in two private-use
+/// characters. These are invalid in a URL. ``resolve(_:)`` removes them or rejects the path.
 public enum PathSegment {
     private static let open: Unicode.Scalar = "\u{E0F1}"
     private static let close: Unicode.Scalar = "\u{E0F2}"
 
-    /// Returns the text percent-encoded, enclosed in marks if its neighbors must be checked.
+    /// Returns the text percent-encoded, and enclosed in private-use characters if the adjacent text must be checked.
     public static func encode(_ text: String) -> String {
         var result = ""
         PercentEncoding.encode(text, into: &result, allowed: ASCII.isUnreserved)
@@ -17,11 +17,12 @@ public enum PathSegment {
         return "\(open)\(result)\(close)"
     }
 
-    /// Returns a path without the private-use characters that ``encode(_:)`` adds. Throws if a value between them would
-    /// change the path's structure: if it makes a segment empty, `.` or `..`, or contains such a segment next to an
-    /// encoded slash or backslash.
+    /// Removes the private-use characters that ``encode(_:)`` adds to a path.
+    ///
+    /// Throws if a value between them would change the path's structure: if it makes a segment empty, `.`, or `..`, or
+    /// if an encoded slash or backslash separates such a segment.
     public static func resolve(_ path: String) throws(URLSyntax.Fault) -> String {
-        // The first byte of a mark, which no other valid path contains.
+        // No other valid path contains the first byte of these characters.
         guard path.withSpan({ $0.contains(0xEE) }) else { return path }
         let end = path.unicodeScalars.firstIndex { $0 == "?" || $0 == "#" } ?? path.endIndex
         for segment in path[..<end].unicodeScalars.split(separator: "/", omittingEmptySubsequences: false) {
@@ -37,25 +38,26 @@ public enum PathSegment {
         }
         var (result, isMarked) = (String.UnicodeScalarView(), false)
         for scalar in path.unicodeScalars {
-            // Only marks in pairs come from `encode`. Others are rejected later as invalid characters.
+            // Only pairs come from `encode`. Later checks reject other private-use characters.
             if scalar == (isMarked ? close : open) { isMarked.toggle() } else { result.append(scalar) }
         }
         return isMarked ? path : String(result)
     }
 
-    /// Whether a value is empty or all dots, so its neighbors decide, or contains a segment of dots.
+    /// Returns whether a value is empty or all dots, or contains a segment of dots. In the first case, the adjacent
+    /// text matters.
     private static func canLeave(_ text: String) -> Bool {
         decoded(text).allSatisfy { $0 == UInt8(ascii: ".") } || hasDots(text)
     }
 
-    /// Whether a part between slashes and backslashes, encoded or not, is `.` or `..`.
+    /// Returns whether `.` or `..` is a part between slashes and backslashes, encoded or not.
     private static func hasDots(_ text: String) -> Bool {
         let bytes = decoded(text)
         return bytes.split(omittingEmptySubsequences: true) { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }
             .contains { $0.count <= 2 && $0.allSatisfy { $0 == UInt8(ascii: ".") } }
     }
 
-    /// Decodes dots, slashes and backslashes, even if encoded repeatedly: `%2e`, `%252E`.
+    /// Decodes dots, slashes and backslashes, even if they're encoded repeatedly, as in `%252E`.
     private static func decoded(_ text: String) -> [UInt8] {
         var (result, bytes) = ([UInt8](), Array(text.utf8)[...])
         while let byte = bytes.popFirst() {

@@ -7,15 +7,15 @@ import ErrandSupport
 /// PercentEncoding.decode("a%20b")            // "a b"
 /// ```
 public enum PercentEncoding {
-    /// Returns the text as UTF-8, with bytes escaped as `%XX` unless they're allowed. By default, only unreserved
-    /// characters are allowed.
+    /// Returns the text as UTF-8, with `%XX` for each byte that isn't allowed. Defaults to allowing only unreserved
+    /// characters.
     public static func encode(_ text: String, allowed: (UInt8) -> Bool = ASCII.isUnreserved) -> String {
         var result = ""
         encode(text, into: &result, allowed: allowed)
         return result
     }
 
-    /// Appends the text, with bytes escaped as `%XX` unless they're allowed.
+    /// Appends the text, with `%XX` for each byte that isn't allowed.
     public static func encode(_ text: String, into result: inout String, allowed: (UInt8) -> Bool) {
         result += text.withSpan { encode($0, allowed: allowed) } ?? text
     }
@@ -38,23 +38,24 @@ public enum PercentEncoding {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Returns the decoded text, or nil if a `%` isn't followed by two hexadecimal digits or the bytes aren't UTF-8.
+    /// Returns the decoded text. Returns nil if a `%` isn't followed by two hexadecimal digits, or if the bytes aren't
+    /// UTF-8.
     ///
     /// - Parameters:
-    ///   - text: the encoded text.
-    ///   - plusIsSpace: whether `+` is a space, as in forms. Defaults to false.
+    ///   - text: The encoded text.
+    ///   - plusIsSpace: Whether `+` is a space, as in forms. Defaults to false.
     public static func decode(_ text: some StringProtocol, plusIsSpace: Bool = false) -> String? {
         guard let bytes = bytes(text, plusIsSpace: plusIsSpace) else { return nil }
         return String(validating: bytes, as: UTF8.self)
     }
 
-    /// Returns the decoded bytes, or nil if a `%` isn't followed by two hexadecimal digits.
+    /// Returns the decoded bytes. Returns nil if a `%` isn't followed by two hexadecimal digits.
     public static func bytes(_ text: some StringProtocol, plusIsSpace: Bool = false) -> [UInt8]? {
         decode(text, plusIsSpace: plusIsSpace, isStrict: true)
     }
 
-    /// Decodes as much as possible: keeps a `%` without two digits, and replaces invalid UTF-8 with U+FFFD. For
-    /// display, and to compare text from other sources.
+    /// Decodes as much as possible, for display or to compare text from other sources. Keeps a `%` without two digits,
+    /// and replaces invalid UTF-8 with U+FFFD.
     public static func decodeLeniently(_ text: some StringProtocol, plusIsSpace: Bool = false) -> String {
         guard text.utf8.contains(where: { $0 == UInt8(ascii: "%") || plusIsSpace && $0 == UInt8(ascii: "+") }) else {
             return String(text)

@@ -1,4 +1,4 @@
-// Start here: the grammar that every message needs, as values and pure functions: bytes, URLs, hosts.
+// Start here: the grammar of bytes, URLs, and hosts, as values and pure functions.
 //
 // URLs/           references from outside, resolved according to the WHATWG standard
 // International/  C code that uses libidn2, for internationalized hosts

@@ -3,18 +3,17 @@ import ErrandSupport
 
 /// Validates URLs for HTTP requests, byte by byte.
 ///
-/// Validate before you use Foundation's `URL`, which silently repairs invalid URLs: it escapes characters, even in an
-/// internationalized host.
+/// Validate before you use Foundation's `URL`. It silently repairs invalid URLs by escaping characters.
 public enum URLSyntax {
     /// The reason why a URL is invalid.
     public struct Fault: Error, Sendable, Hashable, CustomStringConvertible {
         /// The reason, as a sentence.
         public let description: String
-        /// Creates a fault. The description states the reason in lower case, without a full stop.
+        /// Creates a fault. Write the description in lower case, without a full stop.
         public init(description: String) { self.description = description }
     }
 
-    /// Checks an absolute http or https URL, and returns the byte offset at which its authority ends.
+    /// Checks an absolute http or https URL. Returns the byte offset where its authority ends.
     ///
     /// Throws for another scheme, a missing host, credentials, an invalid port, or a character that must be escaped.
     @discardableResult
@@ -30,7 +29,7 @@ public enum URLSyntax {
         text.withSpan { schemeEnd($0) != nil }
     }
 
-    /// Checks a path, query or fragment, and throws at the first invalid character.
+    /// Checks a path, query or fragment. Throws at the first invalid character.
     public static func checkRest(_ text: String, allowed: (UInt8) -> Bool = isRest) throws(Fault) {
         let result: Result<Void, Fault> = text.withSpan { bytes in
             do throws(Fault) { return .success(try checkRest(bytes, from: 0, allowed)) } catch {
@@ -40,20 +39,20 @@ public enum URLSyntax {
         return try result.get()
     }
 
-    /// Returns the origin in a form that can be compared as text, such as "https://example.com:443".
+    /// Returns the origin as comparable text, such as "https://example.com:443".
     public static func origin(of url: URL) -> String {
         let scheme = url.scheme?.lowercased() ?? ""
         return "\(scheme)://\(url.host?.lowercased() ?? ""):\(url.port ?? (scheme == "https" ? 443 : 80))"
     }
 
-    /// Returns the origin of an absolute http or https URL, or nil if the text isn't one.
+    /// Returns the origin of an absolute http or https URL, or nil for other text.
     package static func origin(ofText text: String) -> String? {
         guard (try? check(text)) != nil else { return nil }
         return URL(string: text).map(origin(of:))
     }
 
-    /// Returns whether two absolute URLs are equal up to the end of the authority. If not, their origins can still be
-    /// equal.
+    /// Returns whether two absolute URLs have the same text up to the end of the authority. If not, their origins can
+    /// still be equal.
     package static func beginAlike(_ one: String, _ other: String) -> Bool {
         one.withSpan { one in
             other.withSpan { other in
@@ -65,7 +64,7 @@ public enum URLSyntax {
         }
     }
 
-    /// Returns the lowercase host of a URL that ``check(_:)`` accepts, without the brackets of an address.
+    /// Returns the lowercase host of a URL that ``check(_:)`` accepts. Drops an address's brackets.
     package static func host(ofChecked text: String) -> String {
         text.withSpan { bytes in
             guard let colon = schemeEnd(bytes) else { return "" }
@@ -81,10 +80,10 @@ public enum URLSyntax {
         }
     }
 
-    /// Returns whether the text is a path, optionally with a query, that can be appended to a base unchanged: without
-    /// escapes, segments that start with a dot, a fragment, a scheme or a host. If not, it can still be valid.
+    /// Returns whether the text is a path, optionally with a query, that can be appended to a base unchanged. Returns
+    /// false for escapes, segments that start with a dot, a fragment, a scheme, or a host, although these can be valid.
     ///
-    /// - Parameter start: the number of bytes before the path.
+    /// - Parameter start: The number of bytes before the path.
     package static func isPlainPath(_ text: String, from start: Int = 0) -> Bool {
         text.withSpan { bytes in
             var last: UInt8 = 0
@@ -102,7 +101,7 @@ public enum URLSyntax {
         }
     }
 
-    /// Returns whether a path may contain the segment `.` or `..`: whether a slash is followed by a dot.
+    /// Returns whether a path may contain the segment `.` or `..`. Looks only for a slash followed by a dot.
     public static func mayHaveDotSegments(_ text: String) -> Bool {
         text.withSpan { bytes in
             var last: UInt8 = 0
@@ -113,7 +112,7 @@ public enum URLSyntax {
         }
     }
 
-    /// Runs the body, and adds the text to the fault that it throws: `the path "a b": a space at offset 1 …`.
+    /// Runs the body and adds the text to a fault that the body throws, as in `the path "a b": a space at offset 1 …`.
     public static func naming<Value>(
         _ what: String, _ text: String, _ body: () throws(Fault) -> Value
     ) throws(Fault) -> Value {
@@ -122,8 +121,8 @@ public enum URLSyntax {
         }
     }
 
-    /// Quotes at most 200 characters of a text for an error, even if it isn't a URL. Masks secrets as far as possible,
-    /// and escapes control characters.
+    /// Quotes at most 200 characters of any text for an error. Masks secrets as far as possible, and escapes control
+    /// characters.
     public static func quoted(_ text: String) -> String {
         var text = text
         // In a broken URL, everything before an @ may contain a name and a password.
@@ -221,7 +220,7 @@ public enum URLSyntax {
         }
     }
 
-    /// Such as `%25eth0` (RFC 6874, section 2).
+    /// Checks a zone such as `%25eth0` (RFC 6874, section 2).
     private static func checkZone(_ zone: Span<UInt8>) throws(Fault) {
         guard zone.count > 3, zone[1] == UInt8(ascii: "2"), zone[2] == UInt8(ascii: "5"),
             zone.extracting(3...).allSatisfy(ASCII.isUnreserved)
@@ -248,8 +247,8 @@ public enum URLSyntax {
         }
     }
 
-    /// Returns whether a byte is allowed unescaped after the authority. Brackets aren't, although `a[]=1` is common
-    /// (RFC 3986, section 3.4).
+    /// Returns whether a byte is allowed unescaped after the authority. Brackets aren't allowed, although `a[]=1` is
+    /// common (RFC 3986, section 3.4).
     public static func isRest(_ byte: UInt8) -> Bool { ASCII.isPathOrQuery(byte) || byte == UInt8(ascii: "#") }
 
     private static func schemeEnd(_ bytes: Span<UInt8>) -> Int? {
@@ -262,7 +261,7 @@ public enum URLSyntax {
 }
 
 extension URLSyntax {
-    /// Returns a URL without some items of its query: the last item that equals each of them is removed.
+    /// Removes items from a URL's query. For each item, removes the last equal item.
     ///
     /// ```swift
     /// URLSyntax.removing(queryItems: ["key=k"], from: "https://example.com/a?page=2&key=k")
@@ -270,8 +269,8 @@ extension URLSyntax {
     /// ```
     ///
     /// - Parameters:
-    ///   - items: the items as they appear in the URL, percent-encoded.
-    ///   - text: the URL.
+    ///   - items: The items as they appear in the URL, percent-encoded.
+    ///   - text: The URL.
     public static func removing(queryItems items: some Sequence<String>, from text: String) -> String {
         let (head, all, tail) = queryItems(of: text)
         var left = all
@@ -282,7 +281,7 @@ extension URLSyntax {
         return head + (left.isEmpty ? "" : "?" + left.joined(separator: "&")) + tail
     }
 
-    /// Returns a URL with items at the end of its query, except those that the query has.
+    /// Adds items at the end of a URL's query, except those that the query already contains.
     package static func adding(queryItems items: [String], to text: String) -> String {
         let (head, all, tail) = queryItems(of: text)
         let new = items.filter { item in !all.contains { $0.utf8.elementsEqual(item.utf8) } }
@@ -290,8 +289,8 @@ extension URLSyntax {
         return head + "?" + ((all == [""] ? [] : all.map(String.init)) + new).joined(separator: "&") + tail
     }
 
-    /// Splits a URL into the text before its query, the query's items, and its fragment. Returns no items if the URL
-    /// doesn't have a query.
+    /// Splits a URL into the text before its query, the query's items, and its fragment. Without a query, returns no
+    /// items.
     private static func queryItems(of text: String) -> (head: Substring, items: [Substring], tail: Substring) {
         let end = text.utf8.firstIndex(of: UInt8(ascii: "#")) ?? text.endIndex
         guard let mark = text.utf8[..<end].firstIndex(of: UInt8(ascii: "?")) else {

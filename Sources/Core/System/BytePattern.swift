@@ -1,4 +1,4 @@
-/// A byte string to search for, in time linear in the lengths of pattern and text (Knuth-Morris-Pratt).
+/// A byte string to search for. A search takes linear time (Knuth-Morris-Pratt).
 package struct BytePattern: Sendable {
     package let bytes: [UInt8]
     /// For each matched length, the length of the longest proper prefix that is also a suffix.
@@ -27,7 +27,7 @@ package struct BytePattern: Sendable {
         return nil
     }
 
-    /// Returns all occurrences in order, merging overlapping occurrences.
+    /// Returns all occurrences in order. Overlapping occurrences are merged.
     package func matches(in text: [UInt8]) -> [Range<Int>] {
         guard !bytes.isEmpty, text.count >= bytes.count else { return [] }
         var (result, matched) = ([Range<Int>](), 0)

@@ -1,2 +1,2 @@
-// Modules that this target's users also need. Visible only within the package.
+// Modules that this target's users also need, visible only within the package.
 @_exported import ErrandEssentials

@@ -1,4 +1,4 @@
-// The system's C library under one name. Internal to the package: not visible to Errand's users.
+// The system's C library under one name, visible only within the package.
 #if canImport(Glibc)
 @_exported public import Glibc
 #elseif canImport(Musl)

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Remembers the last type that didn't conform to a protocol. Asking the runtime for a conformance takes 300
-/// instructions, and most requests that follow each other have the same type.
+/// Remembers the last type that didn't conform to a protocol. Asking the runtime takes 300 instructions, and
+/// consecutive requests usually have the same type.
 package final class PlainType: Sendable {
     private let known = Atomic<ObjectIdentifier?>(nil)
 
@@ -9,7 +9,7 @@ package final class PlainType: Sendable {
 
     /// Returns whether a type doesn't conform.
     ///
-    /// - Parameter conforms: asks the runtime. Not called for the last type that didn't conform.
+    /// - Parameter conforms: Asks the runtime. Not called for the last type that didn't conform.
     package func excludes(_ type: any Any.Type, unless conforms: () -> Bool) -> Bool {
         let type = ObjectIdentifier(type)
         if known.load(ordering: .relaxed) == type { return true }

@@ -2,7 +2,7 @@ package import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-/// Admits one reader, counts its bytes, and cancels the source when the body is released.
+/// Admits one reader and counts the bytes. Cancels the source when the body is released.
 package final class BodyReader: Sendable {
     package struct Ticket: Sendable {}
 
@@ -32,7 +32,7 @@ package final class BodyReader: Sendable {
 
     package func expect(_ length: Int64) { state.withLock { $0.length = length } }
 
-    /// Adds the response and its request to errors from now on.
+    /// Adds the response and its request to later errors.
     package func keepEvidence(_ evidence: BodyEvidence) { state.withLock { $0.evidence = evidence } }
 
     var evidence: BodyEvidence? { state.withLock { $0.evidence } }
@@ -41,7 +41,7 @@ package final class BodyReader: Sendable {
         state.withLock { $0.evidence }?.attached(to: error) ?? error
     }
 
-    /// All bytes, once they have been collected for every copy of the body.
+    /// All bytes after they were collected. Every copy of the body shares them.
     var kept: Data? { state.withLock { $0.kept } }
 
     func keep(_ data: Data) { state.withLock { $0.kept = data } }
@@ -104,7 +104,6 @@ package struct WeakBody: Sendable {
 /// A response's head and its first body bytes, for an error that ends the body.
 package struct BodyEvidence: Sendable {
     let request: HTTPRequest
-    /// The response without its body.
     let response: HTTPResponse
     let limit: Int
     private var bytes = Data()
@@ -127,7 +126,7 @@ package struct BodyEvidence: Sendable {
         return copy
     }
 
-    /// Adds the evidence to a failure, unless it is a cancellation or already has evidence.
+    /// Adds the evidence to a failure. Doesn't change cancellations or evidence that the failure already has.
     package func attached(to error: any Error) -> any Error {
         guard var known = error as? ErrandError, !known.isCancelled else { return error }
         known.request = known.request ?? request

@@ -11,15 +11,15 @@ import Synchronization
 ///
 /// A streamed body has one reader: a second iterator throws ``ErrandError/Code/bodyAlreadyRead``. You can read a body
 /// in memory any number of times. Releasing the last copy of an unfinished body cancels its transfer. If a source ends
-/// before `length` bytes, reading throws ``ErrandError/Code/truncated``; if it delivers more,
+/// before `length` bytes, reading throws ``ErrandError/Code/truncated``. If it delivers more, reading throws
 /// ``ErrandError/Code/invalidResponse``.
 public struct HTTPBody: AsyncSequence, Sendable {
-    /// The element of the sequence: a chunk of bytes, of any size.
+    /// A chunk of bytes, of any size.
     public typealias Element = Data
-    /// Reading throws ``ErrandError``, or any error that the source throws.
+    /// The error that reading throws: ``ErrandError``, or any error of the source.
     public typealias Failure = any Error
 
-    // Kept small because responses are copied from filter to filter.
+    // Kept small, because each filter copies the response.
     private let storage: Storage
 
     fileprivate enum Storage: Sendable {
@@ -30,11 +30,10 @@ public struct HTTPBody: AsyncSequence, Sendable {
     /// A body without bytes.
     public static let empty = HTTPBody(Data())
 
-    /// Creates a body from bytes in memory, which can be read any number of times.
+    /// Creates a body from bytes in memory.
     public init(_ data: Data) { storage = .data(data) }
 
-    /// Creates a body that pulls its chunks from a source. `length` is the number of bytes; nil, the default, means
-    /// unknown.
+    /// Creates a body that pulls its chunks from a source. `length` is the number of bytes, or `nil` if unknown.
     public init(length: Int64? = nil, source: some HTTPBodySource) {
         storage = .stream(BodyReader(source, length: length))
     }
@@ -48,16 +47,16 @@ public struct HTTPBody: AsyncSequence, Sendable {
         self.init(length: length, source: ClosureSource(next: next, onCancel: cancel))
     }
 
-    /// Creates a body from a file, opened at the first read and read in chunks of 256 KiB. Anything but a regular file,
-    /// such as a pipe, fails at once with ``ErrandError/Code/fileFailed``.
+    /// Creates a body from a regular file, opened at the first read and read in chunks of 256 KiB. For a pipe or
+    /// anything else, reading throws ``ErrandError/Code/fileFailed``.
     public init(file url: URL, length: Int64? = nil) {
         let file = FileReader(url.path)
         let source = ClosureSource(next: { try await Self.read(file) }, onCancel: {})
         storage = .stream(BodyReader(source, length: length, file: url))
     }
 
-    /// Creates a body from a file's bytes after an offset. ``file`` is `nil`, because the file contains more than the
-    /// body.
+    /// Creates a body from a file's bytes after an offset. ``file`` is `nil`, because the file contains more bytes than
+    /// the body.
     init(file url: URL, from offset: Int64, length: Int64?) {
         let file = FileReader(url.path, from: offset)
         self.init(length: length) { try await Self.read(file) }
@@ -71,7 +70,7 @@ public struct HTTPBody: AsyncSequence, Sendable {
         }
     }
 
-    /// The file that contains the bytes, if the body was created from a file or delivered into one; otherwise `nil`.
+    /// The file that contains the bytes, if the body was read from a file or saved to one.
     public var file: URL? { reader?.file }
 
     /// The bytes, or `nil` if they aren't in memory.
@@ -82,8 +81,8 @@ public struct HTTPBody: AsyncSequence, Sendable {
         }
     }
 
-    /// Reads all bytes into memory. If there are more than `limit` bytes, cancels the transfer as soon as that is known
-    /// and throws ``ErrandError/Code/bodyTooLarge``.
+    /// Reads all bytes into memory. If there are more than `limit` bytes, cancels the transfer and throws
+    /// ``ErrandError/Code/bodyTooLarge`` as soon as possible.
     public func collect(upTo limit: Int) async throws -> Data {
         try checkLength(upTo: limit)
         if let data { return data }
@@ -109,7 +108,7 @@ public struct HTTPBody: AsyncSequence, Sendable {
         return reader?.withEvidence(error) ?? error
     }
 
-    /// Collects the bytes and keeps them in memory for every copy of the body.
+    /// Collects the bytes in memory, and shares them with every copy of the body.
     package func gather(upTo limit: Int) async throws {
         if data == nil { reader?.keep(try await collect(upTo: limit)) }
     }
@@ -119,24 +118,24 @@ public struct HTTPBody: AsyncSequence, Sendable {
         if case .stream(let reader) = storage { reader.cancel() }
     }
 
-    /// A stream's collected bytes as a body; `nil` for any other body.
+    /// A body of the stream's collected bytes; `nil` for any other body.
     var collected: HTTPBody? { reader == nil ? nil : data.map { HTTPBody($0) } }
 
     package var reader: BodyReader? {
         if case .stream(let reader) = storage { reader } else { nil }
     }
 
-    /// Returns the next chunk, for a single reader without an iterator.
+    /// Returns the next chunk without an iterator, for a single reader.
     package func nextChunk() async throws -> Data? {
         guard case .stream(let reader) = storage else { return nil }
         return try await reader.next()
     }
 
-    /// Creates an iterator over the chunks. A stream can have only one: reading it with a second iterator throws
+    /// Creates an iterator over the chunks. Reading a stream with a second iterator throws
     /// ``ErrandError/Code/bodyAlreadyRead``.
     public func makeAsyncIterator() -> Iterator { Iterator(storage: data.map(Storage.data) ?? storage) }
 
-    /// Reads the body's chunks on the caller's actor, without switching to another one.
+    /// Reads the body's chunks on the caller's actor.
     public struct Iterator: AsyncIteratorProtocol, Sendable {
         fileprivate var storage: Storage
         private var ticket: BodyReader.Ticket?
@@ -170,23 +169,23 @@ private final class ClosureSource: HTTPBodySource {
     func cancel() { onCancel() }
 }
 
-/// Limits the bytes and time to read from a body that the caller doesn't wait for: for an error's evidence, or when the
-/// response may not be the last.
+/// Limits the bytes and the time spent on a body that the caller doesn't wait for. Such a body is evidence for an
+/// error, or its response may not be the last.
 package struct BodyAllowance: Sendable {
     package let bytes: Int
     let duration: Duration
     let time: any TimeSource
 
     /// - Parameters:
-    ///   - timeout: The call's idle timeout, an upper bound for the wait.
-    ///   - longest: The longest wait; defaults to one second.
+    ///   - timeout: The call's idle timeout, which limits the wait.
+    ///   - longest: The longest wait. Defaults to one second.
     package init(bytes: Int, timeout: Duration, time: any TimeSource, longest: Duration = .seconds(1)) {
         self.bytes = max(0, bytes)
         self.time = time
         duration = min(longest, timeout)
     }
 
-    /// Waits until the work stops. Stops it at the time limit or when the caller's task is cancelled.
+    /// Waits until the work stops. Stops the work at the time limit, or when the caller's task is cancelled.
     func wait(for work: some StoppableWork) async {
         // Not awaited, because a time source may ignore cancellation.
         let timer = Task { @concurrent in
@@ -202,17 +201,14 @@ package struct BodyAllowance: Sendable {
     }
 }
 
-/// Work in a task that ends when it has all it wants, or when it is stopped.
+/// Work in a task that ends on its own or when it's stopped.
 protocol StoppableWork: Sendable {
-    /// Stops the work, unless it has already stopped.
     func stop()
-    /// Returns once the work has stopped.
     func stopped() async
 }
 
 extension HTTPBody {
-    /// Returns the bytes that arrive within an allowance. Cancels the transfer afterwards, or when the reader's task is
-    /// cancelled.
+    /// Returns the bytes that arrive within an allowance, and then cancels the transfer.
     package func prefix(within allowance: BodyAllowance) async -> Data {
         if let data { return Data(data.prefix(allowance.bytes)) }
         defer { cancel() }
@@ -225,7 +221,7 @@ extension HTTPBody {
         return gathering.data
     }
 
-    /// Reads a short remainder so the connection can be reused; cancels a long or slow one.
+    /// Reads a short remaining body, so the connection can be reused. Cancels a long or slow body.
     package func finish(within timeout: Duration, time: any TimeSource) async {
         if data == nil, let length, length <= 64 << 10 {
             _ = await prefix(within: BodyAllowance(bytes: 64 << 10 + 1, timeout: timeout, time: time))
@@ -233,7 +229,7 @@ extension HTTPBody {
         cancel()
     }
 
-    /// Returns a short body in memory if it arrives within an allowance, and otherwise a stream with all bytes.
+    /// Returns a body in memory if all bytes arrive within an allowance. Otherwise returns a stream of all bytes.
     package func readAhead(within allowance: BodyAllowance) async -> HTTPBody {
         if data != nil || (length ?? 0) > Int64(allowance.bytes) { return self }
         let ahead = ReadAhead(self, upTo: allowance.bytes)
@@ -244,12 +240,12 @@ extension HTTPBody {
         return rest
     }
 
-    /// Keeps the bytes that arrive within an allowance for every copy of the body, and cancels the remaining transfer.
+    /// Shares the bytes that arrive within an allowance with every copy of the body. Cancels the remaining transfer.
     package func gatherEvidence(within allowance: BodyAllowance) async {
         if data == nil { reader?.keep(await prefix(within: allowance)) }
     }
 
-    /// Returns the stream, passing copies of its first bytes to an observer as they are read.
+    /// Returns the stream. Each read passes a copy of the stream's first bytes to the observer.
     package func observed(upTo limit: Int, by observer: @escaping @Sendable (Data) -> Void) -> HTTPBody {
         let count = Atomic(0)
         return HTTPBody(length: length, cancel: cancel) {
@@ -282,7 +278,6 @@ private final class Gathering: StoppableWork {
         stop()
     }
 
-    /// Returns whether more bytes are wanted.
     private func add(_ chunk: Data) -> Bool {
         state.withLock { state in
             if !state.isOver { state.data.append(chunk.prefix(limit - state.data.count)) }

@@ -1,9 +1,9 @@
 public import ErrandEssentials
 import Synchronization
 
-/// Delivers the chunks of a streamed ``HTTPBody``, for example from a socket, a file or a test.
+/// Delivers the chunks of a streamed ``HTTPBody``, for example from a socket or a file.
 ///
-/// Chunks are pulled. For backpressure, a source must not fetch much ahead of `nextChunk()`.
+/// The reader pulls each chunk. For backpressure, don't fetch much ahead of `nextChunk()`.
 public protocol HTTPBodySource: AnyObject, Sendable {
     /// Returns the next chunk, or `nil` at the end. Throws if the transfer failed or the task was cancelled.
     ///
@@ -15,9 +15,9 @@ public protocol HTTPBodySource: AnyObject, Sendable {
     func cancel()
 }
 
-/// Pulls chunks from a sequence that the app provides.
+/// Pulls chunks from an app's sequence.
 final class SequenceSource<Chunks: AsyncSequence & Sendable>: HTTPBodySource where Chunks.Element == Data {
-    /// Isolates the iterator, which may not be `Sendable`.
+    /// Isolates an iterator that may not be `Sendable`.
     private actor Pull {
         private let chunks: Chunks
         private var iterator: Chunks.AsyncIterator?
@@ -38,19 +38,19 @@ final class SequenceSource<Chunks: AsyncSequence & Sendable>: HTTPBodySource whe
 
     func nextChunk() async throws -> Data? { try await pull.next() }
 
-    /// The iterator is released with the source, and a pending pull ends with the task that requested it.
+    /// Does nothing. Releasing the source releases the iterator, and a pending pull ends with its task.
     func cancel() {}
 }
 
-/// A stream that is sent. Its failures are told apart from the request's failures.
+/// A body that is being sent. Gives the failures of its source their own error code.
 final class UploadSource: HTTPBodySource {
     private let body: HTTPBody
 
     private init(_ body: HTTPBody) { self.body = body }
 
-    /// Opens a body, and makes reading it fail if it doesn't have the announced length.
+    /// Opens a body. Reading it fails if it doesn't have the announced length.
     ///
-    /// - Parameter length: The announced number of bytes, or nil if none was announced.
+    /// - Parameter length: The announced number of bytes, or nil if unknown.
     static func guarding(length: Int64?, _ open: () throws -> HTTPBody) throws -> HTTPBody {
         let body: HTTPBody
         do { body = try open() } catch { throw typed(error) }
@@ -69,7 +69,7 @@ final class UploadSource: HTTPBodySource {
 
     func cancel() { body.cancel() }
 
-    /// Keeps errors that transports handle themselves, and the cancellation of the sending task.
+    /// Keeps errors that transports handle, and the cancellation of the sending task.
     private static func typed(_ error: any Error) -> any Error {
         let own: [ErrandError.Code] = [
             .invalidRequest, .encodingFailed, .bodyNotReplayable, .bodyAlreadyRead, .fileFailed, .truncated,
@@ -85,7 +85,7 @@ final class UploadSource: HTTPBodySource {
     }
 }
 
-/// Pulls a body's chunks from within a class, for an ``HTTPBodySource`` that transforms another body.
+/// Pulls a body's chunks from a class. Use it in an ``HTTPBodySource`` that transforms another body.
 ///
 /// ```swift
 /// final class Uppercase: HTTPBodySource {
@@ -98,13 +98,12 @@ final class UploadSource: HTTPBodySource {
 /// }
 /// ```
 ///
-/// Only one reader at a time can pull, as with any source. A concurrent call throws
-/// ``ErrandError/Code/bodyAlreadyRead``.
+/// Only one reader at a time can pull. A concurrent call throws ``ErrandError/Code/bodyAlreadyRead``.
 public final class BodyChunks: Sendable {
     private let body: HTTPBody
     private let iterator: Mutex<HTTPBody.Iterator?>
 
-    /// Creates a reader for a body. It doesn't pull a chunk yet.
+    /// Creates a reader for a body, without pulling a chunk.
     public init(_ body: HTTPBody) {
         self.body = body
         iterator = Mutex(body.makeAsyncIterator())
@@ -124,6 +123,6 @@ public final class BodyChunks: Sendable {
         return try await taken.next()
     }
 
-    /// Cancels the body's transfer; see ``HTTPBody/cancel()``.
+    /// Cancels the body's transfer. See ``HTTPBody/cancel()``.
     public func cancel() { body.cancel() }
 }

@@ -5,9 +5,9 @@ import Synchronization
 final class ReadAhead: HTTPBodySource, StoppableWork {
     private let body: HTTPBody
     private let beginning: Beginning
-    /// Returns whether the body ended within the bytes read ahead.
+    /// The read-ahead. Returns whether the body ended within it.
     private let reading: Task<Bool, any Error>
-    /// The evidence for the body's errors, without the bytes that are read ahead.
+    /// The evidence for the body's errors, without the bytes read ahead.
     let evidence: BodyEvidence?
 
     init(_ body: HTTPBody, upTo limit: Int) {
@@ -24,18 +24,18 @@ final class ReadAhead: HTTPBodySource, StoppableWork {
         }
     }
 
-    /// Stops reading ahead. The pending chunk is kept for the reader.
+    /// Stops reading ahead. Keeps the pending chunk for the reader.
     func stop() { beginning.stop() }
 
     func stopped() async { await beginning.stopped() }
 
-    /// All bytes, if the body has ended.
+    /// All bytes, if the body ended within the read-ahead.
     var whole: Data? { beginning.whole }
 
     func nextChunk() async throws -> Data? {
         if let data = beginning.take() { return data }
         let isWhole = try await withTaskCancellationHandler {
-            // Deliver the bytes received before the body's error first.
+            // Deliver the bytes that were received before an error first.
             do { return try await reading.value } catch {
                 if !beginning.isEmpty { return false }
                 throw error
@@ -67,7 +67,6 @@ private final class Beginning: Sendable {
 
     var whole: Data? { state.withLock { $0.isWhole ? $0.data : nil } }
 
-    /// Returns whether more bytes are wanted.
     func add(_ chunk: Data) -> Bool {
         state.withLock { state in
             state.data.append(chunk)

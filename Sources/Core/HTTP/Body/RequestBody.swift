@@ -9,7 +9,7 @@ import Synchronization
 /// ```
 ///
 /// A body knows its content type, its length if available, and whether it can be sent again. JSON is encoded when the
-/// request is built. If that fails, the request throws ``ErrandError/Code/encodingFailed`` without being sent.
+/// request is built. If encoding fails, the request throws ``ErrandError/Code/encodingFailed`` and isn't sent.
 public struct RequestBody: Sendable {
     enum Storage: Sendable {
         case none
@@ -30,7 +30,7 @@ public struct RequestBody: Sendable {
         var coding: Coding?
     }
 
-    /// The body before its content coding, and the function that encodes other bodies the same way.
+    /// A content coding: the body before it, and the function that applies it to other bodies.
     final class Coding: Sendable {
         let plain: RequestBody
         let encode: @Sendable (RequestBody) throws -> RequestBody
@@ -48,7 +48,7 @@ public struct RequestBody: Sendable {
     }
 
     var storage: Storage { fields.value.storage }
-    /// The media type to send as `Content-Type`, unless the headers contain one. `nil` sends no `Content-Type`.
+    /// The `Content-Type` to send, unless the headers contain one. `nil` sends no `Content-Type`.
     public var contentType: String? {
         get { fields.value.contentType }
         set { fields.value.contentType = newValue }
@@ -59,7 +59,7 @@ public struct RequestBody: Sendable {
     /// ``ErrandError/Code/bodyNotReplayable``.
     public var isReplayable: Bool { fields.value.isReplayable }
 
-    /// The absence of a body.
+    /// No body.
     public static let none = RequestBody(.none, nil, length: 0)
 
     /// Returns a body of bytes in memory.
@@ -67,13 +67,13 @@ public struct RequestBody: Sendable {
         RequestBody(.data(data), contentType, length: Int64(data.count))
     }
 
-    /// Returns a body of text, encoded as UTF-8.
+    /// Returns a body of UTF-8 text.
     public static func text(_ text: String, contentType: String = "text/plain; charset=utf-8") -> RequestBody {
         .data(Data(text.utf8), contentType: contentType)
     }
 
-    /// Returns a body that contains a value as JSON. It's encoded by `encoder`, or else by the agent's encoder if that
-    /// is a `JSONEncoder`.
+    /// Returns a body that contains a value as JSON. Uses `encoder`, or else the agent's encoder if it is a
+    /// `JSONEncoder`.
     public static func json(
         _ value: some Encodable & Sendable, encoder: JSONEncoder? = nil, contentType: String = "application/json"
     ) -> RequestBody {
@@ -92,22 +92,22 @@ public struct RequestBody: Sendable {
         _ value: [String: Any], encoder: JSONEncoder? = nil, contentType: String = "application/json"
     ) -> RequestBody { .none }
 
-    /// Returns a body that contains a value in the format of `encoder`, or else of the agent's encoder, which writes
-    /// JSON by default.
+    /// Returns a body that contains a value in the format of `encoder`, or else of the agent's encoder. The agent's
+    /// encoder writes JSON by default.
     public static func encoded(
         _ value: some Encodable & Sendable, encoder: (any BodyEncoder)? = nil, contentType: String? = nil
     ) -> RequestBody {
         RequestBody(.encodable({ try $0.encode(value) }, encoder), contentType)
     }
 
-    /// Returns a form body: parameters as `application/x-www-form-urlencoded`.
+    /// Returns a form body of parameters as `application/x-www-form-urlencoded`.
     public static func form(_ parameters: Parameters, encoding: ParameterEncoding = ParameterEncoding()) -> RequestBody
     {
         RequestBody(
             .deferred { _ in Data(try encoding.encode(parameters).utf8) }, "application/x-www-form-urlencoded")
     }
 
-    /// Returns a form body: a value's properties as `application/x-www-form-urlencoded`; see
+    /// Returns a form body of a value's properties as `application/x-www-form-urlencoded`. See
     /// ``Parameters/init(encoding:encoder:)``.
     public static func form(
         _ value: some Encodable & Sendable, encoding: ParameterEncoding = ParameterEncoding()
@@ -119,14 +119,14 @@ public struct RequestBody: Sendable {
             }, "application/x-www-form-urlencoded")
     }
 
-    /// Returns a body that is read from a file while it's sent. Anything but a regular file fails with
-    /// ``ErrandError/Code/fileFailed`` before the request is sent.
+    /// Returns a body that is read from a regular file while it's sent. For anything else, the request throws
+    /// ``ErrandError/Code/fileFailed`` and isn't sent.
     public static func file(_ url: URL, contentType: String? = "application/octet-stream") -> RequestBody {
         RequestBody(.file(url), contentType)
     }
 
-    /// Applies a content coding such as gzip, for a filter that sets `Content-Encoding`. Inner filters find the plain
-    /// body in ``uncoded`` and replace it with ``recoded(_:)``.
+    /// Applies a content coding such as gzip, for a filter that sets `Content-Encoding`. Inner filters get the plain
+    /// body from ``uncoded`` and replace it with ``recoded(_:)``.
     ///
     /// ```swift
     /// let backwards = try RequestBody.data(data).coded { plain in
@@ -141,16 +141,16 @@ public struct RequestBody: Sendable {
         return body
     }
 
-    /// The body before its content coding, if a filter applied one with ``coded(by:)``; otherwise `nil`.
+    /// The body before the content coding of ``coded(by:)``; otherwise `nil`.
     public var uncoded: RequestBody? { fields.value.coding?.plain }
 
-    /// Returns `other` with this body's content coding applied, or `other` itself if this body has none.
+    /// Returns `other` with this body's content coding applied, if this body has one.
     public func recoded(_ other: RequestBody) throws -> RequestBody {
         guard let coding = fields.value.coding else { return other }
         return try other.coded(by: coding.encode)
     }
 
-    /// Whether this is ``none``. A body of zero bytes returns false.
+    /// Whether this is ``none``. False for a body of zero bytes.
     public var isNone: Bool { if case .none = storage { true } else { false } }
 
     /// The bytes, or `nil` if they aren't in memory.
@@ -168,8 +168,7 @@ public struct RequestBody: Sendable {
 extension RequestBody {
     /// Opens the body to send it once, for a transport. Throws if the body can't be sent again or can't be read.
     ///
-    /// If a source fails, the request fails with ``ErrandError/Code/encodingFailed``, even if the source was cancelled
-    /// or lost its own connection.
+    /// If a source fails or is cancelled, the request fails with ``ErrandError/Code/encodingFailed``.
     public func open() throws -> HTTPBody {
         switch storage {
         case .none: .empty
@@ -181,9 +180,9 @@ extension RequestBody {
         }
     }
 
-    /// Whether ``open(at:)`` accepts offsets other than 0: bytes in memory, files, and streams from
-    /// ``stream(length:contentType:openAt:)`` do. A body that is created when its request is built may do so from then
-    /// on.
+    /// Whether ``open(at:)`` accepts offsets other than 0. True for bytes in memory, files, and streams from
+    /// ``stream(length:contentType:openAt:)``. For a body that is created when its request is built, this can become
+    /// true then.
     public var opensAtOffset: Bool {
         switch storage {
         case .none, .data, .file, .seekable: true
@@ -191,7 +190,7 @@ extension RequestBody {
         }
     }
 
-    /// Opens the body to send it from an offset to its end, for a filter that resumes an upload.
+    /// Opens the body at an offset, for a filter that resumes an upload.
     ///
     /// ```swift
     /// let rest = try RequestBody.text("Hello, world").open(at: 7)
@@ -224,7 +223,7 @@ extension RequestBody {
         }
     }
 
-    /// Returns the body with JSON encoded and a file's length read: everything that can be known before sending.
+    /// Encodes the value or reads the file's length, before the body is sent.
     package func resolved(by encoder: any BodyEncoder) throws -> RequestBody {
         switch storage {
         case .none, .data, .stream, .seekable: return self
@@ -253,7 +252,7 @@ extension RequestBody {
 }
 
 extension RequestBody {
-    /// Returns a streamed body that is opened again for every attempt, so it can be repeated.
+    /// Returns a streamed body. Each attempt opens it again.
     public static func stream(
         length: Int64? = nil, contentType: String? = "application/octet-stream",
         open: @escaping @Sendable () throws -> HTTPBody
@@ -261,7 +260,7 @@ extension RequestBody {
         RequestBody(.stream(open), contentType, length: length)
     }
 
-    /// Returns a streamed body from a sequence of chunks, which is created again for every attempt.
+    /// Returns a streamed body from a sequence of chunks. Each attempt creates the sequence again.
     ///
     /// ```swift
     /// let lines = ["one", "two"]
@@ -274,9 +273,9 @@ extension RequestBody {
     /// ```
     ///
     /// - Parameters:
-    ///   - length: The number of bytes in all chunks. Defaults to `nil`, unknown, which sends the body chunked. Fewer
-    ///     bytes fail with ``ErrandError/Code/truncated``, more with ``ErrandError/Code/invalidResponse``.
-    ///   - contentType: Sent as `Content-Type`.
+    ///   - length: The number of bytes in all chunks. Defaults to `nil`, which sends the body chunked. Fewer bytes fail
+    ///     with ``ErrandError/Code/truncated``, more with ``ErrandError/Code/invalidResponse``.
+    ///   - contentType: The `Content-Type` to send.
     ///   - sequence: Creates the sequence. If the sequence throws, the request fails with
     ///     ``ErrandError/Code/encodingFailed``.
     public static func stream<Chunks: AsyncSequence>(
@@ -288,8 +287,8 @@ extension RequestBody {
     }
 
     /// Returns a streamed body that every attempt can open at any offset, so a resumable upload sends only the bytes
-    /// that the server lacks. The closure receives the offset of the first byte to deliver, from 0 to `length`, and
-    /// must deliver the same bytes each time.
+    /// that the server lacks. The closure receives the offset of the first byte to deliver, from 0 to `length`. It must
+    /// deliver the same bytes each time.
     ///
     /// ```swift
     /// let body = RequestBody.stream(length: Int64(data.count)) { offset in HTTPBody(data.dropFirst(Int(offset))) }
@@ -313,8 +312,8 @@ extension RequestBody {
             }, contentType, length: body.length, isReplayable: false)
     }
 
-    /// Returns a body that a closure creates once per call, when the request is built, off the caller's actor. Use it
-    /// for formats whose length is known only then, for example because they use the agent's encoder or inspect files.
+    /// Returns a body that a closure creates once per call, when the request is built. The closure runs off the
+    /// caller's actor. Use it for formats that need the agent's encoder or inspect files.
     ///
     /// ```swift
     /// let body = RequestBody.prepared { encoder in
@@ -322,13 +321,13 @@ extension RequestBody {
     /// }
     /// ```
     ///
-    /// An error other than ``ErrandError`` becomes the underlying error of ``ErrandError/Code/encodingFailed``, and the
-    /// request isn't sent.
+    /// If the closure throws, the request isn't sent. An error other than ``ErrandError`` becomes the underlying error
+    /// of ``ErrandError/Code/encodingFailed``.
     ///
     /// - Parameters:
-    ///   - isReplayable: Whether the created body can be sent again, as far as you know in advance; defaults to true.
-    ///   - contentType: Replaces the created body's content type; defaults to `nil`.
-    ///   - prepare: Creates the body with the agent's encoder.
+    ///   - isReplayable: Whether the created body can be sent again. Defaults to true.
+    ///   - contentType: Replaces the created body's content type. Defaults to `nil`.
+    ///   - prepare: Creates the body. Receives the agent's encoder.
     public static func prepared(
         isReplayable: Bool = true, contentType: String? = nil,
         by prepare: @escaping @Sendable (any BodyEncoder) throws -> RequestBody

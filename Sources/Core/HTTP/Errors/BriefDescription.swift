@@ -1,16 +1,15 @@
 import ErrandEssentials
 
 extension Error {
-    /// A short text for descriptions and logs: the error's `description` or `errorDescription`, or else its type with
-    /// case and numbers, such as `APIError.refused(code: 7)`. For a `DecodingError` or `EncodingError`, the path and
-    /// expected type, such as `/user/id: expected Int`.
+    /// A short text for descriptions and logs: the error's `description` or `errorDescription`. Without either, the
+    /// error's type with its case and numbers, such as `APIError.refused(code: 7)`. A `DecodingError` or
+    /// `EncodingError` becomes a path and a reason, such as `/user/id: expected Int`.
     ///
     /// ```swift
     /// do { try await agent.send(GetUser(id: 7)) } catch { print("failed: \(error.briefDescription)") }
     /// ```
     ///
-    /// Leaves out an error's strings and the user info of an `NSError`, which includes URLs, because they may not
-    /// belong in a log.
+    /// Leaves out an error's strings and an `NSError`'s user info, because they may not belong in a log.
     public var briefDescription: String {
         if let error = self as? DecodingError { return error.summary }
         if let error = self as? EncodingError { return error.summary }
@@ -20,7 +19,7 @@ extension Error {
         return (self as? any LocalizedError)?.errorDescription ?? outline
     }
 
-    /// The error's type, its enumeration case, and the fields that are numbers or Booleans.
+    /// The error's type, its case, and the fields that are numbers or Booleans.
     private var outline: String {
         let name = "\(type(of: self))"
         if type(of: self) is AnyClass || isOfTheSystem || self is any CustomDebugStringConvertible { return name }
@@ -40,7 +39,7 @@ extension Error {
     private static func numbers(of fields: [Mirror.Child]) -> String {
         let shown = fields.compactMap { field -> String? in
             guard field.value is any Numeric || field.value is Bool else { return nil }
-            // The unlabeled elements of a tuple are called .0, .1 and so on.
+            // A tuple's unlabeled elements are called .0, .1 and so on.
             let label = field.label.flatMap { $0.hasPrefix(".") ? nil : "\($0): " } ?? ""
             return "\(label)\(field.value)"
         }
@@ -48,8 +47,7 @@ extension Error {
         return "(\((shown + (shown.count < fields.count ? ["…"] : [])).joined(separator: ", ")))"
     }
 
-    /// Whether it is a Foundation error such as `URLError`, whose description contains the whole user info of an
-    /// `NSError`.
+    /// Whether this is a Foundation error such as `URLError`. Its description contains the user info of an `NSError`.
     private var isOfTheSystem: Bool {
         let name = String(reflecting: type(of: self))
         return name.hasPrefix("Foundation") || name.hasPrefix("__C.")
@@ -57,7 +55,7 @@ extension Error {
 }
 
 extension DecodingError {
-    /// The path at which decoding failed and the reason, but no value from the data.
+    /// The path where decoding failed, and the reason, without any value from the data.
     var summary: String {
         switch self {
         case .keyNotFound(let key, let context): "\(path(context)): the key \"\(key.stringValue)\" is missing"
@@ -70,7 +68,7 @@ extension DecodingError {
         }
     }
 
-    /// The same, for a body that can be examined.
+    /// The summary, made precise by examining the body.
     func summary(of body: Data) -> String {
         guard case .dataCorrupted(let context) = self, context.mayBeNumber else { return summary }
         let hasStructure = (try? JSONDecoder().decode(Anything.self, from: body)) != nil
@@ -80,7 +78,7 @@ extension DecodingError {
     private static let noJSON = "the body isn't valid JSON"
     private static let unfitNumber = "a number in the body doesn't fit the type of its property"
 
-    /// Any JSON value. `JSONDecoder` reads none of its numbers and texts.
+    /// Accepts any JSON value, without reading numbers and texts.
     private struct Anything: Decodable {
         init(from decoder: any Decoder) {}
     }
@@ -95,19 +93,20 @@ extension DecodingError {
 }
 
 extension DecodingError.Context {
-    /// Whether `JSONDecoder` reported a body that isn't JSON at all.
+    /// Whether `JSONDecoder` reported that the body isn't JSON.
     fileprivate var isNoJSON: Bool {
         codingPath.isEmpty && debugDescription.hasPrefix("The given data was not valid JSON")
     }
 
-    /// Whether `JSONDecoder` reported it in the words that it also uses for a number that doesn't fit its type.
+    /// Whether `JSONDecoder` may have reported a number that doesn't fit its type. It uses the same words for invalid
+    /// JSON.
     fileprivate var mayBeNumber: Bool {
         codingPath.isEmpty && debugDescription == "The given data was not valid JSON."
     }
 }
 
 extension EncodingError {
-    /// The path and type of the value that an encoder rejected, but not the value itself.
+    /// The path and type of the value that an encoder rejected, without the value.
     var summary: String {
         switch self {
         case .invalidValue(let value, let context):

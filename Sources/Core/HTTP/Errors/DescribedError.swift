@@ -5,7 +5,7 @@ public import ErrandMessageSyntax
 /// A public error of Errand: a description for developers, a sentence for users, and a stable number for each kind of
 /// failure.
 ///
-/// Use `description` for logs and `localizedDescription`, the text of ``failureSentence``, for users. On Apple
+/// Use `description` for logs. Show `localizedDescription`, the text of ``failureSentence``, to users. On Apple
 /// platforms, the error bridges to an `NSError` with its domain and code.
 public protocol DescribedError: LocalizedError, CustomNSError, CustomStringConvertible {
     /// The kind of sentence that users see in `localizedDescription`. Defaults to ``FailureSentence/failed``.
@@ -24,12 +24,12 @@ public protocol DescribedError: LocalizedError, CustomNSError, CustomStringConve
 /// }
 /// ```
 ///
-/// Use `description` for logs and `localizedDescription`, the text of ``failureSentence``, for users. On Apple
+/// Use `description` for logs. Show `localizedDescription`, the text of ``failureSentence``, to users. On Apple
 /// platforms, the error bridges to an `NSError` with its domain and code.
 public protocol DescribedError: LocalizedError, CustomStringConvertible {
     /// The domain of the `NSError`. Defaults to "Errand." and the type's name.
     static var errorDomain: String { get }
-    /// A stable number for the kind of failure, the `code` of the `NSError`.
+    /// A stable number for the kind of failure. Becomes the `code` of the `NSError`.
     var errorCode: Int { get }
     /// The kind of sentence that users see in `localizedDescription`. Defaults to ``FailureSentence/failed``.
     var failureSentence: FailureSentence { get }
@@ -37,23 +37,23 @@ public protocol DescribedError: LocalizedError, CustomStringConvertible {
 #endif
 
 extension DescribedError {
-    /// The default implementation returns ``FailureSentence/failed``.
+    /// Returns ``FailureSentence/failed``.
     public var failureSentence: FailureSentence { .failed }
 
-    /// The text that users see as `localizedDescription`: the app's own text, or else the sentence's.
+    /// The text for users: the app's own text, or else the sentence's.
     public var errorDescription: String? { failureSentence.text(for: self) }
 
-    /// The default implementation returns "Errand." and the type's name.
+    /// Returns "Errand." and the type's name.
     public static var errorDomain: String { "Errand.\(Self.self)" }
 
-    /// The texts for users and for developers, under the keys of `NSError`.
+    /// The texts for users and developers, under the keys of `NSError`.
     public var errorUserInfo: [String: Any] {
         ["NSLocalizedDescription": FailureSentence.text(of: self), "NSDebugDescription": description]
     }
 }
 
 extension ErrandError: CodedError {
-    /// The texts for users and for developers, and the underlying error, under the keys of `NSError`.
+    /// The texts for users and developers, and the underlying error, under the keys of `NSError`.
     public var errorUserInfo: [String: Any] {
         var info: [String: Any] = [
             "NSLocalizedDescription": FailureSentence.text(of: self), "NSDebugDescription": description,
@@ -65,18 +65,18 @@ extension ErrandError: CodedError {
 
 /// A kind of failure to switch over: a name for logs and metrics, and a number for `NSError`.
 ///
-/// Most errors use ``FailureCode``, whose static members let a module add kinds without breaking a caller's `switch`.
-/// An enumeration is enough for an error that never gets another kind.
+/// Use ``FailureCode`` for most errors. Its static members let a module add kinds without breaking a caller's `switch`.
+/// Use an enumeration for an error that never gets another kind.
 public protocol ErrorCode: Hashable, Sendable, CustomStringConvertible {
-    /// A stable number, from 1, that is unique within the type. It becomes the `code` of an `NSError`.
+    /// A stable number, from 1, that is unique within the type. Becomes the `code` of an `NSError`.
     var number: Int { get }
 }
 
-/// A ``DescribedError`` with codes. Its `errorCode` is the number of its code; see ``FailureCode`` for an example.
+/// A ``DescribedError`` with codes. Its `errorCode` is its code's number. See ``FailureCode`` for an example.
 public protocol CodedError: DescribedError {
     /// The type of the codes, usually ``FailureCode``.
     associatedtype Code: ErrorCode
-    /// The code, which identifies the kind of this failure.
+    /// Identifies the kind of this failure.
     var code: Code { get }
 }
 
@@ -85,11 +85,11 @@ extension CodedError {
     public var errorCode: Int { code.number }
 }
 
-/// An error that knows about the request that failed: its response, whether another attempt may help, and more. Also
-/// adopted by the errors of composites, such as batches.
+/// An error that knows the failed request's response and whether another attempt may help.
 ///
-/// Adopt it for your own errors, so a retry, a log or a composite can read these properties without knowing your
-/// type. For example, if a chain's step is a batch, the chain's error has the response of the batch's failed part.
+/// Adopt it for your own errors, so a retry, a log or a composite can read these properties without knowing your type.
+/// The errors of composites, such as batches, adopt it too. For example, if a chain's step is a batch, the chain's
+/// error has the response of the batch's failed part.
 ///
 /// ```swift
 /// do { _ = try await agent.send(request) } catch let error as any RequestFailure where error.isRetryable {
@@ -99,7 +99,7 @@ extension CodedError {
 public protocol RequestFailure: Error {
     /// The response that caused the failure, with a bounded copy of its body. `nil` if no response arrived.
     var response: HTTPResponse? { get }
-    /// Whether the same request may succeed when sent again later, based on the failure alone.
+    /// Whether the same request may succeed later, based on the failure alone.
     var isRetryable: Bool { get }
     /// Whether the service refused the request's credentials with a status other than 401. If an outcome check's error
     /// returns true, a filter that adds credentials renews them and sends the request again. Defaults to false.
@@ -107,31 +107,30 @@ public protocol RequestFailure: Error {
 }
 
 extension RequestFailure {
-    /// The default implementation returns `nil`.
+    /// Returns `nil`.
     public var response: HTTPResponse? { nil }
-    /// The default implementation returns false.
+    /// Returns false.
     public var refusesCredential: Bool { false }
 }
 
 extension ErrandError: RequestFailure {}
 
-/// An error that the caller of a request expects, for example a cache miss when only a cached response was requested.
+/// An error that the caller expects, for example a cache miss when the caller requested only a cached response.
 ///
-/// An activity that ends with an expected error hasn't failed: accessories receive a success without a response, and
-/// `mapError` isn't called. `send` still throws the error.
+/// The activity of such an error hasn't failed: accessories receive a success without a response, and `mapError` isn't
+/// called. `send` still throws the error.
 public protocol ExpectedError: Error {
-    /// Whether this error is an expected end of the request, which isn't reported as a failure.
+    /// Whether the request is expected to end with this error. If so, the error isn't reported as a failure.
     var isExpected: Bool { get }
 }
 
 extension Error {
-    /// Whether the error is an expected end of its request.
     package var isExpectedEnd: Bool { (self as? any ExpectedError)?.isExpected == true }
 }
 
 extension URLSyntax.Fault: DescribedError {
-    /// The domain of the `NSError`, always "Errand.URLSyntax.Fault".
+    /// Always "Errand.URLSyntax.Fault".
     public static var errorDomain: String { "Errand.URLSyntax.Fault" }
-    /// The code of the `NSError`, always 1, because there is only one kind of fault.
+    /// Always 1, because there is only one kind of fault.
     public var errorCode: Int { 1 }
 }

@@ -1,6 +1,6 @@
 import ErrandMessageSyntax
 
-/// A request's failure: a code to switch over, a sentence for users in `localizedDescription`, and the request and
+/// A request's failure: a code to switch over, a sentence for users in `localizedDescription`, the request, and the
 /// response.
 ///
 /// ```swift
@@ -9,26 +9,26 @@ import ErrandMessageSyntax
 /// }
 /// ```
 ///
-/// New codes may be added. Plugins throw their own error types. Descriptions never contain header values, bodies or the
-/// values of query items.
+/// Later versions may add codes. Plugins throw their own error types. Descriptions never contain header values, bodies
+/// or the values of query items.
 public struct ErrandError: Error, Sendable {
     /// The type of the codes.
     public typealias Code = FailureCode<ErrandError>
 
-    /// The kind of failure, to switch over. Stable and of low cardinality, so it's suitable for metrics.
+    /// The kind of failure. Stable and of low cardinality, so it's suitable for metrics.
     public var code: Code
-    /// A sentence that states what was expected and what was received.
+    /// A sentence that states the expected and the actual.
     public var message: String
     /// The response, if there was one, with a copy of up to `maximumErrorBodyBytes` of its body.
     public var response: HTTPResponse?
-    /// The request as it was built. `nil` if it couldn't be built.
+    /// The request as it was built, or `nil` if building it failed.
     public var request: HTTPRequest?
-    /// The activity that failed. Use it to tell failures with the same text apart. `nil` if no activity had started.
+    /// The failed activity, or `nil` if no activity had started. Distinguishes failures with the same text.
     public var activity: ActivityID?
     /// The error that caused this one, such as a `DecodingError`.
     public var underlying: (any Error)?
 
-    /// Creates an error. Core adds the request, and the response if there was one.
+    /// Creates an error. Core adds the request, and the response if there is one.
     public init(_ code: Code, _ message: String, response: HTTPResponse? = nil, underlying: (any Error)? = nil) {
         self.code = code
         self.message = message
@@ -39,8 +39,8 @@ public struct ErrandError: Error, Sendable {
     /// Whether the call was cancelled, which isn't a failure.
     public var isCancelled: Bool { code == .cancelled }
 
-    /// Whether the same request may succeed when sent again later: the network failed, or the status is in
-    /// ``StatusCodes/retryable``. It doesn't tell whether sending the request twice is safe.
+    /// Whether the same request may succeed later: the network failed, or the status is in ``StatusCodes/retryable``.
+    /// It doesn't tell you whether sending the request twice is safe.
     public var isRetryable: Bool {
         if code == .unacceptableStatus { return response.map { StatusCodes.retryable.contains($0.status) } ?? false }
         return Set.retryable.contains(code)
@@ -48,8 +48,7 @@ public struct ErrandError: Error, Sendable {
 }
 
 extension Set<ErrandError.Code> {
-    /// The network failures after which the same request may succeed later: `timedOut`, `cannotConnect`,
-    /// `connectionLost`, `nameLookupFailed` and `truncated`.
+    /// The network failures after which the same request may succeed later.
     public static let retryable: Self = [.timedOut, .cannotConnect, .connectionLost, .nameLookupFailed, .truncated]
 }
 
@@ -60,26 +59,26 @@ extension FailureCode<ErrandError> {
     public static var invalidRequest: Self { Self("invalidRequest", 2) }
     /// The body or the parameters couldn't be encoded, or the source of a streamed body failed.
     public static var encodingFailed: Self { Self("encodingFailed", 3) }
-    /// A body that can be read only once would have to be sent again.
+    /// The body must be sent again but can be read only once.
     public static var bodyNotReplayable: Self { Self("bodyNotReplayable", 4) }
     /// A file couldn't be read or written.
     public static var fileFailed: Self { Self("fileFailed", 5) }
     /// The call was cancelled by its task, its handle, an accessory or its agent.
     public static var cancelled: Self { Self("cancelled", 6) }
-    /// No bytes were received or sent for longer than the request's timeout.
+    /// The request sent or received no bytes for longer than its timeout.
     public static var timedOut: Self { Self("timedOut", 7) }
-    /// The deadline of the whole call passed.
+    /// The call's deadline passed.
     public static var deadlineExceeded: Self { Self("deadlineExceeded", 8) }
     /// The host name couldn't be resolved. As with ``cannotConnect``, an earlier request of the call may have reached a
     /// server.
     public static var nameLookupFailed: Self { Self("nameLookupFailed", 9) }
-    /// No connection could be made for the request in the error. After a redirect, another server has received the
-    /// first request.
+    /// No connection could be made for the request in the error. After a redirect, another server has already received
+    /// the first request.
     public static var cannotConnect: Self { Self("cannotConnect", 10) }
     /// The connection was lost while it was in use.
     public static var connectionLost: Self { Self("connectionLost", 11) }
-    /// The secure connection was refused: an untrusted, expired or wrong certificate, a wrong pin, or no common TLS
-    /// version.
+    /// The secure connection was refused, because the certificate is untrusted, expired or wrong, a pin is wrong, or
+    /// there's no common TLS version.
     public static var insecureConnection: Self { Self("insecureConnection", 12) }
     /// The response isn't valid HTTP, or its fields contradict each other.
     public static var invalidResponse: Self { Self("invalidResponse", 13) }
@@ -95,7 +94,7 @@ extension FailureCode<ErrandError> {
     public static var unacceptableStatus: Self { Self("unacceptableStatus", 18) }
     /// The response's content type isn't one of the request's `acceptableContentTypes`.
     public static var unacceptableContentType: Self { Self("unacceptableContentType", 19) }
-    /// A check of the request or of a filter rejected the response; see `underlying`.
+    /// A check of the request or of a filter rejected the response. See `underlying`.
     public static var checkFailed: Self { Self("checkFailed", 20) }
     /// The response's body couldn't be decoded as `Output`.
     public static var decodingFailed: Self { Self("decodingFailed", 21) }
@@ -105,18 +104,18 @@ extension FailureCode<ErrandError> {
     public static var transportUnavailable: Self { Self("transportUnavailable", 23) }
     /// The transport failed for a reason without a specific code.
     public static var transportFailed: Self { Self("transportFailed", 24) }
-    /// The request belongs to an operation that another user began, so it isn't sent as the current user.
+    /// Another user began the operation that the request belongs to, so the request isn't sent as the current user.
     public static var userChanged: Self { Self("userChanged", 25) }
 }
 
 extension ErrandError: CustomStringConvertible, CustomDebugStringConvertible {
-    /// One line: the code, the request with masked secrets, and the message with escaped control characters.
+    /// One line with the code, the request with masked secrets, and the message with escaped control characters.
     public var description: String {
         let message = ControlCharacters.escaped(message)
         return [code.description, request?.description, message].compactMap(\.self).joined(separator: ": ")
     }
 
-    /// The same text as `description`, for debuggers.
+    /// Returns `description`.
     public var debugDescription: String { description }
 }
 
@@ -142,9 +141,9 @@ extension Error {
     }
 }
 
-/// The number of an activity, counted from 1 within a process.
+/// The number of an activity within a process.
 public struct ActivityID: Hashable, Comparable, Sendable, CustomStringConvertible {
-    /// The number, from 1.
+    /// The number, counted from 1.
     public let rawValue: UInt64
 
     package init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -156,7 +155,7 @@ public struct ActivityID: Hashable, Comparable, Sendable, CustomStringConvertibl
     public var description: String { "#\(rawValue)" }
 }
 
-/// An ``ErrorCode`` for an error type: a name and a number. Codes of different error types have different types.
+/// An ``ErrorCode`` for an error type. Codes of different error types have different types.
 ///
 /// ```swift
 /// struct QuotaError: CodedError {
@@ -170,17 +169,17 @@ public struct ActivityID: Hashable, Comparable, Sendable, CustomStringConvertibl
 /// }
 /// ```
 ///
-/// Only the error's own module creates codes for it.
+/// Create codes only in the error's own module.
 public struct FailureCode<Failure: Error>: ErrorCode {
-    /// The code's name, stable and of low cardinality, suitable for metrics.
+    /// The code's name. Stable and of low cardinality, so it's suitable for metrics.
     public let description: String
-    /// A stable number from 1, the `code` of an `NSError`.
+    /// A stable number from 1. Becomes the `code` of an `NSError`.
     public let number: Int
 
-    /// Creates a code. The name and number must be unique within the error type.
+    /// Creates a code with a name and a number that are unique within the error type.
     public init(_ description: String, _ number: Int) { (self.description, self.number) = (description, number) }
 
-    /// Compares the codes by their numbers.
+    /// Compares the numbers.
     public static func == (a: FailureCode, b: FailureCode) -> Bool { a.number == b.number }
 
     /// Hashes the number.

@@ -3,8 +3,8 @@ import Synchronization
 
 /// A kind of failure, described to users in one short sentence, in English and Simplified Chinese.
 ///
-/// A ``DescribedError`` returns it as `localizedDescription`, without URLs, numbers or type names. To use other words
-/// or languages, set ``provider`` once at launch.
+/// A ``DescribedError`` returns the sentence as `localizedDescription`, without URLs, numbers or type names. To use
+/// other words or languages, set ``provider`` once at launch.
 ///
 /// ```swift
 /// FailureSentence.provider = { error, sentence in
@@ -12,10 +12,10 @@ import Synchronization
 /// }
 /// ```
 ///
-/// Plugins choose a sentence for each of their errors with ``DescribedError/failureSentence``, and can create their
-/// own.
+/// Plugins choose a sentence for each of their errors with ``DescribedError/failureSentence``, and can create their own
+/// sentences.
 public struct FailureSentence: Hashable, Sendable {
-    /// The sentence's stable name. Use it as a key for your app's own texts.
+    /// A stable name. Use it as a key for your app's own texts.
     public let name: String
     private let english: String
     private let simplifiedChinese: String
@@ -25,9 +25,9 @@ public struct FailureSentence: Hashable, Sendable {
         (self.name, self.english, self.simplifiedChinese) = (name, english, simplifiedChinese)
     }
 
-    /// Returns the sentence in the first of these languages that it supports, or else in English.
+    /// Returns the sentence in the first supported language, or else in English.
     ///
-    /// - Parameter languages: BCP 47 identifiers in order of preference; defaults to the user's preferred languages.
+    /// - Parameter languages: BCP 47 identifiers in order of preference. Defaults to the user's preferred languages.
     public func text(preferring languages: [String] = Locale.preferredLanguages) -> String {
         for language in languages {
             let subtags = language.lowercased().split { $0 == "-" || $0 == "_" }
@@ -40,7 +40,7 @@ public struct FailureSentence: Hashable, Sendable {
         return english
     }
 
-    /// Compares the sentences by their names.
+    /// Compares the names.
     public static func == (a: FailureSentence, b: FailureSentence) -> Bool { a.name == b.name }
 
     /// Hashes the name.
@@ -48,7 +48,7 @@ public struct FailureSentence: Hashable, Sendable {
 }
 
 extension FailureSentence: CustomStringConvertible {
-    /// The name of the sentence.
+    /// The name.
     public var description: String { name }
 }
 
@@ -59,8 +59,8 @@ extension FailureSentence {
     // Global, because `localizedDescription` takes no argument.
     private static let ownTexts = Mutex<Provider?>(nil)
 
-    /// The app's own texts, for the whole process; defaults to `nil`. Takes precedence over a message from the service.
-    /// Called on the thread that reads a `localizedDescription`; for a failed batch or chain, with the part's error.
+    /// The app's own texts, for the whole process. Defaults to `nil`. Takes precedence over a service's message. Called
+    /// on the thread that reads a `localizedDescription`. For a failed batch or chain, receives the part's error.
     public static var provider: Provider? {
         get { ownTexts.withLock { $0 } }
         set {
@@ -73,15 +73,16 @@ extension FailureSentence {
         }
     }
 
-    /// Returns the text for an error of this kind: the app's own, or else the service's message, or else the sentence.
+    /// Returns the text for an error of this kind: the app's own text, or else the service's message, or else the
+    /// sentence.
     public func text(for error: any Error, message: String? = nil) -> String {
         if let own = Self.provider?(error, self) { return own }
         if let message, message.contains(where: { !$0.isWhitespace }) { return message }
         return text()
     }
 
-    /// Returns any error's text for users, like `localizedDescription` of Errand's errors. Without one, returns the
-    /// text of ``failed``.
+    /// Returns an error's text for users, like `localizedDescription` of Errand's errors. Without one, returns the text
+    /// of ``failed``.
     public static func text(of error: any Error) -> String {
         (error as? any LocalizedError)?.errorDescription ?? failed.text(for: error)
     }
@@ -100,7 +101,7 @@ extension FailureSentence {
     /// For a server whose identity can't be verified.
     public static let insecureConnection = FailureSentence(
         "insecureConnection", english: "A secure connection couldn't be made.", simplifiedChinese: "无法建立安全连接。")
-    /// For a response that isn't as expected.
+    /// For a response that the app can't use.
     public static let unusableResponse = FailureSentence(
         "unusableResponse", english: "The server's response couldn't be used.", simplifiedChinese: "服务器返回的内容无法使用。")
     /// For data that exceeds a limit.
@@ -109,7 +110,7 @@ extension FailureSentence {
     /// For a service that is overloaded.
     public static let busy = FailureSentence(
         "busy", english: "The service is busy; try again later.", simplifiedChinese: "服务繁忙，请稍后重试。")
-    /// For a service that failed with an error of its own.
+    /// For a service that failed with an error.
     public static let serviceFailed = FailureSentence(
         "serviceFailed", english: "The service has a problem.", simplifiedChinese: "服务出现问题。")
     /// For a user who isn't signed in.
@@ -136,7 +137,7 @@ extension FailureSentence {
     /// For a device without enough free space.
     public static let noSpace = FailureSentence(
         "noSpace", english: "There isn't enough free space.", simplifiedChinese: "存储空间不足。")
-    /// For data that was requested from storage but isn't stored on the device.
+    /// For data that was requested from storage but isn't on the device.
     public static let notStored = FailureSentence(
         "notStored", english: "Nothing is stored on this device.", simplifiedChinese: "此设备上没有已存储的内容。")
     /// For an operation that can't start because it's already running.
@@ -163,7 +164,7 @@ extension FailureSentence {
 }
 
 extension ErrandError {
-    /// The sentence that belongs to the error's code, or to the response's status if the status is unacceptable.
+    /// The sentence for the error's code, or for an unacceptable status.
     public var failureSentence: FailureSentence {
         switch code {
         case .cancelled, .activityEnded: .cancelled
@@ -181,8 +182,7 @@ extension ErrandError {
         }
     }
 
-    /// The text that users see as `localizedDescription`. For a failed check, the text of the check's own error, if it
-    /// has one.
+    /// The text for users. If a check failed and its error has a text, returns that text.
     public var errorDescription: String? {
         if code == .checkFailed, let text = (underlying as? any LocalizedError)?.errorDescription { return text }
         return failureSentence.text(for: self)

@@ -2,7 +2,7 @@ import ErrandEssentials
 
 /// Credentials for the `Authorization` header. Descriptions never show them.
 ///
-/// An agent's credentials are sent only to the origins of its base URLs and to its `trustedOrigins`. A request's
+/// An agent sends its credentials only to the origins of its base URLs and to its `trustedOrigins`. A request's
 /// credentials go wherever the request goes, except along a redirect to another origin.
 public struct Authorization: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable
@@ -11,8 +11,8 @@ public struct Authorization: Sendable, Hashable, CustomStringConvertible, Custom
     package let value: String?
     private let scheme: String
 
-    /// Returns Basic credentials in UTF-8 (RFC 7617). Basic can't express a user name with a colon: the server reads
-    /// what follows its first colon as the beginning of the password.
+    /// Returns Basic credentials in UTF-8 (RFC 7617). Don't use a user name with a colon: the server reads the text
+    /// after the first colon as the password.
     public static func basic(user: String, password: String) -> Authorization {
         custom(scheme: "Basic", credentials: Data("\(user):\(password)".utf8).base64EncodedString())
     }
@@ -25,27 +25,26 @@ public struct Authorization: Sendable, Hashable, CustomStringConvertible, Custom
         Authorization(value: "\(scheme) \(credentials)", scheme: scheme)
     }
 
-    /// Sends the request without the agent's credentials. A `nil` authorization keeps them.
+    /// Sends the request without the agent's credentials. In contrast, a `nil` authorization keeps them.
     ///
     /// ```swift
     /// struct SignIn: Request { var authorization: Authorization? { .omitted } }
     /// ```
     public static let omitted = Authorization(value: nil, scheme: "")
 
-    /// The scheme, with the credentials masked.
+    /// The scheme and a mask for the credentials.
     public var description: String { value == nil ? "omitted" : "\(scheme) •••" }
-    /// The same text as `description`, for debuggers.
+    /// Returns `description`.
     public var debugDescription: String { description }
     /// A mirror without children, so a dump doesn't reveal secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension HTTPHeaders {
-    /// Replaces the `Authorization` header with other credentials, marked as sensitive. ``Authorization/omitted``
-    /// removes the header.
+    /// Replaces the `Authorization` header, and marks it as sensitive. ``Authorization/omitted`` removes the header.
     public mutating func authorize(_ authorization: Authorization) {
         guard let value = authorization.value else { return remove(.authorization) }
-        // Setting an equal value would copy the headers needlessly.
+        // Setting an equal value would copy the headers.
         if values(of: .authorization) != [value] { set(.authorization, value, sensitive: true) }
     }
 }

@@ -2,7 +2,7 @@ public import ErrandEssentials
 
 /// Reads values from response bodies, in JSON by default or in any other format.
 ///
-/// To use a type with `JSONDecoder`'s `decode` method, declare the conformance and the content types:
+/// Adopt it for a type that has a `decode` method like `JSONDecoder`'s:
 ///
 /// ```swift
 /// extension CBORDecoder: BodyDecoder {
@@ -11,53 +11,50 @@ public import ErrandEssentials
 /// agent.configure { $0.decoder = CBORDecoder() }
 /// ```
 ///
-/// Called off the caller's actor, for several responses concurrently.
+/// Called off the caller's actor, concurrently for several responses.
 public protocol BodyDecoder: Sendable {
-    /// The content types that the decoder can read. A request with a `Decodable` output accepts them by default.
+    /// The content types that the decoder reads. A request with a `Decodable` output accepts them by default.
     var contentTypes: ContentTypes { get }
-    /// Returns a value decoded from a body. An error becomes the `underlying` error of
-    /// ``ErrandError/Code/decodingFailed``.
+    /// Decodes a value from a body. An error becomes the `underlying` error of ``ErrandError/Code/decodingFailed``.
     func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value
 }
 
 /// Writes values to request bodies, in JSON by default or in any other format.
 public protocol BodyEncoder: Sendable {
-    /// The media type that the encoder writes. It's sent as `Content-Type` unless the request specifies another.
+    /// The media type that the encoder writes. Sent as `Content-Type` unless the request specifies another.
     var contentType: String { get }
-    /// Returns a value encoded as the bytes of a body. An error becomes the `underlying` error of
-    /// ``ErrandError/Code/encodingFailed``.
+    /// Encodes a value as a body. An error becomes the `underlying` error of ``ErrandError/Code/encodingFailed``.
     func encode<Value: Encodable>(_ value: Value) throws -> Data
 }
 
 extension JSONDecoder: BodyDecoder {
-    /// A `JSONDecoder` reads ``ContentTypes/json``.
+    /// Returns ``ContentTypes/json``.
     public var contentTypes: ContentTypes { .json }
 }
 
 extension JSONEncoder: BodyEncoder {
-    /// The media type `application/json`.
+    /// Returns "application/json".
     public var contentType: String { "application/json" }
 }
 
-/// The media types that a request accepts.
-///
-/// A response without a body or without a `Content-Type` is accepted (RFC 9110, section 8.3).
+/// The media types that a request accepts. A response without a body or a `Content-Type` is always accepted (RFC 9110,
+/// section 8.3).
 public struct ContentTypes: Sendable, Hashable, ExpressibleByArrayLiteral, CustomStringConvertible {
     private var names: [String]?
 
     private init(names: [String]?) { self.names = names }
-    /// Accepts types such as `"text/html"` or `"image/*"`.
+    /// Creates a list of types such as `"text/html"` or `"image/*"`.
     public init(arrayLiteral elements: String...) { names = elements.map { $0.lowercased() } }
 
     /// Every media type. The default for `Data`, `String`, `Void` and `HTTPResponse`.
     public static let any = ContentTypes(names: nil)
     /// `application/json`, `text/json`, `text/javascript` and every `…+json` (RFC 6839). The default for `Decodable`,
-    /// unless the decoder of the request or agent reads another format.
+    /// unless the decoder reads another format.
     public static let json: ContentTypes = ["application/json", "text/json", "text/javascript", "*/*+json"]
     /// `application/xml`, `text/xml` and every `…+xml` (RFC 7303).
     public static let xml: ContentTypes = ["application/xml", "text/xml", "*/*+xml"]
 
-    /// Returns the same types, or the decoder's types in place of ``json``.
+    /// Replaces ``json`` with the decoder's types.
     package func resolved(by decoder: any BodyDecoder) -> ContentTypes { self == .json ? decoder.contentTypes : self }
 
     /// Returns the media types that either operand accepts.

@@ -2,19 +2,19 @@ public import ErrandEssentials
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// A charset of the WHATWG Encoding standard, as named in a `Content-Type` or an XML declaration.
+/// A charset of the WHATWG Encoding standard.
 ///
-/// The standard often interprets a label as a superset: `iso-8859-1` and `us-ascii` are windows-1252, and `gb2312` is
+/// The standard interprets some labels as a superset: `iso-8859-1` and `us-ascii` are windows-1252, and `gb2312` is
 /// GBK. Labels that it doesn't list, such as `utf-7`, aren't supported.
 ///
 /// ```swift
 /// let text = Charset(label: "Shift_JIS")?.decode(bytes)
 /// ```
 public struct Charset: Sendable, Hashable {
-    /// The standard's name for the charset, in lower case: "windows-1252".
+    /// The standard's lowercase name for the charset, such as "windows-1252".
     public let name: String
 
-    /// The UTF-8 charset.
+    /// UTF-8.
     public static let utf8 = Charset(name: "utf-8")
 
     private init(name: String) { self.name = name }
@@ -29,15 +29,16 @@ public struct Charset: Sendable, Hashable {
         self.name = name
     }
 
-    /// Decodes bytes to text. Returns `nil` if they aren't valid in the charset, or if the system lacks its characters.
+    /// Decodes bytes to text. Returns `nil` if the bytes aren't valid in the charset, or if the system lacks its
+    /// characters.
     ///
-    /// Implements the standard's "decode": a UTF-8 or UTF-16 byte order mark overrides the label and isn't part of the
-    /// text. Chinese, Japanese and Korean characters come from the system, on Linux from the tables of its `iconv`.
+    /// A UTF-8 or UTF-16 byte order mark overrides the label and isn't part of the text. Chinese, Japanese and Korean
+    /// characters come from the system. On Linux, they come from the tables of `iconv`.
     ///
     /// - Parameters:
     ///   - bytes: The encoded text.
-    ///   - ignoresByteOrderMark: Whether to use this charset even if there is a byte order mark, for example for a
-    ///     piece from the middle of a text. Defaults to false.
+    ///   - ignoresByteOrderMark: Whether to use this charset despite a byte order mark, for example for a piece from
+    ///     the middle of a text. Defaults to false.
     public func decode(_ bytes: Data, ignoresByteOrderMark: Bool = false) -> String? {
         if !ignoresByteOrderMark {
             if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { return Self.utf8.text(bytes.dropFirst(3)) }
@@ -53,7 +54,7 @@ public struct Charset: Sendable, Hashable {
         switch name {
         case "utf-16le", "utf-16be": return Self.utf16(bytes, isBigEndian: name == "utf-16be")
         case "x-user-defined": return Self.singleBytes(bytes) { 0xF780 + UInt32($0 - 0x80) }
-        // Attackers can hide markup in these charsets, so the standard treats them as undecodable.
+        // The standard doesn't decode these charsets, because attackers can hide markup in them.
         case "replacement": return nil
         default:
             if let table = Self.table(name) {
@@ -78,7 +79,7 @@ public struct Charset: Sendable, Hashable {
         return String(validating: units, as: UTF16.self)
     }
 
-    /// Decodes bytes from 0x80 with the closure, which returns zero for a byte without a character.
+    /// Decodes bytes from 0x80 with the closure. It returns zero for a byte without a character.
     private static func singleBytes(_ bytes: Data, _ scalar: (UInt8) -> UInt32) -> String? {
         var text = ScalarText(capacity: bytes.count)
         for byte in bytes {
@@ -97,7 +98,7 @@ struct ScalarText {
 
     mutating func append(ascii byte: UInt8) { utf8.append(byte) }
 
-    /// Returns false for zero, which marks a missing character.
+    /// Returns false for zero, the mark of a missing character.
     mutating func append(_ value: UInt32) -> Bool {
         guard value != 0, let encoded = Unicode.Scalar(value).flatMap(UTF8.encode) else { return false }
         utf8.append(contentsOf: encoded)
@@ -106,7 +107,6 @@ struct ScalarText {
 }
 
 extension Charset {
-    /// Charset names by label.
     static let names: [String: String] = {
         var names: [String: String] = [:]
         for (name, labels) in labels {
@@ -203,16 +203,16 @@ extension Charset {
 }
 
 extension Charset {
-    /// Returns the characters for bytes from 0x80, with zero for a byte without a character. Returns `nil` for
-    /// multibyte charsets.
+    /// Returns the characters for bytes from 0x80, or zero for a byte without a character. Returns `nil` for multibyte
+    /// charsets.
     static func table(_ name: String) -> [UInt32]? {
         guard let text = singleByteTables[name == "iso-8859-8-i" ? "iso-8859-8" : name] else { return nil }
         let scalars = text.unicodeScalars.map { $0 == "?" ? 0 : $0.value }
         return (scalars.count == 96 ? Array(0x80...0x9F) : []) + scalars
     }
 
-    /// The standard's indexes of single-byte charsets (WHATWG Encoding, section 5): the characters for bytes from 0x80,
-    /// or from 0xA0 if the 32 before are control characters. `?` marks a byte without a character.
+    /// The standard's indexes of single-byte charsets (WHATWG Encoding, section 5): the characters for bytes from 0x80.
+    /// An index starts at 0xA0 if the preceding bytes are control characters. `?` marks a byte without a character.
     private static let singleByteTables = [
         "ibm866": """
         АБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯабвгдежзийклмноп░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀рсту\

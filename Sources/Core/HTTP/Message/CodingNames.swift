@@ -2,10 +2,10 @@ import ErrandMessageSyntax
 
 /// The names in a `Content-Encoding` field (RFC 9110, section 8.4).
 package enum CodingNames {
-    /// Returns whether none of the names is a content coding.
+    /// Returns whether the field names no content coding.
     ///
-    /// `identity` means no coding. Some services also send `none`, a transfer encoding of mail, or the charset of the
-    /// text, which belongs in `Content-Type`.
+    /// `identity` means no coding. Some services send other values: `none`, a transfer encoding of mail, or the text's
+    /// charset, which belongs in `Content-Type`.
     package static func areNone(_ value: String) -> Bool {
         FieldList.items(value).allSatisfy { name in
             ["identity", "none", "binary", "7bit", "8bit"].contains(name.lowercased())

@@ -1,7 +1,7 @@
 import ErrandEssentials
 
 /// Decodes Chinese, Japanese and Korean charsets like the standard's decoders (WHATWG Encoding, sections 10 to 13).
-/// Bytes that the standard replaces with U+FFFD make the whole text invalid.
+/// Where the standard inserts U+FFFD, the whole text is invalid.
 struct DoubleByteDecoder {
     private let bytes: [UInt8]
     private var position = 0
@@ -50,7 +50,6 @@ struct DoubleByteDecoder {
         return bytes[position - 1]
     }
 
-    /// Returns the next byte if it is within one of the ranges.
     private mutating func next(in ranges: ClosedRange<UInt8>...) -> Int? {
         guard let byte = next(), ranges.contains(where: { $0.contains(byte) }) else { return nil }
         return Int(byte)
@@ -78,7 +77,7 @@ struct DoubleByteDecoder {
         guard (0x81...0xFE).contains(lead), let trail = next(in: 0x40...0x7E, 0xA1...0xFE) else { return false }
         let pointer = (Int(lead) - 0x81) * 157 + trail - (trail < 0x7F ? 0x40 : 0x62)
         switch pointer {
-        // The four characters that consist of two scalars.
+        // Four characters consist of two scalars.
         case 1_133: return output.append(0xCA) && output.append(0x304)
         case 1_135: return output.append(0xCA) && output.append(0x30C)
         case 1_164: return output.append(0xEA) && output.append(0x304)
@@ -124,7 +123,7 @@ struct DoubleByteDecoder {
 
     private enum Shift { case ascii, roman, katakana, jis0208 }
 
-    /// Escape sequences change how the following bytes are read. Two of them without a character in between are an
+    /// Escape sequences change how the following bytes are read. Two sequences without a character in between are an
     /// error.
     private mutating func iso2022JP() -> Bool {
         var (shift, isFresh) = (Shift.ascii, false)
@@ -165,11 +164,10 @@ struct DoubleByteDecoder {
     }
 }
 
-/// The characters of a charset with two bytes per character, by the standard's pointers (WHATWG Encoding, section 6).
-///
-/// They come from the system's tables, corrected where these differ from the standard.
+/// The characters of a double-byte charset, by the standard's pointers (WHATWG Encoding, section 6). They come from the
+/// system's tables, with corrections.
 struct CharsetIndex: Sendable {
-    /// The characters by pointer; zero marks a missing character.
+    /// Zero marks a missing character.
     let scalars: [UInt32]
 
     subscript(pointer: Int) -> UInt32 { scalars.indices.contains(pointer) ? scalars[pointer] : 0 }
@@ -201,8 +199,8 @@ struct CharsetIndex: Sendable {
         return [UInt8(pointer / 190 + 0x81), UInt8(trail + (trail < 0x3F ? 0x40 : 0x41))]
     }
 
-    /// The four-byte characters of GB 18030 within the basic plane: in order, all characters without a two-byte form in
-    /// GB 18030-2000. `nil` if the system's table isn't complete.
+    /// The four-byte characters of GB 18030 within the basic plane: all characters without a two-byte form in GB
+    /// 18030-2000, in order. `nil` if the system's table isn't complete.
     static let gb18030Ranges: [UInt32]? = {
         guard let index = gb18030 else { return nil }
         var taken = Set(index.scalars)

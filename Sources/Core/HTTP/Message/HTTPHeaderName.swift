@@ -6,14 +6,13 @@ public struct HTTPHeaderName: Sendable, Hashable, ExpressibleByStringLiteral, Cu
     /// The name with its original case.
     public let rawName: String
 
-    /// Creates a name. It's checked when a request is sent, not here.
+    /// Creates a name. Sending a request checks it.
     public init(_ rawName: String) { self.rawName = rawName }
-    /// Creates a name from a string literal. It's checked when a request is sent, not here.
+    /// Creates a name from a literal. Sending a request checks it.
     public init(stringLiteral value: String) { self.init(value) }
 
-    // The next two properties test every header of every message. The length alone rules out almost all names.
+    // The next properties test every header of every message. The length alone rules out almost all names.
 
-    /// Whether the name is `Content-Length` or `Transfer-Encoding`.
     var isFraming: Bool {
         switch rawName.utf8.count {
         case 14: self == .contentLength
@@ -22,12 +21,12 @@ public struct HTTPHeaderName: Sendable, Hashable, ExpressibleByStringLiteral, Cu
         }
     }
 
-    /// Whether the name is valid: one or more token characters.
+    /// Whether the name consists of one or more token characters.
     public var isValid: Bool {
         rawName.withSpan { bytes in
             for index in bytes.indices {
                 let byte = bytes[index]
-                // Fast path without a call: most names contain only these bytes.
+                // A fast path: most names contain only these bytes.
                 if 0x61...0x7A ~= byte | 0x20 || byte == UInt8(ascii: "-") { continue }
                 if !ASCII.isToken(byte) { return false }
             }
@@ -35,7 +34,7 @@ public struct HTTPHeaderName: Sendable, Hashable, ExpressibleByStringLiteral, Cu
         }
     }
 
-    /// Whether headers of this name always hold secrets: credentials and cookies.
+    /// Whether headers of this name always hold secrets, as credentials and cookies do.
     public var isSensitive: Bool {
         switch rawName.utf8.count {
         case 6: self == .cookie
@@ -51,14 +50,14 @@ public struct HTTPHeaderName: Sendable, Hashable, ExpressibleByStringLiteral, Cu
         a.rawName.utf8.count == b.rawName.utf8.count && a.hasSameLetters(as: b)
     }
 
-    /// Compares the name with a name of the same length.
+    /// Compares names of the same length.
     @inline(never) func hasSameLetters(as other: HTTPHeaderName) -> Bool {
         rawName.withSpan { mine in other.rawName.withSpan { ASCII.equalsIgnoringCase(mine, $0) } }
     }
 
     /// Hashes the lowercase name.
     public func hash(into hasher: inout Hasher) {
-        // Eight bytes at a time, because each combination costs more than a byte.
+        // Combine eight bytes at a time, because each call costs more than a byte.
         let (last, count) = rawName.withSpan { bytes in
             var word: UInt64 = 0
             for index in bytes.indices {
@@ -75,8 +74,8 @@ public struct HTTPHeaderName: Sendable, Hashable, ExpressibleByStringLiteral, Cu
     public var description: String { rawName }
 }
 
-// The header names that Errand's modules use. They are computed to avoid lazy initializers and memory: each name is two
-// words that the compiler emits inline.
+// The header names that Errand's modules use. Computed, so they need no lazy initializers: the compiler emits each name
+// as two words inline.
 
 // MARK: RFC 9110, HTTP Semantics
 

@@ -11,41 +11,41 @@ import ErrandSupport
 /// headers.set("X-Api-Key", key, sensitive: true)    // never logged, lost on a redirect to another origin
 /// ```
 ///
-/// Being sensitive is a property of the name: while a field of that name exists, every method that adds, sets, replaces
-/// or merges one keeps the mark. Only removing the name removes the mark.
+/// Sensitivity belongs to the name. While a field of a sensitive name exists, every field that you add, set, replace or
+/// merge under that name is also sensitive. Only removing the name ends this.
 ///
-/// Names and values are checked when a request is sent, not here; see ``HTTPRequest/validate()``.
+/// Sending a request checks names and values. See ``HTTPRequest/validate()``.
 public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, RandomAccessCollection {
     /// One header field: a name, a value, and whether the value is a secret.
     public struct Field: Sendable, Hashable {
-        /// The name of the field.
+        /// The name.
         public var name: HTTPHeaderName {
             didSet {
                 isChecked = false
                 if name.isSensitive { isSensitive = true }
             }
         }
-        /// The field's value, without leading or trailing white space.
+        /// The value, without surrounding white space.
         public var value: String { didSet { isChecked = false } }
         /// Whether descriptions and logs mask the value, and a redirect to another origin drops the field. Always true
         /// for credentials and cookies.
         public var isSensitive: Bool {
             didSet { if !isSensitive, name.isSensitive { isSensitive = true } }
         }
-        /// Whether the value's bytes on the wire are Latin-1 instead of UTF-8. A transport sets it for a received
-        /// value, and it stays when you send the value back, such as an entity tag. Defaults to false.
+        /// Whether the value is sent as Latin-1 instead of UTF-8. A transport sets it for a received value, so you can
+        /// send the value back unchanged, such as an entity tag. Defaults to false.
         public var isLatin1 = false
-        /// Whether the name and value are known to be valid.
+        /// Whether a check found the name and value valid.
         fileprivate var isChecked = false
 
-        /// Creates a field. Credentials and cookies are sensitive regardless of the argument.
+        /// Creates a field. Credentials and cookies are always sensitive.
         public init(_ name: HTTPHeaderName, _ value: String, sensitive: Bool = false) {
             self.name = name
             self.value = value
             isSensitive = sensitive || name.isSensitive
         }
 
-        /// Compares names case-insensitively, values byte by byte, and whether both are sensitive and Latin-1.
+        /// Compares the name without case, the value's bytes, and both flags.
         public static func == (a: Field, b: Field) -> Bool {
             a.name == b.name && a.value.hasSameBytes(as: b.value) && a.isSensitive == b.isSensitive
                 && a.isLatin1 == b.isLatin1
@@ -57,8 +57,7 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
             hasher.combine(value)
         }
 
-        /// A copy of the field that is marked as checked if it's valid, so requests that contain it don't check it
-        /// again.
+        /// A copy that requests don't check again, if it's valid.
         public var checked: Field {
             var copy = self
             copy.isChecked = (try? check()) != nil
@@ -79,10 +78,9 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
             }
         }
 
-        /// Returns whether the text contains no control character other than tab.
         private static func isFreeOfControls(_ text: String) -> Bool {
             text.withSpan { bytes in
-                // No early exit: a loop without branches can be vectorized.
+                // Without an early exit or branches, the compiler can vectorize the loop.
                 var controls: UInt8 = 0
                 for index in bytes.indices {
                     let byte = bytes[index]
@@ -116,22 +114,21 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
     }
     /// Creates headers from a dictionary literal, in its order. A name can occur more than once.
     public init(dictionaryLiteral elements: (HTTPHeaderName, String)...) {
-        // Literals can mark fields only by name, so spreading marks isn't necessary.
+        // A literal's fields are sensitive only by their names, so the marks needn't be spread.
         fields = ContiguousArray(elements.map { Field($0.0, $0.1) })
     }
 
-    /// The index of the first field, always 0.
+    /// Always 0.
     public var startIndex: Int { 0 }
-    /// The index after the last field, which is the number of fields.
+    /// The number of fields.
     public var endIndex: Int { fields.count }
     /// Returns the field at a position.
     public subscript(position: Int) -> Field { fields[position] }
 
-    /// The value of a name. The values of several fields are joined by ", " (RFC 9110, section 5.3), those in `Cookie`
-    /// by "; " (RFC 9113, section 8.2.3).
+    /// The value of a name. Joins several fields with ", " (RFC 9110, section 5.3), or with "; " for `Cookie` (RFC
+    /// 9113, section 8.2.3).
     ///
-    /// Setting a value replaces all fields of the name and keeps them sensitive if one was. Setting `nil` removes the
-    /// fields and their mark.
+    /// Setting a value replaces all fields of the name, and keeps the name sensitive. Setting `nil` removes the fields.
     public subscript(name: HTTPHeaderName) -> String? {
         get {
             guard var index = index(of: name) else { return nil }
@@ -148,23 +145,22 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
         }
     }
 
-    /// Returns the values of a name in order, one per field.
+    /// Returns a name's values in order, one per field.
     public func values(of name: HTTPHeaderName) -> [String] {
         contains(name) ? fields.lazy.filter { $0.name == name }.map(\.value) : []
     }
 
-    /// Returns whether there is a field of that name.
+    /// Returns whether there's a field of that name.
     public func contains(_ name: HTTPHeaderName) -> Bool { index(of: name) != nil }
 
-    /// Returns the position of a name's first field. A loop, because a closure would get a copy of each field. The length
-    /// of a name rules out almost all others.
+    /// Returns the position of a name's first field. A loop doesn't copy each field, as a closure would.
     private func index(of name: HTTPHeaderName, from start: Int = 0) -> Int? {
         let fields = fields.span
         for index in start..<fields.count where fields[index].name == name { return index }
         return nil
     }
 
-    /// Adds a field and keeps existing fields of the name. If one of them is sensitive, all become sensitive.
+    /// Adds a field and keeps the name's existing fields. If one of them is sensitive, all become sensitive.
     public mutating func add(_ name: HTTPHeaderName, _ value: String, sensitive: Bool = false) {
         let first = index(of: name)
         let wasSensitive = first.map { fields[$0].isSensitive } ?? false
@@ -173,7 +169,7 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
         fields.append(field)
     }
 
-    /// Replaces all fields of a name with one field, which stays sensitive if one of them was.
+    /// Replaces all fields of a name with one field. It stays sensitive if an old field was.
     public mutating func set(_ name: HTTPHeaderName, _ value: String, sensitive: Bool = false) {
         guard let first = index(of: name) else {
             return fields.append(Field(name, value, sensitive: sensitive))
@@ -183,7 +179,7 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
         fields[second...].removeAll { $0.name == name }
     }
 
-    /// Replaces all fields of the same name with this field, which stays sensitive if one of them was.
+    /// Replaces all fields of the same name with this field. It stays sensitive if an old field was.
     public mutating func set(_ field: Field) {
         guard let first = index(of: field.name) else { return fields.append(field) }
         let new = field.sensitive(field.isSensitive || fields[first].isSensitive)
@@ -203,8 +199,7 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
     /// Removes the fields for which the closure returns true.
     public mutating func removeAll(where shouldRemove: (Field) -> Bool) { fields.removeAll(where: shouldRemove) }
 
-    /// Replaces the fields of each name in `other`. The new fields are sensitive if an old or new field of the name
-    /// was.
+    /// Replaces the fields of each name in `other`. The new fields of a name are sensitive if an old or new field was.
     public mutating func merge(_ other: HTTPHeaders) {
         if fields.isEmpty || other.isEmpty { return fields = fields.isEmpty ? other.fields : fields }
         var new = other.fields
@@ -215,33 +210,31 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
         fields += new
     }
 
-    /// Returns the headers with the given names marked as sensitive.
+    /// Returns the headers with these names marked as sensitive.
     public func sensitive(_ names: HTTPHeaderName...) -> HTTPHeaders {
         HTTPHeaders(fields.map { $0.sensitive($0.isSensitive || names.contains($0.name)) })
     }
 
-    /// Returns the headers, with the names marked that are sensitive in `other`.
+    /// Returns the headers with the sensitive names of `other` marked.
     package func marked(as other: HTTPHeaders) -> HTTPHeaders {
         if other.isEmpty { return self }
         return HTTPHeaders(
             fields.map { $0.sensitive($0.isSensitive || other.isSensitive($0.name)) })
     }
 
-    /// The headers, with valid fields marked as checked, so requests don't check them again.
+    /// A copy whose valid fields requests don't check again.
     package var checked: HTTPHeaders {
         var copy = self
         for index in fields.indices { copy.fields[index] = fields[index].checked }
         return copy
     }
 
-    /// Whether a field is sensitive.
     package var haveSecrets: Bool {
         let fields = fields.span
         for index in fields.indices where fields[index].isSensitive { return true }
         return false
     }
 
-    /// The sensitive fields, in order.
     package var secrets: ContiguousArray<Field> {
         let fields = fields.span
         var secrets: ContiguousArray<Field> = []
@@ -249,7 +242,7 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
         return secrets
     }
 
-    /// Returns whether the sensitive fields equal these, in order. Compares them where they are, without copies.
+    /// Returns whether the sensitive fields equal these, in order, without copying them.
     package func haveSecrets(equalTo known: ContiguousArray<Field>) -> Bool {
         let (fields, known) = (fields.span, known.span)
         var count = 0
@@ -260,21 +253,18 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
         return count == known.count
     }
 
-    /// Returns whether the test is true for a value.
     package func haveValue(where test: (String) -> Bool) -> Bool {
         let fields = fields.span
         for index in fields.indices where test(fields[index].value) { return true }
         return false
     }
 
-    /// Replaces the values for which the closure returns another value.
     package mutating func replaceValues(_ replacement: (Field) -> String?) {
         for index in fields.indices {
             if let value = replacement(fields[index]) { fields[index].value = value }
         }
     }
 
-    /// Returns whether a name is sensitive. Its fields all have the same mark.
     private func isSensitive(_ name: HTTPHeaderName) -> Bool { index(of: name).map { fields[$0].isSensitive } ?? false }
 
     private mutating func mark(_ name: HTTPHeaderName) {
@@ -297,25 +287,25 @@ extension HTTPHeaders: CustomStringConvertible, CustomDebugStringConvertible, Cu
         fields.map { "\($0.name): \($0.isSensitive ? "•••" : $0.value)" }.joined(separator: "\n")
     }
 
-    /// The same text as `description`, for debuggers.
+    /// Returns `description`.
     public var debugDescription: String { description }
     /// A mirror without children, so a dump doesn't reveal secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension HTTPHeaders.Field: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The name and the value, which is masked if it's sensitive.
+    /// The name and the value, masked if it's sensitive.
     public var description: String { "\(name): \(isSensitive ? "•••" : value)" }
-    /// The same text as `description`, for debuggers.
+    /// Returns `description`.
     public var debugDescription: String { description }
     /// A mirror without children, so a dump doesn't reveal secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension HTTPHeaders {
-    /// Returns a date in these fields by this device's clock, which may differ from the server's. The difference is that
-    /// between `now` and the response's `Date`. Without a single valid `Date`, and in a response from a cache, which has
-    /// an `Age`, both clocks count as equal.
+    /// Converts a date from the server's clock to this device's clock. Adds the difference between `now` and the
+    /// response's `Date`, if it's at least 5 seconds. Returns the date unchanged without a single valid `Date`, or if
+    /// the response has an `Age` and so comes from a cache.
     ///
     /// - Parameters:
     ///   - date: A date by the server's clock, such as an expiry.
@@ -326,23 +316,21 @@ extension HTTPHeaders {
         return abs(difference) < Self.clockTolerance ? date : date + difference
     }
 
-    /// The server's clock as its response tells it: a single valid `Date`. `nil` in a response from a cache, which has
-    /// an `Age`.
+    /// The single valid `Date` of the response. `nil` if the response has an `Age` and so comes from a cache.
     package func serverDate(now: Date) -> Date? {
         guard !contains(.age), values(of: .date).count == 1 else { return nil }
         return self[.date].flatMap { HTTPDate.parse($0, now: now) }
     }
 
-    /// The field counts whole seconds, and a response takes time.
+    /// In seconds. `Date` has no fractions, and a response takes time to arrive.
     private static let clockTolerance = 5.0
 
-    /// Returns how long the server asks to wait in `Retry-After` (RFC 9110, section 10.2.3): the longest wait of all
-    /// valid fields. Returns `nil` if no field is valid or the time has passed. A date counts by the server's clock; see
-    /// ``localDate(_:now:)``.
+    /// Returns the longest wait of all valid `Retry-After` fields (RFC 9110, section 10.2.3). Returns `nil` if no field
+    /// is valid or the time has passed. Converts a date with ``localDate(_:now:)``.
     ///
     /// - Parameters:
-    ///   - now: The current date, from which delays and waits are counted.
-    ///   - limit: The longest wait to return. Defaults to the limit of ``ErrandMessageSyntax/RetryAfter``, 136 years.
+    ///   - now: The current date.
+    ///   - limit: The longest wait to return. Defaults to 136 years, the limit of ``ErrandMessageSyntax/RetryAfter``.
     public func retryAfter(from now: Date, upTo limit: Duration? = nil) -> Duration? {
         let waits = values(of: .retryAfter).compactMap { value -> Duration? in
             switch RetryAfter(parsing: value, now: now) {

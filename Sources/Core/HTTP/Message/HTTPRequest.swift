@@ -23,9 +23,9 @@ public struct HTTPRequest: Sendable {
         get { fields.value.url.url }
         set { fields.value.url = .given(newValue) }
     }
-    /// The text of ``url``, for transports and logs. Fast for requests that Core has built.
+    /// The text of ``url``. Fast for requests that Core built.
     public var urlText: String { fields.value.url.text }
-    /// The host of ``url`` in lower case, for accessories; `nil` without a host. Fast for requests that Core has built.
+    /// The lowercase host of ``url``, or `nil` without a host. Fast for requests that Core built.
     public var host: String? {
         switch fields.value.url {
         case .given(let url): url.host?.lowercased()
@@ -38,7 +38,7 @@ public struct HTTPRequest: Sendable {
         set { fields.value.headers = newValue }
         _modify { yield &fields.value.headers }
     }
-    /// The body to send. Its `Content-Type` is a header field, which Core sets when it builds the request.
+    /// The body to send. Core sets its `Content-Type` header when it builds the request.
     public var body: RequestBody {
         get { fields.value.body }
         set { fields.value.body = newValue }
@@ -50,7 +50,6 @@ public struct HTTPRequest: Sendable {
             Fields(method: method, url: .given(url), headers: headers, body: body))
     }
 
-    /// Creates a request for a URL whose text has been checked.
     package init(_ method: HTTPMethod, to url: CheckedURL, headers: HTTPHeaders, body: RequestBody) {
         fields = CopyOnWrite(
             Fields(method: method, url: .checked(url), headers: headers, body: body))
@@ -58,8 +57,7 @@ public struct HTTPRequest: Sendable {
 
     var messageURL: MessageURL { fields.value.url }
 
-    /// Whether one request is a copy of the other with the same URL. Doesn't compare texts, so false doesn't mean that
-    /// the URLs differ.
+    /// Whether one request is a copy of the other with the same URL. False doesn't mean that the URLs differ.
     package func sharesURL(with other: HTTPRequest) -> Bool {
         guard case .checked(let own) = fields.value.url, case .checked(let others) = other.fields.value.url else {
             return false
@@ -67,14 +65,14 @@ public struct HTTPRequest: Sendable {
         return own === others
     }
 
-    /// Throws an error unless the request is well-formed and can't be read as more than one request:
+    /// Checks that the request is well-formed and can't be read as more than one request:
     ///
     /// - The method and header names are tokens (RFC 9110, section 5.6.2).
     /// - Header values contain no control characters (section 5.5).
-    /// - The caller sets no framing fields: no `Transfer-Encoding`, and no `Content-Length` other than the body's.
+    /// - The caller sets no `Transfer-Encoding`, and no `Content-Length` other than the body's.
     /// - The URL is absolute, `http` or `https`.
     ///
-    /// Core calls this method after all filters, before the transport.
+    /// Throws ``ErrandError``. Core calls this method after all filters, before the transport.
     public func validate() throws {
         do { try check() } catch var error as ErrandError {
             error.request = self
@@ -108,12 +106,12 @@ public struct HTTPRequest: Sendable {
 }
 
 extension HTTPRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The method and URL, with values masked as ``Redaction`` does by default. Contains no headers and no body.
+    /// The method and URL, masked like ``Redaction`` does by default. Contains no headers and no body.
     public var description: String {
         let name = method.isToken ? method.rawValue : method.rawValue.debugDescription
         return "\(name) \(Redaction.masked(urlText))"
     }
-    /// The same text as `description`, for debuggers.
+    /// Returns `description`.
     public var debugDescription: String { description }
     /// A mirror without children, so a dump doesn't reveal secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }

@@ -17,7 +17,7 @@ public struct HTTPResponse: Sendable {
         var connection: (any ByteConnection)?
     }
 
-    /// Creates a response, for a filter, a transport or a test.
+    /// Creates a response.
     public init(
         url: URL, status: Int, headers: HTTPHeaders = [:], body: HTTPBody = .empty, version: String? = nil,
         source: ResponseSource = .network
@@ -26,7 +26,7 @@ public struct HTTPResponse: Sendable {
             Fields(url: .given(url), status: status, headers: headers, body: body, version: version, source: source))
     }
 
-    /// Creates a response to a request, with the request's URL.
+    /// Creates a response with a request's URL.
     public init(
         to request: HTTPRequest, status: Int, headers: HTTPHeaders = [:], body: HTTPBody = .empty,
         version: String? = nil, source: ResponseSource = .network
@@ -47,18 +47,18 @@ public struct HTTPResponse: Sendable {
         get { fields.value.status }
         set { fields.value.status = newValue }
     }
-    /// The response's header fields.
+    /// The header fields.
     public var headers: HTTPHeaders {
         get { fields.value.headers }
         set { fields.value.headers = newValue }
     }
-    /// The response's body, in memory, in a file or as a stream.
+    /// The body, in memory, in a file or as a stream.
     public var body: HTTPBody {
         get { fields.value.body }
         set { fields.value.body = newValue }
     }
-    /// The connection of a response that switches protocols, for example to a WebSocket (101; RFC 9110, section
-    /// 15.2.2); otherwise `nil`. It first receives the bytes that the server sent after the head.
+    /// The connection of a response that switches protocols, for example to a WebSocket (RFC 9110, section 15.2.2);
+    /// otherwise `nil`. It first receives the bytes that the server sent after the head.
     ///
     /// If you take the connection, close it. Otherwise it closes when the last copy of the response is released. A
     /// response with a connection is accepted whatever status the request expects.
@@ -66,12 +66,12 @@ public struct HTTPResponse: Sendable {
         get { fields.value.connection }
         set { fields.value.connection = newValue }
     }
-    /// The HTTP version, "1.1" or "2" for example; `nil` if unknown.
+    /// The HTTP version, such as "1.1" or "2". `nil` if unknown.
     public var version: String? {
         get { fields.value.version }
         set { fields.value.version = newValue }
     }
-    /// Where the response came from; defaults to the network.
+    /// Where the response came from. Defaults to the network.
     public var source: ResponseSource {
         get { fields.value.source }
         set { fields.value.source = newValue }
@@ -82,24 +82,24 @@ public struct HTTPResponse: Sendable {
         set { fields.value.decoder = newValue }
     }
 
-    /// The body's bytes, if they are in memory; empty while the body is a stream.
+    /// The body's bytes in memory. Empty if the body is a stream.
     public var data: Data { body.data ?? Data() }
 
-    /// The media type in `Content-Type`, in lower case and without parameters: "application/json". The last valid one
-    /// of several counts (Fetch, "extract a MIME type").
+    /// The lowercase media type in `Content-Type` without parameters, such as "application/json". If there are several,
+    /// the last valid type (Fetch, "extract a MIME type").
     public var mediaType: String? { headers[.contentType].flatMap { MediaType.essence(of: $0) } }
 
-    /// The charset label in `Content-Type` as the server wrote it, "Shift_JIS" for example; `nil` if missing or empty.
+    /// The charset label in `Content-Type` as the server wrote it, such as "Shift_JIS". `nil` if missing or empty.
     /// Interpret it with ``Charset``.
     public var charsetLabel: String? {
         let label = headers[.contentType].flatMap { MediaType(parsing: $0) }?.parameters["charset"] ?? ""
         return label.utf8.allSatisfy { $0 == 0x20 || $0 == 0x09 } ? nil : label
     }
 
-    /// Decodes a body in memory as text, using the charset in `Content-Type` or else UTF-8; see ``Charset``.
+    /// Decodes a body in memory as text. Uses the charset in `Content-Type` or else UTF-8. See ``Charset``.
     ///
-    /// Like a browser, ignores the label of an unknown charset. Throws ``ErrandError/Code/decodingFailed`` for bytes that
-    /// aren't valid in the charset, or that are in an unknown charset and aren't UTF-8.
+    /// Like a browser, ignores the label of an unknown charset. Throws ``ErrandError/Code/decodingFailed`` if the bytes
+    /// aren't valid in the charset, or if the charset is unknown and the bytes aren't UTF-8.
     public func text() throws -> String {
         let label = charsetLabel ?? "utf-8"
         guard let charset = Charset(label: label) else {
@@ -119,7 +119,7 @@ public struct HTTPResponse: Sendable {
         return text
     }
 
-    /// Decodes a body in memory as JSON, using `decoder`, or else the decoder of the request or agent if that reads
+    /// Decodes a body in memory as JSON. Uses `decoder`, or else the decoder of the request or agent if it reads
     /// ``ContentTypes/json``. Throws ``ErrandError/Code/decodingFailed``.
     public func json<Value: Decodable>(_ type: Value.Type = Value.self, decoder: JSONDecoder? = nil) throws -> Value {
         try decoded(as: type, by: decoder ?? jsonDecoder)
@@ -130,7 +130,7 @@ public struct HTTPResponse: Sendable {
         return decoder
     }
 
-    /// Decodes a value from a body in memory, using `decoder`, or else the decoder of the request or agent. Throws
+    /// Decodes a value from a body in memory. Uses `decoder`, or else the decoder of the request or agent. Throws
     /// ``ErrandError/Code/decodingFailed``.
     public func decoded<Value: Decodable>(
         as type: Value.Type = Value.self, by decoder: (any BodyDecoder)? = nil
@@ -145,14 +145,13 @@ public struct HTTPResponse: Sendable {
         }
     }
 
-    /// Explains to the caller that the body is still encoded, which decoders can't know. Transports remove decoded
-    /// codings from the headers.
+    /// Explains that the body is still encoded. Transports remove decoded codings from the headers.
     private var encoded: String? {
         guard let coding = headers[.contentEncoding], !CodingNames.areNone(coding) else { return nil }
         return "the body is still compressed, with the content coding \(coding.prefix(40).debugDescription)"
     }
 
-    /// Explains to the caller that the body is in a charset that decoders don't read: JSON has to be UTF-8.
+    /// Explains that the body isn't UTF-8, which JSON requires.
     private var otherCharset: String? {
         guard let label = charsetLabel, let charset = Charset(label: label), !charset.name.hasPrefix("utf-"),
             String(validating: data, as: UTF8.self) == nil
@@ -162,7 +161,7 @@ public struct HTTPResponse: Sendable {
 
     private static let plainDecoder = JSONDecoder()
 
-    /// The response without its stream and connection, which belong to their reader. For observers.
+    /// The response for observers, without its stream and connection, which belong to their reader.
     package var withoutStream: HTTPResponse {
         let isStream = body.data == nil && body.file == nil
         guard isStream || connection != nil else { return self }
@@ -172,7 +171,7 @@ public struct HTTPResponse: Sendable {
         return copy
     }
 
-    /// Returns the response with a body from the file it was written to, or with the collected bytes.
+    /// Returns the response with a body from its file, or with the collected bytes.
     package func delivered(to file: PendingFile?) -> HTTPResponse {
         guard let body = file?.body ?? body.collected else { return self }
         var copy = self
@@ -180,7 +179,7 @@ public struct HTTPResponse: Sendable {
         return copy
     }
 
-    /// The response with a body that is read from its beginning, if it is in a file.
+    /// The response, with a file's body read from its beginning.
     package var reopened: HTTPResponse {
         if body.file == nil { return self }
         var copy = self
@@ -188,7 +187,7 @@ public struct HTTPResponse: Sendable {
         return copy
     }
 
-    /// Returns the response with a copy of the body within an allowance, never with a stream.
+    /// Returns the response with a bounded copy of its body in memory.
     package func bounded(by allowance: BodyAllowance) async -> HTTPResponse {
         if let data = body.data, data.count <= allowance.bytes, body.reader == nil { return withoutStream }
         var copy = self
@@ -199,17 +198,17 @@ public struct HTTPResponse: Sendable {
 }
 
 extension HTTPResponse: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The status and URL, with values masked as ``Redaction`` does by default. Contains no headers and no body.
+    /// The status and URL, masked like ``Redaction`` does by default. Contains no headers and no body.
     public var description: String { "\(status) \(Redaction.masked(fields.value.url.text))" }
-    /// The same text as `description`, for debuggers.
+    /// Returns `description`.
     public var debugDescription: String { description }
     /// A mirror without children, so a dump doesn't reveal secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension HTTPResponse {
-    /// Checks the body against the length in the head (RFC 9110, section 8.6). Throws `invalidResponse`, or `truncated`
-    /// if the body is too short.
+    /// Checks the body against the announced length (RFC 9110, section 8.6). Throws `truncated` if a body in memory is
+    /// too short, or `invalidResponse`. Lets a stream check itself.
     package func checkFraming(of method: HTTPMethod) throws {
         let lengths = headers.values(of: .contentLength)
         if lengths.isEmpty { return }
@@ -235,20 +234,20 @@ public struct ResponseSource: Sendable, Hashable, CustomStringConvertible {
         let reason: String?
     }
 
-    // A single reference, because responses are copied from filter to filter.
+    // A single reference, because each filter copies the response.
     private let details: [Details]
 
     /// Creates a source, for a filter that responds itself.
     ///
     /// - Parameters:
     ///   - name: The filter's name, such as "cache".
-    ///   - age: How long ago the response was stored; `nil`, the default, if it wasn't stored.
+    ///   - age: How long ago the response was stored. Defaults to `nil`, not stored.
     ///   - reason: Why the response came from this source, for logs. Defaults to `nil`.
     public init(_ name: String, age: Duration? = nil, reason: String? = nil) {
         details = [Details(name: name, age: age, reason: reason)]
     }
 
-    /// The response came from the server, through the transport.
+    /// The server, through the transport.
     public static let network = ResponseSource("network")
 
     /// Returns the source of a response that a filter stored earlier.
@@ -258,9 +257,9 @@ public struct ResponseSource: Sendable, Hashable, CustomStringConvertible {
 
     /// The source's name, such as "network" or "cache".
     public var name: String { details[0].name }
-    /// How long ago the response was stored; `nil` if it wasn't stored.
+    /// How long ago the response was stored. `nil` if it wasn't stored.
     public var age: Duration? { details[0].age }
-    /// Why the response came from this source, for logs. `nil` if there is nothing to explain.
+    /// Why the response came from this source, for logs.
     public var reason: String? { details[0].reason }
     /// Whether the response was stored before, for example by a cache.
     public var isStored: Bool { age != nil }

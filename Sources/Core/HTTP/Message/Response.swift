@@ -1,6 +1,6 @@
-/// A request's output, along with the HTTP response that it was decoded from.
+/// A request's output, along with its HTTP response.
 public struct Response<Output: Sendable>: Sendable {
-    /// The output that the request decoded from the response.
+    /// The decoded output.
     public var value: Output
     /// The HTTP response that the output was decoded from.
     public var http: HTTPResponse

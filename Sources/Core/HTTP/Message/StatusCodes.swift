@@ -8,10 +8,10 @@ public struct StatusCodes: Sendable, Hashable, ExpressibleByArrayLiteral, Custom
 
     /// Creates a set of ranges, such as `StatusCodes(200...299, 404...404)`.
     public init(_ ranges: ClosedRange<Int>...) { self.ranges = ranges }
-    /// Creates a set of single codes from an array literal, such as `[200, 404]`.
+    /// Creates a set of single codes, such as `[200, 404]`.
     public init(arrayLiteral elements: Int...) { ranges = elements.map { $0...$0 } }
 
-    /// The codes from 200 to 299, which requests accept by default.
+    /// The codes from 200 to 299. Requests accept them by default.
     public static let successful = StatusCodes(200...299)
     /// Every code, so responses of any status are decoded.
     public static let any = StatusCodes(0...999)

@@ -2,10 +2,9 @@
 import ErrandEssentials
 import ErrandSupport
 
-/// A charset of the C library. Looks up one character at a time. Its name comes from Errand's own table, never from
-/// outside.
+/// A charset of the C library. Looks up one character at a time. Its name comes only from Errand's own table.
 ///
-/// Safe to use: only this object has the converter, from `iconv_open` to `iconv_close`, and each call of `iconv` gets
+/// Safe to use: only this object has the converter, from `iconv_open` to `iconv_close`. Each call of `iconv` gets
 /// pointers to two local arrays, with their lengths.
 @safe final class SystemCharset {
     private let converter: iconv_t
@@ -19,7 +18,7 @@ import ErrandSupport
 
     deinit { unsafe iconv_close(converter) }
 
-    /// Returns the bytes' character, or zero unless they encode exactly one.
+    /// Returns the character that the bytes encode, or zero unless they encode exactly one.
     func scalar(_ bytes: [UInt8]) -> UInt32 {
         var input = bytes.map(CChar.init(bitPattern:))
         var output = [CChar](repeating: 0, count: 16)
@@ -29,7 +28,7 @@ import ErrandSupport
                 var (left, room) = (source.count, target.count)
                 unsafe iconv(converter, nil, nil, nil, nil)
                 guard unsafe iconv(converter, &from, &left, &to, &room) != -1, left == 0 else { return 0 }
-                // The converter may hold back a letter until it knows what follows; this call flushes it.
+                // The converter may hold back a letter until it gets the next. This call flushes the letter.
                 guard unsafe iconv(converter, nil, nil, &to, &room) != -1 else { return 0 }
                 return target.count - room
             }

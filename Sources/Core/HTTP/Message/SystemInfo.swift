@@ -2,7 +2,7 @@ import ErrandEssentials
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// Values that identify a client: the program, the system, and the user's languages.
+/// Identifies a client by its program, its system, and the user's languages.
 package enum SystemInfo {
     /// The program's name as a token.
     package static var program: String {
@@ -32,7 +32,7 @@ package enum SystemInfo {
         #endif
     }
 
-    /// Returns the languages in a POSIX environment as language tags. The C and POSIX locales yield no languages.
+    /// Returns the language tags of a POSIX environment. The C and POSIX locales yield no languages.
     package static func languages(from environment: [String: String]) -> [String] {
         let lists = ["LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"].compactMap { environment[$0] }
         let list = lists.first { !$0.isEmpty } ?? ""
@@ -44,8 +44,8 @@ package enum SystemInfo {
         }
     }
 
-    /// Returns a header value such as "de-AT, de;q=0.9, en;q=0.8" (RFC 9110, section 12.5.4). Each weight is 0.1 below
-    /// the previous one, for at most five languages.
+    /// Returns a header value such as "de-AT, de;q=0.9, en;q=0.8" (RFC 9110, section 12.5.4) for at most five
+    /// languages.
     package static func acceptLanguage(_ languages: [String]) -> String {
         languages.prefix(5).enumerated().map { index, language in
             index == 0 ? language : "\(language);q=0.\(10 - index)"

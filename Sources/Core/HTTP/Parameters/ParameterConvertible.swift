@@ -1,13 +1,12 @@
 public import ErrandEssentials
 
-/// A type whose values can be parameters: strings, numbers, Booleans, and arrays, sets, dictionaries and optionals of
-/// them.
+/// A type whose values can be parameters, such as strings, numbers, Booleans, and collections and optionals of them.
 ///
 /// ```swift
 /// var query: Parameters { ["q": text, "page": page, "tags": ["a", "b"], "after": cursor] }
 /// ```
 ///
-/// A `nil` optional omits its parameter; ``ParameterValue/null`` sends the name without a value. Name the case of a
+/// A `nil` optional omits its parameter. ``ParameterValue/null`` sends the name without a value. Name the case of a
 /// mixed literal: `.array([1, "a"])`, `.object(["id": 7, "name": name])`. An enumeration with a raw value only declares
 /// the conformance: `enum Sort: String, ParameterConvertible`.
 public protocol ParameterConvertible: Sendable {
@@ -15,7 +14,8 @@ public protocol ParameterConvertible: Sendable {
     var parameterValue: ParameterValue? { get }
 }
 
-/// A parameter's value whose kind is named, for literals that would be ambiguous: `["n": .null, "ids": .array([1, "a"])]`.
+/// A parameter's value with a named case, for literals that would be ambiguous: `["n": .null, "ids": .array([1,
+/// "a"])]`.
 public struct ParameterLiteral: ParameterConvertible {
     /// The value to encode.
     public let parameterValue: ParameterValue?
@@ -25,17 +25,17 @@ extension ParameterConvertible where Self == ParameterLiteral {
     /// A parameter without a value: the name without `=` in a query, or `null` in JSON.
     public static var null: ParameterLiteral { ParameterLiteral(parameterValue: ParameterValue.null) }
 
-    /// Returns text that is already percent-encoded; see ``ParameterValue/encoded(_:)``.
+    /// Returns text that is already percent-encoded. See ``ParameterValue/encoded(_:)``.
     public static func encoded(_ text: String) -> ParameterLiteral {
         ParameterLiteral(parameterValue: ParameterValue.encoded(text))
     }
 
-    /// Returns a text, which is percent-encoded in a query or form.
+    /// Returns text. A query or form percent-encodes it.
     public static func string(_ text: String) -> ParameterLiteral {
         ParameterLiteral(parameterValue: ParameterValue.string(text))
     }
 
-    /// Returns an integer, which is written in decimal.
+    /// Returns an integer.
     public static func integer(_ number: Int64) -> ParameterLiteral {
         ParameterLiteral(parameterValue: ParameterValue.integer(number))
     }
@@ -55,60 +55,60 @@ extension ParameterConvertible where Self == ParameterLiteral {
         ParameterLiteral(parameterValue: ParameterValue.boolean(flag))
     }
 
-    /// Returns an array with values of several types. `nil` elements become ``ParameterValue/null``.
+    /// Returns an array of several types. `nil` elements become ``ParameterValue/null``.
     public static func array(_ elements: [any ParameterConvertible]) -> ParameterLiteral {
         ParameterLiteral(parameterValue: ParameterValue.array(elements.map { $0.parameterValue ?? .null }))
     }
 
-    /// Returns an object with values of several types. `nil` values are omitted.
+    /// Returns an object of several types. Omits `nil` values.
     public static func object(_ members: Parameters) -> ParameterLiteral {
         let pairs = members.items.map { ($0.name, $0.value) }
         return ParameterLiteral(parameterValue: ParameterValue.object(Dictionary(pairs) { _, last in last }))
     }
 
-    /// Returns a set, which is encoded as the repeated name, sorted by value. `nil` elements are omitted.
+    /// Returns a set. It repeats the name, sorted by value, and omits `nil` elements.
     public static func set(_ elements: [any ParameterConvertible]) -> ParameterLiteral {
         ParameterLiteral(parameterValue: ParameterValue.set(Set(elements.compactMap(\.parameterValue))))
     }
 }
 
 extension ParameterValue: ParameterConvertible {
-    /// The value itself, unchanged.
+    /// The value itself.
     public var parameterValue: ParameterValue? { self }
 }
 
 extension String: ParameterConvertible {
-    /// The string as text.
+    /// Text.
     public var parameterValue: ParameterValue? { .string(self) }
 }
 
 extension Substring: ParameterConvertible {
-    /// The substring as text.
+    /// Text.
     public var parameterValue: ParameterValue? { .string(String(self)) }
 }
 
 extension Bool: ParameterConvertible {
-    /// The Boolean, written as ``ParameterEncoding/Booleans`` specifies.
+    /// A Boolean, written as ``ParameterEncoding/Booleans`` specifies.
     public var parameterValue: ParameterValue? { .boolean(self) }
 }
 
 extension Double: ParameterConvertible {
-    /// The number as a `Double`.
+    /// A floating-point number.
     public var parameterValue: ParameterValue? { .number(self) }
 }
 
 extension Decimal: ParameterConvertible {
-    /// The number with all its digits.
+    /// A number with all its digits.
     public var parameterValue: ParameterValue? { .decimal(self) }
 }
 
 extension Float: ParameterConvertible {
-    /// The shortest decimal number that rounds to this value, instead of the digits of its binary form.
+    /// The shortest decimal number that rounds to this value.
     public var parameterValue: ParameterValue? { .number(Double("\(self)") ?? Double(self)) }
 }
 
 extension ParameterConvertible where Self: BinaryInteger {
-    /// The integer, or text if it has more than 38 digits.
+    /// An integer, or text if it has more than 38 digits.
     public var parameterValue: ParameterValue? { ParameterValue(self) }
 }
 
@@ -129,21 +129,21 @@ extension ParameterConvertible where Self: RawRepresentable, RawValue: Parameter
 }
 
 extension Optional: ParameterConvertible where Wrapped: ParameterConvertible {
-    /// The wrapped value; `nil` omits the parameter.
+    /// The wrapped value. `nil` omits the parameter.
     public var parameterValue: ParameterValue? { self?.parameterValue }
 }
 
 extension Array: ParameterConvertible where Element: ParameterConvertible {
-    /// The elements, with ``ParameterValue/null`` for `nil`.
+    /// An array, with ``ParameterValue/null`` for `nil`.
     public var parameterValue: ParameterValue? { .array(map { $0.parameterValue ?? .null }) }
 }
 
 extension Set: ParameterConvertible where Element: ParameterConvertible {
-    /// The elements except `nil`, sorted when they are encoded.
+    /// A set without `nil`. Encoding sorts it.
     public var parameterValue: ParameterValue? { .set(Set<ParameterValue>(compactMap(\.parameterValue))) }
 }
 
 extension Dictionary: ParameterConvertible where Key == String, Value: ParameterConvertible {
-    /// The values by name, except `nil`.
+    /// An object without `nil` values.
     public var parameterValue: ParameterValue? { .object(compactMapValues(\.parameterValue)) }
 }

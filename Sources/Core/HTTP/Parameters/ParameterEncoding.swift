@@ -3,37 +3,37 @@ import ErrandSupport
 
 /// Writes parameters as the text of a query or a form.
 ///
-/// Names and values are percent-encoded as UTF-8, except for the unreserved characters of RFC 3986, `?` and `/`. A
-/// space becomes `%20`, a plus `%2B`.
+/// Names and values are percent-encoded as UTF-8, except for RFC 3986's unreserved characters, `?` and `/`. A space
+/// becomes `%20`, a plus `%2B`.
 public struct ParameterEncoding: Sendable, Hashable {
     /// How arrays are written in a query or form.
     public enum Arrays: Sendable, Hashable {
-        /// The name has brackets for each element: `a[]=1&a[]=2`. The default.
+        /// Adds brackets to the name: `a[]=1&a[]=2`. The default.
         case brackets
-        /// The name is repeated for each element: `a=1&a=2`.
+        /// Repeats the name: `a=1&a=2`.
         case repeated
-        /// The name has the index of each element in brackets: `a[0]=1&a[1]=2`.
+        /// Adds each element's index in brackets: `a[0]=1&a[1]=2`.
         case indexed
-        /// The elements are joined by commas: `a=1,2`.
+        /// Joins the elements with commas: `a=1,2`.
         case commas
     }
 
     /// How Booleans are written in a query or form.
     public enum Booleans: Sendable, Hashable {
-        /// Written as `1` and `0`. The default.
+        /// `1` and `0`. The default.
         case numeric
-        /// Written as `true` and `false`.
+        /// `true` and `false`.
         case literal
     }
 
-    /// How arrays are written; defaults to brackets.
+    /// How arrays are written. Defaults to brackets.
     public var arrays: Arrays
-    /// How Booleans are written; defaults to 1 and 0.
+    /// How Booleans are written. Defaults to 1 and 0.
     public var booleans: Booleans
-    /// Whether names are sorted, so equal parameters give equal URLs. Defaults to true.
+    /// Whether to sort names, so equal parameters give equal URLs. Defaults to true.
     public var sortsNames: Bool
 
-    /// Creates an encoding. Each argument has the default of its property.
+    /// Creates an encoding.
     public init(arrays: Arrays = .brackets, booleans: Booleans = .numeric, sortsNames: Bool = true) {
         self.arrays = arrays
         self.booleans = booleans
@@ -53,7 +53,7 @@ public struct ParameterEncoding: Sendable, Hashable {
         return result
     }
 
-    /// Returns a name or value with all reserved characters except `?` and `/` escaped.
+    /// Escapes all reserved characters except `?` and `/`.
     static func escape(_ text: String) -> String {
         var result = ""
         PercentEncoding.encode(text, into: &result) {
@@ -91,7 +91,7 @@ public struct ParameterEncoding: Sendable, Hashable {
         if let text { result += "=" + text }
     }
 
-    /// Returns the escaped text of a scalar value, or `nil` for null.
+    /// Returns escaped text, or `nil` for null.
     private func scalar(_ value: ParameterValue) throws -> String? {
         switch value {
         case .string(let text): return Self.escape(text)

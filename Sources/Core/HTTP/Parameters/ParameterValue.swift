@@ -2,13 +2,13 @@ public import ErrandEssentials
 
 /// A value that can be written in a query, a form or a JSON object.
 public enum ParameterValue: Sendable, Hashable {
-    /// Text, which is percent-encoded in a query or form.
+    /// Text. A query or form percent-encodes it.
     case string(String)
-    /// A whole number, which is written in decimal.
+    /// A whole number.
     case integer(Int64)
     /// A floating-point number. In JSON, a number that isn't finite throws ``ErrandError/Code/encodingFailed``.
     case number(Double)
-    /// A decimal number, which can have more digits than a `Double` keeps, up to 38. Written without an exponent.
+    /// A decimal number with up to 38 digits. Written without an exponent.
     case decimal(Decimal)
     /// A Boolean, written as ``ParameterEncoding/Booleans`` specifies.
     case boolean(Bool)
@@ -16,9 +16,9 @@ public enum ParameterValue: Sendable, Hashable {
     case array([ParameterValue])
     /// An object, written with nested names in brackets.
     case object([String: ParameterValue])
-    /// A set, encoded as the repeated name, sorted by value.
+    /// A set. Repeats the name, sorted by value.
     case set(Set<ParameterValue>)
-    /// Text that is already percent-encoded, inserted unchanged into a query or form. An invalid `%` sequence or
+    /// Text that is already percent-encoded. A query or form contains it unchanged. An invalid `%` sequence or
     /// character throws ``ErrandError/Code/encodingFailed``.
     case encoded(String)
     /// A parameter without a value: the name without `=` in a query, or `null` in JSON.
@@ -29,15 +29,15 @@ extension ParameterValue: ExpressibleByStringLiteral, ExpressibleByStringInterpo
     ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral,
     ExpressibleByNilLiteral
 {
-    /// Creates a text value.
+    /// Creates text.
     public init(stringLiteral value: String) { self = .string(value) }
-    /// Creates an integer value.
+    /// Creates an integer.
     public init(integerLiteral value: Int64) { self = .integer(value) }
-    /// Creates a number value.
+    /// Creates a number.
     public init(floatLiteral value: Double) { self = .number(value) }
-    /// Creates a Boolean value.
+    /// Creates a Boolean.
     public init(booleanLiteral value: Bool) { self = .boolean(value) }
-    /// Creates an array from an array literal.
+    /// Creates an array.
     public init(arrayLiteral elements: ParameterValue...) { self = .array(elements) }
     /// Creates an object. If a name repeats, its last value counts.
     public init(dictionaryLiteral elements: (String, ParameterValue)...) {
@@ -46,9 +46,9 @@ extension ParameterValue: ExpressibleByStringLiteral, ExpressibleByStringInterpo
     /// Creates ``null``, which sends the name without a value.
     public init(nilLiteral: ()) { self = .null }
 
-    /// Creates a text value from a variable: `.init(name)`.
+    /// Creates text from a variable: `.init(name)`.
     public init(_ value: String) { self = .string(value) }
-    /// Creates an integer value. An integer of more than 38 digits becomes text.
+    /// Creates an integer. An integer of more than 38 digits becomes text.
     public init(_ value: some BinaryInteger) {
         let text = "\(value)"
         if let small = Int64(exactly: value) {
@@ -59,11 +59,11 @@ extension ParameterValue: ExpressibleByStringLiteral, ExpressibleByStringInterpo
             self = .string(text)
         }
     }
-    /// Creates a number value.
+    /// Creates a number.
     public init(_ value: Double) { self = .number(value) }
     /// Creates a number that keeps all its digits.
     public init(_ value: Decimal) { self = .decimal(value) }
-    /// Creates a Boolean value.
+    /// Creates a Boolean.
     public init(_ value: Bool) { self = .boolean(value) }
 }
 
@@ -109,8 +109,8 @@ extension ParameterValue: Decodable {
         }
     }
 
-    /// Returns an `Int64` or `Double` if it represents the number exactly, and otherwise a `Decimal`. Decoders round a
-    /// number to the requested type.
+    /// Returns an `Int64` or `Double` if it's exact, and otherwise a `Decimal`. Decoders round a number to the
+    /// requested type.
     private static func number(in container: any SingleValueDecodingContainer) -> ParameterValue? {
         let (whole, number) = (try? container.decode(Int64.self), try? container.decode(Double.self))
         guard let exact = try? container.decode(Decimal.self), exact.isFinite else {

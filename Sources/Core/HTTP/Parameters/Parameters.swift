@@ -8,32 +8,32 @@ public import ErrandEssentials
 ///
 /// Values can have any ``ParameterConvertible`` type.
 public struct Parameters: Sendable, Hashable, ExpressibleByDictionaryLiteral {
-    /// The items in the order written. Names may repeat.
+    /// The items, in order. Names may repeat.
     public var items: [Item]
 
     /// One parameter: a name and its value.
     public struct Item: Sendable, Hashable {
         /// The name, before percent-encoding.
         public var name: String
-        /// The value, which is written when the request is built.
+        /// The value.
         public var value: ParameterValue
-        /// Creates a parameter from a name and a value.
+        /// Creates a parameter.
         public init(_ name: String, _ value: ParameterValue) {
             self.name = name
             self.value = value
         }
     }
 
-    /// Creates parameters from items; defaults to no items.
+    /// Creates parameters from items. Defaults to no items.
     public init(_ items: [Item] = []) { self.items = items }
-    /// Creates parameters in the order of the literal. A `nil` value omits its name.
+    /// Creates parameters in the literal's order. A `nil` value omits its name.
     public init(dictionaryLiteral elements: (String, any ParameterConvertible)...) {
         items = elements.compactMap { name, value in value.parameterValue.map { Item(name, $0) } }
     }
 
-    /// Creates parameters from a value's properties as `JSONEncoder` writes them: one item each, sorted by name, with
-    /// all digits of numbers. If the value can't be encoded or isn't an object, the request throws
-    /// ``ErrandError/Code/encodingFailed`` without being sent.
+    /// Creates parameters from a value's properties, as `JSONEncoder` writes them: one item for each, sorted by name,
+    /// with all digits of numbers. If the value can't be encoded or isn't an object, the request throws
+    /// ``ErrandError/Code/encodingFailed`` and isn't sent.
     ///
     /// ```swift
     /// nonisolated struct Filter: Encodable, Sendable { var text = "swift", page = 2 }
@@ -50,13 +50,13 @@ public struct Parameters: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         }
     }
 
-    /// Describes the value that couldn't be encoded to these parameters, if any.
+    /// Describes the value that couldn't be encoded.
     private(set) var fault: String?
 
     /// Whether there are no parameters.
     public var isEmpty: Bool { items.isEmpty }
 
-    /// The first value of a name. Setting a value replaces all values of the name; setting `nil` removes them.
+    /// The first value of a name. Setting a value replaces all values of the name. Setting `nil` removes them.
     public subscript(name: String) -> ParameterValue? {
         get { items.first { $0.name == name }?.value }
         set {
@@ -66,13 +66,13 @@ public struct Parameters: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         }
     }
 
-    /// Adds a parameter, after existing values of the same name. Does nothing if the value is `nil`.
+    /// Adds a parameter at the end, unless the value is `nil`.
     public mutating func append(_ name: String, _ value: some ParameterConvertible) {
         if let value = value.parameterValue { items.append(Item(name, value)) }
     }
 }
 
-/// Reads JSON from a `JSONEncoder`, including the text of each number, because decoding to `Double` or `Int64` loses
+/// Reads a `JSONEncoder`'s output, including the text of each number. Decoding to `Double` or `Int64` would lose
 /// digits.
 struct ParameterReader {
     /// The bytes aren't an object as a `JSONEncoder` writes it.
@@ -84,7 +84,6 @@ struct ParameterReader {
 
     init(_ json: Data) { bytes = Array(json) }
 
-    /// Reads the members of the top-level object.
     mutating func members() throws -> [String: ParameterValue] {
         guard case .object(let members) = try value(depth: 0) else { throw Malformed() }
         return members
@@ -113,7 +112,7 @@ struct ParameterReader {
         }
     }
 
-    /// Reads the values from an opening bracket to its closing bracket.
+    /// Reads the values between brackets.
     private mutating func list(until close: Unicode.Scalar, _ item: (inout Self) throws -> Void) throws {
         position += 1
         if skip(close) { return }
@@ -168,13 +167,12 @@ struct ParameterReader {
 
 /// Where a request sends its parameters.
 public enum ParameterPlacement: Sendable, Hashable {
-    /// In the query for GET, HEAD and DELETE, and for requests that have their own body; otherwise in a form. The
-    /// default.
+    /// In the query for GET, HEAD, DELETE, and requests that have their own body. Otherwise in a form. The default.
     case automatic
     /// In the URL's query.
     case query
     /// In an `application/x-www-form-urlencoded` body.
     case form
-    /// In a JSON object, also for GET, HEAD and DELETE (unlike YTKNetwork).
+    /// In a JSON object, for any method.
     case json
 }

@@ -1,75 +1,75 @@
 import ErrandSupport
 
-// Values that may hold a secret leave it out of their descriptions, and show no children to `dump` and debuggers.
+// Values that may hold a secret leave it out of their descriptions. `dump` and debuggers show no children.
 
 extension RequestBody: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The body's type and length, without its bytes.
+    /// The body's type and length.
     public var description: String {
         if isNone { return "no body" }
         return "\(contentType ?? "a body"), \(length.map { "\($0) bytes" } ?? "length unknown")"
     }
-    /// The same text as `description`, for debuggers.
+    /// Returns `description`.
     public var debugDescription: String { description }
     /// A mirror without children, so a dump doesn't reveal secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension HTTPBody: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The body's length, without its bytes.
+    /// The body's length.
     public var description: String { length.map { "\($0) bytes" } ?? "length unknown" }
-    /// The same text as `description`, for debuggers.
+    /// Returns `description`.
     public var debugDescription: String { description }
     /// A mirror without children, so a dump doesn't reveal secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension Parameters: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The parameters' names, with masked values.
+    /// The names, with masked values.
     public var description: String { items.map(\.description).joined(separator: "&") }
-    /// The same text as `description`, for debuggers.
+    /// Returns `description`.
     public var debugDescription: String { description }
     /// A mirror without children, so a dump doesn't reveal secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension Parameters.Item: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The parameter's name, with a masked value.
+    /// The name, with a masked value.
     public var description: String { "\(name)=\(value)" }
-    /// The same text as `description`, for debuggers.
+    /// Returns `description`.
     public var debugDescription: String { description }
     /// A mirror without children, so a dump doesn't reveal secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension ParameterValue: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The mask in place of the value.
+    /// A mask in place of the value.
     public var description: String { Redaction.mask }
-    /// The same text as `description`, for debuggers.
+    /// Returns `description`.
     public var debugDescription: String { description }
     /// A mirror without children, so a dump doesn't reveal secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension Tags: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The number of tags, without their values.
+    /// The number of tags.
     public var description: String { "\(values.count) tags" }
-    /// The same text as `description`, for debuggers.
+    /// Returns `description`.
     public var debugDescription: String { description }
     /// A mirror without children, so a dump doesn't reveal secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension Redactor: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// A fixed text that doesn't contain the secrets that the redactor remembers.
+    /// A fixed text without the redactor's secrets.
     public var description: String { "a redactor" }
-    /// The same text as `description`, for debuggers.
+    /// Returns `description`.
     public var debugDescription: String { description }
     /// A mirror without children, so a dump doesn't reveal secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension ErrandError: CustomReflectable {
-    /// The parts of the description, and the description of the underlying error.
+    /// The parts of the description, and the underlying error's description.
     public var customMirror: Mirror {
         let cause = underlying?.briefDescription
         return Mirror(

@@ -3,13 +3,13 @@ import ErrandSupport
 
 /// Finds words in field names, all words in one pass over the bytes (Aho-Corasick).
 ///
-/// It compares a name's letters and digits in lower case, after percent-decoding.
+/// Compares a name's letters and digits in lower case, after percent-decoding.
 final class NameMatcher: Sendable {
-    /// For each state and symbol, the next state. A state is the longest suffix of the name that begins a word; the
+    /// The next state for each state and symbol. A state is the longest suffix of the name that begins a word. The
     /// first state is empty.
     private let next: [UInt32]
     private let states: [State]
-    /// Non-ASCII words, which can be written in several ways.
+    /// Non-ASCII words. They can have several spellings in bytes.
     private let otherParts: [String]
     private let otherWords: Set<String>
 
@@ -39,7 +39,7 @@ final class NameMatcher: Sendable {
 
     private static func isASCII(_ text: String) -> Bool { text.utf8.allSatisfy { $0 < 0x80 } }
 
-    /// Returns whether a UTF-8 name, which may be percent-encoded, contains a part or is a word.
+    /// Returns whether a UTF-8 name contains a part or is a word. The name may be percent-encoded.
     func matches(_ name: Span<UInt8>) -> Bool {
         var scan = Scan()
         var index = 0
@@ -58,7 +58,7 @@ final class NameMatcher: Sendable {
         return isMatch(scan)
     }
 
-    /// Matches a name that consists of lowercase letters and digits of any script.
+    /// Matches a name of lowercase letters and digits of any script.
     private func matches(plain name: String) -> Bool {
         var scan = Scan()
         for byte in name.utf8 {
@@ -69,11 +69,10 @@ final class NameMatcher: Sendable {
             advance(&scan, symbol)
         }
         if isMatch(scan) || otherWords.contains(name) { return true }
-        // Characters can be equal with different bytes; bytes can be equal within a character, such as an accent's.
+        // Equal characters can have different bytes, and equal bytes can occur within a character, such as an accent's.
         return otherParts.contains { name.contains($0) || name.utf8.firstRange(of: $0.utf8) != nil }
     }
 
-    /// Returns a name's letters and digits in lower case.
     static func plain(_ name: Span<UInt8>) -> String {
         var plain = String.UnicodeScalarView()
         let decoded = PercentEncoding.decodeLeniently(String(decoding: name))
@@ -116,7 +115,7 @@ final class NameMatcher: Sendable {
         var next = [UInt32](repeating: 0, count: symbols)
         var states = [State()]
 
-        /// Ignores words that no lowercase name contains.
+        /// Adds a word, unless no lowercase name can contain it.
         mutating func add(_ word: String, _ mark: (inout State) -> Void) {
             guard word.utf8.allSatisfy({ ASCII.isAlphanumeric($0) && ASCII.lowercase($0) == $0 }) else { return }
             var state = 0
@@ -132,7 +131,7 @@ final class NameMatcher: Sendable {
             mark(&states[state])
         }
 
-        /// Completes missing transitions with those of the fallback, shorter states first.
+        /// Fills missing transitions with the fallback's, shorter states first.
         mutating func link() {
             var queue = [0]
             var position = 0

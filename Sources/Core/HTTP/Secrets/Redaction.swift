@@ -1,8 +1,8 @@
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// Decides which values descriptions, logs, recordings and other files for people show: header fields on an allow list,
-/// and query items and body fields unless their name looks secret.
+/// Decides which values descriptions, logs and recordings show. Shows header fields on an allow list, and query items
+/// and body fields unless their name looks secret.
 ///
 /// ```swift
 /// var redaction = Redaction()
@@ -11,17 +11,16 @@ import ErrandSupport
 /// redaction.shownNames.insert("pagetoken")       // no longer masked
 /// ```
 ///
-/// Credentials in URLs, `Authorization`, cookies and headers marked as sensitive are never shown. A ``Redactor``
-/// applies the rules.
+/// Never shows credentials in URLs, `Authorization`, cookies and headers marked as sensitive. A ``Redactor`` applies
+/// the rules.
 public struct Redaction: Sendable {
-    /// The header fields whose values are shown. By default, fields that don't reveal anything personal. All others are
-    /// masked.
+    /// The header fields whose values are shown. All others are masked. Defaults to fields without personal data.
     public var shownHeaders: Set<HTTPHeaderName> {
         get { rules.value.shownHeaders }
         _modify { yield &rules.value.shownHeaders }
     }
-    /// Parts of names that make a value secret in queries, forms and JSON, such as `token`. Use lowercase letters and
-    /// digits only.
+    /// Parts of names that make a value secret in queries, forms and JSON, such as `token`. Use only lowercase letters
+    /// and digits.
     public var secretNames: Set<String> {
         get { rules.value.secretNames }
         _modify {
@@ -29,8 +28,8 @@ public struct Redaction: Sendable {
             rules.value.updateMatcher()
         }
     }
-    /// Whole names that make a value secret, in the same form as ``secretNames``. For names too short to search for
-    /// within other names.
+    /// Whole names that make a value secret, in the same form as ``secretNames``. Use it for names that are too short
+    /// to search for within other names.
     public var secretWords: Set<String> {
         get { rules.value.secretWords }
         _modify {
@@ -38,9 +37,9 @@ public struct Redaction: Sendable {
             rules.value.updateMatcher()
         }
     }
-    /// Names, in the same form, whose values are shown although the name looks secret. By default, names of OAuth whose
-    /// values are public, such as `tokentype` and `authorizationendpoint`, and counts of the tokens of language models,
-    /// such as `maxtokens`.
+    /// Names, in the same form, whose values are shown although the name looks secret. Defaults to OAuth's public
+    /// values, such as `tokentype` and `authorizationendpoint`, and token counts of language models, such as
+    /// `maxtokens`.
     public var shownNames: Set<String> {
         get { rules.value.shownNames }
         _modify { yield &rules.value.shownNames }
@@ -48,7 +47,7 @@ public struct Redaction: Sendable {
 
     private var rules = Self.standardRules
 
-    /// One reference, because every redactor has a copy, and plugins create a redactor for each exchange.
+    /// Stored in one reference, because plugins create a redactor with a copy for each exchange.
     private struct Rules {
         var shownHeaders: Set<HTTPHeaderName> = [
             .accept, .acceptEncoding, .acceptLanguage, .acceptRanges, .age, .allow, .cacheControl, .connection,
@@ -69,7 +68,7 @@ public struct Redaction: Sendable {
             "usercode", "hash", "nonce", "state", "requesturi", "verificationuricomplete",
         ]
         var shownNames = Redaction.standardShownNames
-        /// The matcher for the names and words; `nil` for the defaults.
+        /// `nil` for the default names and words.
         var matcher: NameMatcher?
 
         mutating func updateMatcher() { matcher = NameMatcher(parts: secretNames, words: secretWords) }
@@ -95,38 +94,37 @@ public struct Redaction: Sendable {
     /// The text that replaces a secret.
     public static let mask = "•••"
 
-    /// Creates rules with the defaults.
+    /// Creates the default rules.
     public init() {}
 
-    /// Returns whether the value of a query item or field of that name is masked. The name may be percent-encoded.
+    /// Returns whether to mask the value of a query item or field. The name may be percent-encoded.
     public func isSecret(_ name: String) -> Bool {
         name.withSpan { isSecret($0) }
     }
 
-    /// Returns whether the value for a UTF-8 name is masked.
+    /// Returns whether to mask the value for a UTF-8 name.
     package func isSecret(_ name: Span<UInt8>) -> Bool {
-        // Most names aren't secret, and end here.
+        // Most names aren't secret.
         guard (rules.value.matcher ?? Self.standardMatcher).matches(name) else { return false }
         return shownNames.isEmpty || !shownNames.contains(NameMatcher.plain(name))
     }
 
-    /// Returns whether the value of a header field is masked.
+    /// Returns whether to mask the value of a header field.
     public func isSecret(_ field: HTTPHeaders.Field) -> Bool {
         field.isSensitive || !shownHeaders.contains(field.name)
     }
 
-    /// Returns a URL without its fragment, with credentials and the values of secret query items masked. To mask these
-    /// values elsewhere too, use a ``Redactor``.
+    /// Returns a URL without its fragment, with credentials and secret query items masked. To mask these values
+    /// elsewhere too, use a ``Redactor``.
     public func url(_ text: String) -> String { URLSyntax.redacted(text) { isSecret($0) } }
 
-    /// Returns a URL for descriptions by the default rules: without fragment, with credentials and secret query items
-    /// masked.
+    /// Returns a URL for descriptions, masked by the default rules.
     static func masked(_ url: String) -> String {
         URLSyntax.redacted(url) { name in name.withSpan { standardMatcher.matches($0) } }
     }
 
-    /// Returns a low-cardinality name for a failure, without secrets: the code of an ``ErrandError``, or the type of
-    /// any other error.
+    /// Returns a low-cardinality name for a failure, without secrets: an ``ErrandError``'s code, or any other error's
+    /// type.
     public static func name(of error: any Error) -> String {
         (error as? ErrandError)?.code.description ?? "\(type(of: error))"
     }

@@ -2,8 +2,8 @@ public import ErrandEssentials
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// Masks the secrets of one exchange. A secret found in a header, a URL or a body is then masked wherever it occurs,
-/// for example in an error page that echoes it.
+/// Masks the secrets of one exchange. Once it finds a secret in a header, a URL or a body, it masks the secret
+/// everywhere, for example in an error page that echoes it.
 ///
 /// ```swift
 /// var redactor = Redactor()
@@ -12,8 +12,8 @@ import ErrandSupport
 /// let body = redactor.masking(response.data)               // without the token, if the server sent it back
 /// ```
 ///
-/// First pass everything that belongs to the exchange through the methods that find secrets, and then the results
-/// through `masking`.
+/// First pass everything in the exchange through the methods that find secrets. Then pass the results through
+/// `masking`.
 public struct Redactor: Sendable {
     /// The rules that decide which values are secret.
     public let redaction: Redaction
@@ -24,15 +24,15 @@ public struct Redactor: Sendable {
     /// Creates a redactor that doesn't know any secrets yet.
     public init(_ redaction: Redaction = Redaction()) { self.redaction = redaction }
 
-    /// Remembers a secret to mask it wherever it occurs. Ignores secrets under six bytes, which would mask parts of
-    /// harmless words, and any after the first hundred.
+    /// Remembers a secret to mask it everywhere. Ignores secrets shorter than six bytes, which would mask parts of
+    /// harmless words, and secrets after the first hundred.
     public mutating func remember(_ secret: String) { remember(Array(secret.utf8)) }
 
     private mutating func remember(_ secret: [UInt8]) {
         guard secret.count >= SecretFinder.minimumLength, secrets.count < Self.maximumSecrets else { return }
         guard secrets.insert(secret) else { return }
         if secret.allSatisfy(ASCII.isUnreserved) { return }
-        // The secret's form in a URL, and in JSON, which may escape slashes.
+        // Add the secret's form in a URL, and in JSON, which may escape slashes.
         let text = String(decoding: secret, as: UTF8.self)
         insert(PercentEncoding.encode(text))
         if secret.contains(UInt8(ascii: "\\")) {
@@ -46,21 +46,21 @@ public struct Redactor: Sendable {
 
     private static let maximumSecrets = 100
 
-    /// Returns a URL without its fragment, with credentials and the values of secret query items masked.
+    /// Returns a URL without its fragment. Masks credentials and secret query items.
     public mutating func url(_ text: String) -> String {
         var found: [Substring] = []
         defer { rememberEncoded(found) }
         return URLSyntax.redacted(text, where: { redaction.isSecret($0) }) { found.append($0) }
     }
 
-    /// Returns a form, or a query without its `?`, with the values of secret items masked.
+    /// Returns a form, or a query without its `?`. Masks secret items.
     public mutating func form(_ text: some StringProtocol) -> String {
         var found: [Substring] = []
         defer { rememberEncoded(found) }
         return URLSyntax.redactedItems(Substring(text), where: { redaction.isSecret($0) }) { found.append($0) }
     }
 
-    /// Returns header fields with secret values masked.
+    /// Returns header fields. Masks secret values.
     public mutating func headers(_ headers: HTTPHeaders) -> HTTPHeaders {
         var masked = headers
         masked.replaceValues { field in
@@ -76,18 +76,18 @@ public struct Redactor: Sendable {
         if rememberedValues.count < Self.maximumSecrets { rememberedValues.append(text) }
         let value = Array(text.utf8)
         remember(value)
-        // The credentials after a scheme, and the parts of cookies.
+        // Add the credentials after a scheme, and the parts of cookies.
         for part in value.split(whereSeparator: Self.separatesParts) { remember(Array(part)) }
     }
 
-    /// Returns the text with all known secrets masked.
+    /// Masks all known secrets in text.
     public func masking(_ text: String) -> String {
         if !text.withSpan({ secrets.mayOccur(in: $0) }) { return text }
         return secrets.masked(Array(text.utf8), with: Redaction.mask).map { String(decoding: $0, as: UTF8.self) }
             ?? text
     }
 
-    /// Returns header fields with all known secrets masked.
+    /// Masks all known secrets in header fields.
     public func masking(_ headers: HTTPHeaders) -> HTTPHeaders {
         if !headers.haveValue(where: { $0.withSpan { secrets.mayOccur(in: $0) } }) { return headers }
         var masked = headers
@@ -95,7 +95,7 @@ public struct Redactor: Sendable {
         return masked
     }
 
-    /// Returns the bytes with all known secrets masked.
+    /// Masks all known secrets in bytes.
     public func masking(_ data: Data) -> Data {
         if !secrets.mayOccur(in: data.span) { return data }
         return secrets.masked(Array(data), with: Redaction.mask).map { Data($0) } ?? data
@@ -116,17 +116,15 @@ public struct Redactor: Sendable {
     }
 }
 
-/// Finds secrets in other bytes.
 struct SecretFinder: Sendable {
     private var secrets: [[UInt8]] = []
     private var pieces = PrefixFilter()
 
-    /// The length of the shortest secret.
     static let minimumLength = 6
 
     var count: Int { secrets.count }
 
-    /// Adds a secret of at least ``minimumLength`` bytes. Returns false if it's too short or already known.
+    /// Adds a secret. Returns false if it's too short or known.
     mutating func insert(_ secret: [UInt8]) -> Bool {
         guard secret.count >= Self.minimumLength, !secrets.contains(secret) else { return false }
         secrets.append(secret)
@@ -134,11 +132,10 @@ struct SecretFinder: Sendable {
         return true
     }
 
-    /// Returns false if no secret occurs in the text. Almost always false for a text without secrets.
+    /// Returns false if no secret occurs in the text. A text without secrets almost always returns false.
     func mayOccur(in text: Span<UInt8>) -> Bool { !secrets.isEmpty && pieces.mayOccur(in: text) }
 
-    /// Returns the bytes with the mask in place of each secret, or `nil` if no secret occurs. Overlapping secrets get
-    /// one mask.
+    /// Masks each secret. Returns `nil` if no secret occurs. Overlapping secrets get one mask.
     func masked(_ text: [UInt8], with mask: String) -> [UInt8]? {
         let ranges = occurrences(in: text)
         if ranges.isEmpty { return nil }
@@ -153,7 +150,7 @@ struct SecretFinder: Sendable {
         return result + text[end...]
     }
 
-    /// Returns the ranges of secrets in order, with overlapping ranges merged.
+    /// Returns the ranges of secrets in order. Merges overlapping ranges.
     private func occurrences(in text: [UInt8]) -> [Range<Int>] {
         var ranges: [Range<Int>] = []
         // Few texts contain a secret, so the patterns aren't prepared in advance.
@@ -173,16 +170,16 @@ struct SecretFinder: Sendable {
 
 /// Looks for pieces of all secrets in one pass over a text (a Bloom filter).
 ///
-/// Most texts of an exchange contain no secret. Searching each of them for each form of each secret took nine tenths of
-/// the time that a recorder needs to mask an exchange. Each secret is represented by the three pieces of four bytes with
-/// which its first six bytes begin, so wherever it occurs, one of them is at an offset that is a multiple of three. Only
-/// those are looked up.
+/// Most texts contain no secret. Searching for each form of each secret took nine tenths of the time for masking an
+/// exchange. The filter contains three four-byte pieces of each secret, which start at its first three bytes. Wherever
+/// a secret occurs, one of its pieces starts at a multiple of three. So the filter looks up only the pieces at these
+/// offsets.
 private struct PrefixFilter: Sendable {
     private static let (length, step) = (4, 3)
-    /// One of 1,024 bits for each piece. Empty without secrets.
+    /// 1,024 bits, one for each hash. Empty without secrets.
     private var bits: ContiguousArray<UInt64> = []
 
-    /// - Parameter secret: has at least ``SecretFinder/minimumLength`` bytes.
+    /// - Parameter secret: At least ``SecretFinder/minimumLength`` bytes.
     mutating func insert(_ secret: [UInt8]) {
         if bits.isEmpty { bits = ContiguousArray(repeating: 0, count: 16) }
         for start in 0..<Self.step {
@@ -204,7 +201,7 @@ private struct PrefixFilter: Sendable {
         return false
     }
 
-    /// Distributes pieces by multiplication, and takes the upper ten bits.
+    /// Hashes a piece to ten bits by multiplication.
     private static func position(_ piece: UInt32) -> (word: Int, bit: UInt64) {
         let hash = (piece &* 0x9E37_79B1) >> 22
         return (Int(hash >> 6), 1 << UInt64(hash & 63))

@@ -1,7 +1,7 @@
 import ErrandSupport
 import Synchronization
 
-/// Identifies the user that a request belongs to, so a response stored or shared for one user never reaches another.
+/// Identifies the user of a request, so one user never gets a response that was stored or shared for another.
 ///
 /// ```swift
 /// var exchange = exchange
@@ -10,33 +10,33 @@ import Synchronization
 ///
 /// Requests with the same marks belong to the same user. Descriptions never show the identity.
 public struct UserMark: Sendable, Hashable {
-    /// The source of the identity, such as a header name. Logs show it.
+    /// The source of the identity, such as a header name. Shown in logs.
     public let source: String
-    /// The user's ID or credentials. It is a secret: stores keep only a keyed hash of it.
+    /// The user's ID or credentials. A secret: stores keep only a keyed hash of it.
     public let identity: String
 
-    /// Creates a mark for the user with this identity, which is kept secret. The source is shown in logs.
+    /// Creates a mark. Logs show the source, but never the identity.
     public init(_ identity: String, source: String) { (self.identity, self.source) = (identity, source) }
 
-    /// Compares byte by byte, because canonically equivalent names can be different users.
+    /// Compares bytes, because canonically equivalent names can be different users.
     public static func == (a: UserMark, b: UserMark) -> Bool {
         a.identity.hasSameBytes(as: b.identity) && a.source.hasSameBytes(as: b.source)
     }
 
-    /// Hashes only the identity, which almost always differs between marks.
+    /// Hashes only the identity, because it almost always differs.
     public func hash(into hasher: inout Hasher) { hasher.combine(identity) }
 }
 
 extension UserMark: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The source, with the identity masked.
+    /// The source and a mask for the identity.
     public var description: String { "\(source) \(Redaction.mask)" }
-    /// The same text as `description`, for debuggers.
+    /// Returns `description`.
     public var debugDescription: String { description }
-    /// A mirror that shows only the source, so a dump doesn't reveal the identity.
+    /// A mirror with only the source, so a dump doesn't reveal the identity.
     public var customMirror: Mirror { Mirror(self, children: ["source": source]) }
 }
 
-/// The marks of an exchange that filters have set, and the header fields that these marks replace.
+/// The marks that filters set on an exchange, and the header fields that these marks replace.
 package struct UserMarks: Sendable, Equatable {
     package var marks: Set<UserMark> = []
     private var carriers: [HTTPHeaders.Field] = []
@@ -53,7 +53,7 @@ package struct UserMarks: Sendable, Equatable {
         queryItems += items.filter { !queryItems.contains($0) }
     }
 
-    /// Returns whether an insertion wouldn't change the marks.
+    /// Returns whether inserting these would change nothing.
     package func include(
         _ mark: UserMark, carriedBy fields: [HTTPHeaders.Field], queryItems items: [String] = []
     ) -> Bool {
@@ -69,7 +69,7 @@ package struct UserMarks: Sendable, Equatable {
         return union
     }
 
-    /// Returns the marks implied by sensitive header fields that no mark replaces, one per name.
+    /// Returns one mark for each name of a sensitive header field that no mark replaces.
     package static func implied(by headers: HTTPHeaders, besides marks: UserMarks?) -> Set<UserMark> {
         var implied: Set<UserMark> = []
         for field in headers where field.isSensitive && marks?.stand(for: field) != true {
@@ -86,7 +86,7 @@ package struct UserMarks: Sendable, Equatable {
         return implied
     }
 
-    /// The name in lower case. The usual names aren't converted for each request.
+    /// Returns the lowercase name, without converting the usual names.
     private static func source(of name: HTTPHeaderName) -> String {
         switch name.rawName {
         case "Authorization": "authorization"
@@ -95,7 +95,7 @@ package struct UserMarks: Sendable, Equatable {
         }
     }
 
-    /// Returns whether a mark replaces a field and its value.
+    /// Returns whether a mark replaces a field with this value.
     private func stand(for field: HTTPHeaders.Field) -> Bool {
         carriers.contains { $0.name == field.name && $0.value == field.value }
     }
@@ -105,21 +105,21 @@ package protocol UserRecording: AnyObject, Sendable {
     func add(_ marks: Set<UserMark>)
 }
 
-/// Records the users whose requests were sent for a response. `Exchange.recordingUsers()` creates it, for filters that
-/// store responses.
+/// Records the users whose requests were sent for a response. A filter that stores responses gets it from
+/// `Exchange.recordingUsers()`.
 public final class UserRecord: UserRecording {
     private let state = Mutex<Set<UserMark>?>(nil)
     private let outer: (any UserRecording)?
 
     package init(within outer: (any UserRecording)? = nil) { self.outer = outer }
 
-    /// The marks of all requests that were sent; `nil` if no request was sent.
+    /// The marks of all requests that were sent. `nil` if no request was sent.
     public var marks: Set<UserMark>? { state.withLock { $0 } }
 
     package func add(_ marks: Set<UserMark>) { state.withLock { $0 = $0?.union(marks) ?? marks } }
 
-    /// Adds the marks to the record of the exchange that this record was created from. Call it only if the response is
-    /// used, not if another request replaces it.
+    /// Adds the marks to the record of the surrounding exchange. Call it only if the response is used, not if another
+    /// request replaces it.
     public func commit() {
         if let marks, let outer { outer.add(marks) }
     }

@@ -1,4 +1,4 @@
-/// How urgent a request is. Sets the priority of the request's task and serves as a hint for the transport.
+/// How urgent a request is. Sets the priority of the request's task, and gives the transport a hint.
 public enum RequestPriority: Sendable, Hashable {
     /// For background work that no user waits for, such as prefetching.
     case low

@@ -4,9 +4,9 @@ public import ErrandEssentials
 public struct StreamMessage: Sendable, Hashable {
     /// The side that sent a message. No cases will be added.
     public enum Direction: Sendable, Hashable {
-        /// The client sent the message.
+        /// Sent by the client.
         case sent
-        /// The server sent the message.
+        /// Sent by the server.
         case received
     }
 
@@ -14,8 +14,8 @@ public struct StreamMessage: Sendable, Hashable {
     public var direction: Direction
     /// Whether the message is UTF-8 text instead of bytes.
     public var isText: Bool
-    /// The beginning of the message, up to the body bytes that an accessory asks for, 0 by default. Text may be cut
-    /// within a character.
+    /// The beginning of the message, up to the number of bytes that an accessory asks for (0 by default). Text may be
+    /// cut within a character.
     public var data: Data
     /// The size of the whole message in bytes, after decompression.
     public var length: Int
@@ -26,20 +26,20 @@ public struct StreamMessage: Sendable, Hashable {
     ///   - direction: The side that sent the message.
     ///   - isText: Whether the message is UTF-8 text.
     ///   - data: The beginning of the message.
-    ///   - length: The size of the whole message; `nil` if `data` is complete.
+    ///   - length: The size of the whole message. `nil` if `data` is complete.
     public init(_ direction: Direction, isText: Bool, _ data: Data = Data(), length: Int? = nil) {
         (self.direction, self.isText, self.data, self.length) = (direction, isText, data, length ?? data.count)
     }
 }
 
-/// How much a client received over a stream, such as an event stream. It is the `details` of the note that ends an
-/// activity of kind `ActivityKind.stream`.
+/// How much a client received over a stream, such as an event stream. The note that ends an activity of kind
+/// `ActivityKind.stream` has it as `details`.
 public struct StreamCount: Sendable, Hashable, CustomStringConvertible {
-    /// The unit of the count, in the plural: "events", "lines".
+    /// The unit of the count, in the plural, such as "events".
     public var unit: String
     /// How many elements the reader took, such as events.
     public var elements: Int
-    /// How many bytes of the body were received, after content codings were decoded.
+    /// How many bytes of the body were received, after decoding.
     public var bytes: Int64
     /// How many connections were opened, including reconnections.
     public var connections: Int

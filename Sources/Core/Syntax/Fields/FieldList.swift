@@ -1,4 +1,4 @@
-/// Parses lists in field values (RFC 9110, section 5.6.1): `gzip, deflate, br`.
+/// Parses comma-separated lists in field values (RFC 9110, section 5.6.1), such as `gzip, deflate, br`.
 ///
 /// ```swift
 /// FieldList.items(#"a, "b,c", d"#)       // ["a", #""b,c""#, "d"]
@@ -20,8 +20,8 @@ public enum FieldList {
         split(value[...], at: UInt8(ascii: ","))
     }
 
-    /// Returns the items of a list of entity tags, such as `If-None-Match`, without empty items. Unlike in a quoted
-    /// string, a backslash isn't an escape (RFC 9110, section 8.8.3): every quotation mark begins or ends a tag.
+    /// Returns the items of a list of entity tags, such as `If-None-Match`, without empty items. A backslash isn't an
+    /// escape in a tag (RFC 9110, section 8.8.3): every quotation mark begins or ends a tag.
     public static func entityTags(_ value: String) -> [Substring] {
         var isQuoted = false
         let items = value.utf8.split { byte in
@@ -31,12 +31,12 @@ public enum FieldList {
         return items.map { ASCII.trimmed(Substring($0)) }.filter { !$0.isEmpty }
     }
 
-    /// The trimmed parts between separators outside quoted strings.
+    /// Returns the trimmed parts between separators outside quoted strings.
     package static func split(_ text: Substring, at separator: UInt8) -> [Substring] {
         var parts: [Substring] = []
         var (isQuoted, isEscaped) = (false, false)
         var start = text.startIndex
-        // Computing an index of a substring's bytes costs more than reading the byte.
+        // Reading a byte costs less than computing its index.
         for (offset, byte) in text.utf8.enumerated() {
             switch byte {
             case _ where isEscaped: isEscaped = false

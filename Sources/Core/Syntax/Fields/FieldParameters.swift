@@ -1,6 +1,6 @@
 import ErrandSupport
 
-/// The parameters of a field value (RFC 9110, section 5.6.6): `; charset=utf-8; title="a b"`.
+/// The parameters of a field value (RFC 9110, section 5.6.6), such as `; charset=utf-8; title="a b"`.
 ///
 /// Names are lowercased, and values unquoted. Parameters without `=` or a name are skipped. If a name repeats, the
 /// first value counts.
@@ -28,12 +28,12 @@ public struct FieldParameters: Sendable, Hashable {
     /// Creates parameters from an ordered list.
     public init(_ all: [Parameter] = []) { self.all = all }
 
-    /// Parses at most 64 parameters, from the first semicolon of a value.
+    /// Parses at most 64 parameters, starting at the first semicolon of a value.
     public init(parsing text: some StringProtocol) {
         self.init(parsing: text, ofForm: false)
     }
 
-    /// Parses the parameters of a form's part, in which a backslash isn't an escape (HTML, "Multipart form data").
+    /// Parses the parameters of a form part, where a backslash isn't an escape (HTML, "Multipart form data").
     package init(ofForm text: some StringProtocol) {
         self.init(parsing: text, ofForm: true)
     }
@@ -95,7 +95,7 @@ public enum QuotedString {
         byte >= 0x20 && byte < 0x7F && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
     }
 
-    /// Returns the content of text that is a quoted string as a whole, or nil.
+    /// Returns the content of a quoted string. Returns nil if the text is anything else.
     public static func content(_ text: some StringProtocol) -> String? {
         var scanner = FieldScanner(text)
         guard text.utf8.count >= 2, let content = scanner.quotedString() else {

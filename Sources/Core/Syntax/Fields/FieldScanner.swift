@@ -22,7 +22,6 @@ struct FieldScanner {
         while let next, ASCII.isBlank(next) { position += 1 }
     }
 
-    /// Can be empty.
     mutating func run(_ passes: (UInt8) -> Bool) -> ArraySlice<UInt8> {
         let start = position
         while let next, passes(next) { position += 1 }
@@ -37,8 +36,8 @@ struct FieldScanner {
         return token.isEmpty ? nil : String(decoding: token, as: UTF8.self)
     }
 
-    /// Reads the content of a quoted string (RFC 9110, section 5.6.4). Without a closing quote, it extends to the end
-    /// of the field.
+    /// Reads the content of a quoted string (RFC 9110, section 5.6.4). Without a closing quote, the content extends to
+    /// the end of the field.
     mutating func quotedString() -> String? {
         guard skip(UInt8(ascii: "\"")) else { return nil }
         var content: [UInt8] = []
@@ -59,9 +58,9 @@ struct FieldScanner {
         return String(decoding: content, as: UTF8.self)
     }
 
-    /// Reads the content of quotes in a form's part. According to the HTML standard (section "Multipart form data"), a
-    /// backslash isn't an escape, and a quote inside is `%22`. Other programs write `\"`, so a quote after a backslash
-    /// is content unless the parameter ends there.
+    /// Reads the content of quotes in a form part. In the HTML standard ("Multipart form data"), a backslash isn't an
+    /// escape, and `%22` is a quote. Other programs write `\"`. So a quote after a backslash is content unless the
+    /// parameter ends there.
     mutating func formString() -> String? {
         guard skip(UInt8(ascii: "\"")) else { return nil }
         var content: [UInt8] = []

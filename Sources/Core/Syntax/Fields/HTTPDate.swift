@@ -1,16 +1,16 @@
 public import ErrandEssentials
 
-/// Formats and parses HTTP dates (RFC 9110, section 5.6.7): one form is written, three are read.
+/// Formats and parses HTTP dates (RFC 9110, section 5.6.7). It writes one form and reads three.
 public enum HTTPDate {
     /// Parses `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`, with
     /// names in any case.
     ///
-    /// Returns nil for other text, because an almost correct date can't be trusted. The weekday isn't checked against
-    /// the date. A two-digit year that would be more than 50 years after `now` belongs to the previous century.
+    /// Returns nil for other text. The weekday doesn't have to match the date. If a two-digit year would be more than
+    /// 50 years after `now`, it belongs to the previous century.
     ///
     /// - Parameters:
-    ///   - text: the field value.
-    ///   - now: determines the century of a two-digit year.
+    ///   - text: The field value.
+    ///   - now: Determines the century of a two-digit year.
     public static func parse(_ text: some StringProtocol, now: Date = Date()) -> Date? {
         let bytes = Array(text.utf8)
         guard let comma = bytes.firstIndex(of: UInt8(ascii: ",")) else { return ascTime(bytes[...]) }
@@ -19,8 +19,8 @@ public enum HTTPDate {
         return days.contains { matches(name, $0) } ? rfc850(rest, now: now) : nil
     }
 
-    /// Formats a date as `Sun, 06 Nov 1994 08:49:37 GMT`, without fractions of a second. Dates outside the years 0 to
-    /// 9999 become the nearest date within.
+    /// Formats a date as `Sun, 06 Nov 1994 08:49:37 GMT`, rounded down to a second. Dates outside the years 0 to 9999
+    /// are clamped.
     public static func format(_ date: Date) -> String {
         let range = secondsOfYear0...secondsOfYear9999
         let seconds = Int64(min(max(date.timeIntervalSince1970, range.lowerBound), range.upperBound).rounded(.down))
@@ -80,7 +80,7 @@ public enum HTTPDate {
         return Date(timeIntervalSince1970: Double(number * 86_400 + second))
     }
 
-    /// Days since 1970 in the Gregorian calendar. Years are counted from March, so the leap day comes last.
+    /// Returns the days since 1970 in the Gregorian calendar. Counts years from March, so the leap day comes last.
     private static func dayNumber(_ year: Int, _ month: Int, _ day: Int) -> Int {
         let shifted = month > 2 ? year : year - 1
         let era = (shifted >= 0 ? shifted : shifted - 399) / 400
@@ -141,7 +141,7 @@ public enum HTTPDate {
             return index + 1
         }
 
-        /// `08:49:37` as seconds of the day. A leap second counts as the second before.
+        /// Parses `08:49:37` and returns seconds of the day. Treats a leap second as the second before.
         mutating func clock() -> Int? {
             guard let hour = number(2), skip(":"), let minute = number(2), skip(":"), let second = number(2),
                 hour < 24, minute < 60, second <= 60

@@ -1,9 +1,9 @@
 import ErrandSupport
 
-/// A media type with its parameters (RFC 9110, section 8.3.1): `text/html; charset=utf-8`.
+/// A media type with its parameters (RFC 9110, section 8.3.1), such as `text/html; charset=utf-8`.
 ///
-/// If `Content-Type` was sent twice, it arrives as a list: the last valid type counts. Without its own charset, it
-/// keeps the charset of an equal type before it (Fetch, "extract a MIME type").
+/// If `Content-Type` was sent twice, it arrives as a list, and the last valid type counts. If that type has no charset,
+/// it keeps the charset of an equal type before it (Fetch, "extract a MIME type").
 ///
 /// ```swift
 /// let type = MediaType(parsing: "Application/Problem+JSON; charset=utf-8")
@@ -16,7 +16,7 @@ public struct MediaType: Sendable, Hashable {
     /// The parameters after the type.
     public var parameters: FieldParameters
 
-    /// Parses a `Content-Type`, or the last valid type of a list. Returns nil unless it begins with a type and a
+    /// Parses a `Content-Type`, or the last valid type of a list. Returns nil unless the value begins with a type and a
     /// subtype.
     public init?(parsing text: some StringProtocol) {
         let text = String(text)
@@ -32,7 +32,7 @@ public struct MediaType: Sendable, Hashable {
         self.essence = essence
         let semicolon = text.utf8.firstIndex(of: UInt8(ascii: ";")) ?? text.utf8.endIndex
         parameters = FieldParameters(parsing: text[semicolon...])
-        // An empty value without quotes doesn't count (WHATWG MIME Sniffing, section 4.4).
+        // An empty value counts only if it has quotes (WHATWG MIME Sniffing, section 4.4).
         parameters.all.removeAll { $0.value.isEmpty && !$0.isQuoted }
     }
 
@@ -54,7 +54,7 @@ public struct MediaType: Sendable, Hashable {
 
     private static func mayBeList(_ text: String) -> Bool { text.withSpan { $0.contains(UInt8(ascii: ",")) } }
 
-    /// Returns the lowercase `type/subtype` of a `Content-Type`, for callers that don't need parameters. Parses like
+    /// Returns the lowercase `type/subtype` of a `Content-Type`, without its parameters. Parses like
     /// ``init(parsing:)``.
     public static func essence(of text: some StringProtocol) -> String? {
         let text = String(text)
@@ -94,7 +94,7 @@ public struct MediaType: Sendable, Hashable {
     /// The subtype, after the slash: "problem+json".
     public var subtype: Substring { essence.dropFirst(type.count + 1) }
 
-    /// The structured syntax suffix, after the last `+` (RFC 6839): "json". Nil if there's no suffix.
+    /// The structured syntax suffix after the last `+` (RFC 6839), such as "json". Nil without a suffix.
     public var suffix: Substring? {
         subtype.lastIndex(of: "+").map { subtype[subtype.index(after: $0)...] }
     }

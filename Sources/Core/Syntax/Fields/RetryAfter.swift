@@ -7,12 +7,11 @@ public enum RetryAfter: Sendable, Hashable {
     /// Don't retry before this date.
     case date(Date)
 
-    /// Parses a number of seconds, or a date in any of its three forms. Returns nil for other text. Delays are limited
-    /// to 136 years.
+    /// Parses a number of seconds or an HTTP date. Returns nil for other text. Limits delays to 136 years.
     ///
     /// - Parameters:
-    ///   - value: the field value.
-    ///   - now: determines the century of a two-digit year.
+    ///   - value: The field value.
+    ///   - now: Determines the century of a two-digit year.
     public init?(parsing value: String, now: Date = Date()) {
         let text = ASCII.trimmed(value[...])
         if !text.isEmpty, text.utf8.allSatisfy(ASCII.isDigit) {
@@ -24,7 +23,7 @@ public enum RetryAfter: Sendable, Hashable {
         }
     }
 
-    /// Returns the time to wait from `now`. Zero if the date has passed.
+    /// Returns the time to wait from `now`, or zero if the date has passed.
     public func wait(from now: Date) -> Duration {
         switch self {
         case .delay(let delay): delay

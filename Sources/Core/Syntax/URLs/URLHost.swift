@@ -4,7 +4,7 @@ import ErrandEssentials
 enum URLHost {
     /// Returns the normalized host: a name in lowercase ASCII, or an address in its usual form.
     ///
-    /// - Parameter isOpaque: whether the scheme is unknown, so the host can be more than a name.
+    /// - Parameter isOpaque: Whether the scheme is unknown. If so, the host needn't be a name.
     static func parse(
         _ text: ArraySlice<UInt8>, isOpaque: Bool, table: InternationalName.Table
     ) throws(URLSyntax.Fault) -> [UInt8] {
@@ -31,7 +31,7 @@ enum URLHost {
         URLSyntax.Fault(description: "the host has a character that isn't allowed in host names")
     }
 
-    /// The forbidden host code points.
+    /// Returns whether the byte is one of the standard's forbidden host code points.
     private static func isForbidden(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x00, 0x09, 0x0A, 0x0D, 0x20, UInt8(ascii: "#"), UInt8(ascii: "/"), UInt8(ascii: ":"), UInt8(ascii: "<"),
@@ -42,7 +42,7 @@ enum URLHost {
         }
     }
 
-    /// Keeps labels that are Punycode already.
+    /// Converts a name to ASCII. Keeps Punycode labels.
     private static func name(_ bytes: [UInt8], _ table: InternationalName.Table) throws(URLSyntax.Fault) -> [UInt8] {
         if bytes.allSatisfy({ $0 < 0x80 }) { return bytes.map(ASCII.lowercase) }
         guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(where: isForbidden) else {
@@ -53,7 +53,7 @@ enum URLHost {
 
     // MARK: IPv4
 
-    /// Whether the last label is a number, so the host must be an address.
+    /// Returns whether the last label is a number. If so, the host must be an address.
     private static func endsInNumber(_ name: [UInt8]) -> Bool {
         var name = name[...]
         if name.last == UInt8(ascii: ".") { name = name.dropLast() }
@@ -61,13 +61,12 @@ enum URLHost {
         return !last.isEmpty && (last.allSatisfy(ASCII.isDigit) || number(last) != nil)
     }
 
-    /// One to four numbers, each decimal, octal or hexadecimal.
+    /// Parses one to four numbers, each decimal, octal or hexadecimal.
     private static func address(_ name: [UInt8]) throws(URLSyntax.Fault) -> UInt32 {
         var name = name[...]
         if name.last == UInt8(ascii: ".") { name = name.dropLast() }
         let fault = URLSyntax.Fault(description: "the host ends in a number, but isn't a valid IPv4 address")
         var address: UInt64 = 0
-        // One part beyond the limit is enough to reject the host.
         let parts = name.split(separator: UInt8(ascii: "."), maxSplits: 4, omittingEmptySubsequences: false)
         guard let last = parts.last, parts.count <= 4 else { throw fault }
         for (place, part) in parts.dropLast().enumerated() {
@@ -78,7 +77,7 @@ enum URLHost {
         return UInt32(address | number)
     }
 
-    /// Capped above 32 bits.
+    /// Parses a number. Caps numbers above 32 bits at 2^40.
     private static func number(_ text: ArraySlice<UInt8>) -> UInt64? {
         var (digits, radix) = (text, UInt64(10))
         if text.isEmpty { return nil }
@@ -111,7 +110,7 @@ enum URLHost {
         return [UInt8(ascii: "[")] + Array(shortest(pieces).utf8) + [UInt8(ascii: "]")]
     }
 
-    /// The eight numbers of an address, or nil.
+    /// Returns the eight numbers of an address.
     private static func pieces(_ text: ArraySlice<UInt8>) -> [UInt16]? {
         // `::` represents all missing zeros, so it can occur only once.
         var (front, back): ([UInt16], [UInt16]?) = ([], nil)
@@ -148,7 +147,7 @@ enum URLHost {
         return count < 8 ? front + Array(repeating: 0, count: 8 - count) + back : nil
     }
 
-    /// The last two numbers in IPv4 notation: four decimal numbers without leading zeros.
+    /// Parses the last two numbers in IPv4 notation: four decimal numbers without leading zeros.
     private static func dottedTail(_ text: ArraySlice<UInt8>) -> [UInt16]? {
         let parts = text.split(separator: UInt8(ascii: "."), maxSplits: 4, omittingEmptySubsequences: false)
         guard parts.count == 4 else { return nil }
@@ -180,20 +179,21 @@ enum URLHost {
     }
 }
 
-/// Converts internationalized host names to ASCII (UTS 46, RFC 5891): `例え.jp` becomes `xn--r8jz45g.jp`.
+/// Converts internationalized host names to ASCII (UTS 46, RFC 5891). For example, `例え.jp` becomes `xn--r8jz45g.jp`.
 ///
-/// The character table is libidn2's on Linux, and Foundation's if the program contains it, as on Apple platforms.
+/// Uses libidn2's character table on Linux, or Foundation's if the program contains one, as on Apple platforms.
 package enum InternationalName {
     package enum Table: Sendable {
         case system
-        /// Behaves as on a system without libidn2, for tests.
+        /// Behaves like a system without libidn2, for tests.
         case missing
     }
 
-    /// The longest accepted name, in bytes. DNS allows 253 ASCII characters, each for at most three bytes.
+    /// The longest accepted name, in bytes. DNS allows 253 ASCII characters, and each can come from at most three
+    /// bytes.
     private static let maximumLength = 1024
 
-    /// Throws if a character isn't allowed in a host name, or if the table is missing.
+    /// Throws if a host name can't contain a character, or if the table is missing.
     static func ascii(_ name: String, table: Table) throws(URLSyntax.Fault) -> String {
         guard name.utf8.count <= maximumLength, !name.utf8.contains(0) else { throw refusal(name) }
         if table == .system {
@@ -213,10 +213,10 @@ package enum InternationalName {
                 + "libidn2 is missing")
     }
 
-    /// Returns nil without a table in Foundation, or if it rejects the name.
+    /// Returns nil if Foundation has no table or rejects the name.
     private static func foundation(_ name: String) -> String? {
         guard let url = URL(string: "http://\(name)/"), let host = url.host(percentEncoded: true),
-            // A character can be equivalent to a slash or another separator.
+            // Some characters are equivalent to a slash or another separator.
             url.absoluteString == "http://\(host)/", host.utf8.allSatisfy({ $0 < 0x80 && $0 != UInt8(ascii: "%") })
         else { return nil }
         return host

@@ -1,20 +1,20 @@
-/// Resolves a reference according to the WHATWG standard (URL, section 4.4), in linear time.
+/// Resolves a reference in linear time, according to the WHATWG standard (URL, section 4.4).
 ///
-/// Instead of the standard's state machine over characters, the parser finds the end of each part, and has a method for
-/// each state: scheme, authority, path, query, fragment.
+/// The standard describes a state machine over characters. This parser has one method for each state (scheme,
+/// authority, path, query, fragment), which finds the end of its part.
 struct URLParser {
     private let input: [UInt8]
     private var index = 0
     private let base: ParsedURL?
     private let table: InternationalName.Table
-    /// Whether to keep a host that the standard rejects: a base was already requested.
+    /// Whether to keep a host that the standard rejects. True for a base, because it was already requested.
     private let keepsHost: Bool
     private var url = ParsedURL()
 
     private init(
         _ text: some Collection<UInt8>, base: ParsedURL?, table: InternationalName.Table, keepsHost: Bool
     ) {
-        // Drops control characters and spaces around a reference, and all tabs and line breaks.
+        // Drop control characters and spaces around a reference, and all tabs and line breaks.
         let start = text.firstIndex { $0 > 0x20 } ?? text.endIndex
         var bytes = text[start...].filter { $0 != 0x09 && $0 != 0x0A && $0 != 0x0D }
         while let last = bytes.last, last <= 0x20 { bytes.removeLast() }
@@ -36,7 +36,7 @@ struct URLParser {
 
     // MARK: Scheme
 
-    /// Reads a scheme and its colon. Returns it in lowercase.
+    /// Reads a scheme and its colon. Returns the scheme in lowercase.
     private mutating func takeScheme() -> String? {
         guard let first = input.first, ASCII.isLetter(first) else { return nil }
         let end = input.firstIndex { byte in
@@ -105,7 +105,7 @@ struct URLParser {
         (url.user, url.password, url.host, url.port) = (base.user, base.password, base.host, base.port)
     }
 
-    /// A path relative to the base's directory, or an empty path.
+    /// Parses a path relative to the base's directory, or an empty path.
     private mutating func parseInDirectory(of base: ParsedURL) {
         url.path = base.path
         if index == input.endIndex || isAt("?") || isAt("#") {
@@ -141,7 +141,7 @@ struct URLParser {
         parsePathStart()
     }
 
-    /// The first colon outside brackets.
+    /// Returns the first colon outside brackets.
     private func portColon(_ range: Range<Int>) -> Int? {
         var isInBrackets = false
         for index in range {
@@ -180,7 +180,6 @@ struct URLParser {
         }
     }
 
-    /// Parses segments up to the query, the fragment or the end.
     private mutating func parsePath() {
         while true {
             let start = index
@@ -206,7 +205,7 @@ struct URLParser {
         parseQueryAndFragment()
     }
 
-    /// 1 for `.`, 2 for `..`, in any encoding, otherwise 0.
+    /// Returns 1 for `.` and 2 for `..`, in any encoding. Otherwise returns 0.
     private static func dots(_ segment: ArraySlice<UInt8>) -> Int {
         var (rest, count) = (segment, 0)
         while let first = rest.first, count < 3 {

@@ -1,7 +1,8 @@
-/// A part of a URL, and the bytes that stay unescaped in it.
+/// A part of a URL. Decides which bytes stay unescaped in the part.
 ///
-/// Escapes the WHATWG standard's percent-encode sets (section 1.3), and other bytes that RFC 3986 doesn't allow in the
-/// part: `[`, `]`, `^`, `|`, `{`, `}`, a backslash or a lone `%`. Some servers and proxies reject these.
+/// Escapes the bytes of the WHATWG standard's percent-encode sets (section 1.3). Also escapes bytes that RFC 3986
+/// doesn't allow in the part: `[`, `]`, `^`, `|`, `{`, `}`, a backslash or a lone `%`. Some servers and proxies reject
+/// these.
 enum URLPart {
     case user, opaqueHost, path, query, specialQuery, fragment
 
@@ -22,7 +23,7 @@ enum URLPart {
         }
     }
 
-    /// Appends bytes, with invalid bytes as `%XX`. Keeps existing escapes.
+    /// Appends bytes, and escapes invalid bytes as `%XX`. Keeps existing escapes.
     func append(_ bytes: ArraySlice<UInt8>, to result: inout [UInt8]) {
         for index in bytes.indices {
             let byte = bytes[index]
@@ -43,12 +44,12 @@ enum URLPart {
         return result
     }
 
-    /// Whether the `%` is followed by two hexadecimal digits.
+    /// Returns whether two hexadecimal digits follow the `%`.
     static func isEscape(_ bytes: ArraySlice<UInt8>, at index: Int) -> Bool {
         index + 2 < bytes.endIndex && ASCII.isHexDigit(bytes[index + 1]) && ASCII.isHexDigit(bytes[index + 2])
     }
 
-    /// Decodes escapes, and keeps any other `%`.
+    /// Decodes escapes. Keeps any other `%`.
     static func decoded(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
         var result: [UInt8] = []
         var index = bytes.startIndex

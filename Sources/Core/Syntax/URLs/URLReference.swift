@@ -1,14 +1,14 @@
 public import ErrandEssentials
 
-/// An absolute or relative URL from a server: the value of a `Location`, the target of a `Link`, or a URL in a body.
+/// An absolute or relative URL from a server, such as the value of a `Location` or a URL in a body.
 ///
 /// ```swift
 /// let next = URLReference("/a%20b/x[1]")
 /// try next.resolved(against: response.url)       // https://example.com/a%20b/x%5B1%5D
 /// ```
 ///
-/// Resolves like browsers do (WHATWG URL): escapes are kept, invalid characters percent-encoded, backslashes become
-/// slashes, and an internationalized host becomes Punycode. The result is always a valid URI (RFC 3986), so more
+/// Resolves like browsers do (WHATWG URL). Keeps escapes, percent-encodes invalid characters, turns backslashes into
+/// slashes, and converts an internationalized host to Punycode. The result is always a valid URI (RFC 3986), so more
 /// characters are percent-encoded than in a browser.
 ///
 /// Use it for every URL from outside. Foundation's `URL(string:)` escapes `%20` again if another character is invalid.
@@ -18,13 +18,14 @@ public struct URLReference: Sendable, Hashable {
 
     private let bytes: [UInt8]
 
-    /// Creates a reference from text. Non-ASCII characters are percent-encoded as UTF-8.
+    /// Creates a reference from text. Percent-encodes non-ASCII characters as UTF-8.
     public init(_ text: String) { bytes = Array(text.utf8) }
 
-    /// Creates a reference from the bytes of a field or a body, without converting them: a byte 0xE9 becomes `%E9`.
+    /// Creates a reference from the bytes of a field or a body. Percent-encodes each non-ASCII byte, so a byte 0xE9
+    /// becomes `%E9`.
     public init(bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
 
-    /// Creates a reference from the original bytes of text decoded as Latin-1, or from other text as UTF-8.
+    /// Creates a reference from text. If the text was decoded as Latin-1, uses its original bytes, otherwise UTF-8.
     package init(_ text: String, isLatin1: Bool) {
         let isSingle = isLatin1 && text.unicodeScalars.allSatisfy { $0.value <= 0xFF }
         bytes = isSingle ? text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) } : Array(text.utf8)
@@ -32,21 +33,22 @@ public struct URLReference: Sendable, Hashable {
 
     /// Returns the absolute URL, with any scheme.
     ///
-    /// - Parameter base: the URL for a relative reference. Defaults to `nil`, which requires an absolute reference.
-    /// - Throws: ``URLSyntax/Fault`` with the reason, if the reference isn't a URL.
+    /// - Parameter base: The URL for a relative reference. Defaults to `nil`, which requires an absolute reference.
+    /// - Throws: ``URLSyntax/Fault`` if the reference isn't a URL.
     public func resolved(against base: URL? = nil) throws(URLSyntax.Fault) -> URL {
         try Self.url(parsed(against: base))
     }
 
     /// Returns the absolute http or https URL for a request, without credentials.
     ///
-    /// - Parameter base: the URL of the response that contains the reference.
-    /// - Throws: ``URLSyntax/Fault`` with the reason, if the reference isn't a URL or can't be requested.
+    /// - Parameter base: The URL of the response that contains the reference.
+    /// - Throws: ``URLSyntax/Fault`` if the reference isn't a URL or can't be requested.
     public func requestURL(against base: URL) throws(URLSyntax.Fault) -> URL {
         try Self.requestURL(parsed(against: base))
     }
 
-    /// For a redirect: a reference without a fragment keeps the base's (RFC 9110, section 10.2.2).
+    /// Returns the URL for a redirect. A reference without a fragment keeps the base's fragment (RFC 9110, section
+    /// 10.2.2).
     package func redirectURL(
         from base: URL, table: InternationalName.Table = .system
     ) throws(URLSyntax.Fault) -> URL {
@@ -90,11 +92,11 @@ public struct URLReference: Sendable, Hashable {
 }
 
 extension URLReference: CustomStringConvertible {
-    /// The reference for display, quoted, with query values masked.
+    /// The quoted reference with query values masked.
     public var description: String { URLSyntax.quoted(String(decoding: bytes, as: UTF8.self)) }
 }
 
-/// The parts of a URL (WHATWG URL, section 4.1), percent-encoded so each is also valid in RFC 3986.
+/// The parts of a URL (WHATWG URL, section 4.1), percent-encoded so that each is also valid in RFC 3986.
 struct ParsedURL {
     /// In lowercase, without the colon.
     var scheme = ""
@@ -104,14 +106,14 @@ struct ParsedURL {
     var host: [UInt8]?
     /// Nil for the scheme's default port.
     var port: UInt16?
-    /// All segments, each after a slash, or the text of an opaque path.
+    /// All segments, each after a slash, or an opaque path's text.
     var path: [UInt8] = []
     /// Whether the path doesn't consist of segments, as in `mailto:a@example.com`.
     var isOpaque = false
     var query: [UInt8]?
     var fragment: [UInt8]?
 
-    /// Whether the standard calls the scheme special: a backslash is a slash, and there's always a path.
+    /// Whether the standard calls the scheme special. In such a URL, a backslash is a slash, and the path isn't empty.
     var isSpecial: Bool { scheme == "file" || defaultPort != nil }
 
     var defaultPort: UInt16? {
@@ -123,19 +125,19 @@ struct ParsedURL {
         }
     }
 
-    /// Removes the last segment, but keeps a file's drive letter.
+    /// Removes the last segment. Keeps a file's drive letter.
     mutating func shortenPath() {
         if scheme == "file", path.count == 3, ParsedURL.startsWithDrive(path) { return }
         path.removeSubrange((path.lastIndex(of: UInt8(ascii: "/")) ?? path.endIndex)...)
     }
 
-    /// Whether the first segment is a drive letter and a colon.
+    /// Returns whether the first segment is a drive letter and a colon.
     static func startsWithDrive(_ path: [UInt8]) -> Bool {
         path.count >= 3 && ASCII.isLetter(path[1]) && path[2] == UInt8(ascii: ":")
             && (path.count == 3 || path[3] == UInt8(ascii: "/"))
     }
 
-    /// Serialized (section 4.5).
+    /// The serialized URL (section 4.5).
     var text: String {
         var bytes = Array(scheme.utf8)
         bytes.append(UInt8(ascii: ":"))
@@ -149,7 +151,7 @@ struct ParsedURL {
             bytes += host
             if let port { bytes += ":\(port)".utf8 }
         } else if !isOpaque, path.starts(with: "//".utf8) {
-            // Prevents the path from being read as an authority.
+            // Without this, the path would be read as an authority.
             bytes += "/.".utf8
         }
         bytes += path

@@ -1,13 +1,13 @@
 import ErrandSupport
 
 extension URLSyntax {
-    /// Returns the URL for display, without credentials and fragment, and with the values of query items and of
-    /// parameters in the path masked, as in `/cart;jsessionid=•••?token=•••`.
+    /// Returns the URL for display, as in `/cart;jsessionid=•••?token=•••`. Drops the fragment, and masks credentials
+    /// and the values of query items and path parameters.
     ///
     /// - Parameters:
-    ///   - text: the URL.
-    ///   - isSecret: whether to mask the value of the item with this name. By default, all are masked.
-    ///   - found: receives the masked values as they appear in the text.
+    ///   - text: The URL.
+    ///   - isSecret: Whether to mask the value of the item with this name. Defaults to masking all values.
+    ///   - found: Receives the masked values as they appear in the text.
     public static func redacted(
         _ text: String, where isSecret: (String) -> Bool = { _ in true }, found: (Substring) -> Void = { _ in }
     ) -> String {
@@ -30,7 +30,7 @@ extension URLSyntax {
         return result + "?" + redactedItems(Substring(url[url.index(after: mark)...]), where: isSecret, found: found)
     }
 
-    /// Whether a URL has credentials, a fragment, a parameter in its path or a secret item, which is rare.
+    /// Returns whether a URL has credentials, a fragment, a path parameter, or a secret item.
     private static func isRedactable(_ bytes: Span<UInt8>, where isSecret: (String) -> Bool) -> Bool {
         guard
             var index = bytes.firstIndex(where: {
@@ -51,7 +51,7 @@ extension URLSyntax {
         return false
     }
 
-    /// Masks parameters of path segments (RFC 3986, section 3.3), in which Java servers write session IDs.
+    /// Masks parameters of path segments (RFC 3986, section 3.3), because Java servers write session IDs there.
     private static func redactedParameters(
         _ path: String, where isSecret: (String) -> Bool, found: (Substring) -> Void
     ) -> String {
@@ -63,13 +63,13 @@ extension URLSyntax {
         }.joined(separator: ";")
     }
 
-    /// Returns a query without its `?`, or a form, for display, with secret values masked. A value that contains secret
-    /// items itself, such as a URL or JSON, is masked as a whole.
+    /// Returns a form, or a query without its `?`, for display, with secret values masked. If a value itself contains
+    /// secret items, such as a URL or JSON, masks the whole value.
     ///
     /// - Parameters:
-    ///   - text: the query or the form.
-    ///   - isSecret: whether to mask the value of the item with this name.
-    ///   - found: receives the masked values as they appear in the text.
+    ///   - text: The query or the form.
+    ///   - isSecret: Whether to mask the value of the item with this name.
+    ///   - found: Receives the masked values as they appear in the text.
     public static func redactedItems(
         _ text: Substring, where isSecret: (String) -> Bool, found: (Substring) -> Void
     ) -> String {
@@ -99,13 +99,13 @@ extension URLSyntax {
 
     private static let maximumDepth = 4
 
-    /// Whether a value has a character without which it can't contain an item. Most values end here.
+    /// Returns whether a value has a character that every item contains. Most values don't.
     private static func mayHoldItems(_ value: Span<UInt8>) -> Bool {
         value.firstIndex { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: ":") } != nil
     }
 
-    /// Returns whether a percent-encoded value contains a secret: the credentials or an item of a URL, an item of a form,
-    /// an item after a semicolon, or a member of a JSON object.
+    /// Returns whether a percent-encoded value contains a secret: a URL's credentials, an item of a URL or form, or a
+    /// member of a JSON object.
     private static func holdsSecret(_ value: String, where isSecret: (String) -> Bool) -> Bool {
         var text = value
         for _ in 0..<maximumDepth {
@@ -140,7 +140,7 @@ extension URLSyntax {
         }
     }
 
-    /// Looks for texts in quotes before a colon.
+    /// Looks for quoted names before a colon.
     private static func hasSecretMember(_ text: [UInt8], where isSecret: (String) -> Bool) -> Bool {
         let quote = UInt8(ascii: "\"")
         var start: Int?

@@ -1,13 +1,12 @@
 import ErrandEssentials
 import Synchronization
 
-/// Memory for body chunks, reused after a reader has released a chunk. Fresh memory of this size would cost a page
-/// fault per page.
+/// Reuses the memory of body chunks after a reader has released them. Fresh memory would cost a page fault per page.
 package enum ChunkPool {
-    /// The size of each block in bytes: a chunk, and the bytes beyond it that a transport may receive at once.
+    /// The size of each block in bytes: a chunk, plus the bytes that a transport may receive at once.
     package static let size = chunkBytes + (32 << 10)
     package static let chunkBytes = 256 << 10
-    /// The maximum number of blocks to keep. Blocks beyond this number are freed.
+    /// The maximum number of free blocks to keep.
     private static let kept = 8
 
     private static let pool = Mutex<[PooledMemory]>([])
@@ -27,20 +26,20 @@ package enum ChunkPool {
     }
 }
 
-/// A block of `ChunkPool.size` bytes from malloc(3). Whoever takes it from the pool is its only owner until giving it
-/// back: a ``PooledChunk``, or the `Data` created from it.
+/// A block of `ChunkPool.size` bytes from malloc(3). It has one owner until it returns to the pool: a ``PooledChunk``,
+/// or the `Data` created from the chunk.
 @safe private struct PooledMemory: @unchecked Sendable {
-    // Sendable because it is either in the pool or has one owner.
+    // Sendable because the memory is either in the pool or has one owner.
     let start: UnsafeMutableRawPointer
 }
 
 /// A chunk that is being filled, in memory from the ``ChunkPool``. The memory returns to the pool when the last reader
-/// has released the bytes.
+/// releases the bytes.
 @safe package struct PooledChunk: ~Copyable, Sendable {
-    /// The number of initialized bytes, at most ``ChunkPool/size``. Only these are ever read.
+    /// The number of initialized bytes, at most ``ChunkPool/size``. Nobody reads beyond them.
     package private(set) var count = 0
     private let memory: PooledMemory
-    /// Chunks up to this size are copied, so their memory can be reused at once.
+    /// Chunks up to this size are copied, so their memory can be reused immediately.
     private static let copiedBytes = 32 << 10
 
     package init?() {
@@ -50,11 +49,11 @@ package enum ChunkPool {
 
     deinit { ChunkPool.give(memory) }
 
-    /// Appends the bytes from `start` that fit, and returns their number.
+    /// Appends the bytes from `start` that fit, and returns how many it appended.
     package mutating func append(_ bytes: Span<UInt8>, from start: Int = 0) -> Int {
         let bytes = bytes.extracting(start...)
         let taken = min(bytes.count, ChunkPool.size - count)
-        // Stays within the block, which can't overlap the caller's span.
+        // The copy stays within the block, which can't overlap the caller's span.
         unsafe bytes.withUnsafeBytes { bytes in
             if let source = bytes.baseAddress, taken > 0 { unsafe memcpy(memory.start + count, source, taken) }
         }
@@ -62,7 +61,7 @@ package enum ChunkPool {
         return taken
     }
 
-    /// Calls a body to append up to `maximum` bytes. The body returns how many it wrote, or a negative number on
+    /// Lets a body write up to `maximum` bytes. The body returns how many bytes it wrote, or a negative number on
     /// failure. Returns the body's result.
     mutating func fill(_ maximum: Int, _ body: (UnsafeMutableRawBufferPointer) -> Int) -> Int {
         let room = max(0, min(maximum, ChunkPool.size - count))

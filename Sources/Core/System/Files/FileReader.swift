@@ -1,7 +1,8 @@
 import ErrandEssentials
 import Synchronization
 
-/// Reads a file from an offset in pieces, and opens it at the first read. Fails at once unless it is a regular file.
+/// Reads a regular file in pieces, starting at an offset. Opens the file at the first read. Fails if it isn't a regular
+/// file.
 package final class FileReader: Sendable {
     private let path: String
     private let offset: Int64
@@ -13,7 +14,7 @@ package final class FileReader: Sendable {
         (self.path, self.offset, self.size) = (path, offset, size)
     }
 
-    /// Returns the next piece, or `nil` at the end. Blocks.
+    /// Returns the next piece, or `nil` at the end. Blocks the thread.
     package func next() throws(SystemFile.Failure) -> Data? {
         try file.withLock { (file) throws(SystemFile.Failure) in
             if file == nil {

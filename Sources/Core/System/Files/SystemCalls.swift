@@ -1,6 +1,6 @@
-// Wraps the C library's calls that take or return pointers in functions that don't, so the other files of this folder
-// are safe Swift. Each structure is a local variable that the call fills before it is read, and each text is copied
-// before another call can change it. `SystemFile+Content.swift` contains the calls that move bytes.
+// Wraps the C library's calls that take or return pointers, so the other files in this folder are safe Swift. The call
+// fills each structure, a local variable, before the code reads it. Each text is copied before another call can change
+// it. `SystemFile+Content.swift` contains the calls that move bytes.
 
 /// Returns the system's text for an error number, such as "No space left on device".
 package func systemErrorText(_ code: Int32) -> String { unsafe String(cString: strerror(code)) }
@@ -8,7 +8,7 @@ package func systemErrorText(_ code: Int32) -> String { unsafe String(cString: s
 package func environmentVariable(_ name: String) -> String? { unsafe getenv(name).map { unsafe String(cString: $0) } }
 
 extension FileStatus {
-    /// Reads the attributes of the file at a path: of a symbolic link's target, or of the link itself.
+    /// Reads the attributes of a file: a symbolic link's target, or the link itself.
     package init(at path: String, followingLinks: Bool = true) throws(SystemFile.Failure) {
         var info = stat()
         let code = followingLinks ? unsafe stat(path, &info) : unsafe lstat(path, &info)
@@ -24,26 +24,26 @@ extension FileStatus {
 }
 
 extension SystemFile {
-    /// Moves a file, replacing an existing file in one step.
+    /// Moves a file. Replaces an existing file atomically.
     package static func rename(_ from: String, to path: String) throws(Failure) {
         if systemRename(from, path) != 0 { throw Failure("cannot be replaced", path) }
     }
 
-    /// Gives a file a second name. Fails with `EEXIST` if the name is taken.
+    /// Creates a hard link. Fails with `EEXIST` if the name is taken.
     package static func link(_ from: String, to path: String) throws(Failure) {
         if systemLink(from, path) != 0 { throw Failure("cannot be created", path) }
     }
 
-    /// Removes a name. Returns whether it existed and could be removed.
+    /// Removes a file's name. Returns whether the name existed and could be removed.
     @discardableResult
     package static func remove(_ path: String) -> Bool { unsafe unlink(path) == 0 }
 
-    /// Creates a directory. Fails with `EEXIST` if an entry of any kind exists.
+    /// Creates a directory. Fails with `EEXIST` if the name is taken.
     package static func makeDirectory(_ path: String, permissions: mode_t) throws(Failure) {
         if unsafe mkdir(path, permissions) != 0 { throw Failure("cannot be created", path) }
     }
 
-    /// Calls the body with the name of each directory entry, in no particular order, until it returns false.
+    /// Calls the body with the name of each directory entry, in any order, until the body returns false.
     package static func list(_ path: String, _ body: (String) -> Bool) throws(Failure) {
         guard let directory = unsafe opendir(path) else { throw Failure("cannot be read", path) }
         defer { unsafe closedir(directory) }
@@ -58,7 +58,7 @@ extension SystemFile {
 
     /// Sets the access and modification times, in nanoseconds since 1970. Ignores failures.
     package func setTimes(_ nanoseconds: Int64) {
-        // Rounded down, because the kernel refuses negative nanoseconds.
+        // Round down, because the kernel refuses negative nanoseconds.
         let (seconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
         let time = timespec(
             tv_sec: Int(clamping: rest < 0 ? seconds - 1 : seconds),
@@ -68,28 +68,27 @@ extension SystemFile {
     }
 
     #if os(Linux) || os(Android)
-    /// fallocate(2), used with FALLOC_FL_KEEP_SIZE. Swift's C library module lacks it. Its offsets have 64 bits on
-    /// 64-bit systems.
+    /// fallocate(2), which Swift's C library module lacks. Its offsets have 64 bits on 64-bit systems only.
     static let fallocate: (@convention(c) (Int32, Int32, Int64, Int64) -> Int32)? =
         MemoryLayout<Int>.size < 8
         ? nil : systemFunction("fallocate", as: (@convention(c) (Int32, Int32, Int64, Int64) -> Int32).self)
 
-    /// sync_file_range(2), used with SYNC_FILE_RANGE_WRITE. Swift's C library module lacks it.
+    /// sync_file_range(2), which Swift's C library module lacks.
     static let syncFileRange: (@convention(c) (Int32, Int64, Int64, UInt32) -> Int32)? = systemFunction(
         "sync_file_range", as: (@convention(c) (Int32, Int64, Int64, UInt32) -> Int32).self)
     #endif
 }
 
 #if os(Linux) || os(Android)
-/// Returns a function of the program or its libraries by name. POSIX guarantees that dlsym(3) returns function addresses
-/// in the form of object addresses, so the address is copied into a variable of the function's type.
+/// Returns a function of the program or its libraries by name. POSIX guarantees that a function's address from dlsym(3)
+/// has the form of an object's address. So the code copies the address into a variable of the function's type.
 package func systemFunction<Function>(_ name: String, as type: Function.Type) -> Function? {
     guard let address = unsafe dlsym(nil, name) else { return nil }
     return unsafe withUnsafeBytes(of: address) { unsafe $0.load(as: type) }
 }
 #endif
 
-/// Opens a file, and repeats the call if a signal interrupts it. Returns a negative number on failure.
+/// Opens a file. Returns a negative number on failure.
 func systemOpen(_ path: String, _ flags: Int32, _ permissions: mode_t) -> Int32 {
     uninterrupted { unsafe open(path, flags, permissions) }
 }

@@ -1,12 +1,12 @@
 import ErrandEssentials
 
-// The system calls that move bytes. Each buffer belongs to the caller or to a value created here, and outlives the only
-// call that gets its address and length. The system keeps neither.
+// The system calls that move bytes. Each buffer belongs to the caller or to a value created here. It outlives the call
+// that gets its address and length, and the system keeps neither.
 extension SystemFile {
     /// Reads up to `count` of the next bytes. Returns empty data at the end.
     package func read(_ count: Int) throws(Failure) -> Data { try Self.read(count, from: descriptor, path) }
 
-    /// Reads up to `count` bytes from an open descriptor, such as standard input. Returns empty data at the end.
+    /// Reads up to `count` bytes from an open descriptor. Returns empty data at the end.
     package static func read(_ count: Int, from descriptor: Int32, _ path: String) throws(Failure) -> Data {
         var data = Data(count: count)
         let received = unsafe data.withUnsafeMutableBytes { buffer in
@@ -16,8 +16,7 @@ extension SystemFile {
         return received == count ? data : Data(data.prefix(received))
     }
 
-    /// Reads up to `count` of the next bytes into reusable memory, at most a block of the pool. Returns empty data at
-    /// the end.
+    /// Reads up to `count` of the next bytes into a ``PooledChunk``. Returns empty data at the end.
     package func readChunk(_ count: Int) throws(Failure) -> Data {
         guard var chunk = PooledChunk() else { throw Failure("cannot be read", path, code: ENOMEM) }
         let received = unsafe chunk.fill(count) { buffer in
@@ -31,7 +30,7 @@ extension SystemFile {
         if lseek(descriptor, off_t(offset), SEEK_SET) < 0 { throw Failure("cannot be read", path) }
     }
 
-    /// Fills the buffer from an offset, up to the end of the file, and returns the number of bytes.
+    /// Fills the buffer from an offset, or up to the end of the file. Returns the number of bytes.
     package func read(_ buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(Failure) -> Int {
         guard let base = buffer.baseAddress else { return 0 }
         var done = 0
@@ -46,7 +45,7 @@ extension SystemFile {
         return done
     }
 
-    /// Reads up to `count` bytes from an offset; fewer only at the end of the file.
+    /// Reads `count` bytes from an offset, or fewer at the end of the file.
     package func read(_ count: Int, at offset: Int64) throws(Failure) -> Data {
         if count == 0 { return Data() }
         guard let memory = unsafe malloc(count) else { throw Failure("cannot be read", path, code: ENOMEM) }
@@ -60,7 +59,7 @@ extension SystemFile {
         }
     }
 
-    /// Writes all bytes after the last write, or at the end of a file opened with `append`.
+    /// Writes all bytes after the previous write, or at the end of a file opened with `append`.
     package func write(_ bytes: some ContiguousBytes) throws(Failure) {
         if let code = Self.write(bytes, to: descriptor) {
             throw Failure("cannot be written", path, code: code)
@@ -83,9 +82,10 @@ extension SystemFile {
         if let code { throw Failure("cannot be written", path, code: code) }
     }
 
-    /// Writes all bytes to an open descriptor, such as standard output. Returns the system's error number on failure.
+    /// Writes all bytes to an open descriptor. Returns the system's error number on failure.
     ///
-    /// - Parameter waits: Whether to wait while a nonblocking descriptor is full, instead of failing with `EAGAIN`.
+    /// - Parameter waits: Whether to wait while a nonblocking descriptor is full. Otherwise, the call fails with
+    ///   `EAGAIN`.
     package static func write(_ bytes: some ContiguousBytes, to descriptor: Int32, waits: Bool = true) -> Int32? {
         unsafe bytes.withUnsafeBytes { unsafe write($0, to: descriptor, waits: waits) }
     }

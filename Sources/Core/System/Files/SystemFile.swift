@@ -1,6 +1,6 @@
 import ErrandEssentials
 
-/// An open file, the project's only wrapper of a file descriptor.
+/// An open file. The project accesses file descriptors only through this type.
 ///
 /// ```swift
 /// let file = try SystemFile(path, [.read, .write, .create, .refusesLinks], permissions: 0o600)
@@ -8,9 +8,8 @@ import ErrandEssentials
 /// try file.flushData()
 /// ```
 ///
-/// Calls are repeated if a signal interrupts them, and reads and writes transfer as much as requested. Every call may
-/// block, so call it from a `@concurrent` function. A failure contains the path and the system's error number.
-/// Releasing the value closes the file.
+/// Calls resume after a signal. Each call may block, so call it from a `@concurrent` function. A failure contains the
+/// path and the system's error number. Releasing the value closes the file.
 package struct SystemFile: ~Copyable, Sendable {
     package struct Access: OptionSet, Sendable {
         package let rawValue: Int
@@ -18,21 +17,21 @@ package struct SystemFile: ~Copyable, Sendable {
 
         package static let read = Access(rawValue: 1)
         package static let write = Access(rawValue: 2)
-        /// Writes every time to the end of the file.
+        /// Every write goes to the end of the file.
         package static let append = Access(rawValue: 4)
         package static let create = Access(rawValue: 8)
         /// With `create`: fails with `EEXIST` if the file exists.
         package static let exclusive = Access(rawValue: 16)
-        /// For the app's own file in a place where others can put files: opens without blocking, and only a regular
-        /// file at this exact path. Fails with `ELOOP` for a symbolic link, `ENXIO` for a pipe or device, `EISDIR` for
-        /// a directory, and, with `write`, `EMLINK` for a file with other names.
+        /// For the app's own file in a place where others can put files. Opens only a regular file at this exact path,
+        /// without blocking. Fails with `ELOOP` for a symbolic link, `ENXIO` for a pipe or device, and `EISDIR` for a
+        /// directory. With `write`, also fails with `EMLINK` for a file that has other names.
         package static let refusesLinks = Access(rawValue: 32)
-        /// Fails at once unless the file is regular. Follows symbolic links.
+        /// Fails unless the file is regular. Follows symbolic links.
         package static let onlyRegular = Access(rawValue: 64)
 
         fileprivate var isForRegular: Bool { contains(.refusesLinks) || contains(.onlyRegular) }
 
-        /// Returns the error number for which an open file is refused, if it is.
+        /// Returns an error number if the options don't allow the open file.
         fileprivate func refusal(of descriptor: Int32) -> Int32? {
             guard isForRegular else { return nil }
             guard let status = FileStatus(descriptor: descriptor) else { return errno }
@@ -49,7 +48,7 @@ package struct SystemFile: ~Copyable, Sendable {
             if contains(.create) { flags |= O_CREAT }
             if contains(.exclusive) { flags |= O_EXCL }
             if contains(.refusesLinks) { flags |= O_NOFOLLOW }
-            // Opening a pipe without a writer would block. Regular files ignore the flag.
+            // Opening a pipe without a writer would block. For regular files, the flag has no effect.
             if isForRegular { flags |= O_NONBLOCK }
             return flags
         }
@@ -60,10 +59,10 @@ package struct SystemFile: ~Copyable, Sendable {
         package let path: String
         /// The system's error number, such as `ENOSPC`.
         package let code: Int32
-        /// The system's text, without the path.
+        /// The system's text for the code, without the path.
         package var reason: String { systemErrorText(code) }
         private let what: String
-        /// A sentence that includes the path. Computed when it's read: a cache looks for many files that don't exist.
+        /// A sentence that includes the path. Created on demand, because a cache looks for many files that don't exist.
         package var description: String { "\(path.debugDescription) \(what): \(reason)" }
 
         package init(_ what: String, _ path: String, code: Int32 = errno) {
@@ -74,7 +73,7 @@ package struct SystemFile: ~Copyable, Sendable {
     package let path: String
     let descriptor: Int32
 
-    /// Opens a file. If `create` creates it, the process's umask applies to its permissions.
+    /// Opens a file. If this creates the file, the process's umask applies to `permissions`.
     package init(_ path: String, _ access: Access, permissions: mode_t = 0o666) throws(Failure) {
         let opened = systemOpen(path, access.flags, permissions)
         if let code = opened < 0 ? errno : access.refusal(of: opened) {
@@ -94,13 +93,13 @@ package struct SystemFile: ~Copyable, Sendable {
 
     deinit { close(descriptor) }
 
-    /// The attributes of the open file; `nil` only if the file system fails.
+    /// The attributes of the open file, or `nil` if the file system fails.
     package var status: FileStatus? { FileStatus(descriptor: descriptor) }
 
-    /// Returns whether the path still refers to this file, without following a symbolic link.
+    /// Returns whether the path itself, not a symbolic link's target, still refers to this file.
     package func isAt(_ path: String) -> Bool { status(ifAt: path) != nil }
 
-    /// Returns the file's status if the path still refers to the file, without following a symbolic link.
+    /// Returns the file's status if ``isAt(_:)`` is true.
     package func status(ifAt path: String) -> FileStatus? {
         guard let mine = status, let other = try? FileStatus(at: path, followingLinks: false),
             mine.identity == other.identity
@@ -121,12 +120,12 @@ extension SystemFile {
     /// Returns the failure for a directory in the place of a file.
     package static func directory(_ path: String) -> Failure { Failure("cannot be replaced", path, code: EISDIR) }
 
-    /// Returns whether a path leads to a directory, along with its permission bits, or `nil` if it doesn't exist.
+    /// Returns whether a path leads to a directory, and its permission bits. Returns `nil` if the path doesn't exist.
     package static func attributes(at path: String) -> (isDirectory: Bool, permissions: mode_t)? {
         (try? FileStatus(at: path)).map { ($0.kind == .directory, $0.permissions) }
     }
 
-    /// Returns the size of a regular file. Fails for anything else.
+    /// Returns the size of a regular file.
     package static func size(of path: String) throws(Failure) -> Int64 {
         let status = try FileStatus(at: path)
         guard status.kind == .regular else { throw Failure("isn't a regular file", path, code: EINVAL) }
@@ -149,8 +148,8 @@ extension SystemFile {
         try? SystemFile(reading: directory ?? ".").flush()
     }
 
-    /// Replaces a file with a new file that only its owner can read. Readers see either the old or the new file as a
-    /// whole.
+    /// Replaces a file with a new file that only its owner can read. Readers see either the whole old file or the whole
+    /// new file.
     package static func replace(_ path: String, with data: Data) throws(Failure) {
         if attributes(at: path)?.isDirectory ?? false { throw directory(path) }
         let temporary = temporary(beside: path)
@@ -166,7 +165,7 @@ extension SystemFile {
         }
     }
 
-    /// Returns a random, short name in the directory of `path`.
+    /// Returns a random name in the directory of `path`.
     package static func temporary(beside path: String) -> String {
         let name = ".errand-\(getpid())-\(UInt64.random(in: 0 ... .max)).partial"
         guard let slash = path.lastIndex(of: "/") else { return name }
@@ -185,26 +184,25 @@ extension SystemFile {
         if uninterrupted({ fsync(descriptor) }) != 0 { throw Failure("cannot be written", path) }
     }
 
-    /// Waits until the bytes would survive a crash of the machine. Succeeds if the file system doesn't support this.
+    /// Waits until the bytes would survive a crash of the machine, if the file system supports this.
     package func flushData() throws(Failure) {
         #if os(Linux) || os(Android)
         let result = uninterrupted { fdatasync(descriptor) }
         #else
-        // On Darwin, fsync(2) leaves the bytes in the drive's own memory.
+        // On Darwin, fsync(2) leaves the bytes in the drive's cache.
         let result = fcntl(descriptor, F_FULLFSYNC) == 0 ? 0 : uninterrupted { fsync(descriptor) }
         #endif
         if result != 0, errno != EINVAL, errno != ENOTSUP { throw Failure("cannot be flushed to disk", path) }
     }
 
-    /// Asks the system to start writing the bytes to disk, without waiting. Ignored on Darwin.
+    /// Asks the system to start writing the bytes to disk. Doesn't wait. Does nothing on Darwin.
     package func beginFlush() {
         #if os(Linux) || os(Android)
         _ = Self.syncFileRange?(descriptor, 0, 0, 2)
         #endif
     }
 
-    /// Reserves disk space for bytes to be written, without changing the file's size. Returns false if that isn't
-    /// possible, as on Darwin.
+    /// Reserves disk space without changing the file's size. Returns false if the system can't, as on Darwin.
     package func reserve(_ count: Int64, at offset: Int64) -> Bool {
         #if os(Linux) || os(Android)
         guard let fallocate = Self.fallocate else { return false }
@@ -224,23 +222,22 @@ extension SystemFile {
         if uninterrupted({ flock(descriptor, LOCK_EX) }) != 0 { throw Failure("cannot be locked", path) }
     }
 
-    /// Takes the lock, shared or exclusive. Returns false if another open file holds it, and true if the file system
-    /// doesn't support locks.
+    /// Takes the lock, shared or exclusive. Returns false if another open file holds it. Returns true if the file
+    /// system doesn't support locks.
     package func tryLock(shared: Bool = false) -> Bool {
         uninterrupted { flock(descriptor, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB) } == 0 || errno != EWOULDBLOCK
     }
 
-    /// Releases the lock. Closing the file also releases it.
     package func unlock() { _ = flock(descriptor, LOCK_UN) }
 
-    /// Opens a file for its owner only, creating it if necessary, and takes its lock. Returns `nil` if another open
-    /// file holds the lock. Opens the file again if it was removed during the wait.
+    /// Opens a file for its owner only and takes its lock. Creates the file if necessary, and opens it again if it was
+    /// removed meanwhile. Returns `nil` if another open file holds the lock.
     package static func locked(_ path: String) throws(Failure) -> SystemFile? {
         var waits = 0
         for _ in 0..<100 {
             let file = try SystemFile(path, [.read, .write, .create, .refusesLinks], permissions: 0o600)
             guard file.tryLock() else {
-                // A listing holds the lock for a moment.
+                // The holder may be a listing, which holds the lock only for a moment.
                 waits += 1
                 if waits > 5 { break }
                 usleep(1000)
@@ -256,7 +253,7 @@ extension SystemFile {
 package struct FileStatus: Sendable, Hashable {
     package enum Kind: Sendable, Hashable { case regular, directory, link, other }
 
-    /// Identifies a file, whatever its names are.
+    /// Identifies a file by any of its names.
     package struct Identity: Sendable, Hashable {
         let device: UInt64
         let number: UInt64
@@ -264,14 +261,14 @@ package struct FileStatus: Sendable, Hashable {
 
     package let kind: Kind
     package let size: Int64
-    /// When the content was last modified, in nanoseconds since 1970, clamped to 64 bits.
+    /// The time of the last modification, in nanoseconds since 1970, clamped to 64 bits.
     package let modified: Int64
     package let permissions: mode_t
     package let linkCount: Int
     package let identity: Identity
 
     init(_ info: stat) {
-        // Some Android versions use a wider type here.
+        // Some Android versions use a wider type for the mode.
         let mode = mode_t(truncatingIfNeeded: info.st_mode)
         switch mode & S_IFMT {
         case S_IFREG: kind = .regular
@@ -292,7 +289,7 @@ package struct FileStatus: Sendable, Hashable {
             device: UInt64(truncatingIfNeeded: info.st_dev), number: UInt64(truncatingIfNeeded: info.st_ino))
     }
 
-    /// Returns a time in nanoseconds, clamped to 64 bits before 1678 and after 2262.
+    /// Returns the time in nanoseconds. Clamped to 64 bits before 1678 and after 2262.
     private static func nanoseconds(_ seconds: Int64, _ rest: Int64) -> Int64 {
         let (whole, isFar) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         let (sum, isTooFar) = whole.addingReportingOverflow(rest)
@@ -300,5 +297,5 @@ package struct FileStatus: Sendable, Hashable {
     }
 }
 
-/// A failure of this module, described in a sentence. The caller adds its own error code.
+/// A failure of this module. The caller adds its own error code.
 package protocol SupportFault: Error, CustomStringConvertible {}
