@@ -5,7 +5,7 @@
 // Pipeline/  how a request is processed
 // Agent/     the API that users call
 
-// Exports the HTTP types, so one import is enough.
+// One import is enough for apps.
 @_exported public import ErrandHTTP
 
 /// The version of the Errand package.

@@ -3,24 +3,23 @@ import ErrandMessageSyntax
 import ErrandSupport
 import Synchronization
 
-/// A running request, batch, chain or piece of background work, as accessories and callbacks see it: its identity,
-/// progress and outcome.
+/// A running request, batch, chain or piece of background work, as accessories and callbacks see it.
 public final class Activity: Sendable, Identifiable, CustomStringConvertible {
-    /// The number that identifies an activity. It counts from 1 in each process.
+    /// The number of an activity, counted from 1 in each process.
     public typealias ID = ActivityID
 
-    /// The activity's number, unique within the process.
+    /// Unique within the process.
     public let id: ID
-    /// The composite or request that started this activity. Nil for an activity without a parent.
+    /// The composite or request that started this activity, if any.
     public let parent: ID?
-    /// Whether this is a request, background work, or a kind that a plugin defines, such as a batch.
+    /// Whether this is a request, background work, or a plugin's kind, such as a batch.
     public let kind: ActivityKind
-    /// The request as its sender wrote it. Nil if the activity isn't a request. Test its type with `activity.request is
+    /// The request as its sender wrote it. Nil for other kinds of activities. Test its type with `activity.request is
     /// GetUser`.
     public let request: (any Request)?
     /// The request's tags, merged with the call's tags, which take precedence.
     public let tags: Tags
-    /// The time at which the activity started, by the agent's clock.
+    /// The start by the agent's clock.
     public let start: ContinuousClock.Instant
     let deadline: ContinuousClock.Instant?
     let maximumBodyBytes: Int
@@ -30,7 +29,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     let ledger = CallLedger()
     private let state = Mutex(State())
     private let over = Atomic(false)
-    /// Both flags are set under the lock of the state, so most readers don't need the lock.
+    /// Set under the state's lock, so most readers don't need the lock.
     private let hasCause = Atomic(false)
     private let hasProgress = Atomic(false)
     private static let count = Atomic<UInt64>(0)
@@ -39,10 +38,10 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         var task: Task<Void, Never>?
         var cause: CancellationCause?
         var outcome: ActivityOutcome?
-        /// Whether the response was accepted. From then on, the activity can't be cancelled.
+        /// Once the response is accepted, the activity can't be cancelled.
         var isAccepted = false
         var progress = TransferProgress()
-        /// The label, once it was read: a log and a recorder both read the label of each activity.
+        /// Cached, because a log and a recorder both read the label of each activity.
         var label: String?
     }
 
@@ -56,7 +55,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         self.request = request
         self.parent = parent
         self.tags = tags
-        // Read once, at the start, and in one pass, because each pass copies the accessories.
+        // Read the accessories once, in a single pass, because each pass copies them.
         var (isHeard, maximumBodyBytes, observesNotes) = (true, 0, false)
         for accessory in accessories {
             guard accessory.isListening else {
@@ -78,8 +77,8 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         self.maximumBodyBytes = maximumBodyBytes
     }
 
-    /// The activity's name in logs: the label of its call, or else the request's label, the request's type, or the
-    /// kind. Control characters are escaped, so the name fits on one line.
+    /// The activity's name in logs: the call's label, or else the request's label, the request's type, or the kind.
+    /// Fits on one line, because control characters are escaped.
     public var label: String {
         if let known = state.withLock({ $0.label }) { return known }
         let label = madeLabel
@@ -93,7 +92,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         return request.label.map { ControlCharacters.escaped($0) } ?? "\(type(of: request))"
     }
 
-    /// The kind, the number and the label on one line, such as "request 7 users/7".
+    /// The kind, the number and the label on one line, such as "request #7 GetUser".
     public var description: String { label == kind.rawValue ? "\(kind) \(id)" : "\(kind) \(id) \(label)" }
 
     /// How the activity ended. Nil while it's running.
@@ -104,14 +103,14 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         hasProgress.load(ordering: .acquiring) ? state.withLock { $0.progress } : TransferProgress()
     }
 
-    /// Whether the activity was cancelled. It may still be running: ``isOver`` tells whether its outcome is decided.
+    /// Whether the activity was cancelled. It may still be running, until ``isOver`` is true.
     public var isCancelled: Bool { hasCause.load(ordering: .acquiring) && state.withLock { $0.cause != nil } }
 
-    /// Whether the outcome is decided, after which `next` throws.
+    /// Whether the outcome is decided. From then on, `next` throws.
     public var isOver: Bool { over.load(ordering: .acquiring) }
 
-    /// Cancels the activity. Its outcome is then `.cancelled`, with the first cause, even if a response still arrives.
-    /// After a response was accepted or the outcome was decided, this has no effect.
+    /// Cancels the activity. Its outcome is then `.cancelled` with the first cause, even if a response still arrives.
+    /// Has no effect once a response was accepted or the outcome was decided.
     public func cancel() { cancel(.activity) }
 
     @discardableResult
@@ -134,7 +133,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         if isCancelled { task.cancel() }
     }
 
-    /// Prevents later cancellations. Throws if the activity was cancelled before.
+    /// Prevents later cancellations. Throws if the activity was cancelled.
     func accept() throws {
         let isAccepted = state.withLock { state in
             if state.cause == nil { state.isAccepted = true }
@@ -158,9 +157,9 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     /// Empty once they have received the last event.
     var accessories: [any Accessory] { events?.accessories ?? [] }
 
-    /// An earlier cancellation takes precedence over the response or the error.
+    /// Decides the outcome. An earlier cancellation takes precedence over the response or the error.
     func settle(_ failure: (any Error)?, http: HTTPResponse?) -> Settlement {
-        // The label runs the request's code, so read it outside the lock.
+        // Read the label outside the lock, because it runs the request's code.
         let (label, lastSent) = isCancelled ? (label, ledger.lastSent) : ("the call", nil)
         let (settled, task) = state.withLock { state in
             var settled = Settlement(failure: failure, outcome: .success(http?.withoutStream))
@@ -201,8 +200,8 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
 extension Activity: TransportObserver {
     var isObserved: Bool { events?.isObserved == true }
 
-    /// Notifies the accessories in order. An event from another thread, or from within an accessory, is delivered
-    /// afterward. After `willStop`, only `didStop` is delivered.
+    /// Notifies the accessories in order. Events from other threads or from an accessory are delivered afterward. After
+    /// `willStop`, only `didStop` is delivered.
     func notify(_ event: @autoclosure () -> ActivityEvent) {
         if let events, events.isObserved { events.deliver(event(), of: self) }
     }
@@ -215,13 +214,13 @@ extension Activity: TransportObserver {
         if end == .events { events.end(self) }
     }
 
-    /// Reports a network event to the handle, the progress closure and the accessories. For transports, filters, and
-    /// composites, which report their total progress. A slow accessory receives only the newest waiting progress.
-    /// Ignored once the activity is over.
+    /// Reports a network event to the handle, the progress closure and the accessories. Transports and filters call it,
+    /// and composites report their total progress. A slow accessory receives only the newest waiting progress. Ignored
+    /// once the activity is over.
     public func report(_ event: TransportEvent) { report(event, isMeasured: false) }
 
-    /// Within a transfer, progress from the transport never decreases, not even its fraction when the response's length
-    /// becomes known.
+    /// Progress from the transport never decreases within a transfer. This includes its fraction when the response's
+    /// length becomes known.
     func report(_ event: TransportEvent, isMeasured: Bool) {
         if isOver { return }
         guard case .progress(let progress) = event else { return notify(.transport(event)) }
@@ -232,17 +231,17 @@ extension Activity: TransportObserver {
     /// Reports a WebSocket message or a streamed event to the accessories whose `observesMessages` is true. Ignored
     /// once the activity is over.
     ///
-    /// - Parameter message: creates the message, with at most this number of bytes. Called only if an accessory wants
+    /// - Parameter message: Creates the message with at most this number of bytes. Called only if an accessory wants
     ///   it.
     public func report(message: (_ maximumBytes: Int) -> StreamMessage) {
         if observesMessages { notify(.message(message(maximumBodyBytes))) }
     }
 
-    /// Evaluated per message, because few activities have messages.
+    /// Evaluated for each message, because few activities have messages.
     var observesMessages: Bool { events?.accessories.contains { $0.observesMessages } ?? false }
 
-    /// Sends accessories a message for their logs, along with optional details for programs. Ignored once the activity
-    /// is over, which is after its staged work has been committed or discarded, and if no accessory observes notes.
+    /// Sends accessories a message for their logs, and optional details for programs. Ignored if no accessory observes
+    /// notes. Ignored once the activity is over and its staged work has been committed or discarded.
     public func note(
         _ name: String, _ message: @autoclosure () -> String, details: @autoclosure () -> (any Sendable)? = nil
     ) {
@@ -251,7 +250,7 @@ extension Activity: TransportObserver {
         }
     }
 
-    /// Sends accessories details for programs, whose description is the message for logs. Ignored once the activity is
+    /// Sends accessories details for programs. Their description is the message for logs. Ignored once the activity is
     /// over.
     public func note<Details: Sendable & CustomStringConvertible>(
         _ name: String, describing details: @autoclosure () -> Details
@@ -262,29 +261,29 @@ extension Activity: TransportObserver {
     }
 }
 
-/// The kind of an activity: a request, background work, a stream, or a kind that a plugin defines.
+/// The kind of an activity: a request, background work, a stream, or a plugin's kind.
 public struct ActivityKind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// The kind's name in logs, such as "request".
     public let rawValue: String
-    /// Creates a custom kind for a plugin's activities, from its name in logs.
+    /// Creates a kind for a plugin's activities.
     public init(rawValue: String) { self.rawValue = rawValue }
     /// A single request, sent with `send` or `start`.
     public static let request = ActivityKind(rawValue: "request")
     /// Work that outlives the call that started it.
     public static let background = ActivityKind(rawValue: "background")
-    /// A response that's read as it arrives. It lasts as long as its reader reads, so it doesn't indicate loading. Each
-    /// connection is a separate request with this activity as its parent.
+    /// A response that is read as it arrives. It lasts as long as its reader reads, so it doesn't indicate loading.
+    /// Each connection is a separate request with this activity as its parent.
     public static let stream = ActivityKind(rawValue: "stream")
     /// The kind's name in logs.
     public var description: String { rawValue }
 }
 
-/// The reason for which an activity was cancelled; the first one counts. More cases can be added, so write a `default`
-/// in a `switch`.
+/// Why an activity was cancelled. The first cause counts. Later versions may add cases, so include a `default` when you
+/// switch.
 public enum CancellationCause: Sendable, Hashable {
     /// The task that awaited `send` was cancelled.
     case task
-    /// The handle of the started activity was cancelled, with `RequestHandle.cancel()`.
+    /// `RequestHandle.cancel()` was called.
     case handle
     /// `Activity.cancel()` was called, for example by an accessory.
     case activity
@@ -292,8 +291,9 @@ public enum CancellationCause: Sendable, Hashable {
     case agent
     /// The call's deadline passed. The outcome is then `.failure` with `deadlineExceeded`, not `.cancelled`.
     case deadline
-    /// A filter, a check, the decoding or the transport threw a cancellation error, although the call itself wasn't
-    /// cancelled. A cancelled source of a request body instead fails the call with ``ErrandError/Code/encodingFailed``.
+    /// A filter, a check, the decoding or the transport threw a cancellation error, although the call wasn't cancelled.
+    /// In contrast, if the source of a request body is cancelled, the call fails with
+    /// ``ErrandError/Code/encodingFailed``.
     case within
 }
 

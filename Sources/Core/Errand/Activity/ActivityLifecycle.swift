@@ -6,9 +6,9 @@ extension ActivityRegistry {
     /// caller's actor.
     ///
     /// - Parameters:
-    ///   - agent: kept alive until the outcome is decided.
-    ///   - completion: awaited between will-stop and did-stop.
-    ///   - perform: stores the success in the result, and returns the response of a request.
+    ///   - agent: Kept alive until the outcome is decided.
+    ///   - completion: Awaited between will-stop and did-stop.
+    ///   - perform: Stores the success in the result, and returns a request's response.
     func launch(
         _ activity: Activity, keeping agent: (any AnyObject & Sendable)? = nil, priority: TaskPriority? = nil,
         completion: (@Sendable (ActivityResult) async -> Void)? = nil,
@@ -25,9 +25,9 @@ extension ActivityRegistry {
         }
     }
 
-    /// Launches an activity in the caller's task, whose body must end it.
+    /// Launches an activity in a task that the caller makes. The task must end the activity.
     ///
-    /// - Parameter inPlace: whether the task begins on this thread.
+    /// - Parameter inPlace: Whether the task begins on this thread.
     func launch(
         _ activity: Activity, keeping agent: (any AnyObject & Sendable)?, inPlace: Bool,
         in makeTask: (ActivityResult) -> Task<Void, Never>
@@ -93,7 +93,7 @@ extension ActivityRegistry {
             }
         if let failure = settled.failure { result.fail(failure) }
         activity.notifyLast(.willStop(settled.outcome), end: .events)
-        // Released before the callbacks, which never run if the main thread is blocked.
+        // Release the activity before the callbacks, which never run if the main thread is blocked.
         remove(activity)
     }
 
@@ -103,12 +103,11 @@ extension ActivityRegistry {
     }
 }
 
-/// A started activity with its task.
 @usableFromInline struct RunningActivity: Sendable {
     let activity: Activity
     let task: Task<Void, Never>
     @usableFromInline let result: ActivityResult
-    /// Whether the activity ended before the start returned.
+    /// Whether the activity ended before `launch` returned.
     @usableFromInline let isDone: Bool
 
     /// Waits for did-stop. Cancelling the awaiting task cancels the activity.

@@ -7,7 +7,7 @@ final class ActivityRegistry: Sendable {
     let time: any TimeSource
     private let state = Mutex(State())
 
-    /// Keeps the agent alive while its activity runs.
+    /// The agent stays alive while its activity runs.
     private typealias Entry = (activity: Activity, agent: (any AnyObject & Sendable)?)
 
     private struct State {
@@ -31,19 +31,18 @@ final class ActivityRegistry: Sendable {
 
     func remove(_ activity: Activity) {
         let entry = state.withLock { $0.entries.remove(activity.id.rawValue) }
-        // Releasing the entry can deallocate the agent and this registry, so wait until after the lock.
+        // Release the entry after the lock, because this can deallocate the agent and this registry.
         withExtendedLifetime(entry) {}
     }
 
-    /// In the order in which they started.
+    /// The activities, in the order of their starts.
     var activities: [Activity] {
         state.withLock { $0.entries.all.map(\.activity) }.sorted { $0.id.rawValue < $1.id.rawValue }
     }
 
-    /// Sets the timer, unless it already fires early enough. So a deadline usually costs one comparison. If all
-    /// deadlines have the same length, the running activities are checked about once in that time.
+    /// Sets the timer, unless it already fires early enough. A deadline usually costs one comparison.
     ///
-    /// Returns the replaced timer, to be cancelled outside the lock, because that runs code of the time source.
+    /// Returns the replaced timer. Cancel it outside the lock, because that runs the time source's code.
     private func wake(_ state: inout State, at moment: ContinuousClock.Instant) -> Task<Void, Never>? {
         if let wakes = state.wakes, wakes <= moment { return nil }
         let stale = state.timer
@@ -62,7 +61,7 @@ final class ActivityRegistry: Sendable {
             state.wakes = nil
             let running = state.entries.all.map(\.activity)
             let deadlines = running.compactMap(\.deadline)
-            // The replaced timer just fired.
+            // Ignore the replaced timer, which just fired.
             if let next = deadlines.filter({ $0 > now }).min() { _ = wake(&state, at: next) }
             return running.filter { $0.deadline.map { $0 <= now } ?? false }
         }

@@ -15,7 +15,7 @@ import Synchronization
     /// Whether did-stop has been delivered.
     let isComplete = Atomic(false)
 
-    /// - Parameter http: for a request, the response that the value was decoded from.
+    /// - Parameter http: The response that a request's value was decoded from.
     func succeed(_ value: some Sendable, from http: HTTPResponse? = nil) {
         state.withLock { state in
             state.value = value

@@ -1,8 +1,7 @@
 import ErrandHTTP
 import Synchronization
 
-/// Collects data of a call: checks, staged work, streamed bodies, values of filters, the last sent request, and
-/// counters. Owned by an activity, or by an exchange that several calls share.
+/// Collects data of a call. Owned by an activity, or by an exchange that several calls share.
 struct CallLedger: ~Copyable, Sendable {
     // Not private, because the compiler needs the layout wherever a ledger is stored.
     struct State {
@@ -15,7 +14,7 @@ struct CallLedger: ~Copyable, Sendable {
     }
 
     private let state = Mutex(State())
-    /// Whether there were checks or staged work. Set under the lock of the state, so most readers don't need the lock.
+    /// Whether there were checks or staged work. Set under the state's lock, so most readers don't need the lock.
     private let isMarked = Atomic(false)
     private let attempts = Atomic(0)
     private let transfers = Atomic(0)
@@ -53,7 +52,7 @@ struct CallLedger: ~Copyable, Sendable {
 
     var stagedWorkCount: Int { isMarked.load(ordering: .acquiring) ? state.withLock { $0.staged.count } : 0 }
 
-    /// - Parameter count: the number of pieces that stay.
+    /// - Parameter count: The number of pieces that stay.
     func takeStagedWork(after count: Int = 0) -> [StagedWork] {
         state.withLock { state in
             let taken = state.staged.dropFirst(count)
@@ -62,7 +61,7 @@ struct CallLedger: ~Copyable, Sendable {
         }
     }
 
-    /// Closes the ledger for further work if no work is staged. Returns whether it's closed.
+    /// Closes the ledger if no work is staged. Returns whether it's closed.
     func sealIfNothingIsStaged() -> Bool {
         state.withLock { state in
             if state.staged.isEmpty { state.isClosed = true }
@@ -70,7 +69,7 @@ struct CallLedger: ~Copyable, Sendable {
         }
     }
 
-    /// Closes the ledger for further work.
+    /// Closes the ledger and returns the staged work.
     func sealStagedWork() -> [StagedWork] {
         state.withLock { state in
             defer { (state.staged, state.isClosed) = ([], true) }
@@ -80,7 +79,7 @@ struct CallLedger: ~Copyable, Sendable {
 
     // MARK: Sent and received messages
 
-    /// For errors: the request as built, then as changed by filters and redirects.
+    /// The request as built, or as filters and redirects changed it. For errors.
     var lastSent: HTTPRequest? { state.withLock { $0.lastSent } }
 
     func willSend(_ request: HTTPRequest) {
@@ -102,7 +101,7 @@ struct CallLedger: ~Copyable, Sendable {
         withExtendedLifetime(readers) {}
     }
 
-    /// Clears the ledger and closes it for further work.
+    /// Clears and closes the ledger.
     func close(cancelsBodies: Bool) {
         let left = state.withLock { state in
             var left = State(isClosed: true)
@@ -120,7 +119,7 @@ struct CallLedger: ~Copyable, Sendable {
 
     func value(_ number: UInt64) -> (any Sendable)? { state.withLock { $0.values[number] } }
 
-    /// Returns the existing value, if there is one.
+    /// Returns the existing value, if any.
     func add(_ value: any Sendable, for number: UInt64) -> (any Sendable)? {
         state.withLock { state in
             let known = state.values[number]
@@ -148,7 +147,6 @@ struct CallLedger: ~Copyable, Sendable {
     func addDeliveries(_ count: Int) { deliveries.add(count, ordering: .acquiringAndReleasing) }
 }
 
-/// Work that waits until the response is accepted or rejected.
 struct StagedWork: Sendable {
     let commit: @Sendable () async -> Void
     let discard: @Sendable () async -> Void
@@ -160,7 +158,7 @@ extension [StagedWork] {
     func discard() async { for work in self { await work.discard() } }
 }
 
-// Kept out of line: inlining would enlarge the async frame of every request.
+// Kept out of line, because inlining would enlarge the async frame of every request.
 extension Activity {
     @inline(never) func commitStagedWork() async { await ledger.takeStagedWork().commit() }
 

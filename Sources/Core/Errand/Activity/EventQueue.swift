@@ -1,9 +1,9 @@
 import ErrandHTTP
 import Synchronization
 
-/// Delivers an activity's events in order, even if they're reported by several threads or by an accessory during a
-/// delivery. No lock is held while a listener runs: the thread that finds the queue idle delivers its event and all
-/// that arrive meanwhile.
+/// Delivers an activity's events in order, even if several threads or an accessory report them during a delivery. A
+/// thread that finds the queue idle delivers its event and all events that arrive meanwhile. It holds no lock while a
+/// listener runs.
 final class EventQueue: Sendable {
     struct Listeners {
         var accessories: [any Accessory] = []
@@ -13,9 +13,9 @@ final class EventQueue: Sendable {
     /// The part of the queue that ends with an event.
     enum End {
         case nothing
-        /// Later events are dropped, unless they also end a part.
+        /// Drops later events, unless they also end a part.
         case events
-        /// Listeners are released too, because the activity can be kept for longer.
+        /// Also releases the listeners, because the activity can be kept for longer.
         case all
     }
 
@@ -31,7 +31,7 @@ final class EventQueue: Sendable {
 
     /// Whether there are, or were, accessories.
     let isObserved: Bool
-    /// Whether one of them wants the notes of filters.
+    /// Whether an accessory wants notes.
     let observesNotes: Bool
     private let state: Mutex<State>
 
@@ -95,7 +95,7 @@ final class EventQueue: Sendable {
 
     /// Returns the waiting events, or ends the delivery and returns nil.
     private func next() -> ([ActivityEvent], Listeners)? {
-        // Released outside the lock, because releasing a listener can run user code.
+        // Release listeners outside the lock, because that can run user code.
         var released = Listeners()
         var waiters: [CheckedContinuation<Void, Never>] = []
         let next = state.withLock { state -> ([ActivityEvent], Listeners)? in
@@ -113,7 +113,7 @@ final class EventQueue: Sendable {
         return next
     }
 
-    /// Keeps the newest of consecutive progress values, so they don't pile up if a listener is slow.
+    /// Keeps only the newest of consecutive progress values, so they don't pile up if a listener is slow.
     private static func add(_ event: ActivityEvent, to waiting: inout [ActivityEvent]) {
         if case .transport(.progress) = event, case .transport(.progress)? = waiting.last { waiting.removeLast() }
         waiting.append(event)

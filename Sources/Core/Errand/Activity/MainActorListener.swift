@@ -9,8 +9,8 @@ import Synchronization
 /// let options = CallOptions(progress: { listener.receive($0) })
 /// ```
 ///
-/// ``CallOptions/init(tags:parent:filters:accessories:label:progressOnMain:)`` and ``MainActorAccessory`` use it. While
-/// the main thread is blocked, values wait.
+/// Values wait while the main thread is blocked.
+/// ``CallOptions/init(tags:parent:filters:accessories:label:progressOnMain:)`` and ``MainActorAccessory`` use it.
 public final class MainActorListener<Value: Sendable>: Sendable {
     private struct State {
         var waiting: [Value] = []
@@ -24,9 +24,9 @@ public final class MainActorListener<Value: Sendable>: Sendable {
     /// Creates a listener.
     ///
     /// - Parameters:
-    ///   - merge: combines two consecutive values that wait, so only the result is delivered. Return nil to deliver
-    ///     both, which is the default. Called under a lock, so return quickly.
-    ///   - body: receives each value on the main actor.
+    ///   - merge: Combines two consecutive waiting values into one. By default, returns nil to deliver both. Called
+    ///     under a lock, so return quickly.
+    ///   - body: Receives each value on the main actor.
     public init(
         merging merge: @escaping @Sendable (_ waiting: Value, _ newest: Value) -> Value? = { _, _ in nil },
         _ body: @escaping @MainActor @Sendable (Value) -> Void
@@ -34,7 +34,7 @@ public final class MainActorListener<Value: Sendable>: Sendable {
         (self.merge, self.body) = (merge, body)
     }
 
-    /// Passes a value to the closure. Call it on any thread; it returns before the value is delivered.
+    /// Passes a value to the closure. Call it on any thread. Returns before the value is delivered.
     public func receive(_ value: Value) {
         let (isFirst, replaced) = state.withLock { state -> (Bool, Value?) in
             var replaced: Value?

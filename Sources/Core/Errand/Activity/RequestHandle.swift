@@ -1,7 +1,7 @@
 public import ErrandHTTP
 
-/// A handle for a request, batch or chain that was started with `start`. Inspect, cancel or await it. Releasing the
-/// handle doesn't cancel the request.
+/// A handle for a request, batch or chain that was started with `start`. Releasing the handle doesn't cancel the
+/// request.
 public struct RequestHandle<Success: Sendable>: Sendable {
     private let running: RunningActivity
     private let read: @Sendable (ActivityResult) throws -> Success
@@ -10,13 +10,13 @@ public struct RequestHandle<Success: Sendable>: Sendable {
         (self.running, self.read) = (running, read)
     }
 
-    /// The running activity, with its progress and outcome.
+    /// The activity.
     public var activity: Activity { running.activity }
 
     /// Cancels the activity, unless its outcome is decided.
     public func cancel() { activity.cancel(.handle) }
 
-    /// Whether the activity is still running, so its outcome isn't decided yet.
+    /// Whether the outcome isn't decided yet.
     public var isRunning: Bool { !activity.isOver }
 
     /// Whether the activity was cancelled.
@@ -28,8 +28,8 @@ public struct RequestHandle<Success: Sendable>: Sendable {
     /// The last progress that the transport or the composite reported.
     public var progress: TransferProgress { activity.progress }
 
-    /// The output of the activity, once it has ended and accessories have received did-stop. Throws the activity's
-    /// error. Cancelling the task that awaits it doesn't cancel the activity.
+    /// The output, once the activity has ended and accessories have received did-stop. Throws the activity's error.
+    /// Cancelling the awaiting task doesn't cancel the activity.
     public var value: Success {
         get async throws {
             await running.task.value
@@ -37,7 +37,7 @@ public struct RequestHandle<Success: Sendable>: Sendable {
         }
     }
 
-    /// The ``value``, or the error that the activity ended with, once accessories have received did-stop.
+    /// The ``value`` or the activity's error, once accessories have received did-stop.
     public var result: Result<Success, any Error> {
         get async {
             await running.task.value
@@ -45,7 +45,7 @@ public struct RequestHandle<Success: Sendable>: Sendable {
         }
     }
 
-    /// Cancelling the awaiting task cancels the activity.
+    /// Waits for the output. Cancelling the awaiting task cancels the activity.
     func joined() async throws -> Success {
         await running.joined()
         return try read(running.result)
@@ -53,6 +53,6 @@ public struct RequestHandle<Success: Sendable>: Sendable {
 }
 
 extension RequestHandle: CustomStringConvertible {
-    /// The activity and its state on one line, for logs: "request 7 users/7: running".
+    /// The activity and its state on one line, such as "request #7 GetUser: running".
     public var description: String { "\(activity): \(outcome.map { "\($0)" } ?? "running")" }
 }

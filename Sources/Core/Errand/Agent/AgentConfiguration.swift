@@ -1,54 +1,52 @@
 public import ErrandHTTP
 import ErrandSupport
 
-/// The settings of a ``NetworkAgent`` for all of its requests.
+/// The settings of a ``NetworkAgent``.
 public struct AgentConfiguration: Sendable {
-    /// The absolute http or https URL that relative paths are appended to. Its path is kept, with or without a trailing
+    /// The absolute http or https URL that relative paths are appended to. Keeps its path, with or without a trailing
     /// slash. A query or a fragment throws ``ErrandError/Code/invalidURL``.
     ///
     /// It can be empty if all requests have absolute URLs. A relative path then throws the same error, and only
     /// `trustedOrigins` receive the agent's secrets.
     public var baseURL: String
-    /// More base URLs, selected with ``RequestBaseURL/named(_:)``. Empty by default.
+    /// More base URLs, selected with ``RequestBaseURL/named(_:)``. Defaults to empty.
     public var namedBaseURLs: [String: String] = [:]
-    /// Header fields for every request, unless it sets the same fields. Defaults to `User-Agent` and `Accept-Language`.
+    /// Header fields for every request that doesn't set them. Defaults to `User-Agent` and `Accept-Language`.
     public var headers = standardHeaders
     /// The credentials for requests without their own. Defaults to nil.
     ///
     /// Like sensitive `headers`, they're sent only to the origins of `baseURL` and `namedBaseURLs`, and to
     /// `trustedOrigins`.
     public var authorization: Authorization?
-    /// Origins that may receive the agent's secrets, such as `authorization` and sensitive `headers`, in addition to
-    /// the base URLs' origins. Empty by default.
+    /// Origins that may receive the agent's secrets, in addition to the base URLs' origins. The secrets are
+    /// `authorization` and sensitive `headers`, for example. Defaults to empty.
     public var trustedOrigins: TrustedOrigins = []
-    /// The longest time within one attempt in which no bytes are sent or received. Defaults to 60 seconds.
+    /// The longest time within one attempt without bytes sent or received. Defaults to 60 seconds.
     public var timeout: Duration = .seconds(60)
-    /// The time limit for a whole call, including redirects, retries and waits. Defaults to nil, which is no limit.
+    /// The time limit for a whole call, including redirects, retries and waits. Defaults to nil, no limit.
     public var deadline: Duration?
     /// Which redirects to follow. Defaults to at most 20 in a row, never from https to http.
     public var redirects = RedirectPolicy.standard
-    /// Filters for every request. Within each stage they run in this order, before the request's own filters. Empty by
-    /// default.
+    /// Filters for every request. Within each stage, they run in this order, before the request's filters. Defaults to
+    /// empty.
     public var filters: [any Filter] = []
-    /// Accessories that observe every request, notified in this order, before the request's own accessories. Empty by
-    /// default.
+    /// Accessories that observe every request, notified in this order, before the request's accessories. Defaults to
+    /// empty.
     public var accessories: [any Accessory] = []
-    /// Decodes the responses of requests that don't set a decoder. Defaults to a `JSONDecoder`.
+    /// Decodes the responses of requests without their own decoder. Defaults to a `JSONDecoder`.
     public var decoder: any BodyDecoder = JSONDecoder()
-    /// Encodes `Encodable` request bodies that don't have an encoder. Defaults to a `JSONEncoder`.
+    /// Encodes `Encodable` request bodies without their own encoder. Defaults to a `JSONEncoder`.
     public var encoder: any BodyEncoder = JSONEncoder()
-    /// The most bytes of a response body to collect in memory. A longer body fails the request with
-    /// ``ErrandError/Code/bodyTooLarge``. Defaults to 64 MiB.
+    /// The most bytes of a response body to collect in memory. A longer body throws ``ErrandError/Code/bodyTooLarge``.
+    /// Defaults to 64 MiB.
     public var maximumBodyBytes = 64 << 20
     /// The most body bytes of a rejected response that an error keeps. Defaults to 64 KiB.
     public var maximumErrorBodyBytes = 64 << 10
-    /// Maps the error of any request, before the request's `mapError`. Not called for cancellations. By default,
-    /// returns the error unchanged.
+    /// Maps the error of any request, before the request's `mapError`. Not called for cancellations. Returns the error
+    /// unchanged by default.
     public var mapError: @Sendable (any Error) -> any Error = { $0 }
 
     /// Creates a configuration with default settings.
-    ///
-    /// - Parameter baseURL: see ``baseURL``. Empty by default.
     public init(baseURL: String = "") { self.baseURL = baseURL }
 
     private static let standardHeaders: HTTPHeaders = {

@@ -4,17 +4,16 @@ import ErrandMessageSyntax
 import ErrandSupport
 import Synchronization
 
-/// Sends requests over the network. Combines a base URL, a transport, filters and accessories, and tracks running
-/// requests.
+/// Sends requests over the network, with a base URL, a transport, filters and accessories. Tracks running requests.
 ///
 /// ```swift
 /// let agent = NetworkAgent(baseURL: "https://api.example.com/v1", transport: .curl)
 /// let user = try await agent.send(GetUser(id: 7)).value
 /// ```
 ///
-/// Keep one agent per backend, because it owns the transport and its connections. You can use it from any thread or
-/// actor. A running request keeps its agent alive. When the agent is deallocated, it cancels detached work and releases
-/// the transport.
+/// Keep one agent per backend, because it owns the transport and its connections. Use it from any thread or actor. A
+/// running request keeps its agent alive. When the agent is deallocated, it cancels detached work and releases the
+/// transport.
 public final class NetworkAgent: Agent {
     private let registry: ActivityRegistry
     private let transport: any Transport
@@ -32,11 +31,11 @@ public final class NetworkAgent: Agent {
     /// Creates an agent.
     ///
     /// - Parameters:
-    ///   - baseURL: see ``AgentConfiguration/baseURL``.
-    ///   - transport: sends the requests.
-    ///   - filters: filters for every request, in order. Empty by default.
-    ///   - accessories: accessories for every request. Empty by default.
-    ///   - time: the clock. Defaults to the system's.
+    ///   - baseURL: See ``AgentConfiguration/baseURL``.
+    ///   - transport: Sends the requests.
+    ///   - filters: Filters for every request, in order. Defaults to empty.
+    ///   - accessories: Accessories for every request. Defaults to empty.
+    ///   - time: The clock. Defaults to the system's.
     public convenience init(
         baseURL: String, transport: any Transport, filters: [any Filter] = [], accessories: [any Accessory] = [],
         time: some TimeSource = SystemTimeSource()
@@ -47,7 +46,7 @@ public final class NetworkAgent: Agent {
         self.init(configuration: configuration, transport: transport, time: time)
     }
 
-    /// Creates an agent whose base URL is a `URL` value instead of a string.
+    /// Creates an agent with a `URL` as its base URL.
     public convenience init(
         baseURL: URL, transport: any Transport, filters: [any Filter] = [], accessories: [any Accessory] = [],
         time: some TimeSource = SystemTimeSource()
@@ -60,9 +59,9 @@ public final class NetworkAgent: Agent {
     /// Creates an agent with all of its settings.
     ///
     /// - Parameters:
-    ///   - configuration: the settings for its requests.
-    ///   - transport: sends the requests.
-    ///   - time: the clock for deadlines and waits. Defaults to the system's clock.
+    ///   - configuration: The settings for its requests.
+    ///   - transport: Sends the requests.
+    ///   - time: The clock for deadlines and waits. Defaults to the system's.
     public init(configuration: AgentConfiguration, transport: any Transport, time: some TimeSource = SystemTimeSource())
     {
         registry = ActivityRegistry(time: time)
@@ -72,7 +71,7 @@ public final class NetworkAgent: Agent {
 
     deinit { registry.cancelAll { _ in true } }
 
-    /// The settings for requests that start from now on. Running requests keep the settings they started with.
+    /// The settings for requests that start now. Running requests keep their settings.
     public var configuration: AgentConfiguration { settings.withLock { $0.configuration } }
 
     /// Changes the configuration atomically, for requests that start afterward.
@@ -81,12 +80,12 @@ public final class NetworkAgent: Agent {
     /// agent.configure { $0.baseURL = agent.configuration.baseURL + "/v2" }
     /// ```
     ///
-    /// The closure changes a copy outside the lock, so it can use the agent. If another change is stored meanwhile, it
-    /// runs again on the newer configuration, so no change is lost. Nested changes run once and take effect before the
-    /// outer one.
+    /// The closure changes a copy outside the lock, so it can use the agent. If another change is stored meanwhile, the
+    /// closure runs again on the newer configuration, so no change is lost. Nested changes run once, before the outer
+    /// change is stored.
     public func configure(_ change: (inout AgentConfiguration) throws -> Void) rethrows {
         if ConfigurationChange.isRepeated(on: self) {
-            // The enclosing change's first run has already stored it.
+            // The first run of the enclosing change has already stored this change.
             var configuration = configuration
             return try change(&configuration)
         }
@@ -106,10 +105,10 @@ public final class NetworkAgent: Agent {
         }
     }
 
-    /// The activities that are running now, including background work.
+    /// The running activities, including background work.
     public var activities: [Activity] { registry.activities }
 
-    /// Cancels all running activities, or only the ones that match, and returns how many it cancelled.
+    /// Cancels all running activities, or only the ones that match. Returns how many it cancelled.
     ///
     /// ```swift
     /// agent.cancelAll { $0.request is GetFeed || $0.tags[Screen.self] == "profile" }
@@ -119,13 +118,13 @@ public final class NetworkAgent: Agent {
         registry.cancelAll(where: matches)
     }
 
-    /// Returns the HTTP request that would be built for a request now, before any filter changes it. Doesn't send it.
-    /// Throws ``ErrandError`` if the request can't be built.
+    /// Builds the HTTP request for a request without filters. Doesn't send it. Throws ``ErrandError`` if the request
+    /// can't be built.
     public func httpRequest(for request: some Request) throws -> HTTPRequest {
         try RequestBuilder(settings.withLock { $0.pipeline }).validRequest(request, request.tags)
     }
 
-    /// Returns the request with the URL, headers and body that the transport would receive now. Doesn't send it.
+    /// Returns the request that the transport would receive now. Doesn't send it.
     ///
     /// ```swift
     /// let url = try await agent.filteredRequest(for: GetUser(id: 7)).url
@@ -145,8 +144,8 @@ public final class NetworkAgent: Agent {
             of: request, options.allFilters)
     }
 
-    /// Returns the users on whose behalf a request would be sent now, without sending it; see
-    /// ``Agent/userMarks(for:options:)``. Throws the errors of filters.
+    /// Returns the users for whom a request would be sent now. Doesn't send it. See ``Agent/userMarks(for:options:)``.
+    /// Throws the errors of filters.
     @concurrent
     public func userMarks<R: Request>(for request: R, options: CallOptions) async throws -> Set<UserMark>? {
         var silent = options
@@ -168,7 +167,7 @@ public final class NetworkAgent: Agent {
             tags: request.tags.merging(options.tags))
     }
 
-    /// Sends a request and returns its response; see ``Agent/send(_:options:)``.
+    /// Sends a request and returns its response. See ``Agent/send(_:options:)``.
     @inlinable @discardableResult
     public func send<R: Request>(_ request: R, options: CallOptions) async throws -> Response<R.Output> {
         let actor = #isolation
@@ -177,7 +176,7 @@ public final class NetworkAgent: Agent {
         return try running.result.response()
     }
 
-    /// Starts a request and returns its handle immediately. When it returns, accessories have received will-start.
+    /// Starts a request and returns its handle. Accessories have then received will-start.
     @discardableResult
     public func start<R: Request>(
         _ request: R, options: CallOptions, completion: Completion<Response<R.Output>>?
@@ -211,7 +210,7 @@ public final class NetworkAgent: Agent {
         }
     }
 
-    /// Starts a plugin's own kind of activity, such as a batch, and returns its handle immediately; see
+    /// Starts a plugin's kind of activity, such as a batch, and returns its handle. See
     /// ``Agent/start(_:options:completion:body:)``.
     @discardableResult
     public func start<Success: Sendable>(
@@ -242,7 +241,8 @@ public final class NetworkAgent: Agent {
 }
 
 extension NetworkAgent: CustomStringConvertible {
-    /// The base URL with masked secrets, and the number of running activities: "https://api.example.com, 2 running".
+    /// The base URL with masked secrets, and the number of running activities, such as "https://api.example.com, 2
+    /// running".
     public var description: String {
         let baseURL = configuration.baseURL
         return "\(baseURL.isEmpty ? "no base URL" : URLSyntax.redacted(baseURL)), \(activities.count) running"
@@ -251,7 +251,7 @@ extension NetworkAgent: CustomStringConvertible {
 
 /// Detects configuration changes nested in a change.
 ///
-/// A change that has to run again must not repeat its nested changes, because each would make it run again, endlessly.
+/// A change that runs again must not repeat its nested changes. Otherwise, each would make it run again, endlessly.
 final class ConfigurationChange: Sendable {
     @TaskLocal private static var current: ConfigurationChange?
 
@@ -268,7 +268,7 @@ final class ConfigurationChange: Sendable {
 
     static func run(on owner: AnyObject, isRepeated: Bool, _ change: () throws -> Void) rethrows {
         let run = ConfigurationChange(owner, isRepeated: isRepeated)
-        // A task started by the change inherits the task-local value and can outlive it.
+        // A task that the change starts inherits the task-local value and can outlive the change.
         defer { run.isOver.store(true, ordering: .releasing) }
         try $current.withValue(run) { try change() }
     }

@@ -2,7 +2,7 @@ public import ErrandHTTP
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// Describes how an agent would process a request. Created by ``NetworkAgent/explain(_:options:)``.
+/// Describes how an agent would process a request. Returned by ``NetworkAgent/explain(_:options:)``.
 ///
 /// ```swift
 /// print(agent.explain(GetUser(id: 7)))
@@ -15,10 +15,9 @@ import ErrandSupport
 public struct RequestExplanation: Sendable, CustomStringConvertible {
     /// One step of the request pipeline: a filter, the redirects or the transport.
     public struct Step: Sendable, Hashable, CustomStringConvertible {
-        /// The stage in which the step runs: once per call, once per hop, or once per request that reaches the
-        /// transport.
+        /// The stage: once per call, once per hop, or once per request that reaches the transport.
         public let stage: FilterStages
-        /// What the step does: the filter's ``Filter/explanation``, or a description of the redirects or the transport.
+        /// The filter's ``Filter/explanation``, or a description of the redirects or the transport.
         public let text: String
 
         /// The stage and the text on one line.
@@ -33,26 +32,26 @@ public struct RequestExplanation: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The request that would be sent, as built and then changed by ``Filter/preview(of:)`` of its call filters. A
-    /// failure if it can't be built.
+    /// The request as built, and then changed by ``Filter/preview(of:)`` of its call filters. A failure if it can't be
+    /// built.
     public let request: Result<HTTPRequest, any Error>
     /// The filters, the redirects and the transport, in the order in which they run.
     public let steps: [Step]
     /// The conditions that the final response must meet, in order: status, content type, checks. Filters can add more
     /// while the call runs.
     public let checks: [String]
-    /// Known problems, a sentence each with the reason:
+    /// Known problems, each a sentence with the reason:
     ///
-    /// - wrong orders of filters, filters that do the same work twice, and missing filters that the request expects
+    /// - filters that are in the wrong order, do the same work twice, or are missing although the request expects them
     /// - a path that drops the path of its base URL
     /// - a placeholder host below `.invalid`, which is never resolved (RFC 6761, section 6.4)
     /// - a filter that moves the request to an origin that may not receive its secrets
     ///
-    /// When requests are sent, debug builds write these to standard error, once each, except for placeholder hosts.
+    /// When requests are sent, debug builds write each problem except placeholder hosts to standard error, once.
     public let problems: [String]
 
-    /// The request, each step, the conditions and each problem, one per line. Secrets in the URL are masked, and
-    /// control characters escaped.
+    /// The request, each step, the conditions and each problem, one per line. Masks secrets in the URL, and escapes
+    /// control characters.
     public var description: String {
         var lines: [String] = []
         switch request {
@@ -78,7 +77,7 @@ extension RequestExplanation {
             for step in chain where step.stage == .call {
                 let before = found
                 found = try step.filter.preview(of: before)
-                // Secrets stay with their origin, as they would when sending.
+                // Secrets stay with their origin, like in a sent request.
                 guard let move = OriginMove(from: before, to: found), !settings.trusts(found.url) else { continue }
                 var trust = OriginTrust(isTrusted: false)
                 trust.withhold(from: &found, of: nil, before: before)

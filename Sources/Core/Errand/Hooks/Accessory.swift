@@ -1,6 +1,6 @@
 import ErrandHTTP
 
-/// Observes activities. It's notified of every event and can't change anything.
+/// Observes the events of activities.
 ///
 /// ```swift
 /// final class Counter: Accessory {
@@ -17,30 +17,27 @@ import ErrandHTTP
 ///
 /// The agent or activity keeps an accessory alive. To hold an object weakly, wrap it in ``WeakAccessory``.
 public protocol Accessory: Sendable {
-    /// The most bytes of each request and response body that Core copies for this accessory. Defaults to 0, which
-    /// copies nothing.
+    /// The most bytes of each request and response body to copy for this accessory. Defaults to 0.
     var maximumBodyBytes: Int { get }
-    /// Whether to report WebSocket messages and events of event streams. Defaults to false, which doesn't copy messages.
+    /// Whether to report WebSocket messages and events of event streams. Defaults to false.
     var observesMessages: Bool { get }
-    /// Whether to receive the notes of filters in an activity of this kind, read when it starts. Defaults to true. If no
-    /// accessory of the activity wants them, notes aren't created.
+    /// Whether to receive filters' notes in an activity of this kind. Read when the activity starts. Defaults to true.
     func observesNotes(of kind: ActivityKind) -> Bool
-    /// Whether to receive an activity's events, read when it starts. If false, the accessory costs no time. Defaults to
-    /// true.
+    /// Whether to receive an activity's events. Read when the activity starts. Defaults to true.
     var isListening: Bool { get }
-    /// Receives an event, on the thread on which it happens, so return quickly. The events of one activity arrive in
+    /// Receives an event, on the thread on which it happens. Return quickly. The events of one activity arrive in
     /// order.
     func activity(_ activity: Activity, did event: ActivityEvent)
 }
 
 extension Accessory {
-    /// The default implementation returns 0: no body bytes are copied.
+    /// Returns 0.
     public var maximumBodyBytes: Int { 0 }
-    /// The default implementation returns false: messages aren't reported.
+    /// Returns false.
     public var observesMessages: Bool { false }
-    /// The default implementation returns true: notes of every activity are reported.
+    /// Returns true.
     public func observesNotes(of kind: ActivityKind) -> Bool { true }
-    /// The default implementation returns true: the accessory receives all events.
+    /// Returns true.
     public var isListening: Bool { true }
 }
 
@@ -58,7 +55,7 @@ extension Accessory {
 /// }
 /// ```
 ///
-/// Events arrive in order, but after the activity has moved on: cancelling in `willStart` is too late to prevent the
+/// Events arrive in order, but the activity doesn't wait for them: cancelling in `willStart` is too late to prevent the
 /// request. Only the newest of several waiting progress values is delivered.
 public struct MainActorAccessory: Accessory {
     private let listener: MainActorListener<Received>
@@ -68,12 +65,12 @@ public struct MainActorAccessory: Accessory {
         let event: ActivityEvent
     }
 
-    /// Creates an accessory that passes each event to a closure on the main actor.
+    /// Creates an accessory from a closure.
     public init(_ body: @escaping @MainActor @Sendable (Activity, ActivityEvent) -> Void) {
         listener = MainActorListener(merging: Self.merged) { body($0.activity, $0.event) }
     }
 
-    /// Passes the event to the closure on the main actor, and returns before the closure runs.
+    /// Passes the event to the closure. Returns before the closure runs.
     public func activity(_ activity: Activity, did event: ActivityEvent) {
         listener.receive(Received(activity: activity, event: event))
     }
@@ -87,24 +84,24 @@ public struct MainActorAccessory: Accessory {
     }
 }
 
-/// Wraps an accessory without keeping it alive. Use it for objects that own the agent or the request's handle.
+/// Holds another accessory weakly. Use it for objects that own the agent or the request's handle.
 public struct WeakAccessory: Accessory {
     private weak let object: (any Accessory & AnyObject)?
-    /// The wrapped object's `maximumBodyBytes`, read when this wrapper was created.
+    /// The object's `maximumBodyBytes` when this wrapper was created.
     public let maximumBodyBytes: Int
-    /// The wrapped object's `observesMessages`, read when this wrapper was created.
+    /// The object's `observesMessages` when this wrapper was created.
     public let observesMessages: Bool
-    /// The wrapped object's value, or false if the object no longer exists.
+    /// The object's value, or false once the object is deallocated.
     public func observesNotes(of kind: ActivityKind) -> Bool { object?.observesNotes(of: kind) ?? false }
-    /// Whether the wrapped object still exists and wants events.
+    /// Whether the object still exists and wants events.
     public var isListening: Bool { object?.isListening ?? false }
 
-    /// Creates an accessory that holds an object weakly and passes events to it.
+    /// Creates an accessory that passes events to an object.
     public init(_ object: any Accessory & AnyObject) {
         self.object = object
         (maximumBodyBytes, observesMessages) = (object.maximumBodyBytes, object.observesMessages)
     }
 
-    /// Passes the event to the wrapped object, if it still exists.
+    /// Passes the event to the object, if it still exists.
     public func activity(_ activity: Activity, did event: ActivityEvent) { object?.activity(activity, did: event) }
 }

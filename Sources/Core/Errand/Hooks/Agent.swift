@@ -1,7 +1,7 @@
 public import Dispatch
 import ErrandHTTP
 
-/// Sends requests and returns their responses. ``NetworkAgent`` is the implementation that uses the network.
+/// Sends requests and returns their responses. ``NetworkAgent`` sends them over the network.
 ///
 /// To write an agent, for example a fake for tests or a wrapper around another agent, implement `send`. Everything else
 /// has defaults that call it.
@@ -18,34 +18,33 @@ import ErrandHTTP
 /// }
 /// ```
 ///
-/// Always pass the options on. The default `start` creates an activity for the handle, and forwards all events and
-/// progress of the wrapped call to it. Accessories are notified only of this activity.
+/// Always pass the options on. The default `start` creates an activity for the handle, and forwards the wrapped call's
+/// events and progress to it. Accessories are notified only of this activity.
 public protocol Agent: Sendable {
     /// Sends a request and returns its response on the caller's actor. Cancelling the calling task cancels the request.
     ///
-    /// Throws ``ErrandError``, or an error from a filter, a check or `decode`, mapped by the agent's `mapError` and
-    /// then the request's. Cancellations and passed deadlines can't be mapped to other errors.
+    /// Throws ``ErrandError``, or an error from a filter, a check or `decode`. The agent's `mapError` and then the
+    /// request's map the error, except for cancellations and passed deadlines.
     @discardableResult
     func send<R: Request>(_ request: R, options: CallOptions) async throws -> Response<R.Output>
 
-    /// Starts a request and returns its handle immediately. When it returns, accessories have received will-start.
-    /// `completion` receives the result.
+    /// Starts a request and returns its handle. Accessories have then received will-start. `completion` receives the
+    /// result.
     @discardableResult
     func start<R: Request>(
         _ request: R, options: CallOptions, completion: Completion<Response<R.Output>>?
     ) -> RequestHandle<Response<R.Output>>
 
-    /// Starts a closure as an activity of a custom kind, such as a batch, and returns its handle immediately. Like a
-    /// request, the activity notifies accessories, can have a parent and can be cancelled. Every ``Composite`` runs
-    /// this way.
+    /// Starts a closure as an activity of a custom kind, such as a batch, and returns its handle. Like a request, the
+    /// activity notifies accessories, can have a parent and can be cancelled. Every ``Composite`` runs this way.
     @discardableResult
     func start<Success: Sendable>(
         _ kind: ActivityKind, options: CallOptions, completion: Completion<Success>?,
         body: @escaping @Sendable (Activity) async throws -> Success
     ) -> RequestHandle<Success>
 
-    /// Returns the users for whom a request would be sent now, without sending it. For requests that are stored and
-    /// sent later. Defaults to nil: the agent can't tell.
+    /// Returns the users for whom a request would be sent now, for requests that are stored and sent later. Doesn't
+    /// send the request. Defaults to nil: the agent can't tell.
     ///
     /// Runs sessions, and filters that change or sign requests or add cookies. The sessions don't refresh credentials,
     /// but check that the operation of a ``UserPin`` stays with its user. Accessories aren't notified. The
@@ -54,18 +53,18 @@ public protocol Agent: Sendable {
 }
 
 extension Agent {
-    /// The default implementation returns nil, because the agent can't tell.
+    /// Returns nil, because the agent can't tell.
     public func userMarks<R: Request>(for request: R, options: CallOptions) async throws -> Set<UserMark>? { nil }
 
-    /// Sends a request and returns its response on the caller's actor; see ``send(_:options:)``. Cancelling the calling
+    /// Sends a request and returns its response on the caller's actor. See ``send(_:options:)``. Cancelling the calling
     /// task cancels the request.
     @inlinable @discardableResult
     public func send<R: Request>(_ request: R) async throws -> Response<R.Output> {
         try await send(request, options: CallOptions())
     }
 
-    /// Starts a request and returns its handle immediately. When the request ends, the delegate and then the completion
-    /// are notified once, on the main actor.
+    /// Starts a request and returns its handle. When the request ends, the delegate and then the completion are
+    /// notified once, on the main actor.
     @discardableResult
     public func start<R: Request>(
         _ request: R, delegate: (any RequestDelegate)? = nil, options: CallOptions = CallOptions(),
@@ -75,8 +74,8 @@ extension Agent {
             request, options: options, completion: .both(delegate.map { .delegate($0) }, completion.map { .main($0) }))
     }
 
-    /// Starts a request and returns its handle immediately. When the request ends, the delegate is notified on the main
-    /// actor, and then the completion runs on a queue.
+    /// Starts a request and returns its handle. When the request ends, the delegate is notified on the main actor, and
+    /// then the completion runs on a queue.
     @discardableResult
     public func start<R: Request>(
         _ request: R, delegate: (any RequestDelegate)? = nil, options: CallOptions = CallOptions(),
@@ -104,8 +103,7 @@ extension Request {
         try await agent.send(self, options: options)
     }
 
-    /// Starts this request with an agent and returns its handle immediately: `GetUser(id: 7).start(on: agent) { result
-    /// in … }`.
+    /// Starts this request with an agent and returns its handle: `GetUser(id: 7).start(on: agent) { result in … }`.
     @discardableResult
     public func start(
         on agent: some Agent, delegate: (any RequestDelegate)? = nil, options: CallOptions = CallOptions(),
@@ -116,8 +114,8 @@ extension Request {
 }
 
 extension Agent {
-    /// Runs a composite, such as a batch or a chain, and returns its output on the caller's actor, after all members
-    /// have ended. Cancelling the calling task cancels the composite.
+    /// Runs a composite, such as a batch or a chain. Returns its output on the caller's actor, after all members have
+    /// ended. Cancelling the calling task cancels the composite.
     ///
     /// Throws the composite's error, or ``ErrandError`` with `cancelled`.
     @discardableResult
@@ -125,8 +123,8 @@ extension Agent {
         try await start(running: composite, options: options, completion: nil as Completion<C.Output>?).joined()
     }
 
-    /// Starts a composite, such as a batch or a chain, and returns its handle immediately. When it returns, accessories
-    /// have received will-start.
+    /// Starts a composite, such as a batch or a chain, and returns its handle. Accessories have then received
+    /// will-start.
     @discardableResult
     public func start<C: Composite>(
         running composite: C, options: CallOptions = CallOptions(), completion: Completion<C.Output>?
@@ -138,8 +136,8 @@ extension Agent {
         }
     }
 
-    /// Starts a composite, such as a batch or a chain, and returns its handle immediately. When it ends, the delegate
-    /// and then the completion are notified once, on the main actor.
+    /// Starts a composite, such as a batch or a chain, and returns its handle. When it ends, the delegate and then the
+    /// completion are notified once, on the main actor.
     @discardableResult
     public func start<C: Composite>(
         running composite: C, delegate: C.Delegate? = nil, options: CallOptions = CallOptions(),
@@ -148,8 +146,8 @@ extension Agent {
         start(composite, delegate, options, completion.map { .main($0) })
     }
 
-    /// Starts a composite, such as a batch or a chain, and returns its handle immediately. When it ends, the delegate
-    /// is notified on the main actor, and then the completion runs on a queue.
+    /// Starts a composite, such as a batch or a chain, and returns its handle. When it ends, the delegate is notified
+    /// on the main actor, and then the completion runs on a queue.
     @discardableResult
     public func start<C: Composite>(
         running composite: C, delegate: C.Delegate? = nil, options: CallOptions = CallOptions(),
@@ -169,7 +167,7 @@ extension Agent {
 }
 
 extension Agent {
-    /// The default implementation starts an activity that calls `send`.
+    /// Starts an activity that calls `send`.
     @discardableResult
     public func start<R: Request>(
         _ request: R, options: CallOptions, completion: Completion<Response<R.Output>>?
@@ -179,7 +177,7 @@ extension Agent {
         }
     }
 
-    /// The default implementation starts an activity that runs the closure.
+    /// Starts an activity that runs the closure.
     @discardableResult
     public func start<Success: Sendable>(
         _ kind: ActivityKind, options: CallOptions, completion: Completion<Success>?,
@@ -188,7 +186,7 @@ extension Agent {
         begin(kind, options, completion: completion, http: { _ in nil }, body: body)
     }
 
-    /// Starts an activity that no agent's registry contains.
+    /// Starts an activity outside any agent's registry.
     private func begin<Success: Sendable>(
         _ kind: ActivityKind, request: (any Request)? = nil, _ options: CallOptions, completion: Completion<Success>?,
         http: @escaping @Sendable (Success) -> HTTPResponse?,
@@ -213,7 +211,7 @@ extension Agent {
 }
 
 extension CallOptions {
-    /// Options for a call that runs on behalf of another activity, which receives its events and progress.
+    /// Options for a call on behalf of an activity, which receives the call's events and progress.
     fileprivate func forwarded(by activity: Activity) -> CallOptions {
         var options = self
         let accessories = activity.accessories
@@ -224,8 +222,7 @@ extension CallOptions {
     }
 }
 
-/// Forwards a call's events to the activity that represents it. Leaves out start and end, because that activity has its
-/// own, and progress.
+/// Forwards a call's events to the activity that represents it, except for progress, start and end.
 private struct ForwardedEvents: Accessory {
     let activity: Activity
     /// Kept for work that outlives the activity.
@@ -237,7 +234,7 @@ private struct ForwardedEvents: Accessory {
 
     func activity(_ below: Activity, did event: ActivityEvent) {
         guard below.kind == .request else {
-            // Work that the call detaches has its own end.
+            // Detached work has its own start and end.
             for accessory in accessories { accessory.activity(below, did: event) }
             return
         }

@@ -2,7 +2,7 @@ public import ErrandEssentials
 public import ErrandHTTP
 import ErrandSupport
 
-/// A request you can write in one line, without declaring a type.
+/// A request in one line, without a declared type.
 ///
 /// ```swift
 /// let user = try await agent.send(Call<User>(.get, "users/7")).value
@@ -11,51 +11,48 @@ import ErrandSupport
 /// ```
 ///
 /// `Output` can be `Data`, `String`, `Void`, ``HTTPResponse``, ``HTTPBody``, any `Decodable`, or an optional
-/// `Decodable`. For other types use ``init(_:_:query:body:decode:configure:)``. Every member of ``Request`` is a
+/// `Decodable`. For other types, use ``init(_:_:query:body:decode:configure:)``. Every member of ``Request`` is a
 /// property here, with the same default.
 public struct Call<Output: Sendable>: Request {
-    /// The HTTP method; see ``Request/method``.
+    /// See ``Request/method``.
     public var method: HTTPMethod
-    /// The percent-encoded path below the base URL, or an absolute URL; see ``Request/path``.
+    /// The percent-encoded path below the base URL, or an absolute URL. See ``Request/path``.
     public var path: String
-    /// Which of the agent's base URLs to use. Defaults to `.standard`; see ``Request/base``.
+    /// Which of the agent's base URLs to use. See ``Request/base``.
     public var base = RequestBaseURL.standard
-    /// Parameters to add to the path's query; see ``Request/query``.
+    /// Parameters to add to the path's query. See ``Request/query``.
     public var query: Parameters
-    /// Parameters for the query or the body, depending on the method. Defaults to nil; see ``Request/parameters``.
+    /// Parameters for the query or the body, depending on the method. See ``Request/parameters``.
     public var parameters: Parameters?
-    /// Where to put ``parameters``: in the query or the body. Defaults to `.automatic`; see
-    /// ``Request/parameterPlacement``.
+    /// Where to put ``parameters``. See ``Request/parameterPlacement``.
     public var parameterPlacement = ParameterPlacement.automatic
-    /// How to encode the query, parameters and forms; see ``Request/parameterEncoding``.
+    /// How to encode the query, parameters and forms. See ``Request/parameterEncoding``.
     public var parameterEncoding = ParameterEncoding()
-    /// Header fields, which replace the agent's fields of the same name. Empty by default; see ``Request/headers``.
+    /// Header fields, which replace the agent's fields of the same name. See ``Request/headers``.
     public var headers: HTTPHeaders = [:]
-    /// The body to send; see ``Request/body``.
+    /// See ``Request/body``.
     public var body: RequestBody
-    /// The credentials to send. Defaults to nil, which sends the agent's credentials; see ``Request/authorization``.
+    /// The credentials to send, or nil for the agent's. See ``Request/authorization``.
     public var authorization: Authorization?
-    /// The longest time without activity within one attempt. Defaults to nil, which is the agent's timeout; see
-    /// ``Request/timeout``.
+    /// The longest time without activity within one attempt, or nil for the agent's. See ``Request/timeout``.
     public var timeout: Duration?
-    /// The time limit for the whole call, including retries. Defaults to nil, which is the agent's deadline; see
-    /// ``Request/deadline``.
+    /// The time limit for the whole call, or nil for the agent's. See ``Request/deadline``.
     public var deadline: Duration?
-    /// The priority of the request. Defaults to nil, which is the sending task's priority; see ``Request/priority``.
+    /// The priority, or nil for the sending task's. See ``Request/priority``.
     public var priority: RequestPriority?
-    /// Which redirects to follow. Defaults to nil, which is the agent's policy; see ``Request/redirects``.
+    /// Which redirects to follow, or nil for the agent's policy. See ``Request/redirects``.
     public var redirects: RedirectPolicy?
-    /// The status codes that count as success. Defaults to 200 to 299; see ``Request/acceptableStatuses``.
+    /// The status codes that count as success. See ``Request/acceptableStatuses``.
     public var acceptableStatuses = StatusCodes.successful
-    /// The content types that the call accepts; see ``Request/acceptableContentTypes``.
+    /// The content types that the call accepts. See ``Request/acceptableContentTypes``.
     public var acceptableContentTypes: ContentTypes
-    /// How to deliver the response's body: in memory, as a stream or to a file; see ``Request/delivery``.
+    /// How to deliver the response's body. See ``Request/delivery``.
     public var delivery: BodyDelivery
     /// The call's name in logs. Defaults to the method and the path, without the query.
     public var label: String? {
         get {
             if let givenLabel { return givenLabel }
-            // Appending avoids the temporary strings of interpolation.
+            // Unlike interpolation, appending doesn't create temporary strings.
             var label = method.rawValue
             label += " "
             label += pathWithoutQuery
@@ -63,21 +60,20 @@ public struct Call<Output: Sendable>: Request {
         }
         set { givenLabel = .some(newValue) }
     }
-    /// Tags for filters, accessories and cancellation. Empty by default; see ``Request/tags``.
+    /// Tags for filters, accessories and cancellation. See ``Request/tags``.
     public var tags = Tags()
-    /// Filters that run after the agent's filters of the same stage. Empty by default; see ``Request/filters``.
+    /// Filters that run after the agent's filters of the same stage. See ``Request/filters``.
     public var filters: [any Filter] = []
-    /// Detects failures that the service reports in a successful response. Defaults to nil; see
-    /// ``Request/outcomeCheck``.
+    /// Detects failures that the service reports in a successful response. See ``Request/outcomeCheck``.
     public var outcomeCheck: ResponseCheck?
-    /// Checks of the final response. Empty by default; see ``Request/checks``.
+    /// Checks of the final response. See ``Request/checks``.
     public var checks: [ResponseCheck] = []
-    /// Accessories that observe the call, notified after the agent's. Empty by default; see ``Request/accessories``.
+    /// Accessories that observe the call, notified after the agent's. See ``Request/accessories``.
     public var accessories: [any Accessory] = []
-    /// Decodes a `Decodable` output. Defaults to nil, which is the agent's decoder; see ``Request/decoder``.
+    /// Decodes a `Decodable` output. Nil uses the agent's decoder. See ``Request/decoder``.
     public var decoder: (any BodyDecoder)?
     private let decode: @Sendable (HTTPResponse, Call) async throws -> Output
-    /// Nil for the default. Few calls are logged, so that text isn't computed here.
+    /// Nil for the default, which is computed when it's read, because few calls are logged.
     private var givenLabel: String??
 
     private var pathWithoutQuery: String {
@@ -189,17 +185,17 @@ extension Call where Output == HTTPBody {
 extension Call: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The method and the path, without the query.
     public var description: String { "\(method) \(path.prefix { $0 != "?" })" }
-    /// The same as `description`, so a dump can't reveal more.
+    /// Returns `description`.
     public var debugDescription: String { description }
-    /// The mirror has no children, so a dump can't reveal masked values.
+    /// A mirror without children, so a dump doesn't reveal secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension Exchange: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The method and the URL, masked as `Redaction` does by default.
+    /// The method and the URL, masked like `Redaction` does by default.
     public var description: String { http.description }
-    /// The same as `description`, so a dump can't reveal more.
+    /// Returns `description`.
     public var debugDescription: String { description }
-    /// The mirror has no children, so a dump can't reveal masked values.
+    /// A mirror without children, so a dump doesn't reveal secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

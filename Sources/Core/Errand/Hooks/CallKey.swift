@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A key for a value that stays the same in all attempts and hops of a call; see `Exchange.once(_:_:)`.
+/// A key for a value that stays the same in all attempts and hops of a call. See `Exchange.once(_:_:)`.
 ///
 /// ```swift
 /// struct Shard: Filter {
@@ -15,40 +15,39 @@ import Synchronization
 /// }
 /// ```
 ///
-/// Create one key for each filter or object that the value belongs to, and keep it.
+/// Create one key for each filter or object that owns the value, and keep it.
 public struct CallKey<Value: Sendable>: Sendable {
     @usableFromInline let number = CallValues.newNumber()
 
-    /// Creates a key that is different from every other key. Keep it, for example in your filter.
+    /// Creates a key that differs from every other key.
     public init() {}
 }
 
 extension Exchange {
-    /// Returns a value that's created on first use and shared by all attempts and hops of the call, and work detached
-    /// afterward.
+    /// Returns a value that is created on first use. All attempts and hops of the call share it, and so does work
+    /// detached afterward.
     @inlinable public func once<Value>(_ key: CallKey<Value>, _ make: () -> Value) -> Value {
         if let known = value(of: key) { return known }
         let new = make()
         return keep(new, for: key.number) as? Value ?? new
     }
 
-    /// Returns the value that ``once(_:_:)`` created for a key in this call, or nil if it hasn't created one.
+    /// Returns the value that ``once(_:_:)`` created for a key in this call, if any.
     @inlinable public func value<Value>(of key: CallKey<Value>) -> Value? {
-        // Inlinable, because generic code would look up the metadata of the optional each time.
+        // Inlinable, because generic code would look up the optional's metadata each time.
         guard let value = keptValue(for: key.number) else { return nil }
         return value as? Value
     }
 
     @usableFromInline func keptValue(for number: UInt64) -> (any Sendable)? { activity.ledger.value(number) }
 
-    /// Returns the existing value, if there is one.
+    /// Returns the existing value, if any.
     @usableFromInline func keep(_ value: any Sendable, for number: UInt64) -> (any Sendable)? {
         activity.ledger.add(value, for: number)
     }
 }
 
-/// The values of one call. Not a class, which would cost each call an allocation: only calls with more than one value
-/// allocate.
+/// The values of one call. A structure, so only calls with more than one value allocate.
 struct CallValues: Sendable {
     private static let count = Atomic<UInt64>(0)
     /// The key of the first value, or 0.

@@ -1,9 +1,9 @@
 public import ErrandHTTP
 import ErrandSupport
 
-/// Options that a single call adds to its request.
+/// Options of a single call.
 public struct CallOptions: Sendable {
-    /// Nil in the most common case: no options.
+    /// Nil without options, the most common case.
     private var fields: CopyOnWrite<Fields>?
 
     private struct Fields {
@@ -20,12 +20,12 @@ public struct CallOptions: Sendable {
         get { fields?.value.tags ?? Tags() }
         set { change { $0.tags = newValue } }
     }
-    /// The batch, chain or request that this call is a part of.
+    /// The batch, chain or request that this call belongs to.
     public var parent: Activity? {
         get { fields?.value.parent }
         set { change { $0.parent = newValue } }
     }
-    /// Filters for the call. Empty by default.
+    /// Filters for the call. Defaults to empty.
     ///
     /// In each stage, they run after the agent's and the request's filters, and before filters that a tag requires. If
     /// the call is a composite, such as a batch, its filters run for each of its requests, before the filters of the
@@ -34,7 +34,7 @@ public struct CallOptions: Sendable {
         get { fields?.value.filters ?? [] }
         set { change { $0.filters = newValue } }
     }
-    /// Accessories that observe the call, notified after the agent's and the request's. Empty by default.
+    /// Accessories that observe the call, notified after the agent's and the request's. Defaults to empty.
     public var accessories: [any Accessory] {
         get { fields?.value.accessories ?? [] }
         set { change { $0.accessories = newValue } }
@@ -44,8 +44,8 @@ public struct CallOptions: Sendable {
         get { fields?.value.label }
         set { change { $0.label = newValue } }
     }
-    /// Receives the upload and download progress, on any thread, and costs less than an accessory. To update a view,
-    /// use `progressOnMain` in the initializer.
+    /// Receives the upload and download progress, on any thread. To update a view, use `progressOnMain` in the
+    /// initializer.
     ///
     /// ```swift
     /// CallOptions(progress: { print($0.fraction ?? 0, $0.sent, $0.totalToSend ?? 0) })
@@ -58,10 +58,10 @@ public struct CallOptions: Sendable {
         set { change { $0.progress = newValue } }
     }
 
-    /// Creates options that don't change anything.
+    /// Creates options without changes.
     public init() {}
 
-    /// Creates options. Every argument is optional; see the property of the same name.
+    /// Creates options. See the properties.
     public init(
         tags: Tags = Tags(), parent: Activity? = nil, filters: [any Filter] = [], accessories: [any Accessory] = [],
         label: String? = nil, progress: (@Sendable (TransferProgress) -> Void)? = nil
@@ -78,7 +78,7 @@ public struct CallOptions: Sendable {
     /// CallOptions(progressOnMain: { bar.progress = $0.fraction ?? 0 })
     /// ```
     ///
-    /// Values arrive in order. If several are waiting, only the newest is delivered.
+    /// Values arrive in order. Of several waiting values, only the newest is delivered.
     public init(
         tags: Tags = Tags(), parent: Activity? = nil, filters: [any Filter] = [], accessories: [any Accessory] = [],
         label: String? = nil, progressOnMain: @escaping @MainActor @Sendable (TransferProgress) -> Void
@@ -91,8 +91,8 @@ public struct CallOptions: Sendable {
 
     /// Returns these options combined with `other`.
     ///
-    /// Tags of `other` take precedence, and its filters and accessories come last. The parent, label and progress
-    /// closure of `other` are used if they're set.
+    /// The tags of `other` take precedence. Its filters and accessories come last. Its parent, label and progress
+    /// closure are used if they're set.
     ///
     /// ```swift
     /// let options = CallOptions(label: "feed").merging(CallOptions(tags: Tags().with(Screen.self, "home")))
@@ -113,19 +113,18 @@ public struct CallOptions: Sendable {
         fields = changed
     }
 
-    /// The filters of the call's composite, followed by its own.
+    /// The filters of the call's composite, followed by the call's own.
     var allFilters: [any Filter] {
         guard let parent else { return filters }
         return filters.isEmpty ? parent.tags[InheritedFilters.self] : parent.tags[InheritedFilters.self] + filters
     }
 
-    /// Returns whether a call with these options is a direct member of an activity. That's the case if its `parent` is
-    /// the activity or isn't set. A call whose parent is another activity, such as a batch within a chain, belongs to
-    /// that activity instead. For agents that a composite passes to its body.
+    /// Returns whether a call with these options is a direct member of an activity: its `parent` is the activity or
+    /// nil. For agents that a composite passes to its body.
     public func belongs(to activity: Activity) -> Bool { parent.map { $0.id == activity.id } ?? true }
 }
 
-/// The filters of the call that started a composite, for each request of the composite.
+/// The filters of the call that started a composite, for each of the composite's requests.
 enum InheritedFilters: TagKey {
     static var defaultValue: [any Filter] { [] }
 }

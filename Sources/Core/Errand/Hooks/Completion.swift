@@ -5,7 +5,7 @@ import ErrandHTTP
 public struct Completion<Success: Sendable>: Sendable {
     private let body: @Sendable (Activity, Result<Success, any Error>) async -> Void
 
-    /// Creates a completion that runs an async closure. The activity awaits the closure between will-stop and did-stop.
+    /// Creates a completion from an async closure. The activity awaits it between will-stop and did-stop.
     public init(_ body: @escaping @Sendable (Activity, Result<Success, any Error>) async -> Void) { self.body = body }
 
     /// Creates a completion that runs on the main actor. If the main thread is blocked, it never runs, but the activity
@@ -14,8 +14,8 @@ public struct Completion<Success: Sendable>: Sendable {
         Completion { _, result in await body(result) }
     }
 
-    /// Creates a completion that runs one of three closures on the main actor, depending on the outcome. Use it to
-    /// notify a delegate, which the closures capture weakly.
+    /// Creates a completion that runs one of three closures on the main actor. Use it to notify a delegate, and capture
+    /// the delegate weakly.
     public static func main(
         success: @escaping @MainActor (Activity, Success) -> Void,
         failure: @escaping @MainActor (Activity, any Error) -> Void,
@@ -46,7 +46,7 @@ public struct Completion<Success: Sendable>: Sendable {
         }
     }
 
-    /// Returns a completion that runs this one and then another.
+    /// Returns a completion that runs this completion and then another.
     public func then(_ other: Completion) -> Completion {
         Completion { activity, result in
             await self.body(activity, result)
@@ -74,21 +74,21 @@ public struct Completion<Success: Sendable>: Sendable {
     func requestDidSucceed(_ activity: Activity, response: Response<any Sendable>)
     /// The request failed. `error` is the error that a completion would receive.
     func requestDidFail(_ activity: Activity, error: any Error)
-    /// The request was cancelled, so it has neither a response nor an error.
+    /// The request was cancelled.
     func requestDidCancel(_ activity: Activity)
 }
 
 extension RequestDelegate {
-    /// The default implementation does nothing.
+    /// Does nothing.
     public func requestDidSucceed(_ activity: Activity, response: Response<any Sendable>) {}
-    /// The default implementation does nothing.
+    /// Does nothing.
     public func requestDidFail(_ activity: Activity, error: any Error) {}
-    /// The default implementation does nothing.
+    /// Does nothing.
     public func requestDidCancel(_ activity: Activity) {}
 }
 
 extension Completion {
-    /// Holds the delegate weakly.
+    /// Notifies a delegate, held weakly.
     static func delegate<Output>(_ delegate: any RequestDelegate) -> Completion where Success == Response<Output> {
         .main(
             success: { [weak delegate] activity, response in

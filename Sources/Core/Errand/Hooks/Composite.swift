@@ -1,4 +1,4 @@
-/// Several calls as one, with one output, one handle, one cancellation and one end.
+/// Several calls with one output, one handle, one cancellation and one end.
 ///
 /// ```swift
 /// struct Profile: Composite {
@@ -15,43 +15,43 @@
 /// let (user, feed) = try await agent.run(Profile(id: 7))
 /// ```
 ///
-/// A composite is a value that you can run any number of times, also concurrently, on any ``Agent``. Each run is a
-/// separate ``Activity`` with the members' activities as its children. Members can be composites. Unlike a request, a
-/// composite doesn't have a URL or filters.
+/// Run a composite any number of times, also concurrently, on any ``Agent``. Each run is a separate ``Activity`` with
+/// the members' activities as its children. Members can be composites. Unlike a request, a composite doesn't have a URL
+/// or filters.
 public protocol Composite<Output>: Sendable {
-    /// The type that the composite returns when it ends.
+    /// The value that the composite returns when it ends.
     associatedtype Output: Sendable
-    /// The type of the delegate, which is notified of the end and of any events that ``notifying(_:)`` adds. Defaults
-    /// to ``CompositeDelegate``.
+    /// The delegate's type. The delegate is notified of the end, and of any events that ``notifying(_:)`` adds.
+    /// Defaults to ``CompositeDelegate``.
     associatedtype Delegate = any CompositeDelegate
 
     /// The kind of the composite's activity, such as "race", for logs and accessories.
     var activityKind: ActivityKind { get }
-    /// The name of the composite's activity in logs, unless the call's options name it. Defaults to nil.
+    /// The name of the composite's activity in logs, unless the call's options have a label. Defaults to nil.
     var activityLabel: String? { get }
     /// Sends the composite's members and returns its output. Runs off the caller's actor.
     ///
-    /// Everything sent with `agent` belongs to the composite. When this method ends, members that were started and are
-    /// still running are cancelled. The composite ends after its last member.
+    /// Everything sent with `agent` belongs to the composite. When this method ends, started members that are still
+    /// running are cancelled. The composite ends after its last member.
     func run(on agent: ScopedAgent) async throws -> Output
-    /// Returns the composite to run if there's a delegate. Implement it to notify the delegate of more than the end,
-    /// and hold the delegate weakly. By default, returns the composite itself.
+    /// Returns the composite to run for a delegate. Implement it to notify the delegate of more than the end, and hold
+    /// the delegate weakly. Returns the composite itself by default.
     func notifying(_ delegate: Delegate) -> Self
-    /// Returns a completion that notifies a delegate, held weakly, of the end; see
+    /// Returns a completion that notifies a delegate, held weakly, of the end. See
     /// ``Completion/main(success:failure:cancellation:)``.
     func completion(notifying delegate: Delegate) -> Completion<Output>
 }
 
 extension Composite {
-    /// The default implementation returns nil.
+    /// Returns nil.
     public var activityLabel: String? { nil }
 
-    /// The default implementation returns the composite unchanged.
+    /// Returns the composite unchanged.
     public func notifying(_ delegate: Delegate) -> Self { self }
 }
 
 extension Composite where Delegate == any CompositeDelegate {
-    /// Returns a completion that notifies a ``CompositeDelegate`` of success, failure or cancellation.
+    /// Returns a completion that notifies a ``CompositeDelegate``.
     public func completion(notifying delegate: any CompositeDelegate) -> Completion<Output> {
         .main(
             success: { [weak delegate] in delegate?.compositeDidSucceed($0, output: $1) },
@@ -65,19 +65,19 @@ extension Composite where Delegate == any CompositeDelegate {
 ///
 /// All methods are optional. The delegate is held weakly. `activity` identifies the run.
 @MainActor public protocol CompositeDelegate: AnyObject, Sendable {
-    /// The composite succeeded, with the output that `run` returned.
+    /// The composite succeeded with the output of `run`.
     func compositeDidSucceed(_ activity: Activity, output: any Sendable)
-    /// The composite failed, with the error that `run` threw.
+    /// The composite failed with the error of `run`.
     func compositeDidFail(_ activity: Activity, error: any Error)
-    /// The composite was cancelled, so it has neither an output nor an error.
+    /// The composite was cancelled.
     func compositeDidCancel(_ activity: Activity)
 }
 
 extension CompositeDelegate {
-    /// The default implementation does nothing.
+    /// Does nothing.
     public func compositeDidSucceed(_ activity: Activity, output: any Sendable) {}
-    /// The default implementation does nothing.
+    /// Does nothing.
     public func compositeDidFail(_ activity: Activity, error: any Error) {}
-    /// The default implementation does nothing.
+    /// Does nothing.
     public func compositeDidCancel(_ activity: Activity) {}
 }

@@ -2,8 +2,8 @@ public import ErrandHTTP
 
 /// For filters that examine, reject or replace a response.
 extension Exchange {
-    /// Runs the checks on a response now, for example to decide about a retry, instead of after the last filter. Throws
-    /// if the status, the content type or a check fails.
+    /// Runs the checks on a response before the last filter returns, for example to decide about a retry. Throws if the
+    /// status, the content type or a check fails.
     ///
     /// If the request wants data, a stream is collected first, as in ``gatherEvidence(of:)``. If it wants a file, the
     /// checks are skipped, because they need the finished file.
@@ -18,7 +18,7 @@ extension Exchange {
 
     /// Ends a response that won't be used, in a filter that sends the request again or responds itself.
     ///
-    /// A short body is read for up to a second, so its connection can be reused. Otherwise the transfer is cancelled.
+    /// Reads a short body for up to a second, so the connection can be reused. Otherwise, cancels the transfer.
     ///
     /// ```swift
     /// struct TwiceAtMost: Filter {
@@ -54,8 +54,8 @@ extension Exchange {
     ///
     /// The body is already in memory if the status is below 300, or if it's short and arrived with its head. Otherwise:
     ///
-    /// - If the request accepts the status, the whole body is read, at most `maximumBodyBytes`. Throws if that fails.
-    /// - If not, at most `maximumErrorBodyBytes` are read for up to a second, and the rest is cancelled.
+    /// - If the request accepts the status, reads the whole body, at most `maximumBodyBytes`. Throws if that fails.
+    /// - If not, reads at most `maximumErrorBodyBytes` for up to a second, and cancels the transfer.
     public func gatherEvidence(of response: HTTPResponse) async throws {
         guard response.body.data == nil, request.delivery == .data else { return }
         let delivery = DeliveryStep(settings: settings)
@@ -65,12 +65,11 @@ extension Exchange {
             within: BodyAllowance(bytes: settings.maximumErrorBodyBytes, timeout: timeout, time: time))
     }
 
-    /// Returns the error that ``Request/outcomeCheck`` throws for a response, or nil if it passes or isn't set. For
-    /// filters that store responses or add credentials; see ``RequestFailure/refusesCredential``.
+    /// Returns the error that ``Request/outcomeCheck`` throws for a response, if any. For filters that store responses
+    /// or add credentials. See ``RequestFailure/refusesCredential``.
     ///
-    /// Returns nil without checking if the request doesn't accept the status, or wants a stream or a file. A streamed
-    /// body, for example from a cache, is collected first, at most `maximumBodyBytes`. Throws if that fails, or if it's
-    /// cancelled.
+    /// Returns nil without checking if the request doesn't accept the status, or wants a stream or a file. Collects a
+    /// streamed body first, for example from a cache, at most `maximumBodyBytes`. Throws if that fails or is cancelled.
     public func outcomeFailure(of response: HTTPResponse) async throws -> (any Error)? {
         guard let check = request.outcomeCheck, request.delivery == .data,
             request.acceptableStatuses.contains(response.status)

@@ -3,9 +3,9 @@ import ErrandHTTP
 import ErrandMessageSyntax
 
 extension Exchange {
-    /// Whether the request's origin may see the agent's secrets: it's the origin of a base URL, or one of the
-    /// `trustedOrigins`. A path that's an absolute URL, such as a "next" link from a server, can lead to another
-    /// origin. So can a redirect or a filter.
+    /// Whether the request's origin may receive the agent's secrets. It may if it's the origin of a base URL, or one of
+    /// the `trustedOrigins`. An absolute URL as the path, such as a server's "next" link, can lead to another origin.
+    /// So can a redirect or a filter.
     ///
     /// Add a secret only if this is true.
     public var isTrusted: Bool {
@@ -42,8 +42,8 @@ extension Exchange {
         markSettled()
     }
 
-    /// Changes the request's URL to a URL that a server sent, such as the `Location` of an upload. As after a redirect,
-    /// a request to another origin loses its sensitive header fields and `Host`, and ``isTrusted`` is updated.
+    /// Changes the request's URL to a URL that a server sent, such as the `Location` of an upload. To another origin,
+    /// the request loses its sensitive header fields and `Host`, as after a redirect. Updates ``isTrusted``.
     public mutating func follow(to url: URL) {
         let isSameOrigin = URLSyntax.origin(of: http.url) == URLSyntax.origin(of: url)
         http.url = url
@@ -53,12 +53,12 @@ extension Exchange {
         markSettled()
     }
 
-    /// Removes secrets if the filter moved the request to another origin that the agent doesn't trust, as a redirect
-    /// does. Fields that the filter added for the new origin stay.
+    /// Removes secrets if the filter moved the request to another origin that the agent doesn't trust. Keeps fields
+    /// that the filter added for the new origin.
     ///
     /// Called for each request that a filter passes on, and before a filter trusts an origin or declares its user.
     ///
-    /// - Parameter isQuiet: whether the filter is about to restore the secrets.
+    /// - Parameter isQuiet: Whether the filter is about to restore the secrets.
     mutating func settle(isQuiet: Bool = false) {
         if isSettled { return }
         let before = givenRequest

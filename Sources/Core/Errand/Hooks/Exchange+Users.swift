@@ -2,11 +2,11 @@ public import ErrandHTTP
 import ErrandSupport
 
 extension Exchange {
-    /// The users to whom the request belongs. Caches and other filters that share responses keep requests with
-    /// different marks apart.
+    /// The users of the request. Filters that share responses, such as caches, keep requests with different marks
+    /// apart.
     ///
-    /// Contains the marks declared with ``assign(to:carriedBy:queryItems:)`` and by an ``OwnedRequest``, and a mark for each
-    /// sensitive header field that no declared mark represents.
+    /// Contains the marks from ``assign(to:carriedBy:queryItems:)`` and an ``OwnedRequest``. Also contains a mark for
+    /// each sensitive header field that no declared mark represents.
     public var userMarks: Set<UserMark> {
         Ownership.marks(of: request, http.headers, declared: users, settings.lastMarks)
     }
@@ -28,17 +28,17 @@ extension Exchange {
             of request: any Request, _ headers: HTTPHeaders, declared: UserMarks?, _ lastMarks: LastMarks
         ) -> Set<UserMark> {
             let marks = declared == nil && !headers.haveSecrets ? [] : lastMarks.marks(headers, declared)
-            // The owners are read each time, because a request can compute them.
+            // Read the owners each time, because a request can compute them.
             let type = type(of: request)
             if lastMarks.ownerless.excludes(type, unless: { type is any OwnedRequest.Type }) { return marks }
             return marks.union((request as? any OwnedRequest)?.owners ?? [])
         }
     }
 
-    /// Declares to which user the request belongs. For filters that identify the user in any part of the request.
+    /// Declares the request's user. For filters that identify the user in any part of the request.
     ///
-    /// Like sensitive fields, the mark is removed if a redirect leads to another origin, or if a filter moves the
-    /// request to an origin the agent doesn't trust.
+    /// Like a sensitive field, the mark is removed if a redirect leads to another origin, or if a filter moves the
+    /// request to an origin that the agent doesn't trust.
     ///
     /// ```swift
     /// var exchange = exchange
@@ -46,16 +46,16 @@ extension Exchange {
     /// exchange.assign(to: UserMark(session.id, source: "account"))
     /// ```
     ///
-    /// Sensitive header fields don't need a mark, unless their value changes for the same user, like a signature that
+    /// A sensitive header field doesn't need a mark, unless its value changes for the same user, like a signature that
     /// contains the time. Pass such a field in `fields`.
     ///
-    /// A secret in the query needs a mark. Pass its items in `queryItems`, as they appear in the URL, so they are removed
-    /// together with the mark.
+    /// A secret in the query needs a mark. Pass its items in `queryItems`, so they're removed together with the mark.
     ///
     /// - Parameters:
-    ///   - user: the mark of the user.
-    ///   - fields: the header fields that the mark represents. Empty by default.
-    ///   - queryItems: the secret items of the URL's query, such as `api_key=k`. Empty by default.
+    ///   - user: The user's mark.
+    ///   - fields: The header fields that the mark represents. Defaults to empty.
+    ///   - queryItems: The secret items of the URL's query as they appear there, such as `api_key=k`. Defaults to
+    ///     empty.
     public mutating func assign(
         to user: UserMark, carriedBy fields: [HTTPHeaders.Field] = [], queryItems: [String] = []
     ) {
@@ -68,13 +68,12 @@ extension Exchange {
         users = marks
     }
 
-    /// Removes a user's mark from the request. For filters that replace their own credential with another.
+    /// Removes a user's mark. For filters that replace their own credential.
     public mutating func unassign(from user: UserMark) { users?.marks.remove(user) }
 
-    /// Returns the exchange with a record of the users whose requests are sent for it. For filters that store
-    /// responses.
+    /// Returns the exchange and a record of the users whose requests are sent for it. For filters that store responses.
     ///
-    /// Store the response for the users in the record. They can differ from the users for whom your filter looked for a
+    /// Store the response for the users in the record. They can differ from the users for whom your filter looked up a
     /// stored response, because a later filter can change the user.
     ///
     /// ```swift
@@ -94,7 +93,7 @@ extension Exchange {
         return (with { $0.record = record }, record)
     }
 
-    /// Whether an outer filter records the users whose requests are sent; see ``recordingUsers()``. If you repeat a
+    /// Whether an outer filter records the users whose requests are sent. See ``recordingUsers()``. If you repeat a
     /// request and use only one response, record each repetition separately.
     public var isRecordingUsers: Bool { record != nil }
 
@@ -102,13 +101,13 @@ extension Exchange {
     /// with stored data of these users.
     public func reportUsers() {
         if let record = recordOfFilter { return record.add(userMarks) }
-        // Usually no call records users, so the marks are computed only if one does.
+        // Compute the marks only if a call records users. Usually none does.
         shared?.add(ownership)
     }
 }
 
-/// A request that declares to whom its response belongs, in addition to its credentials. For plugin protocols whose
-/// requests name their user.
+/// A request that declares its response's users, in addition to its credentials. For plugin protocols whose requests
+/// name their user.
 ///
 /// ```swift
 /// public protocol TenantRequest: OwnedRequest { var tenant: String { get } }
@@ -118,8 +117,8 @@ extension Exchange {
 /// }
 /// ```
 ///
-/// Requests of different owners never share a response, wherever the sharing filter is placed.
+/// Requests with different owners never share a response, wherever the sharing filter runs.
 public protocol OwnedRequest: Request {
-    /// The marks of the users to whom the response belongs.
+    /// The marks of the response's users.
     var owners: Set<UserMark> { get }
 }

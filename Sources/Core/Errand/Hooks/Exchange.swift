@@ -3,24 +3,23 @@ import ErrandSupport
 
 /// A request on its way through the filters, with the state of its call.
 ///
-/// An exchange is a value: a filter changes its copy and passes it to `next`. Members that concern the whole call, such
-/// as ``checks``, `whenAccepted` and `detach`, act on all copies.
+/// An exchange is a value. A filter changes its copy and passes the copy to `next`. Members that concern the whole
+/// call, such as ``checks``, `whenAccepted` and `detach`, act on all copies.
 public struct Exchange: Sendable {
     private var fields: CopyOnWrite<Fields>
     /// The HTTP request to send. A filter can change it before it calls `next`.
     public var http: HTTPRequest { didSet { (isAsBuilt, isSettled) = (false, false) } }
-    /// The request passed to the filter, to which the sensitive fields and the trust belong. Nil for the request as
-    /// built.
+    /// The request passed to the filter. The sensitive fields and the trust belong to it. Nil for the request as built.
     private var given: HTTPRequest?
     /// The stage in which the receiving filter runs: call, hop or wire.
     public internal(set) var stage: FilterStages = .call
     /// The number of the attempt, from 1. Each time a call filter calls `next`, a new attempt begins.
     public internal(set) var attempt = 1
-    /// The number of the request on the wire within its attempt, from 1. Redirects count.
+    /// The number of the request on the wire within its attempt, from 1. Counts redirects.
     public internal(set) var hop = 1
-    /// Whether the request is unchanged since it was built. The activity then already knows it.
+    /// Whether the request is unchanged since it was built, so the activity knows it.
     private(set) var isAsBuilt = true
-    /// Whether the request is unchanged since it was passed to the filter, so it can't have moved to another origin.
+    /// Whether the request is unchanged since it was passed to the filter, so its origin is the same.
     @usableFromInline private(set) var isSettled = true
 
     struct Fields {
@@ -63,9 +62,9 @@ public struct Exchange: Sendable {
         return copy
     }
 
-    /// The request as the user wrote it. A plugin finds its own with `exchange.request as? any CacheableRequest`.
+    /// The request as the user wrote it. A plugin finds its requests with `exchange.request as? any CacheableRequest`.
     public var request: any Request { fields.value.request }
-    /// How to deliver the response's body: in memory, as a stream or to a file.
+    /// How to deliver the response's body.
     public var delivery: BodyDelivery {
         get { fields.value.delivery }
         set { fields.value.delivery = newValue }
@@ -85,14 +84,14 @@ public struct Exchange: Sendable {
         get { fields.value.tags }
         set { fields.value.tags = newValue }
     }
-    /// Whether the transport reports progress. Defaults to true. Set it to false in a filter that reports the combined
-    /// progress of several requests.
+    /// Whether the transport reports progress. Defaults to true. In a filter that reports the combined progress of
+    /// several requests, set it to false.
     public var reportsProgress: Bool {
         get { fields.value.reportsProgress }
         set { fields.value.reportsProgress = newValue }
     }
-    /// Observes the transport's events for this exchange, for example 1xx responses. The closure runs on any thread,
-    /// before accessories are notified.
+    /// Observes the transport's events for this exchange, such as 1xx responses. The closure runs on any thread, before
+    /// accessories are notified.
     ///
     /// ```swift
     /// var exchange = exchange
@@ -108,7 +107,7 @@ public struct Exchange: Sendable {
     }
 
     var wireObserver: WireObserver? { fields.value.wireObserver }
-    /// The activity of the call that this exchange belongs to.
+    /// The activity of the call.
     public var activity: Activity { fields.value.activity }
     var shared: SharedExchange? { fields.value.shared }
 
@@ -130,7 +129,7 @@ public struct Exchange: Sendable {
         get { fields.value.users }
         set { fields.value.users = newValue }
     }
-    /// Belongs to a filter further out, or to the calls that share the exchange.
+    /// The record of an outer filter, or of the calls that share the exchange.
     var record: (any UserRecording)? { recordOfFilter ?? shared }
     var recordOfFilter: UserRecord? { fields.value.record }
     var replacedTransport: TransportReference? { fields.value.transport }
@@ -151,36 +150,36 @@ public struct Exchange: Sendable {
         return shared.deadline
     }
 
-    /// How many failures of this call were declared final; see ``markFailureAsFinal()``.
+    /// How many failures of this call were declared final. See ``markFailureAsFinal()``.
     public var finalFailureCount: Int { ledger { $0.finalFailureCount } }
 
     /// Marks the failure that the filter passes on as final, because the request was repeated as often as allowed.
     ///
     /// If filters that repeat requests are nested, such as a retry around a download, only the innermost should repeat
-    /// a request. An outer filter compares ``finalFailureCount`` before and after `next`. If the number has grown, it
-    /// passes the failure on without repeating the request.
+    /// a request. An outer filter compares ``finalFailureCount`` before and after `next`. If the number has grown, the
+    /// filter doesn't repeat the request.
     public func markFailureAsFinal() { ledger { $0.markFailureAsFinal() } }
 
-    /// The number of this call's requests that a server may have received so far. Counts all requests passed to the
-    /// transport, except requests that a ``PreSendFilter`` refused, or that failed with
-    /// ``ErrandError/Code/cannotConnect`` or ``ErrandError/Code/nameLookupFailed``.
+    /// How many of this call's requests a server may have received. Counts all requests passed to the transport, except
+    /// requests that a ``PreSendFilter`` refused, or that failed with ``ErrandError/Code/cannotConnect`` or
+    /// ``ErrandError/Code/nameLookupFailed``.
     ///
     /// Such an error only concerns the last request. Earlier requests still count, such as the request before a
     /// redirect. Before you repeat a request that must not be received twice, compare the number before and after
     /// `next`.
     public var possiblyReceivedCount: Int { ledger { $0.possiblyReceivedCount } }
 
-    /// How many requests of this call were passed to the transport so far, including retries, redirects and hedges. In
-    /// a wire filter before `next`, it's 0 for the first request.
+    /// How many requests of this call were passed to the transport, including retries, redirects and hedges. In a wire
+    /// filter before `next`, it's 0 for the first request.
     public var transferCount: Int { activity.ledger.transferCount }
 
     func addDeliveries(_ count: Int) { ledger { $0.addDeliveries(count) } }
 
-    /// The checks to run on the final response. Add to them with ``ExchangeChecks/add(_:)``.
+    /// The checks to run on the final response.
     public var checks: ExchangeChecks { ExchangeChecks(activity: activity, shared: shared) }
 
-    /// Stages work that depends on the response: `commit` runs once all checks and decoding have succeeded, otherwise
-    /// `discard` runs.
+    /// Stages work that depends on the response. Runs `commit` once all checks and decoding have succeeded, otherwise
+    /// `discard`.
     ///
     /// Both run before will-stop, so return quickly and detach long work.
     public func whenAccepted(
@@ -189,7 +188,7 @@ public struct Exchange: Sendable {
         ledger { $0.stage(StagedWork(commit: commit, discard: discard)) }
     }
 
-    /// How many pieces of work are staged; pass it to ``discardStagedWork(after:)``.
+    /// How many pieces of work are staged. Pass it to ``discardStagedWork(after:)``.
     public var stagedWorkCount: Int { ledger { $0.stagedWorkCount } }
 
     /// Discards work that later filters staged for a response that won't be used.
@@ -206,14 +205,14 @@ public struct Exchange: Sendable {
     /// }
     /// ```
     ///
-    /// - Parameter count: the ``stagedWorkCount`` before `next`.
+    /// - Parameter count: The ``stagedWorkCount`` before `next`.
     public func discardStagedWork(after count: Int) async {
         if stagedWorkCount <= count { return }
         await ledger { $0.takeStagedWork(after: count) }.discard()
     }
 
     /// Runs work that outlives the call, as a separate activity. `cancelAll()` and the agent's deallocation cancel it.
-    /// In the body, use the exchange that it receives.
+    /// In the body, use the body's exchange.
     @discardableResult
     public func detach(
         _ label: String, body: @escaping @Sendable (Exchange) async throws -> Void
@@ -232,15 +231,15 @@ public struct Exchange: Sendable {
             })
     }
 
-    /// Sends accessories a message for their logs, along with optional details for programs. Ignored once the activity
-    /// is over.
+    /// Sends accessories a message for their logs, and optional details for programs. Ignored once the activity is
+    /// over.
     public func note(
         _ name: String, _ message: @autoclosure () -> String, details: @autoclosure () -> (any Sendable)? = nil
     ) {
         activity.note(name, message(), details: details())
     }
 
-    /// Sends accessories details for programs, whose description is the message for logs. Ignored once the activity is
+    /// Sends accessories details for programs. Their description is the message for logs. Ignored once the activity is
     /// over.
     public func note<Details: Sendable & CustomStringConvertible>(
         _ name: String, describing details: @autoclosure () -> Details
@@ -248,7 +247,7 @@ public struct Exchange: Sendable {
         activity.note(name, describing: details())
     }
 
-    /// Reports a network event, as ``Activity/report(_:)`` does, to all calls that share the exchange. For filters that
+    /// Reports a network event to all calls that share the exchange, like ``Activity/report(_:)``. For filters that
     /// send requests themselves.
     public func report(_ event: TransportEvent) {
         if let shared { shared.report(event, isMeasured: true) } else { activity.report(event, isMeasured: true) }

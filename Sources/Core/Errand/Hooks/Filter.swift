@@ -3,7 +3,7 @@ public import ErrandHTTP
 /// Intercepts a request. A filter can change the request, answer it without sending it, send it more than once, or
 /// reject the response.
 ///
-/// To observe requests without changing them, write an ``Accessory``.
+/// To only observe requests, write an ``Accessory``.
 ///
 /// ```swift
 /// struct AddTrace: Filter {
@@ -18,23 +18,23 @@ public import ErrandHTTP
 /// A filter runs off the caller's actor, concurrently for concurrent requests. Let errors and cancellation pass
 /// through.
 public protocol Filter: Sendable {
-    /// The stages of the request pipeline in which the filter runs: once per call, per request on the wire, or right
-    /// before the transport. Defaults to `.call`.
+    /// The stages in which the filter runs: once per call, per request on the wire, or right before the transport.
+    /// Defaults to `.call`.
     var stages: FilterStages { get }
-    /// Properties that restrict the order of filters, for ``NetworkAgent/explain(_:options:)``. Empty by default.
+    /// Properties that restrict the order of filters, for ``NetworkAgent/explain(_:options:)``. Defaults to empty.
     var traits: FilterTraits { get }
-    /// Returns the traits for one request, if they depend on the request. Returns ``traits`` by default.
+    /// Returns the traits for one request, if they depend on it. Returns ``traits`` by default.
     func traits(for request: any Request) -> FilterTraits
-    /// A short description for ``NetworkAgent/explain(_:options:)``. Defaults to the name of the type. Must not contain
-    /// a secret.
+    /// A short description for ``NetworkAgent/explain(_:options:)``. Must not contain a secret. Defaults to the name of
+    /// the type.
     var explanation: String { get }
-    /// Returns the problem with running after `outer`, a filter further out, for ``NetworkAgent/explain(_:options:)``.
+    /// Returns the problem with running after `outer`, an earlier filter, for ``NetworkAgent/explain(_:options:)``.
     /// Defaults to nil.
     ///
     /// Write a clause without a full stop, such as "each attempt would be hedged twice". Don't repeat problems that
     /// follow from traits.
     func orderProblem(after outer: any Filter) -> String?
-    /// Returns the request as changed by this filter, as far as known without sending, for
+    /// Returns the request as this filter would change it, as far as known without sending, for
     /// ``NetworkAgent/explain(_:options:)``. Must not wait. Defaults to the unchanged request.
     func preview(of request: HTTPRequest) throws -> HTTPRequest
     /// Processes an exchange. Call `next` to pass it to the remaining filters and the transport. Runs off the caller's
@@ -43,24 +43,24 @@ public protocol Filter: Sendable {
 }
 
 extension Filter {
-    /// The default implementation returns ``FilterStages/call``.
+    /// Returns ``FilterStages/call``.
     public var stages: FilterStages { .call }
-    /// The default implementation returns no traits.
+    /// Returns no traits.
     public var traits: FilterTraits { [] }
-    /// The default implementation returns ``traits``.
+    /// Returns ``traits``.
     public func traits(for request: any Request) -> FilterTraits { traits }
-    /// The default implementation returns the name of the type.
+    /// Returns the name of the type.
     public var explanation: String { "\(type(of: self))" }
-    /// The default implementation returns nil: the filter can run after any other.
+    /// Returns nil.
     public func orderProblem(after outer: any Filter) -> String? { nil }
-    /// The default implementation returns the request unchanged.
+    /// Returns the request unchanged.
     public func preview(of request: HTTPRequest) throws -> HTTPRequest { request }
 }
 
-/// A request with members that have an effect only if the agent, the request or the call includes a certain filter.
+/// A request with members that need a certain filter among the filters of the agent, the request or the call.
 ///
-/// Refine it for a plugin's request protocol, if the filter needs something from the app and can't be supplied by a
-/// ``FilterProvidingRequest``:
+/// Refine it for a plugin's request protocol, if the filter needs something from the app, so a
+/// ``FilterProvidingRequest`` can't provide the filter:
 ///
 /// ```swift
 /// public protocol SealedRequest: FilterDependentRequest { var seal: String { get } }
@@ -75,13 +75,13 @@ extension Filter {
 /// ``NetworkAgent/explain(_:options:)`` shows the problems, and debug builds write each to standard error, once. A type
 /// that conforms to two such protocols must implement the function itself.
 public protocol FilterDependentRequest: Request {
-    /// Returns a sentence without a full stop for each expectation that isn't met.
+    /// Returns a sentence without a full stop for each missing filter.
     ///
-    /// - Parameter filters: the filters that the request passes, with groups replaced by their members.
+    /// - Parameter filters: The request's filters, with groups replaced by their members.
     func problems(with filters: [any Filter]) -> [String]
 }
 
-/// A filter that consists of several filters, each running in its own stage, at the group's place in the array.
+/// A filter that consists of several filters. Each runs in its own stage, at the group's place in the array.
 ///
 /// ```swift
 /// struct Courtesy: FilterGroup {
@@ -97,19 +97,19 @@ public protocol FilterGroup: Filter {
 }
 
 extension FilterGroup {
-    /// Passes the exchange on. Not used: the members run instead.
+    /// Passes the exchange on. Not called: the members run instead.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await next(exchange) }
 }
 
 extension [any Filter] {
-    /// Replaces groups with their members, up to 16 levels deep in case a group contains itself.
+    /// Replaces groups with their members. Limits the depth, because a group can contain itself.
     func ungrouped(depth: Int = 16) -> [any Filter] {
         guard depth > 0, contains(where: { $0 is any FilterGroup }) else { return self }
         return flatMap { ($0 as? any FilterGroup)?.filters.ungrouped(depth: depth - 1) ?? [$0] }
     }
 }
 
-/// A request that brings along the filters it needs.
+/// A request that provides the filters it needs.
 ///
 /// Refine it for a plugin's request protocol, so the plugin's filter is always installed:
 ///
@@ -121,15 +121,15 @@ extension [any Filter] {
 /// }
 /// ```
 ///
-/// The filters run after the agent's filters of the same stage and before the request's own. If the agent already has
-/// such a filter, with its own options, Core omits the required one, provided that it has the trait
-/// ``FilterTraits/unique``. A type that conforms to two such protocols must declare its filters itself.
+/// The filters run after the agent's filters of the same stage and before the request's own. If the agent has a filter
+/// of the same type, and the required filter has the trait ``FilterTraits/unique``, Core omits the required filter. A
+/// type that conforms to two such protocols must declare its filters itself.
 public protocol FilterProvidingRequest: Request {
-    /// The filters to install for this request. They run after the agent's filters of the same stage.
+    /// The filters to install for this request.
     var requiredFilters: [any Filter] { get }
 }
 
-/// A tag value that brings along the filters it needs.
+/// A tag value that provides the filters it needs.
 ///
 /// For example, a mode that forbids sending can provide a filter that throws if no plugin has handled the mode:
 ///
@@ -152,7 +152,7 @@ public protocol FilterProvidingTag: Sendable {
 /// call filters → redirects → hop filters → wire filters → transport
 /// ```
 public struct FilterStages: OptionSet, Sendable, Hashable {
-    /// The stages as bits of a number.
+    /// The stages as bits.
     public let rawValue: Int
     /// Creates stages from their bits.
     public init(rawValue: Int) { self.rawValue = rawValue }
@@ -165,7 +165,7 @@ public struct FilterStages: OptionSet, Sendable, Hashable {
     /// A filter for both the call and the hop stage finds the current stage in ``Exchange/stage``.
     public static let hop = FilterStages(rawValue: 2)
     /// Runs once for each request that reaches the transport, after all hop filters regardless of the order in the
-    /// array. For host limits, circuit breakers and test faults. Requests answered by an HTTP cache don't get here.
+    /// array. For host limits, circuit breakers and test faults. Doesn't run for requests that an HTTP cache answers.
     public static let wire = FilterStages(rawValue: 4)
 }
 
@@ -181,58 +181,58 @@ public struct FilterStages: OptionSet, Sendable, Hashable {
 /// }
 /// ```
 public struct FilterTraits: OptionSet, Sendable, Hashable {
-    /// The traits as bits of a number.
+    /// The traits as bits.
     public let rawValue: Int
     /// Creates traits from their bits.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
     /// The filter changes the URL, the headers or the body.
     public static let changesRequest = FilterTraits(rawValue: 1)
-    /// The filter signs the request in the form in which it receives it.
+    /// The filter signs the request as it receives it.
     public static let signs = FilterTraits(rawValue: 2)
-    /// The filter can respond from a store whose key it derives from the request in the form in which it receives it.
+    /// The filter can respond from a store, and derives the key from the request as it receives it.
     public static let caches = FilterTraits(rawValue: 4)
     /// The filter can call `next` again after a failure.
     public static let retries = FilterTraits(rawValue: 8)
     /// The filter adds credentials to the request.
     public static let authenticates = FilterTraits(rawValue: 16)
-    /// The filter changes only parts that don't identify the resource, such as a token in the query. Requests that
-    /// differ only in these parts can share a response, because the filter sets ``ResourceURL`` to the URL without
-    /// them, and caches use that as their key. Refines ``changesRequest``.
+    /// The filter changes only parts that don't identify the resource, such as a token in the query. It sets
+    /// ``ResourceURL`` to the URL without these parts, which caches use as their key. So requests that differ only in
+    /// these parts can share a response. Refines ``changesRequest``.
     public static let outsideCacheKey = FilterTraits(rawValue: 32)
-    /// The filter stores responses separately for each user, so credentials can be added by later filters. Use it along
-    /// with ``caches``.
+    /// The filter stores responses separately for each user, so later filters can add credentials. Use it along with
+    /// ``caches``.
     public static let separatesUsers = FilterTraits(rawValue: 64)
-    /// The filter can give several requests the same response. It compares them in the form in which it receives them.
+    /// The filter can give several requests the same response. It compares them as it receives them.
     public static let shares = FilterTraits(rawValue: 128)
     /// The filter can answer a whole call from a store whose key doesn't include changes by redirects and hop filters.
     /// Use it along with ``caches``.
     public static let cachesCalls = FilterTraits(rawValue: 256)
-    /// The filter adds cookies, which identify users but aren't visible to an HTTP cache that runs earlier.
+    /// The filter adds cookies. They identify users, but an HTTP cache that runs earlier doesn't see them.
     public static let addsCookies = FilterTraits(rawValue: 512)
     /// The filter can repeat a request on the wire, for example with a new credential, without running the call filters
     /// again.
     public static let repeatsHops = FilterTraits(rawValue: 1024)
-    /// The filter runs at most once per call. If several filters have the same type, only the outermost filter runs. A
-    /// filter from a ``FilterProvidingRequest`` or ``FilterProvidingTag`` is also left out if the agent, the request or
-    /// the call lists a filter of its type. The listed filter then runs, with its own options and in its own place.
+    /// The filter runs at most once per call. Of several filters of the same type, only the outermost runs. If the
+    /// agent, the request or the call lists a filter of the same type, the listed filter also replaces one from a
+    /// ``FilterProvidingRequest`` or ``FilterProvidingTag``. It runs with its own options and in its own place.
     public static let unique = FilterTraits(rawValue: 2048)
 }
 
-/// A filter made of a closure; see ``Filter/closure(_:body:)``.
+/// A filter made of a closure. See ``Filter/closure(_:body:)``.
 public struct ClosureFilter: Filter {
     /// The stages in which the filter runs.
     public let stages: FilterStages
     private let body: @Sendable (Exchange, Next) async throws -> HTTPResponse
 
-    /// Creates a filter that runs a closure in a stage, by default `.call`.
+    /// Creates a filter from a closure. Runs in the stage `.call` by default.
     public init(_ stages: FilterStages = .call, body: @escaping @Sendable (Exchange, Next) async throws -> HTTPResponse)
     {
         self.stages = stages
         self.body = body
     }
 
-    /// Runs the closure with the exchange and the rest of the pipeline.
+    /// Runs the closure.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await body(exchange, next) }
 }
 

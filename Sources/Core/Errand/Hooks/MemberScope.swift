@@ -1,16 +1,16 @@
 import ErrandHTTP
 import Synchronization
 
-/// Counts the running members of an activity, and ends them with it.
+/// Counts an activity's running members, and ends them with the activity.
 final class MemberScope: Sendable {
     private struct State {
         var count = 0
         /// The number of members that are awaited or being started.
         var sending = 0
-        /// Members that were started, and may be running without being awaited.
+        /// Started members. They may be running without being awaited.
         var started: [Activity.ID: Activity] = [:]
         var isClosed = false
-        /// At most one. An array, because reading it is cheaper than an optional.
+        /// At most one. An array, because reading it costs less than an optional.
         var waiters: [CheckedContinuation<Void, Never>] = []
 
         var isEmpty: Bool { sending == 0 && started.isEmpty }
@@ -43,7 +43,7 @@ final class MemberScope: Sendable {
 
     func end() { leave { $0.sending -= 1 } }
 
-    /// Rejects further members, cancels started members, and waits until all have ended.
+    /// Rejects new members, cancels started members, and waits until all have ended.
     func close() async {
         let isEmpty = state.withLock { state in
             state.isClosed = true
@@ -60,7 +60,7 @@ final class MemberScope: Sendable {
         }
     }
 
-    /// Started members aren't reached by cancelling the activity's own task.
+    /// Cancels started members. Cancelling the activity's own task doesn't reach them.
     func cancelAll() { for member in state.withLock({ Array($0.started.values) }) { member.cancel() } }
 
     /// Registers a started member until its did-stop.
@@ -72,7 +72,7 @@ final class MemberScope: Sendable {
         func observesNotes(of kind: ActivityKind) -> Bool { false }
 
         func activity(_ member: Activity, did event: ActivityEvent) {
-            // Work detached by a member isn't a member, although it has its accessories. It can outlive the scope.
+            // Ignore work that a member detached. It has the member's accessories, but can outlive the scope.
             guard member.parent == scope.activity.id else { return }
             switch event {
             case .willStart: scope.enter(member)

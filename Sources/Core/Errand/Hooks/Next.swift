@@ -1,7 +1,6 @@
 public import ErrandHTTP
 
-/// The remaining filters and the transport, which a filter calls to send a request. You can call it several times, also
-/// from child tasks.
+/// The remaining filters and the transport. You can call it several times, also from child tasks.
 public struct Next: Sendable {
     /// Nil after the last step.
     @usableFromInline let step: FilterStep?
@@ -23,8 +22,8 @@ public struct Next: Sendable {
         !exchange.activity.isOver || exchange.shared != nil
     }
 
-    /// Identifies the remaining pipeline, if every request of the agent shares it. Nil if a filter follows that belongs
-    /// to this request, its call or its tags.
+    /// Identifies the remaining pipeline, if every request of the agent shares it. Nil if a remaining filter belongs to
+    /// this request, its call or its tags.
     public var remainingPipeline: RemainingPipeline? {
         guard let step, step.isCommon else { return nil }
         return RemainingPipeline(step: ObjectIdentifier(step), hasFilters: step.hasFilters)
@@ -38,7 +37,7 @@ public struct Next: Sendable {
     }
 
     /// Returns a copy with one more filter. It runs after the last filter of this stage that has one of the traits, or
-    /// before all others if no filter has one.
+    /// else before all others.
     public func inserting(_ filter: any Filter, behind traits: FilterTraits) -> Next {
         let current = step.map { $0.beginsWire ? .hop : $0.stage } ?? .hop
         let stage = Array(steps.prefix { $0.stage == current && !($0.filter is any CoreStep) })
@@ -50,7 +49,7 @@ public struct Next: Sendable {
         }
     }
 
-    /// In order. The last step doesn't call `next`.
+    /// The steps, in order.
     var steps: [FilterStep] { Array(sequence(first: step) { $0?.next.step }.prefix { $0 != nil }.compactMap(\.self)) }
 
     @usableFromInline @inline(never) func ended(_ exchange: Exchange) -> any Error {
@@ -63,10 +62,10 @@ public struct Next: Sendable {
 }
 
 /// Identifies the filters and the transport after a filter, if every request of the agent uses them. Running exchanges
-/// with equal values are processed by the same configuration of the same agent.
+/// with equal values have the same configuration of the same agent.
 public struct RemainingPipeline: Hashable, Sendable {
     private let step: ObjectIdentifier
-    /// Whether other filters follow, in addition to redirects and the transport.
+    /// Whether filters remain, in addition to redirects and the transport.
     public let hasFilters: Bool
 
     init(step: ObjectIdentifier, hasFilters: Bool) { (self.step, self.hasFilters) = (step, hasFilters) }

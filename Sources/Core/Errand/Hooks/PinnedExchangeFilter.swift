@@ -18,7 +18,7 @@ extension CallOptions {
     /// The pin that keeps the call's operation with one user. Defaults to nil.
     public var userPin: UserPin? { tags[PinnedOperation.self] }
 
-    /// Returns these options with a pin, which keeps all calls of an operation with the same user; see ``UserPin``.
+    /// Returns these options with a pin, which keeps all calls of an operation with the same user. See ``UserPin``.
     public func pinned(to pin: UserPin) -> CallOptions {
         if userPin === pin { return self }
         var options = self
@@ -33,15 +33,15 @@ extension CallOptions {
 }
 
 extension Exchange {
-    /// The pin that keeps the call's operation with one user. Nil if the operation isn't pinned.
+    /// The pin that keeps the call's operation with one user. Nil without a pin.
     public var userPin: UserPin? { tags[PinnedOperation.self] }
 
-    /// Declares that a session makes sure that the operation keeps its user, so a ``UserPin`` doesn't need to compare
-    /// the mark and the fields. For filters that use ``UserPin/once(_:_:isOfUser:check:)``. Ignored without a pin.
+    /// Declares that a session keeps the operation with its user. A ``UserPin`` then doesn't compare the mark and the
+    /// fields. For filters that use ``UserPin/once(_:_:isOfUser:check:)``. Ignored without a pin.
     ///
     /// - Parameters:
-    ///   - mark: the mark that the filter declared. Nil if the fields identify the user.
-    ///   - fields: the header fields that the filter added.
+    ///   - mark: The mark that the filter declared. Nil if the fields identify the user.
+    ///   - fields: The header fields that the filter added.
     public mutating func vouch(for mark: UserMark?, carriedBy fields: [HTTPHeaders.Field]) {
         if userPin == nil { return }
         var headers = HTTPHeaders()
@@ -70,7 +70,7 @@ extension Exchange {
     /// }
     /// ```
     ///
-    /// The request needs ``Filter/keepingUser`` among its `requiredFilters`, which compares each request on the wire.
+    /// The request needs ``Filter/keepingUser`` among its `requiredFilters`. It compares each request on the wire.
     public mutating func pin(to pin: UserPin) { tags[PinnedOperation.self] = pin }
 }
 
@@ -82,7 +82,7 @@ public struct PinnedExchangeFilter: Filter {
     public var stages: FilterStages { .wire }
     /// Has the trait ``FilterTraits/unique``, so it runs once per request.
     public var traits: FilterTraits { .unique }
-    /// The text that ``NetworkAgent/explain(_:options:)`` shows for this filter.
+    /// The filter's text in ``NetworkAgent/explain(_:options:)``.
     public var explanation: String { "stops the operation if the user changes" }
 
     /// Throws instead of sending the request if the operation began as another user.
@@ -93,6 +93,6 @@ public struct PinnedExchangeFilter: Filter {
 }
 
 extension Filter where Self == PinnedExchangeFilter {
-    /// Stops requests that were pinned with ``Exchange/pin(to:)`` from being sent as another user. Other requests pass.
+    /// Throws if a request pinned with ``Exchange/pin(to:)`` would be sent as another user. Ignores other requests.
     public static var keepingUser: PinnedExchangeFilter { PinnedExchangeFilter() }
 }

@@ -5,7 +5,7 @@ import ErrandSupport
 /// The user of a request, as a ``UserPin`` compares it.
 struct PinnedIdentity {
     let origin: String
-    /// The marks of the user, without cookies and without marks that a session vouches for.
+    /// The user's marks, except cookies and marks that a session vouches for.
     let marks: Set<UserMark>
     let vouched: Set<UserMark>
     /// Empty if something else names the user.
@@ -23,12 +23,12 @@ struct PinnedIdentity {
         if let cookie, vouchers.isEmpty, !isOwned { cookies = CookiePairs.read(cookie.identity) }
     }
 
-    /// All marks, with one for each cookie.
+    /// All marks, including one for each cookie.
     var all: Set<UserMark> {
         marks.union(vouched).union(cookies.map { UserMark($0.value, source: "\(CookiePairs.source) \($0.key)") })
     }
 
-    /// Returns the source of a mark that only one of the requests has, or nil if both have the same user.
+    /// Returns the source of a mark that only one request has. Returns nil if both requests have the same user.
     func difference(from new: PinnedIdentity) -> String? {
         if let mark = marks.symmetricDifference(new.marks).first { return mark.source }
         if cookies.isEmpty { return nil }
@@ -56,13 +56,13 @@ enum CookiePairs {
         return pairs
     }
 
-    /// The name of the cookie in a `Set-Cookie` field.
+    /// Returns the name of the cookie in a `Set-Cookie` field.
     static func name(of setCookie: String) -> String {
         String(ASCII.trimmed(setCookie.prefix { $0 != ";" && $0 != "=" }))
     }
 }
 
-/// The marks for which a session vouches; see ``Exchange/vouch(for:carriedBy:)``.
+/// The marks that a session vouches for. See ``Exchange/vouch(for:carriedBy:)``.
 enum Vouchers: TagKey {
     static var defaultValue: Set<UserMark> { [] }
 }

@@ -2,8 +2,8 @@ public import ErrandHTTP
 
 /// A wire filter that checks each request again right before it's sent.
 ///
-/// After the last filter, a request can still wait for a connection, or for other requests to its host. The transport
-/// calls ``TransportOptions/checkBeforeSending(_:)`` after such a wait.
+/// After the last filter, a request can still wait for a connection, or for other requests to its host. After such a
+/// wait, the transport calls ``TransportOptions/checkBeforeSending(_:)``.
 ///
 /// ```swift
 /// struct Curfew: PreSendFilter {
@@ -21,8 +21,9 @@ public import ErrandHTTP
 /// }
 /// ```
 public protocol PreSendFilter: Filter {
-    /// Throws if the request must no longer be sent. `next` then throws this error to ``Filter/filter(_:next:)``. To
-    /// send the request later, check `request.body.isReplayable` first, because the transport may have opened the body.
+    /// Throws if the request must no longer be sent. `next` then throws this error to ``Filter/filter(_:next:)``.
+    /// Before you send the request later, check `request.body.isReplayable`, because the transport may have opened the
+    /// body.
     ///
     /// Called on any thread during the transport's work, so it must not block.
     func willSend(_ request: HTTPRequest, time: any TimeSource) throws

@@ -29,16 +29,16 @@ public protocol Request<Output>: Sendable, _RequestMemberTypes {
 
     /// The HTTP method. Defaults to GET.
     var method: HTTPMethod { get }
-    /// The percent-encoded path, such as `"users/\(segment: name)"`, appended to the base URL. It can contain a query.
+    /// The percent-encoded path, such as `"users/\(segment: name)"`, to append to the base URL. It can contain a query.
     /// Defaults to an empty string.
     ///
     /// A path that starts with `/` replaces the base URL's path, and an absolute URL replaces the whole base URL. If
     /// its origin is neither a base URL's nor a trusted origin of the agent, the request is sent without the agent's
     /// authorization and sensitive headers.
     var path: String { get }
-    /// Which of the agent's base URLs the path is appended to. Defaults to `.standard`, the agent's `baseURL`.
+    /// Which of the agent's base URLs to append the path to. Defaults to `.standard`, the agent's `baseURL`.
     var base: RequestBaseURL { get }
-    /// Parameters added to the path's query. Empty by default.
+    /// Parameters to add to the path's query. Defaults to empty.
     var query: Parameters { get }
     /// Parameters for the query or the body, depending on ``parameterPlacement``. Defaults to nil.
     var parameters: Parameters? { get }
@@ -47,38 +47,36 @@ public protocol Request<Output>: Sendable, _RequestMemberTypes {
     /// How to encode the query, the parameters and forms, such as arrays and spaces. Defaults to
     /// ``ParameterEncoding``'s standard encoding.
     var parameterEncoding: ParameterEncoding { get }
-    /// Header fields. They replace the agent's fields of the same name; `Authorization` also replaces the credentials.
-    /// Empty by default.
+    /// Header fields. They replace the agent's fields of the same name. `Authorization` also replaces the credentials.
+    /// Defaults to empty.
     var headers: HTTPHeaders { get }
     /// The body to send. Defaults to no body.
     var body: RequestBody { get }
     /// The credentials to send. Defaults to nil, which sends the agent's credentials. To send no credentials, use
     /// ``Authorization/omitted``.
     var authorization: Authorization? { get }
-    /// The longest time within one attempt in which no bytes are sent or received. Defaults to nil, which is the
-    /// agent's timeout.
+    /// The longest time within one attempt without bytes sent or received. Defaults to nil, the agent's timeout.
     var timeout: Duration? { get }
-    /// The time limit for the whole call, including redirects, retries and waits. Defaults to nil, which is the agent's
+    /// The time limit for the whole call, including redirects, retries and waits. Defaults to nil, the agent's
     /// deadline.
     var deadline: Duration? { get }
-    /// The request's priority, a hint for the transport. Defaults to nil, which is the sending task's priority.
+    /// The request's priority, a hint for the transport. Defaults to nil, the sending task's priority.
     var priority: RequestPriority? { get }
-    /// Which redirects to follow. Defaults to nil, which is the agent's policy.
+    /// Which redirects to follow. Defaults to nil, the agent's policy.
     var redirects: RedirectPolicy? { get }
-    /// The status codes that count as success; others fail with `unacceptableStatus`. Defaults to 200 to 299. Checked
+    /// The status codes that count as success. Others fail with `unacceptableStatus`. Defaults to 200 to 299. Checked
     /// before the content type.
     var acceptableStatuses: StatusCodes { get }
-    /// The accepted content types. Defaults to the decoder's, such as `.json`, if `Output` is decoded, otherwise to
+    /// The accepted content types. If `Output` is decoded, defaults to the decoder's, such as `.json`, otherwise to
     /// `.any`.
     var acceptableContentTypes: ContentTypes { get }
-    /// How to deliver the response's body: in memory, as a stream or to a file. Defaults to a stream if `Output` is
-    /// ``HTTPBody``, otherwise to memory.
+    /// How to deliver the response's body. Defaults to a stream if `Output` is ``HTTPBody``, otherwise to memory.
     var delivery: BodyDelivery { get }
-    /// The request's name in logs. Defaults to nil, which is the name of the type.
+    /// The request's name in logs. Defaults to nil, the name of the type.
     var label: String? { get }
-    /// Tags for filters, accessories and cancellation. Empty by default.
+    /// Tags for filters, accessories and cancellation. Defaults to empty.
     var tags: Tags { get }
-    /// Filters that run after the agent's filters of the same stage. Empty by default.
+    /// Filters that run after the agent's filters of the same stage. Defaults to empty.
     var filters: [any Filter] { get }
     /// Detects failures that the service reports in the body of a successful response. Runs before ``checks``. Defaults
     /// to nil.
@@ -86,99 +84,99 @@ public protocol Request<Output>: Sendable, _RequestMemberTypes {
     /// Filters use it on each hop: a cache doesn't store a response that fails the check, and a session refreshes its
     /// credential if the error has ``RequestFailure/refusesCredential``.
     var outcomeCheck: ResponseCheck? { get }
-    /// Checks of the final response. They run once, after status and content type and before decoding. Empty by
-    /// default.
+    /// Checks of the final response. They run once, after status and content type and before decoding. Defaults to
+    /// empty.
     var checks: [ResponseCheck] { get }
-    /// Accessories that observe the request, notified after the agent's. Empty by default.
+    /// Accessories that observe the request, notified after the agent's. Defaults to empty.
     var accessories: [any Accessory] { get }
-    /// Decodes a `Decodable` output. Defaults to nil, which is the agent's decoder.
+    /// Decodes a `Decodable` output. Defaults to nil, the agent's decoder.
     var decoder: (any BodyDecoder)? { get }
 
-    /// Returns a complete HTTP request to send instead of one built from the members above. By default, returns nil.
+    /// Returns a complete HTTP request to send, instead of one built from the members above. Defaults to nil.
     ///
     /// Filters, checks, accessories, timeouts and decoding still apply.
     func httpRequest() throws -> HTTPRequest?
     /// Decodes the response, off the caller's actor.
     ///
-    /// Errors pass through the agent's `mapError` and then the request's. They aren't wrapped.
+    /// Errors aren't wrapped. They pass through the agent's `mapError` and then the request's.
     func decode(_ response: HTTPResponse) async throws -> Output
     /// Maps an error to the request's own error type, for example by decoding `error.response`.
     ///
-    /// Runs after the agent's mapping and before the call site's. Not called for cancellations.
+    /// Runs after the agent's `mapError`. Not called for cancellations and expected errors.
     func mapError(_ error: any Error) -> any Error
 }
 
 extension Request {
-    /// The default implementation returns GET.
+    /// Returns GET.
     public var method: HTTPMethod { .get }
-    /// The default implementation returns an empty path: the base URL itself.
+    /// Returns an empty path: the base URL itself.
     public var path: String { "" }
-    /// The default implementation returns `.standard`, the agent's `baseURL`.
+    /// Returns `.standard`.
     public var base: RequestBaseURL { .standard }
-    /// The default implementation returns no query items.
+    /// Returns no parameters.
     public var query: Parameters { [:] }
-    /// The default implementation returns nil: the request has no parameters.
+    /// Returns nil.
     public var parameters: Parameters? { nil }
-    /// The default implementation returns `.automatic`, which depends on the method.
+    /// Returns `.automatic`.
     public var parameterPlacement: ParameterPlacement { .automatic }
-    /// The default implementation returns the standard encoding.
+    /// Returns the standard encoding.
     public var parameterEncoding: ParameterEncoding { ParameterEncoding() }
-    /// The default implementation returns no header fields.
+    /// Returns no header fields.
     public var headers: HTTPHeaders { [:] }
-    /// The default implementation returns no body.
+    /// Returns no body.
     public var body: RequestBody { .none }
-    /// The default implementation returns nil: the agent's credentials are sent.
+    /// Returns nil: the agent's credentials are sent.
     public var authorization: Authorization? { nil }
-    /// The default implementation returns nil: the agent's timeout applies.
+    /// Returns nil: the agent's timeout applies.
     public var timeout: Duration? { nil }
-    /// The default implementation returns nil: the agent's deadline applies.
+    /// Returns nil: the agent's deadline applies.
     public var deadline: Duration? { nil }
-    /// The default implementation returns nil: the sending task's priority applies.
+    /// Returns nil: the sending task's priority applies.
     public var priority: RequestPriority? { nil }
-    /// The default implementation returns nil: the agent's redirect policy applies.
+    /// Returns nil: the agent's redirect policy applies.
     public var redirects: RedirectPolicy? { nil }
-    /// The default implementation returns 200 to 299.
+    /// Returns 200 to 299.
     public var acceptableStatuses: StatusCodes { .successful }
-    /// The default implementation accepts any content type.
+    /// Accepts any content type.
     public var acceptableContentTypes: ContentTypes { .any }
-    /// The default implementation delivers the body in memory.
+    /// Returns `.data`.
     public var delivery: BodyDelivery { .data }
-    /// The default implementation returns nil: the name of the type appears in logs.
+    /// Returns nil: the name of the type appears in logs.
     public var label: String? { nil }
-    /// The default implementation returns no tags.
+    /// Returns no tags.
     public var tags: Tags { Tags() }
-    /// The default implementation returns no filters.
+    /// Returns no filters.
     public var filters: [any Filter] { [] }
-    /// The default implementation returns nil: only the status decides.
+    /// Returns nil.
     public var outcomeCheck: ResponseCheck? { nil }
-    /// The default implementation returns no checks.
+    /// Returns no checks.
     public var checks: [ResponseCheck] { [] }
-    /// The default implementation returns no accessories.
+    /// Returns no accessories.
     public var accessories: [any Accessory] { [] }
-    /// The default implementation returns nil: the agent's decoder is used.
+    /// Returns nil: the agent's decoder is used.
     public var decoder: (any BodyDecoder)? { nil }
-    /// The default implementation returns nil, so the request is built from its members.
+    /// Returns nil.
     public func httpRequest() throws -> HTTPRequest? { nil }
-    /// The default implementation returns the error unchanged.
+    /// Returns the error unchanged.
     public func mapError(_ error: any Error) -> any Error { error }
 }
 
 extension Request where Output == Data {
-    /// Accepts any content type, because the body isn't decoded.
+    /// Accepts any content type.
     public var acceptableContentTypes: ContentTypes { .any }
     /// Returns the bytes of the body.
     public func decode(_ response: HTTPResponse) async throws -> Output { response.data }
 }
 
 extension Request where Output == String {
-    /// Accepts any content type, because the body isn't decoded.
+    /// Accepts any content type.
     public var acceptableContentTypes: ContentTypes { .any }
     /// Returns the body as text, decoded with the charset of its content type.
     public func decode(_ response: HTTPResponse) async throws -> Output { try response.text() }
 }
 
 extension Request where Output == Void {
-    /// Ignores the body, because `Output` is `Void`.
+    /// Ignores the body.
     public func decode(_ response: HTTPResponse) async throws -> Output { return () }
 }
 
@@ -188,7 +186,7 @@ extension Request where Output == HTTPResponse {
 }
 
 extension Request where Output == URL {
-    /// Returns the file that contains the body; see ``BodyDelivery/file(_:)``.
+    /// Returns the file that contains the body. See ``BodyDelivery/file(_:)``.
     public func decode(_ response: HTTPResponse) async throws -> Output {
         guard let file = response.body.file else {
             throw ErrandError(
@@ -198,26 +196,26 @@ extension Request where Output == URL {
         return file
     }
 
-    /// Accepts any content type, because the body isn't decoded.
+    /// Accepts any content type.
     public var acceptableContentTypes: ContentTypes { .any }
 }
 
 extension Request where Output == HTTPBody {
     /// Delivers the body as a stream.
     public var delivery: BodyDelivery { .stream }
-    /// Returns the body as a stream, which the caller reads.
+    /// Returns the body. The caller reads it.
     public func decode(_ response: HTTPResponse) async throws -> Output { response.body }
 }
 
 extension Request where Output: Decodable {
-    /// Defaults to the decoder's content types, or any for `Data?` and `String?`.
+    /// Returns the decoder's content types, or any for `Data?` and `String?`.
     public var acceptableContentTypes: ContentTypes {
         Output.self == Data?.self || Output.self == String?.self ? .any : .json
     }
 
     /// Decodes the body with `decoder` or the agent's decoder.
     ///
-    /// An optional output is nil for an empty body. `Data?` and `String?` aren't decoded.
+    /// An optional output is nil for an empty body, or for a single space. `Data?` and `String?` aren't decoded.
     public func decode(_ response: HTTPResponse) async throws -> Output {
         let data = response.data
         if let optional = Output.self as? any ExpressibleByNilLiteral.Type {

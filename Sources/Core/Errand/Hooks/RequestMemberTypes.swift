@@ -1,4 +1,4 @@
-// Underscored, and thus neither API nor in the documentation.
+// The underscore keeps these declarations out of the API and the documentation.
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
 #if DEBUG
@@ -6,12 +6,12 @@ public import ErrandHTTP
 
 /// Makes the compiler warn if a request type declares a member with a requirement's name but another type.
 ///
-/// Swift silently uses the default for such a member. But it infers an associated type from any member of the right
-/// name, and warns if a default implementation is deprecated. So this protocol repeats the requirements of ``Request``
-/// with a free type each, and a check whose default is deprecated unless that type is the right one.
+/// For such a member, Swift silently uses the default. But it infers an associated type from any member of the right
+/// name, and warns if a default implementation is deprecated. So this protocol repeats each requirement of ``Request``
+/// with a free type. It also has a check for each, and the check's default is deprecated unless the type is right.
 ///
-/// It only exists in debug builds: each request type would otherwise grow by more than a kilobyte. Requirements whose
-/// defaults depend on the output are left out, because they multiply the compiler's work.
+/// Exists only in debug builds, because each request type would otherwise grow by more than a kilobyte. Leaves out
+/// requirements whose defaults depend on the output, because they multiply the compiler's work.
 public protocol _RequestMemberTypes: Sendable {
     associatedtype _Method
     associatedtype _Path
@@ -173,6 +173,6 @@ extension _RequestMemberTypes {
     public static func _check(decoder: _Decoder.Type) {}
 }
 #else
-/// Has no requirements in release builds; see its debug version.
+/// Has no requirements in release builds. See its debug version.
 public protocol _RequestMemberTypes: Sendable {}
 #endif

@@ -3,9 +3,10 @@ import ErrandMessageSyntax
 
 /// An agent whose calls are members of an activity, such as a composite.
 ///
-/// A call without a parent gets the activity as its parent, its tags, and in a composite the filters of the composite's
-/// call. A call with another parent is passed on unchanged (``CallOptions/belongs(to:)``). Calls throw
-/// ``ErrandError/Code/activityEnded`` after the activity has ended, and a cancellation after it was cancelled.
+/// A call without a parent gets the activity as its parent, and the activity's tags. In a composite, it also gets the
+/// filters of the composite's call. A call with another parent is passed on unchanged (``CallOptions/belongs(to:)``).
+/// After the activity has ended, calls throw ``ErrandError/Code/activityEnded``. After it was cancelled, they throw a
+/// cancellation.
 ///
 /// A composite receives a scoped agent in ``Composite/run(on:)``. A filter creates one to send requests:
 ///
@@ -24,7 +25,7 @@ public struct ScopedAgent: Agent {
         scope = MemberScope(activity)
     }
 
-    /// Cancels the activity. It then ends as cancelled, regardless of what its body returns.
+    /// Cancels the activity. It then ends as cancelled, whatever its body returns.
     public func cancel() { activity.cancel() }
 
     /// Returns this agent with another observer of its members. Both agents number their members together.
@@ -34,8 +35,7 @@ public struct ScopedAgent: Agent {
         return copy
     }
 
-    /// Returns the users on whose behalf a request would be sent now, as the underlying agent reports them; see
-    /// ``Agent/userMarks(for:options:)``.
+    /// Returns the users for whom the underlying agent would send a request now. See ``Agent/userMarks(for:options:)``.
     public func userMarks<R: Request>(for request: R, options: CallOptions) async throws -> Set<UserMark>? {
         try await base.userMarks(for: request, options: options)
     }
@@ -52,7 +52,7 @@ public struct ScopedAgent: Agent {
         return try await base.send(request, options: joined(options))
     }
 
-    // Separate, because looking up the response's generic type is slow and only needed with an observer.
+    // A separate method, because looking up the response's generic type is slow and only needed with an observer.
     private func send<R: Request>(
         _ request: R, at index: Int, _ options: CallOptions, for observer: any MemberObserver
     ) async throws -> Response<R.Output> {
@@ -67,8 +67,8 @@ public struct ScopedAgent: Agent {
         return response
     }
 
-    /// Starts a request as a member of the activity, and returns its handle. A composite doesn't wait for the request,
-    /// and cancels it when the composite's `run` returns.
+    /// Starts a request as a member of the activity, and returns its handle. A composite cancels the request when the
+    /// composite's `run` returns.
     @discardableResult
     public func start<R: Request>(
         _ request: R, options: CallOptions, completion: Completion<Response<R.Output>>?
@@ -102,7 +102,7 @@ public struct ScopedAgent: Agent {
                 return start(options, completion)
             }
             let member = try CompositeMember(scope.begin(), options.label, kind, request)
-            // The scope knows the member from its will-start on, before `start` returns.
+            // The scope knows the member from its will-start, before `start` returns.
             defer { scope.end() }
             observer?.memberWillStart(member)
             var options = joined(options, member)
@@ -127,7 +127,7 @@ public struct ScopedAgent: Agent {
             }
         }
         var tags = activity.tags.merging(options.tags)
-        // A composite within another belongs to the outer one's user.
+        // An inner composite belongs to the outer composite's user.
         if options.userPin?.sessionsOnly == true, let outer = activity.tags[PinnedOperation.self] {
             tags[PinnedOperation.self] = outer
         }
@@ -154,37 +154,37 @@ public struct ScopedAgent: Agent {
 }
 
 extension Activity {
-    /// Returns an agent whose calls belong to this activity; see ``ScopedAgent``.
+    /// Returns an agent whose calls belong to this activity. See ``ScopedAgent``.
     public func agent(on base: some Agent) -> ScopedAgent { ScopedAgent(self, on: base) }
 }
 
-/// Observes the members of a ``ScopedAgent``, for example to compute a composite's progress; see
+/// Observes the members of a ``ScopedAgent``, for example to compute a composite's progress. See
 /// ``ScopedAgent/observed(by:)``. All methods are optional.
 public protocol MemberObserver: Sendable {
     /// A member is about to start. Called synchronously, before accessories receive the member's will-start.
     func memberWillStart(_ member: CompositeMember)
-    /// A member reported its progress. Called on any thread; the reports of one member arrive in order.
+    /// A member reported its progress. Called on any thread, in order for each member.
     func member(_ member: CompositeMember, didReport progress: TransferProgress)
     /// A member ended. Called exactly once for each member, and awaited before the member's sender receives its result.
     func memberDidEnd(_ member: CompositeMember, result: Result<CompositeMember.Output, any Error>) async
 }
 
 extension MemberObserver {
-    /// The default implementation does nothing.
+    /// Does nothing.
     public func memberWillStart(_ member: CompositeMember) {}
-    /// The default implementation does nothing.
+    /// Does nothing.
     public func member(_ member: CompositeMember, didReport progress: TransferProgress) {}
-    /// The default implementation does nothing.
+    /// Does nothing.
     public func memberDidEnd(_ member: CompositeMember, result: Result<CompositeMember.Output, any Error>) async {}
 }
 
 /// A request or composite that was sent with a ``ScopedAgent``.
 public struct CompositeMember: Sendable {
-    /// The member's index, from 0, in the order in which members started.
+    /// The member's index, from 0, in the order of starts.
     public let index: Int
     /// Whether the member is a request, or which kind of composite it is.
     public let kind: ActivityKind
-    /// The request as its sender wrote it. Nil if the member is a composite.
+    /// The request as its sender wrote it. Nil for a composite.
     public let request: (any Request)?
     private let givenLabel: String?
 
@@ -193,14 +193,14 @@ public struct CompositeMember: Sendable {
     }
 
     /// The member's name in logs: the label of its call or composite, or else the request's label, its type, or the
-    /// kind. Control characters are escaped.
+    /// kind. Escapes control characters.
     public var label: String {
         ControlCharacters.escaped(givenLabel ?? request.map { $0.label ?? "\(type(of: $0))" } ?? kind.rawValue)
     }
 
     /// The output of a member that succeeded.
     public struct Output: Sendable {
-        /// The decoded output of a request, or the output of a composite.
+        /// The output of the request or composite.
         public let value: any Sendable
         /// The request's final response. Nil for a composite.
         public let http: HTTPResponse?

@@ -24,7 +24,7 @@ enum ShadowedMembers {
         }
     }
 
-    /// The type as written in source code, such as `Duration?`.
+    /// Returns the type as written in source code, such as `Duration?`.
     private static func sugared(_ type: any Any.Type) -> String {
         let name = "\(type)"
         return name.hasPrefix("Optional<") ? "\(name.dropFirst("Optional<".count).dropLast())?" : name

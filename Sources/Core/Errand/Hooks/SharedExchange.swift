@@ -3,10 +3,10 @@ import Synchronization
 
 /// A request that is sent once and whose response several calls share.
 ///
-/// A filter calls ``send(_:next:)`` in a separate task, and ``distribute(to:)`` before a call receives the response or
-/// the error.
+/// A filter calls ``send(_:next:)`` in a separate task. It calls ``distribute(to:)`` before a call receives the
+/// response or the error.
 ///
-/// The exchange can outlive the activity that began it, and ends with the task that sends it. Checks and work that
+/// The exchange ends with the task that sends it, and can outlive the activity that began it. Checks and work that
 /// later filters add belong to all calls: the first call that accepts the response commits the work.
 public final class SharedExchange: Sendable {
     private let calls: any ExchangeSharing
@@ -44,7 +44,7 @@ public final class SharedExchange: Sendable {
     }
 
     /// Adds the checks and staged work of later filters to each call. Call it once, after the response or error has
-    /// arrived and before you pass it to a call. If there are no calls left, the staged work is discarded.
+    /// arrived and before you pass it to a call. If no calls are left, discards the staged work.
     public func distribute(to exchanges: @autoclosure () -> [Exchange]) async {
         if share(with: exchanges) { await take(isAccepted: false).discard() }
     }
@@ -70,7 +70,7 @@ public final class SharedExchange: Sendable {
         return exchanges.isEmpty
     }
 
-    /// Returns the work to the first call that accepts the response, or to the last that rejects it.
+    /// Returns the work to the first call that accepts the response, or to the last call that rejects it.
     private func take(isAccepted: Bool) -> [StagedWork] {
         let isLast = !isAccepted && undecided.subtract(1, ordering: .acquiringAndReleasing).newValue <= 0
         return isAccepted || isLast ? ledger.sealStagedWork() : []
@@ -100,7 +100,7 @@ extension SharedExchange: TransportObserver {
     var deadline: ContinuousClock.Instant? { calls.deadline }
 }
 
-/// The group of calls that share a ``SharedExchange``. A filter implements it, such as one that coalesces equal
+/// The group of calls that share a ``SharedExchange``. Implemented by a filter, such as one that coalesces equal
 /// requests.
 public protocol ExchangeSharing: AnyObject, Sendable {
     /// The latest deadline of the calls, or nil if a call has no deadline. Read repeatedly, because calls can join.

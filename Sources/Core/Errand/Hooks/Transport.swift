@@ -15,8 +15,7 @@ public import ErrandHTTP
 ///
 /// A transport:
 ///
-/// - doesn't follow redirects or keep cookies, credentials or a cache. Core and filters do, the same way for every
-///   transport.
+/// - doesn't follow redirects or keep cookies, credentials or a cache. Core and filters do this for every transport.
 /// - doesn't retry, unless a reused connection turns out to be closed.
 /// - throws ``ErrandError``.
 /// - stops within a millisecond or two when its task is cancelled.
@@ -24,17 +23,17 @@ public import ErrandHTTP
 /// - calls ``TransportOptions/checkBeforeSending(_:)`` after a request has waited for a connection or its turn.
 /// - removes `Content-Encoding` and `Content-Length` if it decodes content codings.
 /// - adds the head and the bytes received so far as the `response` of an error, if it fails while it collects a body.
-///   For a stream, Core does.
+///   For a stream, Core does this.
 ///
-/// `ErrandConformance` contains a test suite that a transport should pass.
+/// Test it with the suite in `ErrandConformance`.
 public protocol Transport: Sendable {
-    /// Sends a request, which Core has validated, and returns once the head of the response has arrived. If
+    /// Sends a request, and returns once the head of the response has arrived. Core has validated the request. If
     /// ``TransportOptions/collectsBody(ofStatus:)`` is true, it can wait for the whole body and return it in memory,
     /// which is faster.
     func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse
 }
 
-/// A transport that also opens connections for protocols other than HTTP, such as WebSocket.
+/// A transport that also opens connections for other protocols, such as WebSocket.
 ///
 /// ```swift
 /// let connection = try await transport.connect(for: exchange.http, options: options)
@@ -44,10 +43,10 @@ public protocol Transport: Sendable {
 /// connection.close()
 /// ```
 ///
-/// `ErrandConformance` contains a test suite that such a transport should pass.
+/// Test it with the suite in `ErrandConformance`.
 public protocol ConnectingTransport: Transport {
-    /// Opens a separate connection to the request's host, with the TLS, proxy, pins and time limits that the request
-    /// would have, without sending on it. For https the TLS handshake is complete, and the tunnel of a proxy is open.
+    /// Opens a separate connection to the request's host, without sending on it. Uses the request's TLS, proxy, pins
+    /// and time limits. For https, the TLS handshake is complete. A proxy's tunnel is open.
     ///
     /// Throws the errors that ``Transport/send(_:options:)`` throws before sending. Cancelling the task ends the
     /// attempt.
@@ -76,8 +75,8 @@ extension Exchange {
         set { self = with { $0.transport = TransportReference(newValue) } }
     }
 
-    /// Returns the body with its `Encodable` value encoded, by the body's own encoder or the agent's. Other bodies are
-    /// returned unchanged. Throws `encodingFailed`.
+    /// Encodes a body's `Encodable` value with the body's own encoder or the agent's. Returns other bodies unchanged.
+    /// Throws `encodingFailed`.
     public func encoded(_ body: RequestBody) throws -> RequestBody {
         body.isResolved ? body : try body.resolved(by: settings.encoder)
     }

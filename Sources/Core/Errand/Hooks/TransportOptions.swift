@@ -23,19 +23,18 @@ public struct TransportOptions: Sendable {
         var transfer = 1
         /// The filters that check the request again before it's sent.
         var preSendFilters: [any PreSendFilter] = []
-        /// The attempt and hop within the call.
         var position: (attempt: Int?, hop: Int?)
         /// Whether redirects and filters can decide based on the head of a response.
         var isDecidedByHead = false
     }
 
     /// The longest time without activity: while connecting, before the head, or between two chunks. Defaults to 60
-    /// seconds. Limited to between zero and a hundred years, so it can be added to a point in time.
+    /// seconds. Clamped to between zero and a hundred years.
     public var timeout: Duration {
         get { fields.value.timeout }
         set { fields.value.timeout = newValue.bounded }
     }
-    /// How the response's body is delivered; see ``collectsBody(ofStatus:)``.
+    /// How to deliver the response's body. See ``collectsBody(ofStatus:)``.
     public var delivery: BodyDelivery {
         get { fields.value.delivery }
         set { fields.value.delivery = newValue }
@@ -50,7 +49,7 @@ public struct TransportOptions: Sendable {
         get { fields.value.priority }
         set { fields.value.priority = newValue }
     }
-    /// The tags of the exchange, which can contain options for a custom transport.
+    /// The exchange's tags, which can contain options for a custom transport.
     public var tags: Tags {
         get { fields.value.tags }
         set { fields.value.tags = newValue }
@@ -85,21 +84,21 @@ public struct TransportOptions: Sendable {
     /// Returns whether a transport can wait for the whole body and return it in memory: ``delivery`` is `.data`, and
     /// the status is below 300.
     ///
-    /// For other statuses of an agent's request, return the head with a streaming body: a redirect, or a response that
+    /// For other statuses of an agent's request, return the head with a streaming body. A redirect, or a response that
     /// a filter repeats or replaces, shouldn't wait for its body. Core collects the body of the final response. Options
     /// that weren't created by an agent, such as in a test, allow collecting every body.
     public func collectsBody(ofStatus status: Int) -> Bool {
         delivery == .data && (!fields.value.origin.isDecidedByHead || Self.isCollected(status: status))
     }
 
-    /// Whether the status doesn't call for a decision before the body has arrived.
+    /// Whether the body can arrive before anything is decided.
     static func isCollected(status: Int) -> Bool { status < 300 }
 
     /// Whether an accessory receives events other than progress. If not, you don't need to collect data such as
     /// timings.
     public var isObserved: Bool { fields.value.origin.observer?.isObserved == true }
 
-    /// Reports an event on the wire to accessories and the handle. Call it on any thread; it's cheap if nobody listens.
+    /// Reports an event on the wire to accessories and the handle. Call it on any thread. It's cheap if nobody listens.
     @inline(never) public func report(_ event: TransportEvent) {
         guard let observer = fields.value.origin.observer else { return }
         var event = event
@@ -120,11 +119,11 @@ public struct TransportOptions: Sendable {
 /// A class, because a reference is the cheapest value to pass on.
 protocol TransportObserver: AnyObject, Sendable {
     var isObserved: Bool { get }
-    /// - Parameter isMeasured: whether the transport reports the event, rather than a filter or a composite.
+    /// - Parameter isMeasured: Whether the transport reports the event, rather than a filter or a composite.
     func report(_ event: TransportEvent, isMeasured: Bool)
 }
 
-/// Passes the transport's events to a filter's closure, then to filters further out.
+/// Passes the transport's events to a filter's closure, then to outer filters.
 final class WireObserver: Sendable {
     private let observer: @Sendable (TransportEvent) -> Void
     private let outer: WireObserver?
@@ -139,7 +138,7 @@ final class WireObserver: Sendable {
     }
 }
 
-/// Passes the events of a transfer to the exchange's observers, then to the call.
+/// Passes a transfer's events to the exchange's observers, then to the call.
 final class ObservedTransfer: TransportObserver {
     private let observer: WireObserver
     private let call: any TransportObserver

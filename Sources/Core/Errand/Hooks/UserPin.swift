@@ -18,17 +18,17 @@ import Synchronization
 ///
 /// - If a session adds the credential, its filter decides. `ErrandAuthentication` throws `signedOut` or `userChanged`
 ///   of its `AuthenticationError`, but accepts a refreshed token of the same user.
-/// - Otherwise the ``Exchange/userMarks`` are compared with the first request to the same origin. If they differ, the
-///   pin throws ``ErrandError/Code/userChanged``. A filter whose header field changes for the same user, such as a
-///   token that it refreshes, must declare the user with ``Exchange/assign(to:carriedBy:queryItems:)``.
+/// - Otherwise, the pin compares the ``Exchange/userMarks`` with the first request to the same origin. If they differ,
+///   the pin throws ``ErrandError/Code/userChanged``. If a filter's header field changes for the same user, such as a
+///   refreshed token, the filter must declare the user with ``Exchange/assign(to:carriedBy:queryItems:)``.
 ///
-/// Cookies are compared one by one, and only if neither a session nor an ``OwnedRequest`` names the user. The user
-/// counts as another if a cookie has changed, unless a response of this operation set it, or if all earlier cookies are
-/// missing. New cookies and single missing cookies don't matter. If the server changes its session cookie in responses
-/// to *other* calls, declare the user: with an ``OwnedRequest``, or a hop filter after the cookies that calls
-/// `assign(to:carriedBy:)` with the `Cookie` field.
+/// The pin compares cookies only if neither a session nor an ``OwnedRequest`` names the user. The user counts as
+/// another if a cookie has changed, unless a response of this operation set it, or if all earlier cookies are missing.
+/// New cookies and single missing cookies don't matter. If the server changes its session cookie in responses to
+/// *other* calls, declare the user. Use an ``OwnedRequest``, or a hop filter that runs after the cookies are added and
+/// calls `assign(to:carriedBy:)` with the `Cookie` field.
 ///
-/// If the first request is rejected with status 401 or 407, the next one counts as the first.
+/// If the first request is rejected with status 401 or 407, the next request counts as the first.
 public final class UserPin: Sendable {
     private struct State {
         var values = CallValues()
@@ -39,10 +39,10 @@ public final class UserPin: Sendable {
         var isVouchedFor = false
     }
 
-    /// Above this number, the oldest origin other than the first is forgotten.
+    /// Above this number, the pin forgets the oldest origin other than the first.
     private static let maximumOrigins = 32
 
-    /// Whether the pin only applies to sessions; see ``init(sessionsOnly:)``.
+    /// Whether the pin only applies to sessions. See ``init(sessionsOnly:)``.
     public let sessionsOnly: Bool
     private let state = Mutex(State())
     private let outer: UserPin?
@@ -50,19 +50,19 @@ public final class UserPin: Sendable {
 
     /// Creates a pin, which belongs to the user of its first request.
     ///
-    /// - Parameter sessionsOnly: whether only sessions keep their first user, without comparing anything else. Requests
-    ///   sent without a user don't count. For requests of different kinds, one of which may sign in. Each ``Composite``
-    ///   has such a pin by default. Defaults to false.
+    /// - Parameter sessionsOnly: Whether only sessions keep their first user, without comparing anything else. Requests
+    ///   without a user don't count. Use it for requests of different kinds, one of which may sign in. Each
+    ///   ``Composite`` has such a pin by default. Defaults to false.
     public init(sessionsOnly: Bool = false) {
         (self.sessionsOnly, outer, validation) = (sessionsOnly, nil, nil)
     }
 
-    /// Creates a pin for an operation that's part of another, or that an earlier process began.
+    /// Creates a pin for an operation within another, or for one that an earlier process began.
     ///
     /// - Parameters:
-    ///   - outer: the pin of the containing operation, so sessions keep the same user for both. Can be nil.
-    ///   - check: receives the ``marks`` of the first request before it's sent. Throw if they don't match the
-    ///     operation's record: the request isn't sent, and fails with that error.
+    ///   - outer: The pin of the containing operation, so sessions keep the same user for both. Can be nil.
+    ///   - check: Receives the ``marks`` of the first request before it's sent. Throw if they don't match the
+    ///     operation's record. The request then isn't sent, and fails with that error.
     public init(within outer: UserPin?, checking check: @escaping @Sendable (Set<UserMark>) throws -> Void) {
         (sessionsOnly, self.outer, validation) = (false, outer, check)
     }
@@ -74,8 +74,8 @@ public final class UserPin: Sendable {
     /// identity itself.
     public var marks: Set<UserMark>? { state.withLock { $0.marks } }
 
-    /// Throws if, as far as sessions know, the operation's user has signed out or another has signed in. Call it before
-    /// an operation delivers or sends its user's data over an open connection.
+    /// Throws if a session knows that the operation's user has signed out or another has signed in. Call it before an
+    /// operation delivers or sends its user's data over an open connection.
     public func check() throws {
         let checks = state.withLock { $0.checks }
         for check in checks { try check() }
@@ -87,12 +87,12 @@ public final class UserPin: Sendable {
     /// operation's user.
     ///
     /// - Parameters:
-    ///   - key: the key of the filter or its session.
-    ///   - value: the value to set, unless there is one already.
-    ///   - isOfUser: whether the value represents a user. If false, a pin created with `sessionsOnly: true` doesn't
+    ///   - key: The key of the filter or its session.
+    ///   - value: The value to set, unless there's one already.
+    ///   - isOfUser: Whether the value represents a user. If false, a pin created with `sessionsOnly: true` doesn't
     ///     keep the value. Defaults to true.
-    ///   - check: called by ``check()``. Throw if the session has another user. Must not block.
-    /// - Returns: the value of the operation.
+    ///   - check: Called by ``check()``. Throw if the session has another user. Must not block.
+    /// - Returns: The operation's value.
     public func once<Value: Sendable>(
         _ key: CallKey<Value>, _ value: Value, isOfUser: Bool = true,
         check: @escaping @Sendable () throws -> Void = {}
@@ -108,7 +108,7 @@ public final class UserPin: Sendable {
         return known as? Value ?? value
     }
 
-    /// Returns the value that ``once(_:_:isOfUser:check:)`` set for a key in this operation, or nil if none was set.
+    /// Returns the value that ``once(_:_:isOfUser:check:)`` set for a key in this operation, if any.
     public func value<Value: Sendable>(of key: CallKey<Value>) -> Value? {
         state.withLock { $0.values[key.number] } as? Value ?? outer?.value(of: key)
     }
@@ -120,7 +120,7 @@ public final class UserPin: Sendable {
 
     static func marks(of exchange: Exchange) -> Set<UserMark> { PinnedIdentity(exchange).all }
 
-    /// Admits a request on the wire, and returns whether it's the first to its origin.
+    /// Admits a request on the wire. Returns whether it's the first to its origin.
     func admit(_ exchange: Exchange) throws -> Bool {
         let new = PinnedIdentity(exchange)
         if let validation, state.withLock({ $0.identities.isEmpty && !$0.isVouchedFor }) { try validation(new.all) }

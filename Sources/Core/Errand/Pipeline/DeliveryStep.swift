@@ -5,19 +5,19 @@ import ErrandHTTP
 struct DeliveryStep {
     let settings: PipelineSettings
 
-    /// Whether to collect the body: the request wants data, and the body is a stream. If the request rejects the
-    /// status, the body isn't collected here, because the error keeps only its start.
+    /// Whether to collect the body: the request wants data and accepts the status, and the body is a stream. If the
+    /// request rejects the status, the error keeps only the body's start.
     @inline(never) func isToCollect<R: Request>(_ response: HTTPResponse, for request: R) -> Bool {
         response.body.data == nil && request.delivery == .data && request.acceptableStatuses.contains(response.status)
             && (response.body.file == nil || R.Output.self != URL.self && R.Output.self != URL?.self)
     }
 
-    /// Whether an accepted body is in memory and wasn't measured on arrival.
+    /// Whether an accepted body is in memory and its length wasn't checked on arrival.
     @inline(never) func isToMeasure(_ response: HTTPResponse, for request: some Request) -> Bool {
         response.body.data != nil && request.delivery == .data && request.acceptableStatuses.contains(response.status)
     }
 
-    /// Every copy of the response then has the bytes.
+    /// Collects the body for every copy of the response.
     func collect(_ response: HTTPResponse) async throws {
         try await response.body.gather(upTo: settings.maximumBodyBytes)
     }
@@ -30,7 +30,7 @@ struct DeliveryStep {
         return destination
     }
 
-    /// Stores the decoded value in the result, and returns the response with the file at its destination.
+    /// Stores the decoded value in the result. Returns the response with the file at its destination.
     @inline(never) func store<Output: Sendable>(
         _ value: Output, of response: HTTPResponse, _ file: PendingFile?, to result: ActivityResult
     ) -> HTTPResponse {

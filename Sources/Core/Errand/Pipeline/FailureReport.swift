@@ -8,13 +8,13 @@ struct FailureReport {
     /// The response, as far as it was received.
     let response: HTTPResponse?
 
-    /// The agent maps the error first, then the request. The rest of a body is cancelled.
+    /// Maps the error, first with the agent's mapping and then the request's. Cancels a remaining body.
     func complete(_ error: any Error) async -> any Error {
         var error = error
         if var known = error as? ErrandError {
             known.activity = known.activity ?? activity.id
             known.request = known.request ?? activity.ledger.lastSent
-            // If the request wants data, users expect the body of an error too, so wait longer.
+            // If the request wants data, users expect an error's body too, so wait longer.
             let allowance = BodyAllowance(
                 bytes: settings.maximumErrorBodyBytes, timeout: described.timeout ?? settings.timeout,
                 time: activity.time, longest: described.delivery == .data ? .seconds(5) : .seconds(1))

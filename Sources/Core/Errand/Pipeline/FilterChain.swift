@@ -11,7 +11,7 @@ enum FilterChain {
         let required = isPlain ? [] : (request as? any FilterProvidingRequest)?.requiredFilters ?? []
         if required.isEmpty, filters.isEmpty, callFilters.isEmpty, tags.isEmpty { return settings.chain }
         let tagged = tags.values.flatMap { ($0 as? any FilterProvidingTag)?.requiredFilters ?? [] }
-        // Filters listed for a call take precedence over filters required by its type or tags, wherever they're placed.
+        // Filters listed for a call take precedence over filters required by its type or tags.
         let named = (filters + callFilters).ungrouped().withoutCovered(by: settings.filters)
         let needed = required.ungrouped().withoutCovered(by: settings.filters + named)
         let last = tagged.ungrouped().withoutCovered(by: settings.filters + named + needed)
@@ -22,7 +22,8 @@ enum FilterChain {
 
     /// Builds a chain from filters without groups.
     ///
-    /// - Parameter standard: the chain for calls without their own filters, whose end is shared. Nil to build it.
+    /// - Parameter standard: The chain for calls without their own filters. The new chain shares its end. Nil to build
+    ///   the standard chain.
     static func make(
         _ filters: [any Filter], _ own: [any Filter], _ transport: any Transport, standard: Next? = nil
     ) -> Next {
@@ -40,7 +41,7 @@ enum FilterChain {
         let looksAgain = own.contains { $0.stages.contains(.wire) && $0 is any PreSendFilter }
         steps.append((WireStep(transport, after: standard == nil || looksAgain ? filters + own : []), .hop))
         if looksAgain { ownEnd = steps.count }
-        // After the last of the call's own steps, the standard chain continues.
+        // The standard chain continues after the call's last own step.
         var (next, common) = (Next(), standard?.steps ?? [])
         let firstOnWire = steps.firstIndex { $0.stage == .wire }
         for (index, step) in steps.enumerated().reversed() {
@@ -81,7 +82,7 @@ extension [any Filter] {
     let isCommon: Bool
     /// Whether this step or a later one isn't one of Core's.
     let hasFilters: Bool
-    /// The traits of this and the following steps in its stage, up to the first of Core's steps.
+    /// The traits of this step and later steps of its stage, up to the first of Core's steps.
     let following: FilterTraits
 
     init(_ filter: any Filter, _ stage: FilterStages, _ next: Next, beginsWire: Bool = false, isCommon: Bool) {
@@ -94,10 +95,10 @@ extension [any Filter] {
 }
 
 extension Exchange {
-    /// Returns the exchange that a step receives: without the secrets of another origin if the request was changed, and
-    /// in the step's stage.
+    /// Returns the exchange that a step receives. If the request has moved to another origin, removes the old origin's
+    /// secrets. Sets the step's stage.
     ///
-    /// Not async, because an async function here would cost every changed request a frame and a check of the executor.
+    /// Not async, because an async function would cost every changed request a frame and a check of the executor.
     @usableFromInline @inline(never) func passed(to step: FilterStep) -> Exchange {
         var passed = self
         passed.settle()
@@ -106,5 +107,4 @@ extension Exchange {
     }
 }
 
-/// A step that belongs to Core.
 protocol CoreStep: Filter {}

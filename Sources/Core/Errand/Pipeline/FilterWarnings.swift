@@ -17,7 +17,7 @@ enum FilterWarnings {
     }
 
     private static let seen = Mutex(Seen())
-    /// For subjects and for problems. At the limit, a set is cleared.
+    /// The limit for subjects and for problems. A set at the limit is cleared.
     private static let maximumSeen = 1_000
 
     /// Writes filter and path problems to standard error, each once per process. Checks only the first request of a

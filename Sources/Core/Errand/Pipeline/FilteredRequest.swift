@@ -13,7 +13,7 @@ struct FilteredRequest {
         return found
     }
 
-    /// Sessions add their credential even if it has expired, and join the call's pin.
+    /// Returns the users of the request. Sessions add their credential even if it has expired, and join the call's pin.
     func userMarks(of request: some Request, _ callFilters: [any Filter]) async throws -> Set<UserMark> {
         let found = try await exchange(of: request, callFilters) { filter, stage in
             Self.changes(filter) || filter.traits.contains(.addsCookies)
@@ -45,7 +45,6 @@ struct FilteredRequest {
             && traits.isDisjoint(with: [.caches, .retries, .shares, .authenticates])
     }
 
-    /// Replaces the transport.
     private final class LastStep: CoreStep {
         private let found = Mutex<Exchange?>(nil)
 

@@ -1,13 +1,14 @@
 import ErrandHTTP
 
 enum FilterOrder {
-    /// A sentence for each wrong order, and for each missing filter that the request expects.
+    /// Returns a sentence for each wrong order, and for each missing filter that the request expects.
     static func allProblems(_ filters: [any Filter], for request: any Request) -> [String] {
         problems(filters, for: request)
             + ((request as? any FilterDependentRequest)?.problems(with: filters.filter { !($0 is any CoreStep) }) ?? [])
     }
 
-    /// A filter for both the call and the hop stage counts as a call filter, because later filters know its additions.
+    /// Returns a sentence for each wrong order. A filter for both the call and the hop stage counts as a call filter,
+    /// because later filters know its additions.
     static func problems(_ filters: [any Filter], for request: any Request) -> [String] {
         let redirects = filters.firstIndex { $0 is RedirectStep } ?? filters.endIndex
         let traits = filters.map { $0.traits(for: request) }
@@ -25,7 +26,7 @@ enum FilterOrder {
         return problems
     }
 
-    /// - Parameter crosses: whether only the outer filter is a call filter.
+    /// - Parameter crosses: Whether only the outer filter is a call filter.
     private static func problem(_ outer: FilterTraits, _ inner: FilterTraits, _ crosses: Bool) -> String? {
         let storesForAll = outer.contains(.caches) && !outer.contains(.separatesUsers)
         let changesResource = inner.contains(.changesRequest) && !inner.contains(.outsideCacheKey)
@@ -65,7 +66,7 @@ enum FilterOrder {
     }
 }
 
-/// Detects a path that drops the path of its base URL, which other libraries would keep.
+/// Detects a path that drops the path of its base URL. Other libraries would keep it.
 enum PathProblem {
     static func problems(of request: some Request, _ settings: PipelineSettings) -> [String] {
         let path = request.path

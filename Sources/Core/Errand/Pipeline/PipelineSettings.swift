@@ -3,7 +3,7 @@ import ErrandHTTP
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// The part of a configuration that requests need, parsed once until the next change.
+/// The part of a configuration that requests need, parsed once for each change.
 final class PipelineSettings: Sendable {
     let headers: HTTPHeaders
     let authorization: Authorization?
@@ -20,7 +20,7 @@ final class PipelineSettings: Sendable {
     /// The chain of the agent's filters, for requests that don't add filters.
     let chain: Next
     let lastMarks = LastMarks()
-    /// A type of requests that don't bring filters.
+    /// A type of requests that don't provide filters.
     let filterless = PlainType()
     private let baseURL: String
     private let base: Result<BaseURL, any Error>
@@ -45,7 +45,7 @@ final class PipelineSettings: Sendable {
         chain = FilterChain.make(self.filters, [], transport)
     }
 
-    /// Kept out of line: inlining would enlarge the async frame of every request.
+    /// Kept out of line, because inlining would enlarge the async frame of every request.
     @inline(never) func decoder(of request: some Request) -> any BodyDecoder { request.decoder ?? decoder }
 
     func base(_ choice: RequestBaseURL) throws -> BaseURL {
@@ -60,7 +60,7 @@ final class PipelineSettings: Sendable {
         }
     }
 
-    /// Whether a URL has the origin of a base URL, or a trusted one.
+    /// Returns whether a URL has the origin of a base URL, or a trusted origin.
     func trusts(_ url: URL) -> Bool {
         let origin = URLSyntax.origin(of: url)
         if case .success(let base) = base, base.isOrigin(origin) { return true }

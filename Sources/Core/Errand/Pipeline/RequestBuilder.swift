@@ -12,7 +12,7 @@ struct RequestBuilder {
 
     /// Throws `invalidURL`, `invalidRequest` and `encodingFailed`.
     ///
-    /// - Parameter tags: the tags of the call and the request.
+    /// - Parameter tags: The tags of the call and the request.
     func build(_ request: some Request, _ tags: Tags) throws -> Built {
         if let complete = try request.httpRequest() {
             var complete = complete
@@ -52,7 +52,7 @@ struct RequestBuilder {
         return (HTTPRequest(request.method, to: url, headers: headers, body: body), trust)
     }
 
-    /// For a request that isn't sent. Throws if a transport would reject it.
+    /// Builds a request that isn't sent. Throws if a transport would reject it.
     func validRequest(_ request: some Request, _ tags: Tags) throws -> HTTPRequest {
         let http = try build(request, tags).http
         try http.validate()
@@ -87,11 +87,11 @@ struct RequestBuilder {
         return trust
     }
 
-    /// Returns the content type to set, or nil if the header fields, which include the request's own, don't change. The request's field takes precedence
-    /// over the body's type. The body's type takes precedence over the agent's field, unless it's
-    /// `application/octet-stream`.
+    /// Returns the content type to set, or nil to keep `headers`, which include the request's own fields. The request's
+    /// field takes precedence over the body's type. The body's type takes precedence over the agent's field, unless the
+    /// type is `application/octet-stream`.
     ///
-    /// If the request's field is a multipart type without a boundary, the body's boundary is added, because a server
+    /// If the request's field is a multipart type without a boundary, adds the body's boundary, because a server
     /// couldn't read the body otherwise.
     private func contentType(of body: RequestBody, _ own: HTTPHeaders, _ headers: HTTPHeaders) -> String? {
         guard let type = body.contentType,

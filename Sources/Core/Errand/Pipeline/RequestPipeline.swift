@@ -6,8 +6,8 @@ struct RequestPipeline: Sendable {
     let settings: PipelineSettings
     let activity: Activity
 
-    /// Processes a request and ends its activity. Every request takes this path: cache hits, downloads, retries, stubs
-    /// in tests.
+    /// Processes a request and ends its activity. Every request takes this path, including cache hits, downloads,
+    /// retries, and stubs in tests.
     func run(
         _ request: some Request, _ callFilters: [any Filter], _ result: ActivityResult,
         _ completion: (@Sendable (ActivityResult) async -> Void)?
@@ -37,7 +37,8 @@ struct RequestPipeline: Sendable {
         return await complete(received, of: request, result)
     }
 
-    // The methods below are kept out of line: inlining would enlarge an async frame that lives as long as the request.
+    // The methods below are kept out of line, because inlining would enlarge an async frame that lives as long as the
+    // request.
 
     @inline(never) private func complete(
         _ received: HTTPResponse, of request: some Request, _ result: ActivityResult

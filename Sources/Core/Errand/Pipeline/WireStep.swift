@@ -1,12 +1,12 @@
 import ErrandEssentials
 import ErrandHTTP
 
-/// Passes a request to the transport. Checks it right before, and the response right after.
+/// Passes a request to the transport. Checks the request before, and the response after.
 final class WireStep: CoreStep {
     private let carrier: TransportReference
     private let preSendFilters: [any PreSendFilter]
 
-    /// - Parameter filters: earlier filters, some of which may check each request again.
+    /// - Parameter filters: Earlier filters, some of which may check each request again.
     init(_ transport: any Transport, after filters: [any Filter]) {
         carrier = TransportReference(transport)
         preSendFilters = filters.filter { $0.stages.contains(.wire) }.compactMap { $0 as? any PreSendFilter }
@@ -16,7 +16,8 @@ final class WireStep: CoreStep {
     var explanation: String { "transport \(type(of: carrier.transport))" }
 
     @inline(__always) func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-        // Kept out of line: values that live across another suspension would enlarge the async frame of every request.
+        // A separate method, because values that live across another suspension would enlarge the async frame of every
+        // request.
         if Self.announcesNothing(exchange.http.body) { return try await sendProven(exchange) }
         return try await transfer(exchange)
     }
@@ -49,7 +50,7 @@ final class WireStep: CoreStep {
         return request
     }
 
-    /// Whether a streamed body announced 0 bytes, in which case a transport doesn't read it.
+    /// Returns whether a streamed body announced 0 bytes. A transport doesn't read such a body.
     private static func announcesNothing(_ body: RequestBody) -> Bool {
         body.length == 0 && body.data == nil && !body.isNone
     }
@@ -110,12 +111,12 @@ final class WireStep: CoreStep {
                 observer: exchange.wireObserver.map { ObservedTransfer($0, call) } ?? call,
                 reportsProgress: exchange.reportsProgress, transfer: activity.ledger.countTransfer(),
                 preSendFilters: preSendFilters, position: (exchange.attempt, exchange.hop), isDecidedByHead: true))
-        // Another transfer starts with no bytes sent.
+        // A new transfer starts with no bytes sent.
         if activity.progress.isBegun { options.report(.progress(TransferProgress(sending: exchange.http.body))) }
         return options
     }
 
-    /// Checks the length as far as it's known, and watches a stream from here on.
+    /// Checks the length as far as it's known. Then watches a stream.
     @inline(never) private func arrive(
         _ response: HTTPResponse, _ request: HTTPRequest, _ exchange: Exchange
     ) throws -> HTTPResponse {
@@ -151,8 +152,8 @@ final class WireStep: CoreStep {
         exchange.delivery != .data || !TransportOptions.isCollected(status: response.status)
     }
 
-    /// Reads the body into memory if the request wants data. If the response may not be final, only a short body that
-    /// arrives at once is read, so its connection can be reused and filters can examine it.
+    /// Reads the body into memory if the request wants data. If the response may not be final, reads only a short body
+    /// that arrives quickly. Its connection can then be reused, and filters can examine it.
     @inline(never) private func receive(_ response: HTTPResponse, _ exchange: Exchange) async throws -> HTTPResponse {
         if !isStream(response, exchange) { return try await collect(response, exchange) }
         var response = response
@@ -168,7 +169,7 @@ final class WireStep: CoreStep {
 
     private static let shortBody = 64 << 10
 
-    /// The body's reader attaches the evidence to errors.
+    /// Collects the body. Its reader attaches the evidence to errors.
     private func collect(_ response: HTTPResponse, _ exchange: Exchange) async throws -> HTTPResponse {
         let data = try await response.body.collect(upTo: exchange.settings.maximumBodyBytes)
         var response = response

@@ -11,26 +11,26 @@ import ErrandMessageSyntax
 public protocol TagKey: SendableMetatype {
     /// The type of the tag's values.
     associatedtype Value: Sendable
-    /// The value that requests have if the tag isn't set.
+    /// The value of a tag that isn't set.
     static var defaultValue: Value { get }
-    /// Whether the value can change a request's response. If so, filters that share responses keep requests with
-    /// different values apart. Defaults to false, which suits labels.
+    /// Whether the value can change the response. If so, filters that share responses keep requests with different
+    /// values apart. Defaults to false.
     static var affectsResponse: Bool { get }
 }
 
 extension TagKey {
-    /// The default implementation returns false, which suits labels.
+    /// Returns false.
     public static var affectsResponse: Bool { false }
 }
 
-/// Typed values that travel with a request, so that filters, accessories and the transport can read them.
+/// Typed values that travel with a request. Filters, accessories and the transport can read them.
 public struct Tags: Sendable {
     @usableFromInline var entries: [(key: ObjectIdentifier, value: any Sendable, affectsResponse: Bool)] = []
 
     /// Creates tags without values.
     public init() {}
 
-    /// Gets or sets the value for a key. A key that isn't set returns its `defaultValue`.
+    /// The value for a key, or else the key's `defaultValue`.
     public subscript<Key: TagKey>(key: Key.Type) -> Key.Value {
         @inlinable get {
             for entry in entries where entry.key == ObjectIdentifier(key) {
@@ -44,7 +44,8 @@ public struct Tags: Sendable {
         }
     }
 
-    /// Returns whether the values that affect the response are equal. Values that can't be compared count as different.
+    /// Returns whether the values that affect the response are equal. Values that aren't `Equatable` count as
+    /// different.
     public func haveSameEffect(as other: Tags) -> Bool {
         if entries.isEmpty, other.entries.isEmpty { return true }
         let (own, others) = (entries.filter(\.affectsResponse), other.entries.filter(\.affectsResponse))
@@ -64,7 +65,7 @@ public struct Tags: Sendable {
     /// The values in the order they were set.
     package var values: [any Sendable] { entries.map(\.value) }
 
-    /// Returns a copy in which a key has a value.
+    /// Returns a copy that contains a value.
     public func with<Key: TagKey>(_ key: Key.Type, _ value: Key.Value) -> Tags {
         var copy = self
         copy[key] = value
@@ -81,19 +82,19 @@ public struct Tags: Sendable {
     }
 }
 
-/// Whether the response is an endless stream that is read as it arrives, such as an event stream. Filters that
-/// store or share responses, such as caches, don't handle such calls. Defaults to false.
+/// Whether the response is an endless stream, such as an event stream. Filters that store or share responses, such as
+/// caches, don't handle such calls. Defaults to false.
 public enum LiveStream: TagKey {
-    /// Calls aren't streams by default.
+    /// False.
     public static let defaultValue = false
 }
 
 /// The URL that your app requested, if a server's response led from there to this request's URL, for example with a
 /// "next" link. Defaults to `nil`: your app chose the URL.
 ///
-/// A request's own secrets go wherever your app sends it. But if a server chose a URL of another origin, the request is
-/// sent without its authorization, sensitive header fields and cookies, unless the agent trusts that origin. A filter
-/// that vouches for the origin restores them, along with the agent's secrets, by calling `exchange.trustOrigin()`.
+/// A request's own secrets go wherever your app sends it. If a server chose a URL of another origin, the request loses
+/// its authorization, sensitive header fields and cookies, unless the agent trusts that origin. A filter that vouches
+/// for the origin calls `exchange.trustOrigin()`, which restores them along with the agent's secrets.
 ///
 /// ```swift
 /// var options = CallOptions()
@@ -101,33 +102,33 @@ public enum LiveStream: TagKey {
 /// let next = try await agent.send(Call<String>(.get, "https://other.example/2"), options: options).value
 /// ```
 public enum LinkSource: TagKey {
-    /// By default there is no link: your app chose the URL.
+    /// Nil: your app chose the URL.
     public static var defaultValue: URL? { nil }
 }
 
 extension Tags {
-    /// Returns whether a server led from the origin that the app requested to another origin.
+    /// Returns whether a server led from the requested origin to another origin.
     package func leadAway(to url: URL) -> Bool {
         guard let source = self[LinkSource.self] else { return false }
         return URLSyntax.origin(of: source) != URLSyntax.origin(of: url)
     }
 }
 
-/// The URL that identifies the resource, if it differs from the URL on the wire. Defaults to `nil`: they are the same.
+/// The URL that identifies the resource, if it differs from the URL that is sent. Defaults to `nil`: they are the same.
 ///
-/// Caches derive their keys from it, and downloads their file names. If your filter adds a token or a time to the URL,
-/// which doesn't identify the resource, put the URL without it into `exchange.tags[ResourceURL.self]`. If it adds
-/// something that does, such as a version, add it to both URLs. The tag applies only to the call's first request on the
-/// wire, because a redirect leads to another URL.
+/// Caches derive their keys from it, and downloads their file names. If your filter adds something to the URL that
+/// doesn't identify the resource, such as a token or a time, put the URL without it into
+/// `exchange.tags[ResourceURL.self]`. If your filter adds something that does, such as a version, add it to both URLs.
+/// The tag applies only to the call's first request on the wire, because a redirect leads to another URL.
 public enum ResourceURL: TagKey {
-    /// By default, the URL on the wire identifies the resource.
+    /// Nil: the URL that is sent identifies the resource.
     public static var defaultValue: URL? { nil }
 }
 
-/// The path with named variables that a request's URL is made from, such as `/users/{id}`. Defaults to `nil`.
+/// A request's path with named variables, such as `/users/{id}`. Defaults to `nil`.
 ///
-/// Metrics and traces group requests by it. Set it to one of a few fixed texts, never to the path itself, because there
-/// are as many paths as users.
+/// Metrics and traces group requests by it. Use a few fixed texts, never the path itself, because there are as many
+/// paths as users.
 ///
 /// ```swift
 /// struct GetUser: Request {
@@ -138,8 +139,8 @@ public enum ResourceURL: TagKey {
 /// }
 /// ```
 ///
-/// The template isn't sent. A redirect keeps it, because it describes the app's request and not the URL of a hop.
+/// The template isn't sent. A redirect keeps it.
 public enum URLTemplate: TagKey {
-    /// By default, requests don't have a template.
+    /// Nil: requests don't have a template.
     public static var defaultValue: String? { nil }
 }

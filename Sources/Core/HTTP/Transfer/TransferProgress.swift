@@ -1,19 +1,19 @@
-/// The body bytes transferred so far in each direction. Totals are `nil` while unknown.
+/// The body bytes transferred so far.
 public struct TransferProgress: Sendable, Hashable {
-    /// How many body bytes have been sent.
+    /// How many body bytes were sent.
     public var sent: Int64
-    /// How many body bytes there are to send; `nil` if unknown.
+    /// How many body bytes there are to send. `nil` if unknown.
     public var totalToSend: Int64?
-    /// How many body bytes have been received.
+    /// How many body bytes were received.
     public var received: Int64
-    /// How many body bytes there are to receive; `nil` if unknown.
+    /// How many body bytes there are to receive. `nil` if unknown.
     public var totalToReceive: Int64?
-    /// The number of the transfer that the bytes belong to, from 1. A retry, a redirect, or a repetition after a login
-    /// starts a new transfer with zero bytes. Within a transfer, no number decreases. Core sets it; a composite has 1.
+    /// The number of the transfer, from 1. Set by Core. A retry, a redirect, or a repetition after a login starts a new
+    /// transfer with zero bytes. Within a transfer, no number decreases. A composite has 1.
     public var transfer: Int
     private var given: Double?
 
-    /// Creates a progress value. By default, no bytes were transferred and the totals are unknown.
+    /// Creates a progress value. Defaults to no bytes and unknown totals.
     public init(
         sent: Int64 = 0, totalToSend: Int64? = nil, received: Int64 = 0, totalToReceive: Int64? = nil,
         fraction: Double? = nil, transfer: Int = 1
@@ -26,10 +26,10 @@ public struct TransferProgress: Sendable, Hashable {
         given = fraction
     }
 
-    /// The completed fraction, from 0 to 1; `nil` if unknown.
+    /// The completed fraction, from 0 to 1. `nil` if unknown.
     ///
-    /// Composites set it. A request calculates it from the bytes sent, and once the length of the response body is
-    /// known, from the bytes in both directions. It is `nil` while a body of unknown length is sent or received.
+    /// Composites set it. A request calculates it from the bytes sent. Once the length of the response body is known,
+    /// it includes the bytes in both directions. It's `nil` while a body of unknown length is sent or received.
     public var fraction: Double? {
         get { given ?? measured }
         set { given = newValue }
@@ -52,12 +52,11 @@ public struct TransferProgress: Sendable, Hashable {
 }
 
 extension TransferProgress {
-    /// The progress before a body is sent.
     package init(sending body: RequestBody) { self.init(totalToSend: body.isNone ? nil : body.length) }
 
     package var isBegun: Bool { sent > 0 || received > 0 }
 
-    /// Returns the progress with no number lower than in `before`, if both belong to one transfer.
+    /// Returns the progress. Within one transfer, no number is lower than in `before`.
     package func following(_ before: TransferProgress) -> TransferProgress {
         guard before.transfer == transfer else { return self }
         var next = self

@@ -4,14 +4,14 @@ import ErrandSupport
 
 /// A base URL, split at the position where paths are joined to it.
 package final class BaseURL: Sendable {
-    /// The origin: "https://example.com:8443".
+    /// The origin, such as "https://example.com:8443".
     let origin: String
-    /// The directory, always with a trailing slash: "/v1/".
+    /// The directory with a trailing slash, such as "/v1/".
     package let directory: String
     /// The origin and directory, as text and parsed.
     private let text: String
     let url: URL
-    /// The host in lower case, without the brackets of an IPv6 address.
+    /// The lowercase host, without the brackets of an IPv6 address.
     let host: String
     /// Whether no segment starts with a dot.
     private let isPlain: Bool
@@ -19,8 +19,7 @@ package final class BaseURL: Sendable {
     /// The origin in its comparable form.
     private let comparable: String?
 
-    /// Throws unless the text is an absolute http or https URL without query and fragment, which couldn't stay in place
-    /// when paths are appended.
+    /// Throws unless the text is an absolute http or https URL without a query and a fragment.
     package init(_ base: String) throws {
         if base.isEmpty { throw URLSyntax.Fault(description: "there is no base URL") }
         let end = try URLSyntax.naming("the base URL", base) { () throws(URLSyntax.Fault) in
@@ -47,22 +46,22 @@ package final class BaseURL: Sendable {
     /// - Parameter origin: The URL's origin in its comparable form.
     package func isOrigin(_ origin: String) -> Bool { comparable == origin }
 
-    /// Returns the absolute URL of a path (RFC 3986, section 5): the path itself if it has a scheme and host, or the
-    /// path appended to the origin if it starts with a slash, or else to the base.
+    /// Returns the absolute URL of a path (RFC 3986, section 5). Keeps a path that has a scheme and host. Otherwise,
+    /// appends it to the origin if it starts with a slash, or else to the base.
     package static func join(_ base: () throws -> BaseURL, _ path: String, query: String) throws -> CheckedURL {
         if URLSyntax.isPlainPath(path), let base = try? base(), base.isPlain {
             var text = String(path.utf8.first == UInt8(ascii: "/") ? base.origin : base.text, followedBy: path)
             if !query.isEmpty { text = appending(query, to: text) }
             return CheckedURL(text, base: base)
         }
-        // A server's link to itself.
+        // A server's link to itself is common.
         if let base = try? base(), base.isOrigin(ofPlain: path) {
             return CheckedURL(query.isEmpty ? path : appending(query, to: path), base: base)
         }
         return CheckedURL(try joinParsed(base, path, query: query))
     }
 
-    /// Returns whether a URL consists of exactly this origin's text and a plain path.
+    /// Returns whether a URL consists of this origin's text and a plain path.
     private func isOrigin(ofPlain text: String) -> Bool {
         let length = origin.utf8.count
         guard text.utf8.count > length else { return false }
@@ -72,7 +71,7 @@ package final class BaseURL: Sendable {
         return isOrigin && URLSyntax.isPlainPath(text, from: length)
     }
 
-    /// Joins any path, and parses the URL right away.
+    /// Joins any path and parses the URL.
     private static func joinParsed(_ base: () throws -> BaseURL, _ path: String, query: String) throws -> URL {
         let isAbsolute = URLSyntax.isAbsolute(path)
         var found: BaseURL?
@@ -104,23 +103,22 @@ package final class BaseURL: Sendable {
         guard let url = URL(string: text, encodingInvalidCharacters: false) else {
             throw URLSyntax.Fault(description: "it isn't a valid URL")
         }
-        // Resolved as browsers do, so the transport sees the same path as the filters.
+        // Resolve dot segments like browsers do, so the transport sees the same path as the filters.
         return URLSyntax.mayHaveDotSegments(text) ? url.standardized : url
     }
 
-    /// Inserts a query before a fragment and after an existing query.
+    /// Inserts a query after an existing query and before a fragment.
     private static func appending(_ query: String, to text: String) -> String {
         let end = text.utf8.firstIndex(of: UInt8(ascii: "#")) ?? text.endIndex
         let mark = text.utf8[..<end].firstIndex(of: UInt8(ascii: "?"))
-        // A second question mark is an ordinary character of the query.
         let isOpen = mark.map { text.utf8.index(after: $0) } == end || text[..<end].hasSuffix("&")
         return text[..<end] + (mark == nil ? "?" : isOpen ? "" : "&") + query + text[end...]
     }
 }
 
 extension String {
-    /// Concatenates strings in a buffer of the exact length. `+` reserves half as much again, which each response would
-    /// keep.
+    /// Concatenates strings in a buffer of the exact length. `+` would reserve half as much again, which each response
+    /// would keep.
     fileprivate init(_ first: String, followedBy second: String) {
         self = first
         reserveCapacity(first.utf8.count + second.utf8.count)
@@ -136,11 +134,10 @@ public struct RequestBaseURL: Sendable, Hashable {
 
     package let kind: Kind
 
-    /// Selects the agent's `baseURL`, which is the default.
+    /// The agent's `baseURL`. The default.
     public static let standard = RequestBaseURL(kind: .standard)
 
-    /// Selects one of the agent's `namedBaseURLs`, for example for uploads. If that name is missing, the request fails;
-    /// it never falls back to another base URL.
+    /// Selects one of the agent's `namedBaseURLs`, for example for uploads. If the name is missing, the request fails.
     public static func named(_ name: String) -> RequestBaseURL { RequestBaseURL(kind: .named(name)) }
 
     /// Uses an absolute URL as the base, instead of one of the agent's.
@@ -152,9 +149,10 @@ public struct RequestBaseURL: Sendable, Hashable {
 extension DefaultStringInterpolation {
     /// Inserts text as one percent-encoded path segment: `"users/\(segment: name)/posts"`.
     ///
-    /// The request throws ``ErrandError/Code/invalidURL`` without being sent if the segment is empty, `.` or `..`, or
-    /// if the text contains `.` or `..` between slashes or backslashes, percent-encoded or not, because servers resolve
-    /// these in any form. Dots that you write into the path itself are resolved (RFC 3986, section 5.2.4).
+    /// Servers resolve `.` and `..` even if they're percent-encoded. So if the segment is empty, `.` or `..`, or
+    /// contains `.` or `..` between slashes or backslashes, encoded or not, the request throws
+    /// ``ErrandError/Code/invalidURL`` and isn't sent. Dots that you write into the path itself are resolved (RFC 3986,
+    /// section 5.2.4).
     public mutating func appendInterpolation(segment: String) {
         appendInterpolation(PathSegment.encode(segment))
     }

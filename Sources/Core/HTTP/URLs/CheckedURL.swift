@@ -2,7 +2,7 @@ package import ErrandEssentials
 import ErrandMessageSyntax
 import Synchronization
 
-/// An absolute http or https URL of checked text, parsed on first use because most requests need only the text.
+/// An absolute http or https URL of checked text. Parsed on first use, because most requests need only the text.
 package final class CheckedURL: Sendable {
     private enum Origin {
         /// The origin of the base URL that the path was joined to.
@@ -15,7 +15,7 @@ package final class CheckedURL: Sendable {
     private let parsed = Mutex<URL?>(nil)
 
     /// - Parameters:
-    ///   - text: The base with a plain path and an encoded query, which no parser can reject.
+    ///   - text: The base with a plain path and an encoded query, which every parser accepts.
     ///   - base: The beginning of the text.
     init(_ text: String, base: BaseURL) { (self.text, origin) = (text, .base(base)) }
 
@@ -27,7 +27,7 @@ package final class CheckedURL: Sendable {
         if case .base = origin { true } else { false }
     }
 
-    /// The host in lower case, without the brackets of an IPv6 address.
+    /// The lowercase host, without the brackets of an IPv6 address.
     var host: String {
         switch origin {
         case .base(let base): base.host
@@ -48,7 +48,6 @@ package final class CheckedURL: Sendable {
     }
 }
 
-/// A message's URL: either a given URL or checked text.
 enum MessageURL {
     case given(URL)
     case checked(CheckedURL)

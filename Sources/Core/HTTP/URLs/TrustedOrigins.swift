@@ -8,7 +8,7 @@ import ErrandSupport
 /// agent.configure { $0.trustedOrigins = ["https://uploads.example.com", "https://api.example.com:8443"] }
 /// ```
 ///
-/// An origin is a scheme, a host and a port (RFC 6454). The case of the host, a default port and a path are ignored.
+/// An origin is a scheme, a host and a port (RFC 6454). The case of the host, a default port and a path don't matter.
 /// Text that isn't an http or https URL matches no origin.
 public struct TrustedOrigins: Sendable, Hashable, ExpressibleByArrayLiteral, CustomStringConvertible {
     private var origins: [String]?
@@ -18,10 +18,10 @@ public struct TrustedOrigins: Sendable, Hashable, ExpressibleByArrayLiteral, Cus
     public init(_ urls: some Sequence<String>) {
         origins = urls.compactMap(URLSyntax.origin(ofText:))
     }
-    /// Creates a set from an array literal of URLs, such as `["https://cdn.example.com"]`.
+    /// Creates a set of the origins of URLs, such as `["https://cdn.example.com"]`.
     public init(arrayLiteral elements: String...) { self.init(elements) }
 
-    /// Every origin. Use it only for an agent whose URLs are never chosen by a server.
+    /// Every origin. Use it only for an agent whose URLs a server never chooses.
     public static let any = TrustedOrigins(origins: nil)
 
     /// Returns whether a URL's origin is trusted.
@@ -34,23 +34,23 @@ public struct TrustedOrigins: Sendable, Hashable, ExpressibleByArrayLiteral, Cus
     public var description: String { origins?.joined(separator: ", ") ?? "any" }
 }
 
-/// Whether a request may carry the agent's secrets, and the secrets that were withheld from it.
+/// Whether a request may have the agent's secrets, and the secrets that were withheld from it.
 package struct OriginTrust: Sendable {
     package var isTrusted: Bool
     package private(set) var withheld = HTTPHeaders()
-    /// The marks of the users to whom the withheld fields belong.
+    /// The marks of the users who own the withheld fields.
     package private(set) var withheldUsers: UserMarks?
 
     package init(isTrusted: Bool = true) { self.isTrusted = isTrusted }
 
-    /// Removes sensitive fields and the `Host` field from headers, and keeps the sensitive fields.
+    /// Removes sensitive fields and `Host` from headers. Remembers the sensitive fields.
     package mutating func withhold(from headers: inout HTTPHeaders) {
         withheld.merge(HTTPHeaders(headers.filter(\.isSensitive)))
         headers.removeAll { $0.isSensitive || $0.name == .host }
     }
 
     /// Removes the old origin's sensitive fields and `Host` from a request that a filter has moved to another origin.
-    /// Keeps the removed sensitive fields and their users' marks. Fields that the filter added for the new origin stay.
+    /// Remembers the sensitive fields and their users' marks. Keeps fields that the filter added for the new origin.
     package mutating func withhold(from request: inout HTTPRequest, of users: UserMarks?, before: HTTPRequest) {
         let old = before.headers
         let names = Set(old.lazy.filter { $0.isSensitive || $0.name == .host }.map(\.name))
@@ -58,7 +58,7 @@ package struct OriginTrust: Sendable {
             names.contains(field.name)
                 && (old.contains { $0.name == field.name && $0.value == field.value } || old[field.name] == field.value)
         }
-        // Read the fields of the old request, because the filter may have removed their sensitive marks.
+        // Read the old request's fields, because the filter may have removed their sensitive marks.
         withheld.merge(HTTPHeaders(old.filter(\.isSensitive)))
         withheldUsers = users ?? withheldUsers
         if request.headers.contains(where: isOld) { request.headers.removeAll(where: isOld) }
