@@ -3,9 +3,9 @@ import Synchronization
 
 /// Suspends tasks until instants of the continuous clock. Shares one timer between many sleeps.
 ///
-/// A cancelled `Task.sleep` ends immediately, but the runtime keeps its timer, about 700 bytes, until the instant. Most
-/// timeouts are cancelled early, so the timers of many requests would fill memory. Here, a timer is never cancelled.
-/// When it fires, it resumes every sleep that is due.
+/// A cancelled `Task.sleep` keeps its timer, about 700 bytes, until the instant. Most timeouts are cancelled early, so
+/// the timers of many requests would fill memory. Here, a timer is never cancelled. When it fires, it resumes every
+/// sleep that is due.
 final class SleepingTasks: Sendable {
     static let shared = SleepingTasks()
 
@@ -22,7 +22,7 @@ final class SleepingTasks: Sendable {
         var sleepers: [UInt64: (continuation: Continuation, instant: ContinuousClock.Instant)] = [:]
         /// Includes the alarms of cancelled sleeps.
         var alarms = BinaryHeap<Alarm>()
-        /// The instants of pending timers, latest first. Each timer was set because it fires before the others.
+        /// The instants of pending timers, latest first, because each new timer fires before the others.
         var timers: [ContinuousClock.Instant] = []
         var last: UInt64 = 0
 
@@ -35,7 +35,6 @@ final class SleepingTasks: Sendable {
             alarms.insert(Alarm(instant: instant, number: number))
         }
 
-        /// Removes the sleeps that are due and returns their continuations.
         mutating func takeDue(at now: ContinuousClock.Instant) -> [Continuation] {
             var due: [Continuation] = []
             while let alarm = alarms.first, alarm.instant <= now || sleepers[alarm.number] == nil {

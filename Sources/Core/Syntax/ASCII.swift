@@ -69,7 +69,6 @@ public enum ASCII {
         return a.withSpan { a in b.withSpan { b in equalsIgnoringCase(a, b) } }
     }
 
-    /// Returns whether two spans of equal length are equal, ignoring the case of ASCII letters.
     package static func equalsIgnoringCase(_ a: Span<UInt8>, _ b: Span<UInt8>) -> Bool {
         // Most texts differ in the first byte, and most equal texts have the same case.
         if a.isEmpty || lowercase(a[0]) != lowercase(b[0]) { return a.isEmpty }
@@ -80,14 +79,13 @@ public enum ASCII {
         return true
     }
 
-    /// Returns the value of a decimal number, such as `1.5`, `-2` or `1e3`. Returns nil for other text, including forms
-    /// that `Double` accepts, such as `0x1F` and `inf`.
+    /// Returns the value of a decimal number, such as `1.5`, `-2` or `1e3`. Returns nil for other text, such as `0x1F`
+    /// and `inf`.
     public static func decimal(_ text: some StringProtocol) -> Double? {
         text.utf8.allSatisfy { isDigit($0) || "+-.eE".utf8.contains($0) } ? Double(text) : nil
     }
 
-    /// Returns the value of decimal digits without a sign. Returns nil for other text, an empty text, and values above
-    /// `Int64.max`.
+    /// Returns the value of decimal digits without a sign. Returns nil for other text, and above `Int64.max`.
     public static func digits(_ text: some StringProtocol) -> Int64? {
         var value: Int64 = 0
         var isEmpty = true

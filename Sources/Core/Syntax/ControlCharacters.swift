@@ -27,7 +27,6 @@ public enum ControlCharacters {
         return escaped
     }
 
-    /// Returns whether all characters are printable ASCII.
     private static func isPlain(_ text: String) -> Bool {
         text.withSpan { bytes in
             // Without an early exit or branches, the compiler can vectorize the loop.
@@ -37,7 +36,7 @@ public enum ControlCharacters {
         }
     }
 
-    /// Returns whether a byte begins a character to escape. Most other characters begin with other bytes.
+    /// Returns whether a byte begins a character to escape.
     private static func mayNeedEscapes(_ text: String, allowsLines: Bool) -> Bool {
         text.withSpan { bytes in
             for index in bytes.indices {

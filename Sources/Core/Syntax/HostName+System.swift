@@ -1,7 +1,7 @@
 import CErrandNames
 import ErrandSupport
 
-// Calls C functions. Each call receives a string that outlives it, and a local buffer with its size.
+// Each C function receives a string that outlives the call, and a local buffer with its size.
 extension HostName {
     /// Returns an IPv6 address in its usual form (RFC 5952), or nil for other text.
     static func normalizedIPv6(_ text: String) -> String? {
@@ -12,7 +12,7 @@ extension HostName {
         return string(name)
     }
 
-    /// Returns the 16 bytes of an IPv6 address without a zone, or nil for other text.
+    /// Returns the bytes of an IPv6 address without a zone, or nil for other text.
     static func bytesOfIPv6(_ text: String) -> [UInt8]? {
         var address = in6_addr()
         guard unsafe inet_pton(AF_INET6, text, &address) == 1 else { return nil }
@@ -32,7 +32,7 @@ extension HostName {
         case missing
     }
 
-    /// Converts an internationalized name to ASCII. Uses libidn2.
+    /// Converts an internationalized name to ASCII, with libidn2.
     ///
     /// - Parameters:
     ///   - name: A name without a null byte.

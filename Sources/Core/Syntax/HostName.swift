@@ -19,7 +19,7 @@ public enum HostName {
         return host.lowercased()
     }
 
-    /// Returns whether the host is an address. An address doesn't need a name lookup.
+    /// Returns whether the host is an address, which doesn't need a name lookup.
     public static func isAddress(_ text: String) -> Bool {
         if text.utf8.contains(UInt8(ascii: ":")) { return literal(text[...]) != nil }
         return text.utf8.allSatisfy(isAllowed) && address(text) != nil
@@ -48,7 +48,7 @@ public enum HostName {
         return normalizedIPv6(String(address.prefix { $0 != "%" }))
     }
 
-    /// Parses IPv4 in any form that can connect. For example, `127.1` and `0x7f000001` are `127.0.0.1`.
+    /// Parses IPv4 in any form that can connect, such as `127.1` and `0x7f000001`.
     private static func address(_ text: String) -> String? {
         number(text).map { bytes(of: $0).map { String($0) }.joined(separator: ".") }
     }

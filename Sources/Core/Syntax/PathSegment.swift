@@ -2,9 +2,9 @@ import ErrandSupport
 
 /// Inserts text into a path as a single segment.
 ///
-/// Percent-encoding doesn't protect `.` and `..`, because servers and clients resolve them even if they're encoded. If
-/// a value could become `.` or `..`, alone or with adjacent text, ``encode(_:)`` encloses it in two private-use
-/// characters. These are invalid in a URL. ``resolve(_:)`` removes them or rejects the path.
+/// Servers and clients resolve `.` and `..` even if they're percent-encoded. If a value could become `.` or `..`, alone
+/// or with adjacent text, ``encode(_:)`` encloses it in two private-use characters, which are invalid in a URL.
+/// ``resolve(_:)`` removes them or rejects the path.
 public enum PathSegment {
     private static let open: Unicode.Scalar = "\u{E0F1}"
     private static let close: Unicode.Scalar = "\u{E0F2}"
@@ -19,8 +19,8 @@ public enum PathSegment {
 
     /// Removes the private-use characters that ``encode(_:)`` adds to a path.
     ///
-    /// Throws if a value between them would change the path's structure: if it makes a segment empty, `.`, or `..`, or
-    /// if an encoded slash or backslash separates such a segment.
+    /// Throws if a value between them would change the path's structure: if a segment is empty, or if `.` or `..` is a
+    /// part between slashes or backslashes, encoded or not.
     public static func resolve(_ path: String) throws(URLSyntax.Fault) -> String {
         // No other valid path contains the first byte of these characters.
         guard path.withSpan({ $0.contains(0xEE) }) else { return path }
@@ -44,8 +44,7 @@ public enum PathSegment {
         return isMarked ? path : String(result)
     }
 
-    /// Returns whether a value is empty or all dots, or contains a segment of dots. In the first case, the adjacent
-    /// text matters.
+    /// Returns whether a value is empty or all dots, so the adjacent text matters, or contains a segment of dots.
     private static func canLeave(_ text: String) -> Bool {
         decoded(text).allSatisfy { $0 == UInt8(ascii: ".") } || hasDots(text)
     }

@@ -54,8 +54,8 @@ public enum PercentEncoding {
         decode(text, plusIsSpace: plusIsSpace, isStrict: true)
     }
 
-    /// Decodes as much as possible, for display or to compare text from other sources. Keeps a `%` without two digits,
-    /// and replaces invalid UTF-8 with U+FFFD.
+    /// Decodes as much as possible, for display or comparison. Keeps a `%` without two digits, and replaces invalid
+    /// UTF-8 with U+FFFD.
     public static func decodeLeniently(_ text: some StringProtocol, plusIsSpace: Bool = false) -> String {
         guard text.utf8.contains(where: { $0 == UInt8(ascii: "%") || plusIsSpace && $0 == UInt8(ascii: "+") }) else {
             return String(text)

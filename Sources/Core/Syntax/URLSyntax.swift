@@ -1,9 +1,8 @@
 public import ErrandEssentials
 import ErrandSupport
 
-/// Validates URLs for HTTP requests, byte by byte.
-///
-/// Validate before you use Foundation's `URL`. It silently repairs invalid URLs by escaping characters.
+/// Validates URLs for HTTP requests. Validate before you use Foundation's `URL`, which silently escapes invalid
+/// characters.
 public enum URLSyntax {
     /// The reason why a URL is invalid.
     public struct Fault: Error, Sendable, Hashable, CustomStringConvertible {
@@ -13,9 +12,8 @@ public enum URLSyntax {
         public init(description: String) { self.description = description }
     }
 
-    /// Checks an absolute http or https URL. Returns the byte offset where its authority ends.
-    ///
-    /// Throws for another scheme, a missing host, credentials, an invalid port, or a character that must be escaped.
+    /// Checks an absolute http or https URL. Returns the byte offset where its authority ends. Throws for another
+    /// scheme, a missing host, credentials, an invalid port, or a character that must be escaped.
     @discardableResult
     public static func check(_ text: String) throws(Fault) -> Int {
         let result: Result<Int, Fault> = text.withSpan { bytes in
@@ -64,7 +62,7 @@ public enum URLSyntax {
         }
     }
 
-    /// Returns the lowercase host of a URL that ``check(_:)`` accepts. Drops an address's brackets.
+    /// Returns the lowercase host of a URL that ``check(_:)`` accepts, without an address's brackets.
     package static func host(ofChecked text: String) -> String {
         text.withSpan { bytes in
             guard let colon = schemeEnd(bytes) else { return "" }
@@ -80,8 +78,8 @@ public enum URLSyntax {
         }
     }
 
-    /// Returns whether the text is a path, optionally with a query, that can be appended to a base unchanged. Returns
-    /// false for escapes, segments that start with a dot, a fragment, a scheme, or a host, although these can be valid.
+    /// Returns whether the text is a path, optionally with a query, that can be appended to a base unchanged. False for
+    /// escapes, segments that start with a dot, a fragment, a scheme, or a host, although these can be valid.
     ///
     /// - Parameter start: The number of bytes before the path.
     package static func isPlainPath(_ text: String, from start: Int = 0) -> Bool {
@@ -101,7 +99,7 @@ public enum URLSyntax {
         }
     }
 
-    /// Returns whether a path may contain the segment `.` or `..`. Looks only for a slash followed by a dot.
+    /// Returns whether a path may contain `.` or `..`: a slash is followed by a dot.
     public static func mayHaveDotSegments(_ text: String) -> Bool {
         text.withSpan { bytes in
             var last: UInt8 = 0
@@ -112,7 +110,7 @@ public enum URLSyntax {
         }
     }
 
-    /// Runs the body and adds the text to a fault that the body throws, as in `the path "a b": a space at offset 1 …`.
+    /// Adds the text to a fault that the body throws, as in `the path "a b": a space at offset 1 …`.
     public static func naming<Value>(
         _ what: String, _ text: String, _ body: () throws(Fault) -> Value
     ) throws(Fault) -> Value {
@@ -121,7 +119,7 @@ public enum URLSyntax {
         }
     }
 
-    /// Quotes at most 200 characters of any text for an error. Masks secrets as far as possible, and escapes control
+    /// Quotes at most 200 characters of any text for an error. Masks secrets if possible, and escapes control
     /// characters.
     public static func quoted(_ text: String) -> String {
         var text = text
@@ -247,8 +245,8 @@ public enum URLSyntax {
         }
     }
 
-    /// Returns whether a byte is allowed unescaped after the authority. Brackets aren't allowed, although `a[]=1` is
-    /// common (RFC 3986, section 3.4).
+    /// Returns whether a byte is allowed unescaped after the authority. Excludes brackets, although `a[]=1` is common
+    /// (RFC 3986, section 3.4).
     public static func isRest(_ byte: UInt8) -> Bool { ASCII.isPathOrQuery(byte) || byte == UInt8(ascii: "#") }
 
     private static func schemeEnd(_ bytes: Span<UInt8>) -> Int? {
@@ -261,7 +259,7 @@ public enum URLSyntax {
 }
 
 extension URLSyntax {
-    /// Removes items from a URL's query. For each item, removes the last equal item.
+    /// Removes items from a URL's query: for each, the last equal item.
     ///
     /// ```swift
     /// URLSyntax.removing(queryItems: ["key=k"], from: "https://example.com/a?page=2&key=k")
@@ -269,7 +267,7 @@ extension URLSyntax {
     /// ```
     ///
     /// - Parameters:
-    ///   - items: The items as they appear in the URL, percent-encoded.
+    ///   - items: The percent-encoded items as they appear in the URL.
     ///   - text: The URL.
     public static func removing(queryItems items: some Sequence<String>, from text: String) -> String {
         let (head, all, tail) = queryItems(of: text)
@@ -281,7 +279,7 @@ extension URLSyntax {
         return head + (left.isEmpty ? "" : "?" + left.joined(separator: "&")) + tail
     }
 
-    /// Adds items at the end of a URL's query, except those that the query already contains.
+    /// Adds items to the end of a URL's query, unless the query contains them.
     package static func adding(queryItems items: [String], to text: String) -> String {
         let (head, all, tail) = queryItems(of: text)
         let new = items.filter { item in !all.contains { $0.utf8.elementsEqual(item.utf8) } }
@@ -289,8 +287,7 @@ extension URLSyntax {
         return head + "?" + ((all == [""] ? [] : all.map(String.init)) + new).joined(separator: "&") + tail
     }
 
-    /// Splits a URL into the text before its query, the query's items, and its fragment. Without a query, returns no
-    /// items.
+    /// Splits a URL into the text before its query, the query's items, and its fragment.
     private static func queryItems(of text: String) -> (head: Substring, items: [Substring], tail: Substring) {
         let end = text.utf8.firstIndex(of: UInt8(ascii: "#")) ?? text.endIndex
         guard let mark = text.utf8[..<end].firstIndex(of: UInt8(ascii: "?")) else {

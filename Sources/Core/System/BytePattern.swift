@@ -1,4 +1,4 @@
-/// A byte string to search for. A search takes linear time (Knuth-Morris-Pratt).
+/// A byte string to search for in linear time (Knuth-Morris-Pratt).
 package struct BytePattern: Sendable {
     package let bytes: [UInt8]
     /// For each matched length, the length of the longest proper prefix that is also a suffix.
@@ -15,7 +15,7 @@ package struct BytePattern: Sendable {
         (self.bytes, self.borders) = (bytes, borders)
     }
 
-    /// Returns the first occurrence, or `nil` if the pattern is empty or never occurs.
+    /// Returns the first occurrence, or `nil` if the pattern is empty or doesn't occur.
     package func firstMatch(in text: ArraySlice<UInt8>) -> Range<Int>? {
         guard !bytes.isEmpty, text.count >= bytes.count else { return nil }
         var matched = 0

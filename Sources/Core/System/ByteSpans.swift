@@ -13,12 +13,12 @@ extension String {
         return text.withUTF8 { unsafe body($0.span) }
     }
 
-    /// Returns whether both strings have the same UTF-8 bytes. In contrast, `==` uses Unicode's canonical equivalence.
+    /// Compares the UTF-8 bytes. In contrast, `==` uses Unicode's canonical equivalence.
     package func hasSameBytes(as other: String) -> Bool {
         utf8.count == other.utf8.count && withSpan { mine in other.withSpan { mine.hasSameBytes(as: $0) } }
     }
 
-    /// Decodes UTF-8, with a replacement character for each invalid sequence.
+    /// Replaces each invalid sequence with U+FFFD.
     package init(decoding bytes: Span<UInt8>) {
         self = unsafe bytes.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
     }
@@ -32,7 +32,7 @@ extension String {
 }
 
 extension Array {
-    /// Calls the body with the elements. Unlike `Array.span`, it works before macOS 26 and iOS 26.
+    /// Unlike `Array.span`, works before macOS 26 and iOS 26.
     @inlinable @inline(__always)
     package func withSpan<Result, Failure>(
         _ body: (Span<Element>) throws(Failure) -> Result
@@ -78,9 +78,8 @@ extension Span where Element == UInt8 {
         count >= other.count && extracting(..<other.count).hasSameBytes(as: other)
     }
 
-    /// Returns the first index of a byte. Uses memchr(3), which compares many bytes at once.
-    ///
-    /// - Parameter range: The indices to search. Traps if it is out of bounds.
+    /// Returns the first index of a byte. Uses memchr(3), which compares many bytes at once. Traps if the range is out
+    /// of bounds.
     package func firstIndex(of byte: UInt8, in range: Range<Int>) -> Int? {
         let part = extracting(range)
         return unsafe part.withUnsafeBufferPointer { bytes in
@@ -91,7 +90,7 @@ extension Span where Element == UInt8 {
         }
     }
 
-    /// Returns the first index of a byte at or after `start`, which may be past the end.
+    /// Returns the first index of a byte from `start`, which may be past the end.
     package func firstIndex(of byte: UInt8, from start: Int = 0) -> Int? {
         start < count ? firstIndex(of: byte, in: start..<count) : nil
     }
@@ -110,7 +109,7 @@ extension Span where Element == UInt8 {
         bytes.count <= count - start && bytes.withSpan { extracting(start..<start + $0.count).hasSameBytes(as: $0) }
     }
 
-    /// Returns the first index of the bytes at or after `start`, or `nil` if they are empty.
+    /// Returns the first index of the bytes, or `nil` if they are empty.
     package func firstIndex(of bytes: [UInt8], from start: Int = 0) -> Int? {
         guard let first = bytes.first else { return nil }
         var offset = start

@@ -1,10 +1,8 @@
 /// A hash table whose keys are serial numbers from 1. A lookup costs one multiplication, a tenth of a dictionary's
-/// hashing.
-///
-/// Inlinable, so that other modules specialize it.
+/// hashing. Inlinable, so that other modules specialize it.
 @usableFromInline package struct NumberedTable<Value> {
-    /// The number of slots is a power of two, and at least half of them are free. A free slot has the number 0. A
-    /// search compares only numbers, because comparing values would copy them.
+    /// A power of two in number, and at least half of them free. A free slot has the number 0. A search compares only
+    /// numbers, because comparing values would copy them.
     @usableFromInline var slots: [(number: UInt64, value: Value?)] = []
     @usableFromInline var shift = 64
     @usableFromInline var valueCount = 0
@@ -13,7 +11,6 @@
 
     @inlinable package var count: Int { valueCount }
 
-    /// All values, in no particular order.
     @inlinable package var all: [Value] { slots.compactMap(\.value) }
 
     @inlinable package subscript(number: UInt64) -> Value? { slots.isEmpty ? nil : slots[place(of: number)].value }

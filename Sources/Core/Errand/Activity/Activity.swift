@@ -38,10 +38,10 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         var task: Task<Void, Never>?
         var cause: CancellationCause?
         var outcome: ActivityOutcome?
-        /// Once the response is accepted, the activity can't be cancelled.
+        /// From then on, the activity can't be cancelled.
         var isAccepted = false
         var progress = TransferProgress()
-        /// Cached, because a log and a recorder both read the label of each activity.
+        /// Cached, because several accessories read the label.
         var label: String?
     }
 
@@ -55,7 +55,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         self.request = request
         self.parent = parent
         self.tags = tags
-        // Read the accessories once, in a single pass, because each pass copies them.
+        // One pass, because each pass copies the accessories.
         var (isHeard, maximumBodyBytes, observesNotes) = (true, 0, false)
         for accessory in accessories {
             guard accessory.isListening else {
@@ -78,7 +78,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     }
 
     /// The activity's name in logs: the call's label, or else the request's label, the request's type, or the kind.
-    /// Fits on one line, because control characters are escaped.
+    /// Control characters are escaped.
     public var label: String {
         if let known = state.withLock({ $0.label }) { return known }
         let label = madeLabel
@@ -92,7 +92,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         return request.label.map { ControlCharacters.escaped($0) } ?? "\(type(of: request))"
     }
 
-    /// The kind, the number and the label on one line, such as "request #7 GetUser".
+    /// The kind, the number and the label, such as "request #7 GetUser".
     public var description: String { label == kind.rawValue ? "\(kind) \(id)" : "\(kind) \(id) \(label)" }
 
     /// How the activity ended. Nil while it's running.
@@ -103,14 +103,14 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         hasProgress.load(ordering: .acquiring) ? state.withLock { $0.progress } : TransferProgress()
     }
 
-    /// Whether the activity was cancelled. It may still be running, until ``isOver`` is true.
+    /// Whether the activity was cancelled. It may still run until ``isOver`` is true.
     public var isCancelled: Bool { hasCause.load(ordering: .acquiring) && state.withLock { $0.cause != nil } }
 
     /// Whether the outcome is decided. From then on, `next` throws.
     public var isOver: Bool { over.load(ordering: .acquiring) }
 
-    /// Cancels the activity. Its outcome is then `.cancelled` with the first cause, even if a response still arrives.
-    /// Has no effect once a response was accepted or the outcome was decided.
+    /// Cancels the activity, unless its response was accepted or its outcome decided. The outcome is then `.cancelled`
+    /// with the first cause, even if a response still arrives.
     public func cancel() { cancel(.activity) }
 
     @discardableResult
@@ -154,12 +154,12 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
 
     var time: any TimeSource { registry.time }
 
-    /// Empty once they have received the last event.
+    /// Empty after the last event.
     var accessories: [any Accessory] { events?.accessories ?? [] }
 
     /// Decides the outcome. An earlier cancellation takes precedence over the response or the error.
     func settle(_ failure: (any Error)?, http: HTTPResponse?) -> Settlement {
-        // Read the label outside the lock, because it runs the request's code.
+        // Outside the lock, because the label runs the request's code.
         let (label, lastSent) = isCancelled ? (label, ledger.lastSent) : ("the call", nil)
         let (settled, task) = state.withLock { state in
             var settled = Settlement(failure: failure, outcome: .success(http?.withoutStream))
@@ -200,27 +200,25 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
 extension Activity: TransportObserver {
     var isObserved: Bool { events?.isObserved == true }
 
-    /// Notifies the accessories in order. Events from other threads or from an accessory are delivered afterward. After
-    /// `willStop`, only `didStop` is delivered.
+    /// Notifies the accessories in order. Delivers events from other threads or from an accessory afterward. After
+    /// `willStop`, delivers only `didStop`.
     func notify(_ event: @autoclosure () -> ActivityEvent) {
         if let events, events.isObserved { events.deliver(event(), of: self) }
     }
 
-    /// Delivers the last events, once the outcome is decided.
     func notifyLast(_ event: @autoclosure () -> ActivityEvent, end: EventQueue.End) {
         guard let events else { return }
         if events.isObserved { return events.deliver(event(), of: self, end: end) }
-        // The closure receives only progress, which ends here.
+        // The closure receives only progress.
         if end == .events { events.end(self) }
     }
 
-    /// Reports a network event to the handle, the progress closure and the accessories. Transports and filters call it,
-    /// and composites report their total progress. A slow accessory receives only the newest waiting progress. Ignored
-    /// once the activity is over.
+    /// Reports a network event to the handle, the progress closure and the accessories. Called by transports, filters,
+    /// and composites. A slow accessory receives only the newest waiting progress. Ignored once the activity is over.
     public func report(_ event: TransportEvent) { report(event, isMeasured: false) }
 
-    /// Progress from the transport never decreases within a transfer. This includes its fraction when the response's
-    /// length becomes known.
+    /// Within a transfer, keeps progress from decreasing, including its fraction when the response's length becomes
+    /// known.
     func report(_ event: TransportEvent, isMeasured: Bool) {
         if isOver { return }
         guard case .progress(let progress) = event else { return notify(.transport(event)) }
@@ -228,8 +226,8 @@ extension Activity: TransportObserver {
         events?.deliver(.transport(.progress(progress)), of: self)
     }
 
-    /// Reports a WebSocket message or a streamed event to the accessories whose `observesMessages` is true. Ignored
-    /// once the activity is over.
+    /// Reports a WebSocket message or a streamed event to accessories whose `observesMessages` is true. Ignored once
+    /// the activity is over.
     ///
     /// - Parameter message: Creates the message with at most this number of bytes. Called only if an accessory wants
     ///   it.
@@ -237,11 +235,10 @@ extension Activity: TransportObserver {
         if observesMessages { notify(.message(message(maximumBodyBytes))) }
     }
 
-    /// Evaluated for each message, because few activities have messages.
     var observesMessages: Bool { events?.accessories.contains { $0.observesMessages } ?? false }
 
-    /// Sends accessories a message for their logs, and optional details for programs. Ignored if no accessory observes
-    /// notes. Ignored once the activity is over and its staged work has been committed or discarded.
+    /// Sends accessories a message for their logs, and optional details for programs. Ignored once the activity is over
+    /// and its staged work has been committed or discarded.
     public func note(
         _ name: String, _ message: @autoclosure () -> String, details: @autoclosure () -> (any Sendable)? = nil
     ) {
@@ -250,8 +247,8 @@ extension Activity: TransportObserver {
         }
     }
 
-    /// Sends accessories details for programs. Their description is the message for logs. Ignored once the activity is
-    /// over.
+    /// Sends accessories details for programs. The details' description is the message for logs. Ignored once the
+    /// activity is over.
     public func note<Details: Sendable & CustomStringConvertible>(
         _ name: String, describing details: @autoclosure () -> Details
     ) {
@@ -261,7 +258,7 @@ extension Activity: TransportObserver {
     }
 }
 
-/// The kind of an activity: a request, background work, a stream, or a plugin's kind.
+/// A request, background work, a stream, or a plugin's kind of activity.
 public struct ActivityKind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// The kind's name in logs, such as "request".
     public let rawValue: String
@@ -278,8 +275,7 @@ public struct ActivityKind: RawRepresentable, Hashable, Sendable, CustomStringCo
     public var description: String { rawValue }
 }
 
-/// Why an activity was cancelled. The first cause counts. Later versions may add cases, so include a `default` when you
-/// switch.
+/// Why an activity was first cancelled. Later versions may add cases, so include a `default` when you switch.
 public enum CancellationCause: Sendable, Hashable {
     /// The task that awaited `send` was cancelled.
     case task
@@ -292,7 +288,7 @@ public enum CancellationCause: Sendable, Hashable {
     /// The call's deadline passed. The outcome is then `.failure` with `deadlineExceeded`, not `.cancelled`.
     case deadline
     /// A filter, a check, the decoding or the transport threw a cancellation error, although the call wasn't cancelled.
-    /// In contrast, if the source of a request body is cancelled, the call fails with
+    /// A cancelled source of a request body isn't such a case: it fails the call with
     /// ``ErrandError/Code/encodingFailed``.
     case within
 }

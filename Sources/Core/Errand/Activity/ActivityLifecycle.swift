@@ -2,8 +2,7 @@ import ErrandHTTP
 import Synchronization
 
 extension ActivityRegistry {
-    /// Registers an activity and sends will-start before it returns. The activity then runs in a separate task, off the
-    /// caller's actor.
+    /// Registers an activity and sends will-start. The activity then runs in a separate task, off the caller's actor.
     ///
     /// - Parameters:
     ///   - agent: Kept alive until the outcome is decided.
@@ -42,7 +41,6 @@ extension ActivityRegistry {
         return RunningActivity(activity: activity, task: task, result: result, isDone: isDone)
     }
 
-    /// Ends an activity, from deciding its outcome to did-stop.
     @inline(__always) func end(
         _ activity: Activity, _ result: ActivityResult, _ received: Result<HTTPResponse?, any Error>,
         _ completion: (@Sendable (ActivityResult) async -> Void)?
@@ -93,7 +91,7 @@ extension ActivityRegistry {
             }
         if let failure = settled.failure { result.fail(failure) }
         activity.notifyLast(.willStop(settled.outcome), end: .events)
-        // Release the activity before the callbacks, which never run if the main thread is blocked.
+        // Before the callbacks, which never run if the main thread is blocked.
         remove(activity)
     }
 

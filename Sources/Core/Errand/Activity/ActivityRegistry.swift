@@ -7,12 +7,11 @@ final class ActivityRegistry: Sendable {
     let time: any TimeSource
     private let state = Mutex(State())
 
-    /// The agent stays alive while its activity runs.
     private typealias Entry = (activity: Activity, agent: (any AnyObject & Sendable)?)
 
     private struct State {
         var entries = NumberedTable<Entry>()
-        /// When the timer checks for passed deadlines. Nil if it isn't set.
+        /// When the timer fires. Nil if it isn't set.
         var wakes: ContinuousClock.Instant?
         var timer: Task<Void, Never>?
     }
@@ -31,25 +30,23 @@ final class ActivityRegistry: Sendable {
 
     func remove(_ activity: Activity) {
         let entry = state.withLock { $0.entries.remove(activity.id.rawValue) }
-        // Release the entry after the lock, because this can deallocate the agent and this registry.
+        // After the lock, because this can deallocate the agent and this registry.
         withExtendedLifetime(entry) {}
     }
 
-    /// The activities, in the order of their starts.
+    /// In the order of their starts.
     var activities: [Activity] {
         state.withLock { $0.entries.all.map(\.activity) }.sorted { $0.id.rawValue < $1.id.rawValue }
     }
 
-    /// Sets the timer, unless it already fires early enough. A deadline usually costs one comparison.
-    ///
-    /// Returns the replaced timer. Cancel it outside the lock, because that runs the time source's code.
+    /// Sets the timer, unless it fires early enough. Returns the replaced timer, to be cancelled outside the lock,
+    /// because that runs the time source's code.
     private func wake(_ state: inout State, at moment: ContinuousClock.Instant) -> Task<Void, Never>? {
         if let wakes = state.wakes, wakes <= moment { return nil }
         let stale = state.timer
         state.wakes = moment
         state.timer = Task.detached { [time, weak self] in
             await time.wait(until: moment)
-            // A cancelled timer has been replaced.
             if !Task.isCancelled { self?.cancelOverdue() }
         }
         return stale
@@ -61,14 +58,13 @@ final class ActivityRegistry: Sendable {
             state.wakes = nil
             let running = state.entries.all.map(\.activity)
             let deadlines = running.compactMap(\.deadline)
-            // Ignore the replaced timer, which just fired.
+            // The replaced timer just fired.
             if let next = deadlines.filter({ $0 > now }).min() { _ = wake(&state, at: next) }
             return running.filter { $0.deadline.map { $0 <= now } ?? false }
         }
         for activity in overdue { activity.cancel(.deadline) }
     }
 
-    /// Returns how many activities it cancelled.
     @discardableResult
     func cancelAll(where matches: (Activity) -> Bool) -> Int {
         activities.filter(matches).count { $0.cancel(.agent) }

@@ -1,9 +1,8 @@
 public import ErrandHTTP
 import Synchronization
 
-/// The result of an activity, complete from will-stop on.
-///
-/// Not generic, because looking up the metadata on every use costs more than the cast.
+/// The result of an activity, complete from will-stop on. Not generic, because looking up the metadata costs more than
+/// a cast.
 @usableFromInline final class ActivityResult: Sendable {
     private struct State {
         var value: (any Sendable)?
@@ -38,7 +37,6 @@ import Synchronization
         return (value, state.http)
     }
 
-    /// Returns the output of an activity that isn't a request, or throws its error.
     func get<Value>() throws -> Value {
         guard let value = try success().value as? Value else { throw CancellationError() }
         return value

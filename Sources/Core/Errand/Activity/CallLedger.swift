@@ -21,7 +21,7 @@ struct CallLedger: ~Copyable, Sendable {
     private let finalFailures = Atomic(0)
     private let deliveries = Atomic(0)
 
-    // Keep replaced values until the lock is released, because releasing a user's object can run its code.
+    // Replaced values are kept until after the lock, because releasing a user's object can run its code.
 
     // MARK: Checks and staged work
 
@@ -38,7 +38,7 @@ struct CallLedger: ~Copyable, Sendable {
 
     var checks: [ResponseCheck] { isMarked.load(ordering: .acquiring) ? state.withLock { $0.checks } : [] }
 
-    /// Discards the work if the response is already accepted or rejected.
+    /// Discards the work if the ledger is closed.
     func stage(_ work: StagedWork) {
         let isTooLate = state.withLock { state in
             if !state.isClosed { state.staged.append(work) }
@@ -69,7 +69,6 @@ struct CallLedger: ~Copyable, Sendable {
         }
     }
 
-    /// Closes the ledger and returns the staged work.
     func sealStagedWork() -> [StagedWork] {
         state.withLock { state in
             defer { (state.staged, state.isClosed) = ([], true) }
@@ -79,7 +78,7 @@ struct CallLedger: ~Copyable, Sendable {
 
     // MARK: Sent and received messages
 
-    /// The request as built, or as filters and redirects changed it. For errors.
+    /// The last version of the request, for errors.
     var lastSent: HTTPRequest? { state.withLock { $0.lastSent } }
 
     func willSend(_ request: HTTPRequest) {
@@ -91,7 +90,7 @@ struct CallLedger: ~Copyable, Sendable {
         withExtendedLifetime(old) {}
     }
 
-    /// Keeps the body weakly, so an error after the head can cancel its transfer.
+    /// Keeps the body weakly, so a later error can cancel its transfer.
     func watch(_ body: HTTPBody) {
         let readers = state.withLock { state in
             let readers = state.bodies.compactMap(\.reader)
@@ -101,7 +100,6 @@ struct CallLedger: ~Copyable, Sendable {
         withExtendedLifetime(readers) {}
     }
 
-    /// Clears and closes the ledger.
     func close(cancelsBodies: Bool) {
         let left = state.withLock { state in
             var left = State(isClosed: true)
@@ -128,7 +126,7 @@ struct CallLedger: ~Copyable, Sendable {
         }
     }
 
-    /// Copies the values of another call's ledger, for work that outlives that call. Call it before the work begins.
+    /// Copies the values of another call's ledger, for work that outlives that call.
     func adoptValues(of other: borrowing CallLedger) {
         let values = other.state.withLock { $0.values }
         state.withLock { $0.values = values }

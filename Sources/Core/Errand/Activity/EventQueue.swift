@@ -1,9 +1,9 @@
 import ErrandHTTP
 import Synchronization
 
-/// Delivers an activity's events in order, even if several threads or an accessory report them during a delivery. A
-/// thread that finds the queue idle delivers its event and all events that arrive meanwhile. It holds no lock while a
-/// listener runs.
+/// Delivers an activity's events in order, even if several threads or an accessory report them during a delivery. The
+/// thread that finds the queue idle also delivers all events that arrive meanwhile. It holds no lock while a listener
+/// runs.
 final class EventQueue: Sendable {
     struct Listeners {
         var accessories: [any Accessory] = []
@@ -15,13 +15,12 @@ final class EventQueue: Sendable {
         case nothing
         /// Drops later events, unless they also end a part.
         case events
-        /// Also releases the listeners, because the activity can be kept for longer.
+        /// Also releases the listeners, because the activity can live longer.
         case all
     }
 
     private struct State {
         var listeners: Listeners
-        /// Events that arrived during a delivery.
         var waiting: [ActivityEvent] = []
         var waiters: [CheckedContinuation<Void, Never>] = []
         var isDelivering = false
@@ -31,7 +30,6 @@ final class EventQueue: Sendable {
 
     /// Whether there are, or were, accessories.
     let isObserved: Bool
-    /// Whether an accessory wants notes.
     let observesNotes: Bool
     private let state: Mutex<State>
 
@@ -95,7 +93,7 @@ final class EventQueue: Sendable {
 
     /// Returns the waiting events, or ends the delivery and returns nil.
     private func next() -> ([ActivityEvent], Listeners)? {
-        // Release listeners outside the lock, because that can run user code.
+        // Released outside the lock, because that can run user code.
         var released = Listeners()
         var waiters: [CheckedContinuation<Void, Never>] = []
         let next = state.withLock { state -> ([ActivityEvent], Listeners)? in
@@ -113,7 +111,7 @@ final class EventQueue: Sendable {
         return next
     }
 
-    /// Keeps only the newest of consecutive progress values, so they don't pile up if a listener is slow.
+    /// Keeps only the newest of consecutive progress values.
     private static func add(_ event: ActivityEvent, to waiting: inout [ActivityEvent]) {
         if case .transport(.progress) = event, case .transport(.progress)? = waiting.last { waiting.removeLast() }
         waiting.append(event)

@@ -10,7 +10,6 @@ import Synchronization
 /// ```
 ///
 /// Values wait while the main thread is blocked.
-/// ``CallOptions/init(tags:parent:filters:accessories:label:progressOnMain:)`` and ``MainActorAccessory`` use it.
 public final class MainActorListener<Value: Sendable>: Sendable {
     private struct State {
         var waiting: [Value] = []
@@ -34,7 +33,7 @@ public final class MainActorListener<Value: Sendable>: Sendable {
         (self.merge, self.body) = (merge, body)
     }
 
-    /// Passes a value to the closure. Call it on any thread. Returns before the value is delivered.
+    /// Passes a value to the closure, without waiting for its delivery. Call it on any thread.
     public func receive(_ value: Value) {
         let (isFirst, replaced) = state.withLock { state -> (Bool, Value?) in
             var replaced: Value?

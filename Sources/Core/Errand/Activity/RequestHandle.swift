@@ -1,7 +1,6 @@
 public import ErrandHTTP
 
-/// A handle for a request, batch or chain that was started with `start`. Releasing the handle doesn't cancel the
-/// request.
+/// A handle for a request, batch or chain that was started with `start`. Releasing it doesn't cancel the request.
 public struct RequestHandle<Success: Sendable>: Sendable {
     private let running: RunningActivity
     private let read: @Sendable (ActivityResult) throws -> Success
@@ -45,7 +44,7 @@ public struct RequestHandle<Success: Sendable>: Sendable {
         }
     }
 
-    /// Waits for the output. Cancelling the awaiting task cancels the activity.
+    /// Cancelling the awaiting task cancels the activity.
     func joined() async throws -> Success {
         await running.joined()
         return try read(running.result)

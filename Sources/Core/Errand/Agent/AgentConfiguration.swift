@@ -3,8 +3,8 @@ import ErrandSupport
 
 /// The settings of a ``NetworkAgent``.
 public struct AgentConfiguration: Sendable {
-    /// The absolute http or https URL that relative paths are appended to. Keeps its path, with or without a trailing
-    /// slash. A query or a fragment throws ``ErrandError/Code/invalidURL``.
+    /// The absolute http or https URL that relative paths are appended to. Its path is kept. A query or a fragment
+    /// throws ``ErrandError/Code/invalidURL``.
     ///
     /// It can be empty if all requests have absolute URLs. A relative path then throws the same error, and only
     /// `trustedOrigins` receive the agent's secrets.
@@ -13,13 +13,11 @@ public struct AgentConfiguration: Sendable {
     public var namedBaseURLs: [String: String] = [:]
     /// Header fields for every request that doesn't set them. Defaults to `User-Agent` and `Accept-Language`.
     public var headers = standardHeaders
-    /// The credentials for requests without their own. Defaults to nil.
-    ///
-    /// Like sensitive `headers`, they're sent only to the origins of `baseURL` and `namedBaseURLs`, and to
-    /// `trustedOrigins`.
+    /// The credentials for requests without their own. Defaults to nil. Like sensitive `headers`, they're sent only to
+    /// the origins of `baseURL` and `namedBaseURLs`, and to `trustedOrigins`.
     public var authorization: Authorization?
-    /// Origins that may receive the agent's secrets, in addition to the base URLs' origins. The secrets are
-    /// `authorization` and sensitive `headers`, for example. Defaults to empty.
+    /// Origins that may receive the agent's secrets, such as `authorization`, in addition to the base URLs' origins.
+    /// Defaults to empty.
     public var trustedOrigins: TrustedOrigins = []
     /// The longest time within one attempt without bytes sent or received. Defaults to 60 seconds.
     public var timeout: Duration = .seconds(60)
@@ -27,11 +25,9 @@ public struct AgentConfiguration: Sendable {
     public var deadline: Duration?
     /// Which redirects to follow. Defaults to at most 20 in a row, never from https to http.
     public var redirects = RedirectPolicy.standard
-    /// Filters for every request. Within each stage, they run in this order, before the request's filters. Defaults to
-    /// empty.
+    /// Filters for every request, in this order within each stage, before the request's filters. Defaults to empty.
     public var filters: [any Filter] = []
-    /// Accessories that observe every request, notified in this order, before the request's accessories. Defaults to
-    /// empty.
+    /// Accessories that observe every request, in this order, before the request's accessories. Defaults to empty.
     public var accessories: [any Accessory] = []
     /// Decodes the responses of requests without their own decoder. Defaults to a `JSONDecoder`.
     public var decoder: any BodyDecoder = JSONDecoder()
@@ -42,8 +38,8 @@ public struct AgentConfiguration: Sendable {
     public var maximumBodyBytes = 64 << 20
     /// The most body bytes of a rejected response that an error keeps. Defaults to 64 KiB.
     public var maximumErrorBodyBytes = 64 << 10
-    /// Maps the error of any request, before the request's `mapError`. Not called for cancellations. Returns the error
-    /// unchanged by default.
+    /// Maps the error of any request, before the request's `mapError`. Not called for cancellations. Defaults to
+    /// returning the error unchanged.
     public var mapError: @Sendable (any Error) -> any Error = { $0 }
 
     /// Creates a configuration with default settings.

@@ -33,7 +33,7 @@ public final class NetworkAgent: Agent {
     /// - Parameters:
     ///   - baseURL: See ``AgentConfiguration/baseURL``.
     ///   - transport: Sends the requests.
-    ///   - filters: Filters for every request, in order. Defaults to empty.
+    ///   - filters: Filters for every request. Defaults to empty.
     ///   - accessories: Accessories for every request. Defaults to empty.
     ///   - time: The clock. Defaults to the system's.
     public convenience init(
@@ -56,12 +56,12 @@ public final class NetworkAgent: Agent {
             time: time)
     }
 
-    /// Creates an agent with all of its settings.
+    /// Creates an agent with a configuration.
     ///
     /// - Parameters:
     ///   - configuration: The settings for its requests.
     ///   - transport: Sends the requests.
-    ///   - time: The clock for deadlines and waits. Defaults to the system's.
+    ///   - time: The clock. Defaults to the system's.
     public init(configuration: AgentConfiguration, transport: any Transport, time: some TimeSource = SystemTimeSource())
     {
         registry = ActivityRegistry(time: time)
@@ -81,8 +81,7 @@ public final class NetworkAgent: Agent {
     /// ```
     ///
     /// The closure changes a copy outside the lock, so it can use the agent. If another change is stored meanwhile, the
-    /// closure runs again on the newer configuration, so no change is lost. Nested changes run once, before the outer
-    /// change is stored.
+    /// closure runs again on the newer configuration. Nested changes run once, before the outer change is stored.
     public func configure(_ change: (inout AgentConfiguration) throws -> Void) rethrows {
         if ConfigurationChange.isRepeated(on: self) {
             // The first run of the enclosing change has already stored this change.
@@ -108,7 +107,7 @@ public final class NetworkAgent: Agent {
     /// The running activities, including background work.
     public var activities: [Activity] { registry.activities }
 
-    /// Cancels all running activities, or only the ones that match. Returns how many it cancelled.
+    /// Cancels all running activities, or only the ones that match. Returns how many.
     ///
     /// ```swift
     /// agent.cancelAll { $0.request is GetFeed || $0.tags[Screen.self] == "profile" }
@@ -118,7 +117,7 @@ public final class NetworkAgent: Agent {
         registry.cancelAll(where: matches)
     }
 
-    /// Builds the HTTP request for a request without filters. Doesn't send it. Throws ``ErrandError`` if the request
+    /// Builds the HTTP request for a request, without filters. Doesn't send it. Throws ``ErrandError`` if the request
     /// can't be built.
     public func httpRequest(for request: some Request) throws -> HTTPRequest {
         try RequestBuilder(settings.withLock { $0.pipeline }).validRequest(request, request.tags)
@@ -130,9 +129,9 @@ public final class NetworkAgent: Agent {
     /// let url = try await agent.filteredRequest(for: GetUser(id: 7)).url
     /// ```
     ///
-    /// Runs the filters of all stages that change or sign requests, according to their ``FilterTraits``, off the
-    /// caller's actor. Skips caches, retries, cookies and sessions, and doesn't notify accessories. Throws the errors
-    /// of ``httpRequest(for:)`` and the filters.
+    /// Runs the filters that change or sign requests, according to their ``FilterTraits``, off the caller's actor.
+    /// Skips caches, retries, cookies and sessions, and doesn't notify accessories. Throws the errors of
+    /// ``httpRequest(for:)`` and the filters.
     @concurrent
     public func filteredRequest(
         for request: some Request, options: CallOptions = CallOptions()
@@ -155,8 +154,7 @@ public final class NetworkAgent: Agent {
             .userMarks(of: request, options.allFilters)
     }
 
-    /// Explains how a request would be processed now: its URL, filters in order, transport, checks, and problems.
-    /// Doesn't send it.
+    /// Explains how a request would be processed now. Doesn't send it.
     ///
     /// ```swift
     /// print(agent.explain(GetUser(id: 7)))
@@ -193,7 +191,6 @@ public final class NetworkAgent: Agent {
         let (settings, accessories, deadline) = settings.withLock {
             ($0.pipeline, $0.configuration.accessories, $0.configuration.deadline)
         }
-        // The activity and the task share one copy of the request.
         let boxed: any Request = request
         let activity = activity(
             .request, accessories, options, request: boxed, tags: request.tags, own: request.accessories,
@@ -241,17 +238,15 @@ public final class NetworkAgent: Agent {
 }
 
 extension NetworkAgent: CustomStringConvertible {
-    /// The base URL with masked secrets, and the number of running activities, such as "https://api.example.com, 2
-    /// running".
+    /// The base URL with masked secrets, and the number of running activities.
     public var description: String {
         let baseURL = configuration.baseURL
         return "\(baseURL.isEmpty ? "no base URL" : URLSyntax.redacted(baseURL)), \(activities.count) running"
     }
 }
 
-/// Detects configuration changes nested in a change.
-///
-/// A change that runs again must not repeat its nested changes. Otherwise, each would make it run again, endlessly.
+/// Detects configuration changes nested in a change. If a change runs again, it must not repeat its nested changes,
+/// because each would make it run again, endlessly.
 final class ConfigurationChange: Sendable {
     @TaskLocal private static var current: ConfigurationChange?
 
@@ -268,7 +263,7 @@ final class ConfigurationChange: Sendable {
 
     static func run(on owner: AnyObject, isRepeated: Bool, _ change: () throws -> Void) rethrows {
         let run = ConfigurationChange(owner, isRepeated: isRepeated)
-        // A task that the change starts inherits the task-local value and can outlive the change.
+        // A task started by the change inherits the task-local value and can outlive the change.
         defer { run.isOver.store(true, ordering: .releasing) }
         try $current.withValue(run) { try change() }
     }

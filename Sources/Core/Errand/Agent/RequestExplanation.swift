@@ -15,7 +15,7 @@ import ErrandSupport
 public struct RequestExplanation: Sendable, CustomStringConvertible {
     /// One step of the request pipeline: a filter, the redirects or the transport.
     public struct Step: Sendable, Hashable, CustomStringConvertible {
-        /// The stage: once per call, once per hop, or once per request that reaches the transport.
+        /// Whether the step runs once per call, per hop, or per request that reaches the transport.
         public let stage: FilterStages
         /// The filter's ``Filter/explanation``, or a description of the redirects or the transport.
         public let text: String
@@ -32,26 +32,26 @@ public struct RequestExplanation: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The request as built, and then changed by ``Filter/preview(of:)`` of its call filters. A failure if it can't be
+    /// The request as built, and as ``Filter/preview(of:)`` of its call filters changes it. A failure if it can't be
     /// built.
     public let request: Result<HTTPRequest, any Error>
-    /// The filters, the redirects and the transport, in the order in which they run.
+    /// The filters, the redirects and the transport, in order.
     public let steps: [Step]
-    /// The conditions that the final response must meet, in order: status, content type, checks. Filters can add more
-    /// while the call runs.
+    /// The conditions for the final response, in order: status, content type, checks. Filters can add more while the
+    /// call runs.
     public let checks: [String]
     /// Known problems, each a sentence with the reason:
     ///
-    /// - filters that are in the wrong order, do the same work twice, or are missing although the request expects them
+    /// - filters in the wrong order, that do the same work twice, or that the request expects but don't exist
     /// - a path that drops the path of its base URL
     /// - a placeholder host below `.invalid`, which is never resolved (RFC 6761, section 6.4)
     /// - a filter that moves the request to an origin that may not receive its secrets
     ///
-    /// When requests are sent, debug builds write each problem except placeholder hosts to standard error, once.
+    /// When requests are sent, debug builds write these once to standard error, except placeholder hosts.
     public let problems: [String]
 
-    /// The request, each step, the conditions and each problem, one per line. Masks secrets in the URL, and escapes
-    /// control characters.
+    /// The request, each step, the conditions and each problem, one per line. Secrets in the URL are masked, and
+    /// control characters escaped.
     public var description: String {
         var lines: [String] = []
         switch request {

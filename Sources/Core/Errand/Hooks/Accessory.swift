@@ -11,9 +11,8 @@ import ErrandHTTP
 /// }
 /// ```
 ///
-/// Events arrive synchronously, on the thread on which they happen: in order for one activity, concurrently for
-/// several. Return quickly, and protect your state with a lock. Every activity sends will-start, will-stop and did-stop
-/// exactly once.
+/// Events arrive on the thread on which they happen: in order for one activity, concurrently for several. Return
+/// quickly, and protect your state with a lock. Every activity sends will-start, will-stop and did-stop exactly once.
 ///
 /// The agent or activity keeps an accessory alive. To hold an object weakly, wrap it in ``WeakAccessory``.
 public protocol Accessory: Sendable {
@@ -21,12 +20,11 @@ public protocol Accessory: Sendable {
     var maximumBodyBytes: Int { get }
     /// Whether to report WebSocket messages and events of event streams. Defaults to false.
     var observesMessages: Bool { get }
-    /// Whether to receive filters' notes in an activity of this kind. Read when the activity starts. Defaults to true.
+    /// Whether to receive filters' notes in activities of this kind. Read when an activity starts. Defaults to true.
     func observesNotes(of kind: ActivityKind) -> Bool
-    /// Whether to receive an activity's events. Read when the activity starts. Defaults to true.
+    /// Whether to receive events. Read when an activity starts. Defaults to true.
     var isListening: Bool { get }
-    /// Receives an event, on the thread on which it happens. Return quickly. The events of one activity arrive in
-    /// order.
+    /// Receives an event. Return quickly.
     func activity(_ activity: Activity, did event: ActivityEvent)
 }
 
@@ -75,7 +73,6 @@ public struct MainActorAccessory: Accessory {
         listener.receive(Received(activity: activity, event: event))
     }
 
-    /// Merges consecutive progress events of one activity.
     @Sendable private static func merged(_ waiting: Received, _ newest: Received) -> Received? {
         guard case .transport(.progress) = waiting.event, case .transport(.progress) = newest.event,
             waiting.activity === newest.activity

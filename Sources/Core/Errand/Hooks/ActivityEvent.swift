@@ -1,32 +1,31 @@
 public import ErrandEssentials
 public import ErrandHTTP
 
-/// An event in the life of an activity, as accessories receive it, in the order of the cases. Later versions may add
-/// cases, so include a `default` when you switch.
+/// An event of an activity, in the order of the cases. Later versions may add cases, so include a `default` when you
+/// switch.
 public enum ActivityEvent: Sendable {
-    /// The activity starts. Sent synchronously on the thread that starts it. If you cancel here, the request isn't
-    /// sent.
+    /// The activity starts, on this thread. If you cancel it here, the request isn't sent.
     case willStart
     /// The request was built, before any filter.
     case built(HTTPRequest)
-    /// A request is passed to the transport. `attempt` counts the attempts of the call and `hop` the requests of the
-    /// attempt, including redirects, both from 1.
+    /// A request is passed to the transport. `attempt` counts the call's attempts, and `hop` the attempt's requests
+    /// including redirects, both from 1.
     case sending(HTTPRequest, attempt: Int, hop: Int)
     /// Bytes of a request body, up to the accessory's `maximumBodyBytes`.
     case requestBody(Data)
     /// The transport reported an event, such as progress or timings.
     case transport(TransportEvent)
-    /// The transport returned a response. It has no body if the body is a stream, which belongs to its reader, or if
-    /// the body hasn't arrived yet, as with a status of 300 or more.
+    /// The transport returned a response. It has no body if the body is a stream, or if it hasn't arrived yet, as with
+    /// a status of 300 or more.
     case received(HTTPResponse, attempt: Int, hop: Int)
     /// Bytes of a response body, up to the accessory's `maximumBodyBytes`.
     case responseBody(Data)
     /// The response was a redirect, and the new request is about to be sent.
     case redirected(HTTPResponse, to: HTTPRequest)
-    /// A WebSocket message was sent, or was received and not yet read. Or an event of an event stream was read. Only
-    /// for accessories whose `observesMessages` is true.
+    /// A WebSocket message was sent or received, or an event of an event stream was read. Only for accessories whose
+    /// `observesMessages` is true.
     case message(StreamMessage)
-    /// A filter sent a message, for example about a retry that waits or a cache write that failed.
+    /// A filter sent a message, for example about a retry that waits.
     case note(ActivityNote)
     /// The outcome is decided. Next, the delegate and the completion run, and then ``didStop(_:)`` follows.
     case willStop(ActivityOutcome)
@@ -43,14 +42,14 @@ public struct ActivityNote: Sendable {
         get { text ?? kept.first.map { "\($0)" } ?? "" }
         set { text = newValue }
     }
-    /// The note's content as a value, for programs. Nil if there is only a message.
+    /// The note's content as a value, for programs. Nil if there's only a message.
     public var details: (any Sendable)? {
         get { kept.first }
         set { kept = newValue.map { [$0] } ?? [] }
     }
-    // An array, because copying a value of any type would be a runtime call.
+    // An array, because copying a value of any type is a runtime call.
     private var kept: [any Sendable]
-    /// Nil if the details describe the note.
+    /// Nil if the message is the details' description.
     private var text: String?
 
     /// Creates a note with a message and optional details for programs.
@@ -59,7 +58,7 @@ public struct ActivityNote: Sendable {
         kept = details.map { [$0] } ?? []
     }
 
-    /// Creates a note from details. Their description is the message, computed when it's read.
+    /// Creates a note from details. Their description is the message.
     public init(_ name: String, describing details: some Sendable & CustomStringConvertible) {
         (self.name, kept) = (name, [details])
     }
@@ -77,8 +76,7 @@ public enum ActivityOutcome: Sendable {
 }
 
 extension ActivityOutcome: CustomStringConvertible {
-    /// The outcome for logs, such as "success: 200 https://example.com/a", "failure: timedOut: …" or "cancelled by
-    /// agent".
+    /// The outcome for logs, such as "failure: timedOut: …".
     public var description: String {
         switch self {
         case .success(let response): response.map { "success: \($0)" } ?? "success"

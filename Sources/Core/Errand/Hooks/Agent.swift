@@ -36,7 +36,7 @@ public protocol Agent: Sendable {
     ) -> RequestHandle<Response<R.Output>>
 
     /// Starts a closure as an activity of a custom kind, such as a batch, and returns its handle. Like a request, the
-    /// activity notifies accessories, can have a parent and can be cancelled. Every ``Composite`` runs this way.
+    /// activity notifies accessories, can have a parent and can be cancelled. ``Composite`` uses it.
     @discardableResult
     func start<Success: Sendable>(
         _ kind: ActivityKind, options: CallOptions, completion: Completion<Success>?,
@@ -48,7 +48,7 @@ public protocol Agent: Sendable {
     ///
     /// Runs sessions, and filters that change or sign requests or add cookies. The sessions don't refresh credentials,
     /// but check that the operation of a ``UserPin`` stays with its user. Accessories aren't notified. The
-    /// ``UserPin/marks`` of the request on the wire include these marks, unless the user has changed.
+    /// ``UserPin/marks`` of the sent request include these marks, unless the user has changed.
     func userMarks<R: Request>(for request: R, options: CallOptions) async throws -> Set<UserMark>?
 }
 
@@ -56,8 +56,7 @@ extension Agent {
     /// Returns nil, because the agent can't tell.
     public func userMarks<R: Request>(for request: R, options: CallOptions) async throws -> Set<UserMark>? { nil }
 
-    /// Sends a request and returns its response on the caller's actor. See ``send(_:options:)``. Cancelling the calling
-    /// task cancels the request.
+    /// Sends a request and returns its response. See ``send(_:options:)``.
     @inlinable @discardableResult
     public func send<R: Request>(_ request: R) async throws -> Response<R.Output> {
         try await send(request, options: CallOptions())
@@ -86,8 +85,8 @@ extension Agent {
             request, options: options, completion: .both(delegate.map { .delegate($0) }, .queue(queue, completion)))
     }
 
-    /// Runs a closure as an activity of a custom kind, such as a batch, and returns its output. Cancelling the calling
-    /// task cancels the activity.
+    /// Runs a closure as an activity of a custom kind, such as a batch. Cancelling the calling task cancels the
+    /// activity.
     public func run<Success: Sendable>(
         _ kind: ActivityKind, options: CallOptions = CallOptions(),
         body: @escaping @Sendable (Activity) async throws -> Success
@@ -123,8 +122,7 @@ extension Agent {
         try await start(running: composite, options: options, completion: nil as Completion<C.Output>?).joined()
     }
 
-    /// Starts a composite, such as a batch or a chain, and returns its handle. Accessories have then received
-    /// will-start.
+    /// Starts a composite and returns its handle. Accessories have then received will-start.
     @discardableResult
     public func start<C: Composite>(
         running composite: C, options: CallOptions = CallOptions(), completion: Completion<C.Output>?
@@ -136,8 +134,8 @@ extension Agent {
         }
     }
 
-    /// Starts a composite, such as a batch or a chain, and returns its handle. When it ends, the delegate and then the
-    /// completion are notified once, on the main actor.
+    /// Starts a composite and returns its handle. When it ends, the delegate and then the completion are notified once,
+    /// on the main actor.
     @discardableResult
     public func start<C: Composite>(
         running composite: C, delegate: C.Delegate? = nil, options: CallOptions = CallOptions(),
@@ -146,8 +144,8 @@ extension Agent {
         start(composite, delegate, options, completion.map { .main($0) })
     }
 
-    /// Starts a composite, such as a batch or a chain, and returns its handle. When it ends, the delegate is notified
-    /// on the main actor, and then the completion runs on a queue.
+    /// Starts a composite and returns its handle. When it ends, the delegate is notified on the main actor, and then
+    /// the completion runs on a queue.
     @discardableResult
     public func start<C: Composite>(
         running composite: C, delegate: C.Delegate? = nil, options: CallOptions = CallOptions(),
@@ -211,7 +209,6 @@ extension Agent {
 }
 
 extension CallOptions {
-    /// Options for a call on behalf of an activity, which receives the call's events and progress.
     fileprivate func forwarded(by activity: Activity) -> CallOptions {
         var options = self
         let accessories = activity.accessories
@@ -222,7 +219,7 @@ extension CallOptions {
     }
 }
 
-/// Forwards a call's events to the activity that represents it, except for progress, start and end.
+/// Forwards a call's events to the activity that represents it, except progress, start and end.
 private struct ForwardedEvents: Accessory {
     let activity: Activity
     /// Kept for work that outlives the activity.

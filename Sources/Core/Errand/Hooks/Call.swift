@@ -34,7 +34,7 @@ public struct Call<Output: Sendable>: Request {
     public var body: RequestBody
     /// The credentials to send, or nil for the agent's. See ``Request/authorization``.
     public var authorization: Authorization?
-    /// The longest time without activity within one attempt, or nil for the agent's. See ``Request/timeout``.
+    /// The longest time without activity, or nil for the agent's. See ``Request/timeout``.
     public var timeout: Duration?
     /// The time limit for the whole call, or nil for the agent's. See ``Request/deadline``.
     public var deadline: Duration?
@@ -52,7 +52,7 @@ public struct Call<Output: Sendable>: Request {
     public var label: String? {
         get {
             if let givenLabel { return givenLabel }
-            // Unlike interpolation, appending doesn't create temporary strings.
+            // Unlike interpolation, this doesn't create temporary strings.
             var label = method.rawValue
             label += " "
             label += pathWithoutQuery
@@ -62,7 +62,7 @@ public struct Call<Output: Sendable>: Request {
     }
     /// Tags for filters, accessories and cancellation. See ``Request/tags``.
     public var tags = Tags()
-    /// Filters that run after the agent's filters of the same stage. See ``Request/filters``.
+    /// Filters that run after the agent's. See ``Request/filters``.
     public var filters: [any Filter] = []
     /// Detects failures that the service reports in a successful response. See ``Request/outcomeCheck``.
     public var outcomeCheck: ResponseCheck?
@@ -73,7 +73,7 @@ public struct Call<Output: Sendable>: Request {
     /// Decodes a `Decodable` output. Nil uses the agent's decoder. See ``Request/decoder``.
     public var decoder: (any BodyDecoder)?
     private let decode: @Sendable (HTTPResponse, Call) async throws -> Output
-    /// Nil for the default, which is computed when it's read, because few calls are logged.
+    /// Nil for the default, which is computed when it's read.
     private var givenLabel: String??
 
     private var pathWithoutQuery: String {
@@ -112,7 +112,7 @@ public struct Call<Output: Sendable>: Request {
 }
 
 extension Call where Output: Decodable {
-    /// Creates a call that decodes its response with its decoder or the agent's. An optional is nil for an empty body.
+    /// Creates a call that decodes its response. An optional is nil for an empty body.
     public init(
         _ method: HTTPMethod, _ path: String, query: Parameters = [:], body: RequestBody = .none,
         configure: (inout Call) -> Void = { _ in }

@@ -25,14 +25,14 @@ public struct CallKey<Value: Sendable>: Sendable {
 
 extension Exchange {
     /// Returns a value that is created on first use. All attempts and hops of the call share it, and so does work
-    /// detached afterward.
+    /// detached later.
     @inlinable public func once<Value>(_ key: CallKey<Value>, _ make: () -> Value) -> Value {
         if let known = value(of: key) { return known }
         let new = make()
         return keep(new, for: key.number) as? Value ?? new
     }
 
-    /// Returns the value that ``once(_:_:)`` created for a key in this call, if any.
+    /// Returns the value that ``once(_:_:)`` created in this call, if any.
     @inlinable public func value<Value>(of key: CallKey<Value>) -> Value? {
         // Inlinable, because generic code would look up the optional's metadata each time.
         guard let value = keptValue(for: key.number) else { return nil }
@@ -47,7 +47,7 @@ extension Exchange {
     }
 }
 
-/// The values of one call. A structure, so only calls with more than one value allocate.
+/// The values of one call. Allocates only for a second value.
 struct CallValues: Sendable {
     private static let count = Atomic<UInt64>(0)
     /// The key of the first value, or 0.

@@ -15,7 +15,7 @@ public struct CallOptions: Sendable {
         var progress: (@Sendable (TransferProgress) -> Void)?
     }
 
-    /// Tags for filters, accessories and cancellation. They take precedence over the request's tags of the same type.
+    /// Tags for filters, accessories and cancellation. They take precedence over the request's tags.
     public var tags: Tags {
         get { fields?.value.tags ?? Tags() }
         set { change { $0.tags = newValue } }
@@ -28,8 +28,8 @@ public struct CallOptions: Sendable {
     /// Filters for the call. Defaults to empty.
     ///
     /// In each stage, they run after the agent's and the request's filters, and before filters that a tag requires. If
-    /// the call is a composite, such as a batch, its filters run for each of its requests, before the filters of the
-    /// request's own call.
+    /// the call is a composite, such as a batch, they run for each of its requests, before the filters of the request's
+    /// own call.
     public var filters: [any Filter] {
         get { fields?.value.filters ?? [] }
         set { change { $0.filters = newValue } }
@@ -89,10 +89,8 @@ public struct CallOptions: Sendable {
             progress: { listener.receive($0) })
     }
 
-    /// Returns these options combined with `other`.
-    ///
-    /// The tags of `other` take precedence. Its filters and accessories come last. Its parent, label and progress
-    /// closure are used if they're set.
+    /// Returns these options combined with `other`. The tags, parent, label and progress closure of `other` take
+    /// precedence. Its filters and accessories come last.
     ///
     /// ```swift
     /// let options = CallOptions(label: "feed").merging(CallOptions(tags: Tags().with(Screen.self, "home")))

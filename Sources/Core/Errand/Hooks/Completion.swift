@@ -5,17 +5,17 @@ import ErrandHTTP
 public struct Completion<Success: Sendable>: Sendable {
     private let body: @Sendable (Activity, Result<Success, any Error>) async -> Void
 
-    /// Creates a completion from an async closure. The activity awaits it between will-stop and did-stop.
+    /// Creates a completion from an async closure, which the activity awaits before did-stop.
     public init(_ body: @escaping @Sendable (Activity, Result<Success, any Error>) async -> Void) { self.body = body }
 
-    /// Creates a completion that runs on the main actor. If the main thread is blocked, it never runs, but the activity
+    /// Creates a completion that runs on the main actor. It never runs if the main thread is blocked, but the activity
     /// is still released.
     public static func main(_ body: @escaping @MainActor (Result<Success, any Error>) -> Void) -> Completion {
         Completion { _, result in await body(result) }
     }
 
-    /// Creates a completion that runs one of three closures on the main actor. Use it to notify a delegate, and capture
-    /// the delegate weakly.
+    /// Creates a completion that runs one of three closures on the main actor. If you notify a delegate, capture it
+    /// weakly.
     public static func main(
         success: @escaping @MainActor (Activity, Success) -> Void,
         failure: @escaping @MainActor (Activity, any Error) -> Void,
@@ -88,7 +88,6 @@ extension RequestDelegate {
 }
 
 extension Completion {
-    /// Notifies a delegate, held weakly.
     static func delegate<Output>(_ delegate: any RequestDelegate) -> Completion where Success == Response<Output> {
         .main(
             success: { [weak delegate] activity, response in

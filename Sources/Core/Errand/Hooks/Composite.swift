@@ -21,21 +21,20 @@
 public protocol Composite<Output>: Sendable {
     /// The value that the composite returns when it ends.
     associatedtype Output: Sendable
-    /// The delegate's type. The delegate is notified of the end, and of any events that ``notifying(_:)`` adds.
-    /// Defaults to ``CompositeDelegate``.
+    /// The delegate's type. Defaults to ``CompositeDelegate``.
     associatedtype Delegate = any CompositeDelegate
 
     /// The kind of the composite's activity, such as "race", for logs and accessories.
     var activityKind: ActivityKind { get }
-    /// The name of the composite's activity in logs, unless the call's options have a label. Defaults to nil.
+    /// The name of the composite's activity in logs. The call's label takes precedence. Defaults to nil.
     var activityLabel: String? { get }
     /// Sends the composite's members and returns its output. Runs off the caller's actor.
     ///
-    /// Everything sent with `agent` belongs to the composite. When this method ends, started members that are still
-    /// running are cancelled. The composite ends after its last member.
+    /// Everything sent with `agent` belongs to the composite. When this method ends, started members that still run are
+    /// cancelled. The composite ends after its last member.
     func run(on agent: ScopedAgent) async throws -> Output
     /// Returns the composite to run for a delegate. Implement it to notify the delegate of more than the end, and hold
-    /// the delegate weakly. Returns the composite itself by default.
+    /// the delegate weakly. Defaults to the composite itself.
     func notifying(_ delegate: Delegate) -> Self
     /// Returns a completion that notifies a delegate, held weakly, of the end. See
     /// ``Completion/main(success:failure:cancellation:)``.

@@ -5,8 +5,8 @@ extension Exchange {
     /// Runs the checks on a response before the last filter returns, for example to decide about a retry. Throws if the
     /// status, the content type or a check fails.
     ///
-    /// If the request wants data, a stream is collected first, as in ``gatherEvidence(of:)``. If it wants a file, the
-    /// checks are skipped, because they need the finished file.
+    /// If the request wants data, collects a stream first, as in ``gatherEvidence(of:)``. If it wants a file, skips the
+    /// checks, because they need the finished file.
     public func judge(_ response: HTTPResponse) async throws {
         let judge = ResponseJudge(settings: settings)
         try await gatherEvidence(of: response)
@@ -16,9 +16,8 @@ extension Exchange {
         if !checks.isEmpty { try await judge.check(decodable(response), checks) }
     }
 
-    /// Ends a response that won't be used, in a filter that sends the request again or responds itself.
-    ///
-    /// Reads a short body for up to a second, so the connection can be reused. Otherwise, cancels the transfer.
+    /// Ends a response that won't be used, in a filter that sends the request again or responds itself. Reads a short
+    /// body for up to a second, so the connection can be reused. Otherwise, cancels the transfer.
     ///
     /// ```swift
     /// struct TwiceAtMost: Filter {
@@ -32,13 +31,13 @@ extension Exchange {
     /// ```
     public func discard(_ response: HTTPResponse) async {
         if response.body.data != nil { return }
-        // If data is wanted, the wire step has already read a short body that was available.
+        // If data is wanted, the wire step has already read a short body.
         if delivery == .data { return response.body.cancel() }
         await response.body.finish(within: timeout, time: time)
     }
 
-    /// Reads the body into memory for all copies of the response, in a filter that examines it before it's final.
-    /// Ignored if the request wants a stream or a file.
+    /// Reads the body into memory for all copies of the response, in a filter that examines it. Ignored if the request
+    /// wants a stream or a file.
     ///
     /// ```swift
     /// struct LockedAccounts: Filter {
@@ -68,8 +67,8 @@ extension Exchange {
     /// Returns the error that ``Request/outcomeCheck`` throws for a response, if any. For filters that store responses
     /// or add credentials. See ``RequestFailure/refusesCredential``.
     ///
-    /// Returns nil without checking if the request doesn't accept the status, or wants a stream or a file. Collects a
-    /// streamed body first, for example from a cache, at most `maximumBodyBytes`. Throws if that fails or is cancelled.
+    /// Returns nil if the request doesn't accept the status, or wants a stream or a file. Otherwise, collects a
+    /// streamed body first, at most `maximumBodyBytes`. Throws if that fails or is cancelled.
     public func outcomeFailure(of response: HTTPResponse) async throws -> (any Error)? {
         guard let check = request.outcomeCheck, request.delivery == .data,
             request.acceptableStatuses.contains(response.status)

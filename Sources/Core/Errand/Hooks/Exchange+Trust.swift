@@ -3,20 +3,18 @@ import ErrandHTTP
 import ErrandMessageSyntax
 
 extension Exchange {
-    /// Whether the request's origin may receive the agent's secrets. It may if it's the origin of a base URL, or one of
-    /// the `trustedOrigins`. An absolute URL as the path, such as a server's "next" link, can lead to another origin.
-    /// So can a redirect or a filter.
+    /// Whether the request's origin may receive the agent's secrets: it's the origin of a base URL, or one of the
+    /// `trustedOrigins`. Add a secret only if this is true.
     ///
-    /// Add a secret only if this is true.
+    /// An absolute URL as the path, such as a server's "next" link, can lead to another origin. So can a redirect or a
+    /// filter.
     public var isTrusted: Bool {
         if isSettled { return trust.isTrusted }
         return OriginMove(from: givenRequest, to: http) == nil ? trust.isTrusted : settings.trusts(http.url)
     }
 
-    /// Allows the request's origin to receive the agent's secrets, and adds the secrets that were withheld from it. For
-    /// filters that know more of the service's origins than the configuration.
-    ///
-    /// Call it after setting the URL:
+    /// Allows the request's origin to receive the agent's secrets, and adds the withheld secrets. For filters that know
+    /// more of the service's origins than the configuration. Call it after setting the URL:
     ///
     /// ```swift
     /// struct Mirror: Filter {
@@ -42,8 +40,8 @@ extension Exchange {
         markSettled()
     }
 
-    /// Changes the request's URL to a URL that a server sent, such as the `Location` of an upload. To another origin,
-    /// the request loses its sensitive header fields and `Host`, as after a redirect. Updates ``isTrusted``.
+    /// Changes the request's URL to a URL that a server sent, such as the `Location` of an upload. If the origin
+    /// changes, the request loses its sensitive header fields and `Host`, as after a redirect. Updates ``isTrusted``.
     public mutating func follow(to url: URL) {
         let isSameOrigin = URLSyntax.origin(of: http.url) == URLSyntax.origin(of: url)
         http.url = url
@@ -53,8 +51,8 @@ extension Exchange {
         markSettled()
     }
 
-    /// Removes secrets if the filter moved the request to another origin that the agent doesn't trust. Keeps fields
-    /// that the filter added for the new origin.
+    /// Removes secrets if the filter moved the request to an untrusted origin. Keeps fields that the filter added for
+    /// the new origin.
     ///
     /// Called for each request that a filter passes on, and before a filter trusts an origin or declares its user.
     ///
@@ -117,7 +115,6 @@ struct OriginMove: CustomStringConvertible {
         return names + queryItems.map { "the query item " + $0.prefix { $0 != "=" } }
     }
 
-    /// A clause about the filter, without values.
     var description: String {
         "moves the request from \(Self.origin(before)) to \(Self.origin(after)), "
             + "so these secrets are removed: \(secrets.joined(separator: ", "))"

@@ -2,11 +2,9 @@ public import ErrandHTTP
 import ErrandSupport
 
 extension Exchange {
-    /// The users of the request. Filters that share responses, such as caches, keep requests with different marks
-    /// apart.
-    ///
-    /// Contains the marks from ``assign(to:carriedBy:queryItems:)`` and an ``OwnedRequest``. Also contains a mark for
-    /// each sensitive header field that no declared mark represents.
+    /// The users of the request: the marks from ``assign(to:carriedBy:queryItems:)`` and an ``OwnedRequest``, and a
+    /// mark for each sensitive header field that no declared mark represents. Filters that share responses, such as
+    /// caches, keep requests with different marks apart.
     public var userMarks: Set<UserMark> {
         Ownership.marks(of: request, http.headers, declared: users, settings.lastMarks)
     }
@@ -28,7 +26,7 @@ extension Exchange {
             of request: any Request, _ headers: HTTPHeaders, declared: UserMarks?, _ lastMarks: LastMarks
         ) -> Set<UserMark> {
             let marks = declared == nil && !headers.haveSecrets ? [] : lastMarks.marks(headers, declared)
-            // Read the owners each time, because a request can compute them.
+            // Read each time, because a request can compute its owners.
             let type = type(of: request)
             if lastMarks.ownerless.excludes(type, unless: { type is any OwnedRequest.Type }) { return marks }
             return marks.union((request as? any OwnedRequest)?.owners ?? [])
@@ -46,20 +44,17 @@ extension Exchange {
     /// exchange.assign(to: UserMark(session.id, source: "account"))
     /// ```
     ///
-    /// A sensitive header field doesn't need a mark, unless its value changes for the same user, like a signature that
-    /// contains the time. Pass such a field in `fields`.
-    ///
-    /// A secret in the query needs a mark. Pass its items in `queryItems`, so they're removed together with the mark.
+    /// A sensitive header field needs a mark only if its value changes for the same user, like a signature that
+    /// contains the time. Pass such a field in `fields`. A secret in the query needs a mark. Pass its items in
+    /// `queryItems`, so they're removed together with the mark.
     ///
     /// - Parameters:
     ///   - user: The user's mark.
     ///   - fields: The header fields that the mark represents. Defaults to empty.
-    ///   - queryItems: The secret items of the URL's query as they appear there, such as `api_key=k`. Defaults to
-    ///     empty.
+    ///   - queryItems: The secret items as they appear in the URL, such as `api_key=k`. Defaults to empty.
     public mutating func assign(
         to user: UserMark, carriedBy fields: [HTTPHeaders.Field] = [], queryItems: [String] = []
     ) {
-        // An earlier mark stays with the old origin.
         settle()
         // A filter that runs in two stages declares the same user again.
         if users?.include(user, carriedBy: fields, queryItems: queryItems) == true { return }
@@ -73,8 +68,8 @@ extension Exchange {
 
     /// Returns the exchange and a record of the users whose requests are sent for it. For filters that store responses.
     ///
-    /// Store the response for the users in the record. They can differ from the users for whom your filter looked up a
-    /// stored response, because a later filter can change the user.
+    /// Store the response for the recorded users. A later filter can change the user, so they can differ from the users
+    /// for whom your filter looked up a stored response.
     ///
     /// ```swift
     /// struct Keeping: Filter {
@@ -98,10 +93,10 @@ extension Exchange {
     public var isRecordingUsers: Bool { record != nil }
 
     /// Adds the exchange's marks to the records of outer filters, as if the request were sent. For filters that respond
-    /// with stored data of these users.
+    /// with stored data.
     public func reportUsers() {
         if let record = recordOfFilter { return record.add(userMarks) }
-        // Compute the marks only if a call records users. Usually none does.
+        // Computed only if a call records users. Usually none does.
         shared?.add(ownership)
     }
 }

@@ -3,21 +3,22 @@ import ErrandSupport
 
 /// A request on its way through the filters, with the state of its call.
 ///
-/// An exchange is a value. A filter changes its copy and passes the copy to `next`. Members that concern the whole
-/// call, such as ``checks``, `whenAccepted` and `detach`, act on all copies.
+/// A filter changes its copy and passes the copy to `next`. Members that concern the whole call, such as ``checks``,
+/// `whenAccepted` and `detach`, act on all copies.
 public struct Exchange: Sendable {
     private var fields: CopyOnWrite<Fields>
-    /// The HTTP request to send. A filter can change it before it calls `next`.
+    /// The HTTP request to send. Change it before you call `next`.
     public var http: HTTPRequest { didSet { (isAsBuilt, isSettled) = (false, false) } }
-    /// The request passed to the filter. The sensitive fields and the trust belong to it. Nil for the request as built.
+    /// The request passed to the filter, which the sensitive fields and the trust belong to. Nil for the request as
+    /// built.
     private var given: HTTPRequest?
     /// The stage in which the receiving filter runs: call, hop or wire.
     public internal(set) var stage: FilterStages = .call
-    /// The number of the attempt, from 1. Each time a call filter calls `next`, a new attempt begins.
+    /// The number of the attempt, from 1. Each time a call filter calls `next`, an attempt begins.
     public internal(set) var attempt = 1
-    /// The number of the request on the wire within its attempt, from 1. Counts redirects.
+    /// The number of the request on the wire within its attempt, from 1, including redirects.
     public internal(set) var hop = 1
-    /// Whether the request is unchanged since it was built, so the activity knows it.
+    /// Whether the request is unchanged since it was built.
     private(set) var isAsBuilt = true
     /// Whether the request is unchanged since it was passed to the filter, so its origin is the same.
     @usableFromInline private(set) var isSettled = true
@@ -41,7 +42,6 @@ public struct Exchange: Sendable {
         var wireObserver: WireObserver?
         var users: UserMarks?
         var record: UserRecord?
-        /// Set if a filter replaced the transport.
         var transport: TransportReference?
     }
 
@@ -69,7 +69,7 @@ public struct Exchange: Sendable {
         get { fields.value.delivery }
         set { fields.value.delivery = newValue }
     }
-    /// The longest time without activity within one attempt. A filter can change it for the requests it sends.
+    /// The longest time without activity within one attempt.
     public var timeout: Duration {
         get { fields.value.timeout }
         set { fields.value.timeout = newValue }
@@ -84,8 +84,8 @@ public struct Exchange: Sendable {
         get { fields.value.tags }
         set { fields.value.tags = newValue }
     }
-    /// Whether the transport reports progress. Defaults to true. In a filter that reports the combined progress of
-    /// several requests, set it to false.
+    /// Whether the transport reports progress. Set it to false in a filter that reports the combined progress of
+    /// several requests. Defaults to true.
     public var reportsProgress: Bool {
         get { fields.value.reportsProgress }
         set { fields.value.reportsProgress = newValue }
@@ -100,8 +100,8 @@ public struct Exchange: Sendable {
     /// }
     /// ```
     ///
-    /// Return quickly, because the transport waits for the closure. Progress is omitted if ``reportsProgress`` is
-    /// false.
+    /// Return quickly, because the transport waits for the closure. If ``reportsProgress`` is false, progress is
+    /// omitted.
     public mutating func observeTransport(_ observer: @escaping @Sendable (TransportEvent) -> Void) {
         fields.value.wireObserver = WireObserver(observer, outer: fields.value.wireObserver)
     }
@@ -129,7 +129,6 @@ public struct Exchange: Sendable {
         get { fields.value.users }
         set { fields.value.users = newValue }
     }
-    /// The record of an outer filter, or of the calls that share the exchange.
     var record: (any UserRecording)? { recordOfFilter ?? shared }
     var recordOfFilter: UserRecord? { fields.value.record }
     var replacedTransport: TransportReference? { fields.value.transport }
@@ -142,9 +141,8 @@ public struct Exchange: Sendable {
     /// The agent's clock. Use it for every wait, so tests can control the time.
     public var time: any TimeSource { activity.time }
 
-    /// When the call's deadline passes, by the clock ``time``. Nil without a deadline.
-    ///
-    /// Don't start a wait that ends later. If several calls share the exchange, this is their latest deadline.
+    /// When the call's deadline passes, by the clock ``time``. Nil without a deadline. If several calls share the
+    /// exchange, their latest deadline. Don't start a wait that ends later.
     public var deadline: ContinuousClock.Instant? {
         guard let shared else { return activity.deadline }
         return shared.deadline
@@ -156,17 +154,16 @@ public struct Exchange: Sendable {
     /// Marks the failure that the filter passes on as final, because the request was repeated as often as allowed.
     ///
     /// If filters that repeat requests are nested, such as a retry around a download, only the innermost should repeat
-    /// a request. An outer filter compares ``finalFailureCount`` before and after `next`. If the number has grown, the
-    /// filter doesn't repeat the request.
+    /// a request. An outer filter compares ``finalFailureCount`` before and after `next`. If the number has grown, it
+    /// doesn't repeat the request.
     public func markFailureAsFinal() { ledger { $0.markFailureAsFinal() } }
 
-    /// How many of this call's requests a server may have received. Counts all requests passed to the transport, except
+    /// How many of this call's requests a server may have received: all requests passed to the transport, except
     /// requests that a ``PreSendFilter`` refused, or that failed with ``ErrandError/Code/cannotConnect`` or
     /// ``ErrandError/Code/nameLookupFailed``.
     ///
-    /// Such an error only concerns the last request. Earlier requests still count, such as the request before a
-    /// redirect. Before you repeat a request that must not be received twice, compare the number before and after
-    /// `next`.
+    /// Before you repeat a request that must not be received twice, compare the number before and after `next`. An
+    /// error isn't enough, because it concerns only the last request, not the request before a redirect.
     public var possiblyReceivedCount: Int { ledger { $0.possiblyReceivedCount } }
 
     /// How many requests of this call were passed to the transport, including retries, redirects and hedges. In a wire
@@ -179,9 +176,7 @@ public struct Exchange: Sendable {
     public var checks: ExchangeChecks { ExchangeChecks(activity: activity, shared: shared) }
 
     /// Stages work that depends on the response. Runs `commit` once all checks and decoding have succeeded, otherwise
-    /// `discard`.
-    ///
-    /// Both run before will-stop, so return quickly and detach long work.
+    /// `discard`. Both run before will-stop, so return quickly and detach long work.
     public func whenAccepted(
         _ commit: @escaping @Sendable () async -> Void, otherwise discard: @escaping @Sendable () async -> Void = {}
     ) {
@@ -211,8 +206,8 @@ public struct Exchange: Sendable {
         await ledger { $0.takeStagedWork(after: count) }.discard()
     }
 
-    /// Runs work that outlives the call, as a separate activity. `cancelAll()` and the agent's deallocation cancel it.
-    /// In the body, use the body's exchange.
+    /// Runs work that outlives the call, as a separate activity. Use the body's exchange in it. `cancelAll()` and the
+    /// agent's deallocation cancel the work.
     @discardableResult
     public func detach(
         _ label: String, body: @escaping @Sendable (Exchange) async throws -> Void
@@ -239,16 +234,16 @@ public struct Exchange: Sendable {
         activity.note(name, message(), details: details())
     }
 
-    /// Sends accessories details for programs. Their description is the message for logs. Ignored once the activity is
-    /// over.
+    /// Sends accessories details for programs. The details' description is the message for logs. Ignored once the
+    /// activity is over.
     public func note<Details: Sendable & CustomStringConvertible>(
         _ name: String, describing details: @autoclosure () -> Details
     ) {
         activity.note(name, describing: details())
     }
 
-    /// Reports a network event to all calls that share the exchange, like ``Activity/report(_:)``. For filters that
-    /// send requests themselves.
+    /// Reports a network event to all calls that share the exchange. For filters that send requests themselves. See
+    /// ``Activity/report(_:)``.
     public func report(_ event: TransportEvent) {
         if let shared { shared.report(event, isMeasured: true) } else { activity.report(event, isMeasured: true) }
     }

@@ -18,24 +18,20 @@ public import ErrandHTTP
 /// A filter runs off the caller's actor, concurrently for concurrent requests. Let errors and cancellation pass
 /// through.
 public protocol Filter: Sendable {
-    /// The stages in which the filter runs: once per call, per request on the wire, or right before the transport.
-    /// Defaults to `.call`.
+    /// The stages in which the filter runs. Defaults to `.call`.
     var stages: FilterStages { get }
-    /// Properties that restrict the order of filters, for ``NetworkAgent/explain(_:options:)``. Defaults to empty.
+    /// Properties that restrict the order of filters. Defaults to empty.
     var traits: FilterTraits { get }
-    /// Returns the traits for one request, if they depend on it. Returns ``traits`` by default.
+    /// Returns the traits for one request. Defaults to ``traits``.
     func traits(for request: any Request) -> FilterTraits
-    /// A short description for ``NetworkAgent/explain(_:options:)``. Must not contain a secret. Defaults to the name of
-    /// the type.
+    /// A short description for ``NetworkAgent/explain(_:options:)``, without secrets. Defaults to the name of the type.
     var explanation: String { get }
     /// Returns the problem with running after `outer`, an earlier filter, for ``NetworkAgent/explain(_:options:)``.
+    /// Write a clause, such as "each attempt would be hedged twice". Don't repeat problems that follow from traits.
     /// Defaults to nil.
-    ///
-    /// Write a clause without a full stop, such as "each attempt would be hedged twice". Don't repeat problems that
-    /// follow from traits.
     func orderProblem(after outer: any Filter) -> String?
-    /// Returns the request as this filter would change it, as far as known without sending, for
-    /// ``NetworkAgent/explain(_:options:)``. Must not wait. Defaults to the unchanged request.
+    /// Returns the request as this filter would change it, for ``NetworkAgent/explain(_:options:)``. Must not wait or
+    /// send anything. Defaults to the unchanged request.
     func preview(of request: HTTPRequest) throws -> HTTPRequest
     /// Processes an exchange. Call `next` to pass it to the remaining filters and the transport. Runs off the caller's
     /// actor.
@@ -57,10 +53,10 @@ extension Filter {
     public func preview(of request: HTTPRequest) throws -> HTTPRequest { request }
 }
 
-/// A request with members that need a certain filter among the filters of the agent, the request or the call.
+/// A request whose members need a certain filter to have an effect.
 ///
-/// Refine it for a plugin's request protocol, if the filter needs something from the app, so a
-/// ``FilterProvidingRequest`` can't provide the filter:
+/// Refine it for a plugin's request protocol, if the app must configure the filter, so a ``FilterProvidingRequest``
+/// can't provide it:
 ///
 /// ```swift
 /// public protocol SealedRequest: FilterDependentRequest { var seal: String { get } }
@@ -90,9 +86,9 @@ public protocol FilterDependentRequest: Request {
 /// }
 /// ```
 ///
-/// The group's own `filter`, stages and traits aren't used. ``NetworkAgent/explain(_:options:)`` shows the members.
+/// The group's own `filter`, stages and traits aren't used.
 public protocol FilterGroup: Filter {
-    /// The members, in the order in which they run within a stage. Can contain groups.
+    /// The members, in their order within a stage. Can contain groups.
     var filters: [any Filter] { get }
 }
 
@@ -121,17 +117,16 @@ extension [any Filter] {
 /// }
 /// ```
 ///
-/// The filters run after the agent's filters of the same stage and before the request's own. If the agent has a filter
-/// of the same type, and the required filter has the trait ``FilterTraits/unique``, Core omits the required filter. A
-/// type that conforms to two such protocols must declare its filters itself.
+/// The filters run after the agent's filters of the same stage and before the request's own. Core omits a filter with
+/// the trait ``FilterTraits/unique`` if the agent has one of the same type. A type that conforms to two such protocols
+/// must declare its filters itself.
 public protocol FilterProvidingRequest: Request {
     /// The filters to install for this request.
     var requiredFilters: [any Filter] { get }
 }
 
-/// A tag value that provides the filters it needs.
-///
-/// For example, a mode that forbids sending can provide a filter that throws if no plugin has handled the mode:
+/// A tag value that provides the filters it needs. For example, a mode that forbids sending can provide a filter that
+/// throws if no plugin has handled the mode:
 ///
 /// ```swift
 /// extension OfflineMode: FilterProvidingTag {
@@ -165,7 +160,7 @@ public struct FilterStages: OptionSet, Sendable, Hashable {
     /// A filter for both the call and the hop stage finds the current stage in ``Exchange/stage``.
     public static let hop = FilterStages(rawValue: 2)
     /// Runs once for each request that reaches the transport, after all hop filters regardless of the order in the
-    /// array. For host limits, circuit breakers and test faults. Doesn't run for requests that an HTTP cache answers.
+    /// array. For host limits, circuit breakers and test faults.
     public static let wire = FilterStages(rawValue: 4)
 }
 
@@ -197,8 +192,8 @@ public struct FilterTraits: OptionSet, Sendable, Hashable {
     /// The filter adds credentials to the request.
     public static let authenticates = FilterTraits(rawValue: 16)
     /// The filter changes only parts that don't identify the resource, such as a token in the query. It sets
-    /// ``ResourceURL`` to the URL without these parts, which caches use as their key. So requests that differ only in
-    /// these parts can share a response. Refines ``changesRequest``.
+    /// ``ResourceURL`` to the URL without these parts, so requests that differ only in them can share a cached
+    /// response. Refines ``changesRequest``.
     public static let outsideCacheKey = FilterTraits(rawValue: 32)
     /// The filter stores responses separately for each user, so later filters can add credentials. Use it along with
     /// ``caches``.
@@ -210,12 +205,11 @@ public struct FilterTraits: OptionSet, Sendable, Hashable {
     public static let cachesCalls = FilterTraits(rawValue: 256)
     /// The filter adds cookies. They identify users, but an HTTP cache that runs earlier doesn't see them.
     public static let addsCookies = FilterTraits(rawValue: 512)
-    /// The filter can repeat a request on the wire, for example with a new credential, without running the call filters
-    /// again.
+    /// The filter can repeat a request on the wire without the call filters, for example with a new credential.
     public static let repeatsHops = FilterTraits(rawValue: 1024)
-    /// The filter runs at most once per call. Of several filters of the same type, only the outermost runs. If the
-    /// agent, the request or the call lists a filter of the same type, the listed filter also replaces one from a
-    /// ``FilterProvidingRequest`` or ``FilterProvidingTag``. It runs with its own options and in its own place.
+    /// The filter runs at most once per call. Of several filters of the same type, only the outermost runs. A filter
+    /// that the agent, the request or the call lists, with its own options and place, replaces one from a
+    /// ``FilterProvidingRequest`` or ``FilterProvidingTag``.
     public static let unique = FilterTraits(rawValue: 2048)
 }
 

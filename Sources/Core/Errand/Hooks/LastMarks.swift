@@ -2,8 +2,8 @@ import ErrandHTTP
 import ErrandSupport
 import Synchronization
 
-/// Remembers the last marks computed for an agent. Several filters ask for a request's marks, and most requests of an
-/// agent belong to one user. Filters also compare equal sets faster if one is a copy of the other.
+/// Remembers the last marks computed for an agent, because several filters ask for a request's marks, and most requests
+/// belong to one user. Filters also compare equal sets faster if one is a copy of the other.
 final class LastMarks: Sendable {
     /// A class, so taking it out of the lock costs one retain.
     private final class Known: Sendable {
@@ -22,8 +22,7 @@ final class LastMarks: Sendable {
     /// A type of requests that don't declare owners.
     let ownerless = PlainType()
 
-    /// Returns the declared marks, and the marks implied by sensitive header fields that the declared marks don't
-    /// represent.
+    /// Returns the declared marks, and the marks implied by sensitive fields that the declared marks don't represent.
     func marks(_ headers: HTTPHeaders, _ declared: UserMarks?) -> Set<UserMark> {
         let known = last.withLock { $0 }
         if let known, headers.haveSecrets(equalTo: known.secrets), known.declared == declared { return known.marks }

@@ -7,7 +7,7 @@ final class MemberScope: Sendable {
         var count = 0
         /// The number of members that are awaited or being started.
         var sending = 0
-        /// Started members. They may be running without being awaited.
+        /// They may be running without being awaited.
         var started: [Activity.ID: Activity] = [:]
         var isClosed = false
         /// At most one. An array, because reading it costs less than an optional.
@@ -21,7 +21,6 @@ final class MemberScope: Sendable {
 
     init(_ activity: Activity) { self.activity = activity }
 
-    /// Throws if the activity has ended or was cancelled.
     func check() throws { try state.withLock { try check($0) } }
 
     private func check(_ state: borrowing State) throws {
@@ -32,7 +31,7 @@ final class MemberScope: Sendable {
         if activity.isCancelled { throw CancellationError() }
     }
 
-    /// Returns the index of the next member. Call ``end()`` afterward.
+    /// Returns the next member's index. Call ``end()`` afterward.
     func begin() throws -> Int {
         try state.withLock { state in
             try check(state)
@@ -60,7 +59,7 @@ final class MemberScope: Sendable {
         }
     }
 
-    /// Cancels started members. Cancelling the activity's own task doesn't reach them.
+    /// Cancelling the activity's own task doesn't reach started members.
     func cancelAll() { for member in state.withLock({ Array($0.started.values) }) { member.cancel() } }
 
     /// Registers a started member until its did-stop.
@@ -72,7 +71,7 @@ final class MemberScope: Sendable {
         func observesNotes(of kind: ActivityKind) -> Bool { false }
 
         func activity(_ member: Activity, did event: ActivityEvent) {
-            // Ignore work that a member detached. It has the member's accessories, but can outlive the scope.
+            // Work that a member detached has the member's accessories, but can outlive the scope.
             guard member.parent == scope.activity.id else { return }
             switch event {
             case .willStart: scope.enter(member)

@@ -1,15 +1,14 @@
 public import ErrandHTTP
 
-/// The remaining filters and the transport. You can call it several times, also from child tasks.
+/// The remaining filters and the transport. Call it once or several times, also from child tasks.
 public struct Next: Sendable {
     /// Nil after the last step.
     @usableFromInline let step: FilterStep?
 
     init(_ step: FilterStep? = nil) { self.step = step }
 
-    /// Passes an exchange to the remaining filters and the transport, and returns the response.
-    ///
-    /// Throws their error, or ``ErrandError/Code/activityEnded`` once the activity is over.
+    /// Passes an exchange to the remaining filters and the transport. Throws their error, or
+    /// ``ErrandError/Code/activityEnded`` once the activity is over.
     @inlinable @inline(__always) public func callAsFunction(_ exchange: Exchange) async throws -> HTTPResponse {
         // Inlined into the calling filter, so a step costs one async frame instead of two.
         guard let step, isOpen(for: exchange) else { throw ended(exchange) }
@@ -22,8 +21,7 @@ public struct Next: Sendable {
         !exchange.activity.isOver || exchange.shared != nil
     }
 
-    /// Identifies the remaining pipeline, if every request of the agent shares it. Nil if a remaining filter belongs to
-    /// this request, its call or its tags.
+    /// Identifies the remaining pipeline. Nil if it contains a filter of this request, its call or its tags.
     public var remainingPipeline: RemainingPipeline? {
         guard let step, step.isCommon else { return nil }
         return RemainingPipeline(step: ObjectIdentifier(step), hasFilters: step.hasFilters)
@@ -31,7 +29,7 @@ public struct Next: Sendable {
 
     /// The ``Filter/traits`` of the remaining filters in this stage. A filter that runs in two stages counts in each.
     public var following: FilterTraits {
-        // The wire filters after the last hop filter belong to another stage.
+        // Wire filters belong to another stage.
         guard let step, !step.beginsWire else { return [] }
         return step.following
     }
@@ -49,7 +47,6 @@ public struct Next: Sendable {
         }
     }
 
-    /// The steps, in order.
     var steps: [FilterStep] { Array(sequence(first: step) { $0?.next.step }.prefix { $0 != nil }.compactMap(\.self)) }
 
     @usableFromInline @inline(never) func ended(_ exchange: Exchange) -> any Error {

@@ -18,7 +18,7 @@ extension CallOptions {
     /// The pin that keeps the call's operation with one user. Defaults to nil.
     public var userPin: UserPin? { tags[PinnedOperation.self] }
 
-    /// Returns these options with a pin, which keeps all calls of an operation with the same user. See ``UserPin``.
+    /// Returns these options with a pin. See ``UserPin``.
     public func pinned(to pin: UserPin) -> CallOptions {
         if userPin === pin { return self }
         var options = self
@@ -74,11 +74,11 @@ extension Exchange {
     public mutating func pin(to pin: UserPin) { tags[PinnedOperation.self] = pin }
 }
 
-/// Compares each request on the wire with the first request of its operation, if a filter pinned it.
+/// Compares each request on the wire with the first request of its pinned operation.
 public struct PinnedExchangeFilter: Filter {
     init() {}
 
-    /// Runs in the stage ``FilterStages/wire``, so it sees each request in its final form.
+    /// Returns ``FilterStages/wire``, so the filter sees each request in its final form.
     public var stages: FilterStages { .wire }
     /// Has the trait ``FilterTraits/unique``, so it runs once per request.
     public var traits: FilterTraits { .unique }

@@ -32,9 +32,8 @@ public protocol Request<Output>: Sendable, _RequestMemberTypes {
     /// The percent-encoded path, such as `"users/\(segment: name)"`, to append to the base URL. It can contain a query.
     /// Defaults to an empty string.
     ///
-    /// A path that starts with `/` replaces the base URL's path, and an absolute URL replaces the whole base URL. If
-    /// its origin is neither a base URL's nor a trusted origin of the agent, the request is sent without the agent's
-    /// authorization and sensitive headers.
+    /// A path that starts with `/` replaces the base URL's path, and an absolute URL replaces the whole base URL. An
+    /// origin that the agent doesn't trust doesn't receive the agent's authorization and sensitive headers.
     var path: String { get }
     /// Which of the agent's base URLs to append the path to. Defaults to `.standard`, the agent's `baseURL`.
     var base: RequestBaseURL { get }
@@ -44,16 +43,14 @@ public protocol Request<Output>: Sendable, _RequestMemberTypes {
     var parameters: Parameters? { get }
     /// Where to put ``parameters``. Defaults to `.automatic`, which depends on the method.
     var parameterPlacement: ParameterPlacement { get }
-    /// How to encode the query, the parameters and forms, such as arrays and spaces. Defaults to
-    /// ``ParameterEncoding``'s standard encoding.
+    /// How to encode the query, the parameters and forms. Defaults to ``ParameterEncoding``'s standard encoding.
     var parameterEncoding: ParameterEncoding { get }
-    /// Header fields. They replace the agent's fields of the same name. `Authorization` also replaces the credentials.
-    /// Defaults to empty.
+    /// Header fields. They replace the agent's fields of the same name, and `Authorization` also replaces the
+    /// credentials. Defaults to empty.
     var headers: HTTPHeaders { get }
     /// The body to send. Defaults to no body.
     var body: RequestBody { get }
-    /// The credentials to send. Defaults to nil, which sends the agent's credentials. To send no credentials, use
-    /// ``Authorization/omitted``.
+    /// The credentials to send. Defaults to nil, the agent's. To send no credentials, use ``Authorization/omitted``.
     var authorization: Authorization? { get }
     /// The longest time within one attempt without bytes sent or received. Defaults to nil, the agent's timeout.
     var timeout: Duration? { get }
@@ -64,8 +61,7 @@ public protocol Request<Output>: Sendable, _RequestMemberTypes {
     var priority: RequestPriority? { get }
     /// Which redirects to follow. Defaults to nil, the agent's policy.
     var redirects: RedirectPolicy? { get }
-    /// The status codes that count as success. Others fail with `unacceptableStatus`. Defaults to 200 to 299. Checked
-    /// before the content type.
+    /// The status codes that count as success. Others fail with `unacceptableStatus`. Defaults to 200 to 299.
     var acceptableStatuses: StatusCodes { get }
     /// The accepted content types. If `Output` is decoded, defaults to the decoder's, such as `.json`, otherwise to
     /// `.any`.
@@ -92,17 +88,13 @@ public protocol Request<Output>: Sendable, _RequestMemberTypes {
     /// Decodes a `Decodable` output. Defaults to nil, the agent's decoder.
     var decoder: (any BodyDecoder)? { get }
 
-    /// Returns a complete HTTP request to send, instead of one built from the members above. Defaults to nil.
-    ///
-    /// Filters, checks, accessories, timeouts and decoding still apply.
+    /// Returns a complete HTTP request to send instead of one built from the members above. Filters, checks,
+    /// accessories, timeouts and decoding still apply. Defaults to nil.
     func httpRequest() throws -> HTTPRequest?
-    /// Decodes the response, off the caller's actor.
-    ///
-    /// Errors aren't wrapped. They pass through the agent's `mapError` and then the request's.
+    /// Decodes the response, off the caller's actor. Errors pass through the agent's `mapError` and then the request's.
     func decode(_ response: HTTPResponse) async throws -> Output
-    /// Maps an error to the request's own error type, for example by decoding `error.response`.
-    ///
-    /// Runs after the agent's `mapError`. Not called for cancellations and expected errors.
+    /// Maps an error to the request's own error type, for example by decoding `error.response`. Runs after the agent's
+    /// `mapError`. Not called for cancellations and expected errors.
     func mapError(_ error: any Error) -> any Error
 }
 
@@ -213,9 +205,8 @@ extension Request where Output: Decodable {
         Output.self == Data?.self || Output.self == String?.self ? .any : .json
     }
 
-    /// Decodes the body with `decoder` or the agent's decoder.
-    ///
-    /// An optional output is nil for an empty body, or for a single space. `Data?` and `String?` aren't decoded.
+    /// Decodes the body with `decoder` or the agent's decoder. An optional output is nil for an empty body, or for a
+    /// single space. `Data?` and `String?` aren't decoded.
     public func decode(_ response: HTTPResponse) async throws -> Output {
         let data = response.data
         if let optional = Output.self as? any ExpressibleByNilLiteral.Type {
@@ -228,7 +219,7 @@ extension Request where Output: Decodable {
 }
 
 extension Request {
-    /// Explains at compile time why an output has no default `decode`: it isn't `Decodable`, or only on the main actor.
+    /// Explains at compile time why an output has no default `decode`.
     @available(
         *, unavailable,
         message: """

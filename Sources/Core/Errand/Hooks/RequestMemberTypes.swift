@@ -8,10 +8,10 @@ public import ErrandHTTP
 ///
 /// For such a member, Swift silently uses the default. But it infers an associated type from any member of the right
 /// name, and warns if a default implementation is deprecated. So this protocol repeats each requirement of ``Request``
-/// with a free type. It also has a check for each, and the check's default is deprecated unless the type is right.
+/// with a free type, and has a check for each. The check's default is deprecated unless the type is right.
 ///
-/// Exists only in debug builds, because each request type would otherwise grow by more than a kilobyte. Leaves out
-/// requirements whose defaults depend on the output, because they multiply the compiler's work.
+/// Exists only in debug builds, because each request type would grow by more than a kilobyte. Leaves out requirements
+/// whose defaults depend on the output, because they multiply the compiler's work.
 public protocol _RequestMemberTypes: Sendable {
     associatedtype _Method
     associatedtype _Path

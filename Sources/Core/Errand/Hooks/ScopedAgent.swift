@@ -3,10 +3,9 @@ import ErrandMessageSyntax
 
 /// An agent whose calls are members of an activity, such as a composite.
 ///
-/// A call without a parent gets the activity as its parent, and the activity's tags. In a composite, it also gets the
-/// filters of the composite's call. A call with another parent is passed on unchanged (``CallOptions/belongs(to:)``).
-/// After the activity has ended, calls throw ``ErrandError/Code/activityEnded``. After it was cancelled, they throw a
-/// cancellation.
+/// A call without a parent gets the activity as its parent, and the activity's tags and filters. A call with another
+/// parent is passed on unchanged (``CallOptions/belongs(to:)``). After the activity has ended, calls throw
+/// ``ErrandError/Code/activityEnded``. After it was cancelled, they throw a cancellation.
 ///
 /// A composite receives a scoped agent in ``Composite/run(on:)``. A filter creates one to send requests:
 ///
@@ -35,7 +34,7 @@ public struct ScopedAgent: Agent {
         return copy
     }
 
-    /// Returns the users for whom the underlying agent would send a request now. See ``Agent/userMarks(for:options:)``.
+    /// Returns the underlying agent's ``Agent/userMarks(for:options:)``.
     public func userMarks<R: Request>(for request: R, options: CallOptions) async throws -> Set<UserMark>? {
         try await base.userMarks(for: request, options: options)
     }
@@ -52,7 +51,7 @@ public struct ScopedAgent: Agent {
         return try await base.send(request, options: joined(options))
     }
 
-    // A separate method, because looking up the response's generic type is slow and only needed with an observer.
+    // Looking up the response's generic type is slow and only needed with an observer.
     private func send<R: Request>(
         _ request: R, at index: Int, _ options: CallOptions, for observer: any MemberObserver
     ) async throws -> Response<R.Output> {
@@ -67,8 +66,8 @@ public struct ScopedAgent: Agent {
         return response
     }
 
-    /// Starts a request as a member of the activity, and returns its handle. A composite cancels the request when the
-    /// composite's `run` returns.
+    /// Starts a request as a member of the activity, and returns its handle. When a composite's `run` returns, the
+    /// request is cancelled.
     @discardableResult
     public func start<R: Request>(
         _ request: R, options: CallOptions, completion: Completion<Response<R.Output>>?
@@ -102,7 +101,7 @@ public struct ScopedAgent: Agent {
                 return start(options, completion)
             }
             let member = try CompositeMember(scope.begin(), options.label, kind, request)
-            // The scope knows the member from its will-start, before `start` returns.
+            // The scope knows the member from its will-start on, before `start` returns.
             defer { scope.end() }
             observer?.memberWillStart(member)
             var options = joined(options, member)
@@ -158,10 +157,10 @@ extension Activity {
     public func agent(on base: some Agent) -> ScopedAgent { ScopedAgent(self, on: base) }
 }
 
-/// Observes the members of a ``ScopedAgent``, for example to compute a composite's progress. See
-/// ``ScopedAgent/observed(by:)``. All methods are optional.
+/// Observes the members of a ``ScopedAgent``, for example to compute a composite's progress. All methods are optional.
+/// See ``ScopedAgent/observed(by:)``.
 public protocol MemberObserver: Sendable {
-    /// A member is about to start. Called synchronously, before accessories receive the member's will-start.
+    /// A member is about to start. Called before accessories receive the member's will-start.
     func memberWillStart(_ member: CompositeMember)
     /// A member reported its progress. Called on any thread, in order for each member.
     func member(_ member: CompositeMember, didReport progress: TransferProgress)
@@ -193,7 +192,7 @@ public struct CompositeMember: Sendable {
     }
 
     /// The member's name in logs: the label of its call or composite, or else the request's label, its type, or the
-    /// kind. Escapes control characters.
+    /// kind. Control characters are escaped.
     public var label: String {
         ControlCharacters.escaped(givenLabel ?? request.map { $0.label ?? "\(type(of: $0))" } ?? kind.rawValue)
     }

@@ -3,8 +3,8 @@ import ErrandHTTP
 import ErrandSupport
 import Synchronization
 
-/// Finds stored properties with the name of a ``Request`` member but another type. Swift treats them as unrelated and
-/// silently uses the member's default.
+/// Finds stored properties with the name of a ``Request`` member but another type. For such a property, Swift silently
+/// uses the member's default.
 enum ShadowedMembers {
     private static let known = Mutex<Set<ObjectIdentifier>>([])
 
@@ -24,13 +24,11 @@ enum ShadowedMembers {
         }
     }
 
-    /// Returns the type as written in source code, such as `Duration?`.
     private static func sugared(_ type: any Any.Type) -> String {
         let name = "\(type)"
         return name.hasPrefix("Optional<") ? "\(name.dropFirst("Optional<".count).dropLast())?" : name
     }
 
-    /// Writes the warnings to standard error and to the activity's notes.
     static func warn(about request: any Request, _ activity: Activity) {
         for warning in warnings(about: request) {
             StandardError.write("Errand: \(warning)")

@@ -3,10 +3,8 @@ import Synchronization
 
 /// A request that is sent once and whose response several calls share.
 ///
-/// A filter calls ``send(_:next:)`` in a separate task. It calls ``distribute(to:)`` before a call receives the
-/// response or the error.
-///
-/// The exchange ends with the task that sends it, and can outlive the activity that began it. Checks and work that
+/// A filter calls ``send(_:next:)`` in a separate task, and ``distribute(to:)`` before it passes the response or the
+/// error to a call. The exchange ends with that task, and can outlive the activity that began it. Checks and work that
 /// later filters add belong to all calls: the first call that accepts the response commits the work.
 public final class SharedExchange: Sendable {
     private let calls: any ExchangeSharing
@@ -25,8 +23,7 @@ public final class SharedExchange: Sendable {
     public init(for calls: some ExchangeSharing) { self.calls = calls }
 
     /// Sends the exchange and returns its response with the body in memory. If the request doesn't accept the status,
-    /// keeps at most `maximumErrorBodyBytes` of the body. Throws the errors of `next`, and
-    /// ``ErrandError/Code/bodyTooLarge``.
+    /// keeps at most `maximumErrorBodyBytes`. Throws the errors of `next`, and ``ErrandError/Code/bodyTooLarge``.
     public func send(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         var response = try await next(shared(exchange))
         if response.body.data != nil { return response }
@@ -43,8 +40,8 @@ public final class SharedExchange: Sendable {
         exchange.with { ($0.record, $0.shared) = (nil, self) }
     }
 
-    /// Adds the checks and staged work of later filters to each call. Call it once, after the response or error has
-    /// arrived and before you pass it to a call. If no calls are left, discards the staged work.
+    /// Adds the checks and staged work of later filters to each call. Call it once, before you pass the response or
+    /// error to a call. If no calls are left, discards the staged work.
     public func distribute(to exchanges: @autoclosure () -> [Exchange]) async {
         if share(with: exchanges) { await take(isAccepted: false).discard() }
     }
@@ -70,7 +67,7 @@ public final class SharedExchange: Sendable {
         return exchanges.isEmpty
     }
 
-    /// Returns the work to the first call that accepts the response, or to the last call that rejects it.
+    /// Returns the work to the first call that accepts the response, or to the last that rejects it.
     private func take(isAccepted: Bool) -> [StagedWork] {
         let isLast = !isAccepted && undecided.subtract(1, ordering: .acquiringAndReleasing).newValue <= 0
         return isAccepted || isLast ? ledger.sealStagedWork() : []

@@ -1,8 +1,7 @@
 public import ErrandHTTP
 
-/// Sends an HTTP request over the network and returns its response.
-///
-/// Choose a built-in transport (`.curl`, `.urlSession`, `.stub`), or implement the protocol to use another client:
+/// Sends an HTTP request over the network and returns its response. Choose a built-in transport (`.curl`,
+/// `.urlSession`, `.stub`), or implement the protocol to use another client:
 ///
 /// ```swift
 /// struct Echo: Transport {
@@ -22,12 +21,12 @@ public import ErrandHTTP
 /// - throws `timedOut` if no bytes arrive for `options.timeout`.
 /// - calls ``TransportOptions/checkBeforeSending(_:)`` after a request has waited for a connection or its turn.
 /// - removes `Content-Encoding` and `Content-Length` if it decodes content codings.
-/// - adds the head and the bytes received so far as the `response` of an error, if it fails while it collects a body.
-///   For a stream, Core does this.
+/// - if it fails while it collects a body, adds the head and the received bytes to the error as its `response`. For a
+///   stream, Core does this.
 ///
 /// Test it with the suite in `ErrandConformance`.
 public protocol Transport: Sendable {
-    /// Sends a request, and returns once the head of the response has arrived. Core has validated the request. If
+    /// Sends a validated request, and returns once the response's head has arrived. If
     /// ``TransportOptions/collectsBody(ofStatus:)`` is true, it can wait for the whole body and return it in memory,
     /// which is faster.
     func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse
@@ -45,8 +44,8 @@ public protocol Transport: Sendable {
 ///
 /// Test it with the suite in `ErrandConformance`.
 public protocol ConnectingTransport: Transport {
-    /// Opens a separate connection to the request's host, without sending on it. Uses the request's TLS, proxy, pins
-    /// and time limits. For https, the TLS handshake is complete. A proxy's tunnel is open.
+    /// Opens a separate connection to the request's host with the request's TLS, proxy, pins and time limits. Doesn't
+    /// send the request. Completes an https request's TLS handshake and opens a proxy's tunnel.
     ///
     /// Throws the errors that ``Transport/send(_:options:)`` throws before sending. Cancelling the task ends the
     /// attempt.
@@ -68,7 +67,7 @@ extension Transport {
 }
 
 extension Exchange {
-    /// The transport for the request. A wire filter can replace it for this exchange with a wrapper, for example to
+    /// The transport for the request. A wire filter can replace it with a wrapper for this exchange, for example to
     /// open a connection for another protocol. Core still handles events, checks and evidence.
     public var transport: any Transport {
         get { replacedTransport?.transport ?? settings.transport }

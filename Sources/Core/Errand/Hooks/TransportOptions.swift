@@ -19,9 +19,7 @@ public struct TransportOptions: Sendable {
     struct Origin {
         var observer: (any TransportObserver)?
         var reportsProgress = true
-        /// The number of the transfer within the call, from 1.
         var transfer = 1
-        /// The filters that check the request again before it's sent.
         var preSendFilters: [any PreSendFilter] = []
         var position: (attempt: Int?, hop: Int?)
         /// Whether redirects and filters can decide based on the head of a response.
@@ -82,23 +80,21 @@ public struct TransportOptions: Sendable {
     }
 
     /// Returns whether a transport can wait for the whole body and return it in memory: ``delivery`` is `.data`, and
-    /// the status is below 300.
+    /// the status is below 300. Always true for `.data` if no agent created the options, as in a test.
     ///
-    /// For other statuses of an agent's request, return the head with a streaming body. A redirect, or a response that
-    /// a filter repeats or replaces, shouldn't wait for its body. Core collects the body of the final response. Options
-    /// that weren't created by an agent, such as in a test, allow collecting every body.
+    /// For other statuses, return the head with a streaming body, because a redirect, or a response that a filter
+    /// repeats or replaces, shouldn't wait for its body. Core collects the final response's body.
     public func collectsBody(ofStatus status: Int) -> Bool {
         delivery == .data && (!fields.value.origin.isDecidedByHead || Self.isCollected(status: status))
     }
 
-    /// Whether the body can arrive before anything is decided.
+    /// Whether no redirect or filter decides before the body has arrived.
     static func isCollected(status: Int) -> Bool { status < 300 }
 
-    /// Whether an accessory receives events other than progress. If not, you don't need to collect data such as
-    /// timings.
+    /// Whether an accessory receives events other than progress. If not, don't collect data such as timings.
     public var isObserved: Bool { fields.value.origin.observer?.isObserved == true }
 
-    /// Reports an event on the wire to accessories and the handle. Call it on any thread. It's cheap if nobody listens.
+    /// Reports an event on the wire to accessories and the handle, on any thread.
     @inline(never) public func report(_ event: TransportEvent) {
         guard let observer = fields.value.origin.observer else { return }
         var event = event
@@ -119,7 +115,7 @@ public struct TransportOptions: Sendable {
 /// A class, because a reference is the cheapest value to pass on.
 protocol TransportObserver: AnyObject, Sendable {
     var isObserved: Bool { get }
-    /// - Parameter isMeasured: Whether the transport reports the event, rather than a filter or a composite.
+    /// - Parameter isMeasured: Whether the transport reports the event, not a filter or a composite.
     func report(_ event: TransportEvent, isMeasured: Bool)
 }
 

@@ -19,14 +19,14 @@ import Synchronization
 /// - If a session adds the credential, its filter decides. `ErrandAuthentication` throws `signedOut` or `userChanged`
 ///   of its `AuthenticationError`, but accepts a refreshed token of the same user.
 /// - Otherwise, the pin compares the ``Exchange/userMarks`` with the first request to the same origin. If they differ,
-///   the pin throws ``ErrandError/Code/userChanged``. If a filter's header field changes for the same user, such as a
+///   it throws ``ErrandError/Code/userChanged``. If a filter's header field changes for the same user, such as a
 ///   refreshed token, the filter must declare the user with ``Exchange/assign(to:carriedBy:queryItems:)``.
 ///
 /// The pin compares cookies only if neither a session nor an ``OwnedRequest`` names the user. The user counts as
 /// another if a cookie has changed, unless a response of this operation set it, or if all earlier cookies are missing.
-/// New cookies and single missing cookies don't matter. If the server changes its session cookie in responses to
-/// *other* calls, declare the user. Use an ``OwnedRequest``, or a hop filter that runs after the cookies are added and
-/// calls `assign(to:carriedBy:)` with the `Cookie` field.
+/// If the server changes its session cookie in responses to *other* calls, declare the user with an ``OwnedRequest``,
+/// or with a hop filter that runs after the cookies are added and calls `assign(to:carriedBy:)` with the `Cookie`
+/// field.
 ///
 /// If the first request is rejected with status 401 or 407, the next request counts as the first.
 public final class UserPin: Sendable {
@@ -51,8 +51,8 @@ public final class UserPin: Sendable {
     /// Creates a pin, which belongs to the user of its first request.
     ///
     /// - Parameter sessionsOnly: Whether only sessions keep their first user, without comparing anything else. Requests
-    ///   without a user don't count. Use it for requests of different kinds, one of which may sign in. Each
-    ///   ``Composite`` has such a pin by default. Defaults to false.
+    ///   without a user don't count. Use it if one of the requests may sign in. Each ``Composite`` has such a pin by
+    ///   default. Defaults to false.
     public init(sessionsOnly: Bool = false) {
         (self.sessionsOnly, outer, validation) = (sessionsOnly, nil, nil)
     }
@@ -62,13 +62,13 @@ public final class UserPin: Sendable {
     /// - Parameters:
     ///   - outer: The pin of the containing operation, so sessions keep the same user for both. Can be nil.
     ///   - check: Receives the ``marks`` of the first request before it's sent. Throw if they don't match the
-    ///     operation's record. The request then isn't sent, and fails with that error.
+    ///     operation's record. The request then fails with that error.
     public init(within outer: UserPin?, checking check: @escaping @Sendable (Set<UserMark>) throws -> Void) {
         (sessionsOnly, self.outer, validation) = (false, outer, check)
     }
 
-    /// The user's marks in the newest request to the operation's first origin. They include a session's marks, and a
-    /// mark with the source `cookie NAME` for each cookie. Nil before the first request.
+    /// The user's marks in the newest request to the operation's first origin, with a mark with the source `cookie
+    /// NAME` for each cookie. Nil before the first request.
     ///
     /// To record them beyond the process, store a keyed hash of each ``ErrandHTTP/UserMark/identity``, never the
     /// identity itself.
@@ -92,7 +92,6 @@ public final class UserPin: Sendable {
     ///   - isOfUser: Whether the value represents a user. If false, a pin created with `sessionsOnly: true` doesn't
     ///     keep the value. Defaults to true.
     ///   - check: Called by ``check()``. Throw if the session has another user. Must not block.
-    /// - Returns: The operation's value.
     public func once<Value: Sendable>(
         _ key: CallKey<Value>, _ value: Value, isOfUser: Bool = true,
         check: @escaping @Sendable () throws -> Void = {}
@@ -108,7 +107,7 @@ public final class UserPin: Sendable {
         return known as? Value ?? value
     }
 
-    /// Returns the value that ``once(_:_:isOfUser:check:)`` set for a key in this operation, if any.
+    /// Returns the value that ``once(_:_:isOfUser:check:)`` set in this operation, if any.
     public func value<Value: Sendable>(of key: CallKey<Value>) -> Value? {
         state.withLock { $0.values[key.number] } as? Value ?? outer?.value(of: key)
     }

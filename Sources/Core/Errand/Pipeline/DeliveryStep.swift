@@ -5,8 +5,7 @@ import ErrandHTTP
 struct DeliveryStep {
     let settings: PipelineSettings
 
-    /// Whether to collect the body: the request wants data and accepts the status, and the body is a stream. If the
-    /// request rejects the status, the error keeps only the body's start.
+    /// Whether to collect the body: the request wants data and accepts the status, and the body is a stream.
     @inline(never) func isToCollect<R: Request>(_ response: HTTPResponse, for request: R) -> Bool {
         response.body.data == nil && request.delivery == .data && request.acceptableStatuses.contains(response.status)
             && (response.body.file == nil || R.Output.self != URL.self && R.Output.self != URL?.self)
@@ -17,7 +16,6 @@ struct DeliveryStep {
         response.body.data != nil && request.delivery == .data && request.acceptableStatuses.contains(response.status)
     }
 
-    /// Collects the body for every copy of the response.
     func collect(_ response: HTTPResponse) async throws {
         try await response.body.gather(upTo: settings.maximumBodyBytes)
     }
@@ -30,7 +28,7 @@ struct DeliveryStep {
         return destination
     }
 
-    /// Stores the decoded value in the result. Returns the response with the file at its destination.
+    /// Stores the decoded value. Returns the response with the file at its destination.
     @inline(never) func store<Output: Sendable>(
         _ value: Output, of response: HTTPResponse, _ file: PendingFile?, to result: ActivityResult
     ) -> HTTPResponse {

@@ -5,10 +5,9 @@ struct FailureReport {
     let described: any Request
     let settings: PipelineSettings
     let activity: Activity
-    /// The response, as far as it was received.
     let response: HTTPResponse?
 
-    /// Maps the error, first with the agent's mapping and then the request's. Cancels a remaining body.
+    /// Adds the evidence and maps the error. Cancels a remaining body.
     func complete(_ error: any Error) async -> any Error {
         var error = error
         if var known = error as? ErrandError {

@@ -22,8 +22,8 @@ enum FilterChain {
 
     /// Builds a chain from filters without groups.
     ///
-    /// - Parameter standard: The chain for calls without their own filters. The new chain shares its end. Nil to build
-    ///   the standard chain.
+    /// - Parameter standard: The chain for calls without their own filters, whose end the new chain shares. Nil to
+    ///   build it.
     static func make(
         _ filters: [any Filter], _ own: [any Filter], _ transport: any Transport, standard: Next? = nil
     ) -> Next {
@@ -95,10 +95,10 @@ extension [any Filter] {
 }
 
 extension Exchange {
-    /// Returns the exchange that a step receives. If the request has moved to another origin, removes the old origin's
-    /// secrets. Sets the step's stage.
+    /// Returns the exchange that a step receives, in its stage. Removes the old origin's secrets if the request has
+    /// moved.
     ///
-    /// Not async, because an async function would cost every changed request a frame and a check of the executor.
+    /// Not async, because that would cost every changed request a frame and a check of the executor.
     @usableFromInline @inline(never) func passed(to step: FilterStep) -> Exchange {
         var passed = self
         passed.settle()

@@ -20,8 +20,8 @@ enum FilterWarnings {
     /// The limit for subjects and for problems. A set at the limit is cleared.
     private static let maximumSeen = 1_000
 
-    /// Writes filter and path problems to standard error, each once per process. Checks only the first request of a
-    /// type and configuration.
+    /// Writes new filter and path problems to standard error. Checks only the first request of a type and
+    /// configuration.
     static func warn(
         about request: some Request, _ callFilters: [any Filter], _ tags: Tags, _ settings: PipelineSettings
     ) {
@@ -37,7 +37,6 @@ enum FilterWarnings {
             FilterOrder.allProblems(steps.map(\.filter), for: request) + PathProblem.problems(of: request, settings))
     }
 
-    /// Writes problems to standard error, each once per process.
     static func warn(about request: some Request, _ problems: [String]) {
         for problem in newOnes(of: problems) {
             StandardError.write("Errand: \(type(of: request)): \(ControlCharacters.escaped(problem))")

@@ -6,7 +6,6 @@ struct FilteredRequest {
     let settings: PipelineSettings
     let activity: Activity
 
-    /// Runs only the filters that change or sign the request.
     func make(of request: some Request, _ callFilters: [any Filter]) async throws -> HTTPRequest {
         let found = try await exchange(of: request, callFilters) { filter, _ in Self.changes(filter) }.http
         try found.validate()

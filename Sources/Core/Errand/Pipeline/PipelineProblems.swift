@@ -66,7 +66,7 @@ enum FilterOrder {
     }
 }
 
-/// Detects a path that drops the path of its base URL. Other libraries would keep it.
+/// Detects a path that drops the path of its base URL, because other libraries would keep it.
 enum PathProblem {
     static func problems(of request: some Request, _ settings: PipelineSettings) -> [String] {
         let path = request.path

@@ -17,7 +17,7 @@ final class PipelineSettings: Sendable {
     let transport: any Transport
     /// The agent's filters, with groups replaced by their members.
     let filters: [any Filter]
-    /// The chain of the agent's filters, for requests that don't add filters.
+    /// The chain for requests that don't add filters.
     let chain: Next
     let lastMarks = LastMarks()
     /// A type of requests that don't provide filters.

@@ -52,7 +52,7 @@ struct RequestBuilder {
         return (HTTPRequest(request.method, to: url, headers: headers, body: body), trust)
     }
 
-    /// Builds a request that isn't sent. Throws if a transport would reject it.
+    /// Throws if a transport would reject the request.
     func validRequest(_ request: some Request, _ tags: Tags) throws -> HTTPRequest {
         let http = try build(request, tags).http
         try http.validate()
@@ -61,7 +61,7 @@ struct RequestBuilder {
 
     /// Adds the request's headers and credentials to the agent's.
     ///
-    /// A foreign origin doesn't receive the agent's authorization, sensitive headers and `Host`. It does receive the
+    /// An untrusted origin doesn't receive the agent's authorization, sensitive headers and `Host`. It receives the
     /// request's own, unless a server chose the origin.
     private func addCredentials(
         of request: some Request, _ ownHeaders: HTTPHeaders, _ tags: Tags, for url: CheckedURL,
@@ -88,11 +88,10 @@ struct RequestBuilder {
     }
 
     /// Returns the content type to set, or nil to keep `headers`, which include the request's own fields. The request's
-    /// field takes precedence over the body's type. The body's type takes precedence over the agent's field, unless the
-    /// type is `application/octet-stream`.
+    /// field takes precedence over the body's type, which takes precedence over the agent's field, unless it's
+    /// `application/octet-stream`.
     ///
-    /// If the request's field is a multipart type without a boundary, adds the body's boundary, because a server
-    /// couldn't read the body otherwise.
+    /// A multipart type without a boundary gets the body's boundary, because a server couldn't read the body otherwise.
     private func contentType(of body: RequestBody, _ own: HTTPHeaders, _ headers: HTTPHeaders) -> String? {
         guard let type = body.contentType,
             type != "application/octet-stream" || !headers.contains(.contentType)

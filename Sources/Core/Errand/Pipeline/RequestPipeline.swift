@@ -1,7 +1,7 @@
 import ErrandEssentials
 import ErrandHTTP
 
-/// Processes a request, from its description to its decoded response. See ActivityLifecycle.swift for its activity.
+/// Processes a request, from its description to its decoded response. ActivityLifecycle.swift handles its activity.
 struct RequestPipeline: Sendable {
     let settings: PipelineSettings
     let activity: Activity
@@ -37,8 +37,7 @@ struct RequestPipeline: Sendable {
         return await complete(received, of: request, result)
     }
 
-    // The methods below are kept out of line, because inlining would enlarge an async frame that lives as long as the
-    // request.
+    // Kept out of line, because inlining would enlarge an async frame that lives as long as the request.
 
     @inline(never) private func complete(
         _ received: HTTPResponse, of request: some Request, _ result: ActivityResult
@@ -47,7 +46,7 @@ struct RequestPipeline: Sendable {
         var file: PendingFile?
         defer { file?.discard() }
         do {
-            // Convert the body to the form that the request wants: data, a stream or a file.
+            // Convert the body to data, a stream or a file.
             if response.body.data == nil || request.delivery != .data || response.status >= 300 {
                 file = try await deliver(response, for: request)
                 response = response.delivered(to: file)
@@ -59,7 +58,7 @@ struct RequestPipeline: Sendable {
 
             let value = try await request.decode(response.reopened)
 
-            // From here on, the request can't be cancelled. Commit staged work, and move the file to its destination.
+            // From here on, the request can't be cancelled.
             try activity.accept()
             if file != nil || activity.ledger.hasStagedWork { try await accept(file) }
             return .success(delivery.store(value, of: response, file, to: result))

@@ -4,7 +4,6 @@ import ErrandHTTP
 struct ResponseJudge {
     let settings: PipelineSettings
 
-    /// Returns the outcome check, the request's checks, then checks that filters added.
     func checks(of request: some Request, and added: [ResponseCheck]) -> [ResponseCheck] {
         let checks = added.isEmpty ? request.checks : request.checks + added
         guard let outcome = request.outcomeCheck else { return checks }

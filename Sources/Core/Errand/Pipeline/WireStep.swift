@@ -16,8 +16,7 @@ final class WireStep: CoreStep {
     var explanation: String { "transport \(type(of: carrier.transport))" }
 
     @inline(__always) func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-        // A separate method, because values that live across another suspension would enlarge the async frame of every
-        // request.
+        // Values that live across another suspension would enlarge the async frame of every request.
         if Self.announcesNothing(exchange.http.body) { return try await sendProven(exchange) }
         return try await transfer(exchange)
     }
@@ -50,12 +49,12 @@ final class WireStep: CoreStep {
         return request
     }
 
-    /// Returns whether a streamed body announced 0 bytes. A transport doesn't read such a body.
+    /// Whether a streamed body announced 0 bytes. A transport doesn't read such a body.
     private static func announcesNothing(_ body: RequestBody) -> Bool {
         body.length == 0 && body.data == nil && !body.isNone
     }
 
-    /// Sends a body that announced 0 bytes after checking that it's empty.
+    /// Checks that the body is empty, as announced, and sends it.
     @inline(never) private func sendProven(_ exchange: Exchange) async throws -> HTTPResponse {
         var exchange = exchange
         exchange.http.body = try await proven(exchange.http.body, exchange)
@@ -116,7 +115,7 @@ final class WireStep: CoreStep {
         return options
     }
 
-    /// Checks the length as far as it's known. Then watches a stream.
+    /// Checks the length if it's known. Watches a stream.
     @inline(never) private func arrive(
         _ response: HTTPResponse, _ request: HTTPRequest, _ exchange: Exchange
     ) throws -> HTTPResponse {
@@ -153,7 +152,7 @@ final class WireStep: CoreStep {
     }
 
     /// Reads the body into memory if the request wants data. If the response may not be final, reads only a short body
-    /// that arrives quickly. Its connection can then be reused, and filters can examine it.
+    /// that arrives quickly, so its connection can be reused and filters can examine it.
     @inline(never) private func receive(_ response: HTTPResponse, _ exchange: Exchange) async throws -> HTTPResponse {
         if !isStream(response, exchange) { return try await collect(response, exchange) }
         var response = response
@@ -169,7 +168,7 @@ final class WireStep: CoreStep {
 
     private static let shortBody = 64 << 10
 
-    /// Collects the body. Its reader attaches the evidence to errors.
+    /// The body's reader attaches the evidence to errors.
     private func collect(_ response: HTTPResponse, _ exchange: Exchange) async throws -> HTTPResponse {
         let data = try await response.body.collect(upTo: exchange.settings.maximumBodyBytes)
         var response = response

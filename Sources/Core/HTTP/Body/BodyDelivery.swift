@@ -7,10 +7,10 @@ public enum BodyDelivery: Sendable, Hashable {
     /// Streams the body. The activity ends when the caller receives the response, before the stream is read.
     case stream
     /// Saves the body to the file at a URL. A temporary file next to it receives the body. Once the response is
-    /// accepted and decoded, the temporary file atomically replaces an existing file.
+    /// accepted and decoded, the temporary file atomically replaces an existing file. Throws
+    /// ``ErrandError/Code/fileFailed`` if the file can't be written.
     ///
     /// Checks and `decode` see the temporary file. An output of type `URL`, ``HTTPResponse`` or ``HTTPBody`` names the
-    /// final file. Other outputs take the URL from the request. The body of an unacceptable status stays in memory. If
-    /// the file can't be written, the request throws ``ErrandError/Code/fileFailed`` with its path.
+    /// final file. The body of an unacceptable status stays in memory.
     case file(URL)
 }

@@ -2,7 +2,7 @@ package import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-/// Admits one reader and counts the bytes. Cancels the source when the body is released.
+/// Admits one reader and counts its bytes. Cancels the source when the body is released.
 package final class BodyReader: Sendable {
     package struct Ticket: Sendable {}
 
@@ -32,7 +32,6 @@ package final class BodyReader: Sendable {
 
     package func expect(_ length: Int64) { state.withLock { $0.length = length } }
 
-    /// Adds the response and its request to later errors.
     package func keepEvidence(_ evidence: BodyEvidence) { state.withLock { $0.evidence = evidence } }
 
     var evidence: BodyEvidence? { state.withLock { $0.evidence } }
@@ -41,7 +40,7 @@ package final class BodyReader: Sendable {
         state.withLock { $0.evidence }?.attached(to: error) ?? error
     }
 
-    /// All bytes after they were collected. Every copy of the body shares them.
+    /// The collected bytes, shared with every copy of the body.
     var kept: Data? { state.withLock { $0.kept } }
 
     func keep(_ data: Data) { state.withLock { $0.kept = data } }
@@ -101,7 +100,7 @@ package struct WeakBody: Sendable {
     package init(_ reader: BodyReader?) { self.reader = reader }
 }
 
-/// A response's head and its first body bytes, for an error that ends the body.
+/// A response's head and first body bytes, for an error that ends the body.
 package struct BodyEvidence: Sendable {
     let request: HTTPRequest
     let response: HTTPResponse
@@ -119,14 +118,13 @@ package struct BodyEvidence: Sendable {
         if bytes.count < limit { bytes.append(chunk.prefix(limit - bytes.count)) }
     }
 
-    /// Returns a copy that includes the bytes of a body in memory.
     package func with(_ data: Data?) -> BodyEvidence {
         var copy = self
         if let data { copy.add(data) }
         return copy
     }
 
-    /// Adds the evidence to a failure. Doesn't change cancellations or evidence that the failure already has.
+    /// Adds the evidence to a failure that has none. Doesn't change cancellations.
     package func attached(to error: any Error) -> any Error {
         guard var known = error as? ErrandError, !known.isCancelled else { return error }
         known.request = known.request ?? request

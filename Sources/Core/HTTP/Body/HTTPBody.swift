@@ -10,8 +10,8 @@ import Synchronization
 /// ```
 ///
 /// A streamed body has one reader: a second iterator throws ``ErrandError/Code/bodyAlreadyRead``. You can read a body
-/// in memory any number of times. Releasing the last copy of an unfinished body cancels its transfer. If a source ends
-/// before `length` bytes, reading throws ``ErrandError/Code/truncated``. If it delivers more, reading throws
+/// in memory any number of times. Releasing the last copy of an unfinished body cancels its transfer. If a source
+/// delivers fewer than `length` bytes, reading throws ``ErrandError/Code/truncated``, if more,
 /// ``ErrandError/Code/invalidResponse``.
 public struct HTTPBody: AsyncSequence, Sendable {
     /// A chunk of bytes, of any size.
@@ -19,7 +19,7 @@ public struct HTTPBody: AsyncSequence, Sendable {
     /// The error that reading throws: ``ErrandError``, or any error of the source.
     public typealias Failure = any Error
 
-    // Kept small, because each filter copies the response.
+    // Small, because each filter copies the response.
     private let storage: Storage
 
     fileprivate enum Storage: Sendable {
@@ -33,7 +33,7 @@ public struct HTTPBody: AsyncSequence, Sendable {
     /// Creates a body from bytes in memory.
     public init(_ data: Data) { storage = .data(data) }
 
-    /// Creates a body that pulls its chunks from a source. `length` is the number of bytes, or `nil` if unknown.
+    /// Creates a body that pulls its chunks from a source. `length` is `nil` if unknown.
     public init(length: Int64? = nil, source: some HTTPBodySource) {
         storage = .stream(BodyReader(source, length: length))
     }
@@ -47,16 +47,15 @@ public struct HTTPBody: AsyncSequence, Sendable {
         self.init(length: length, source: ClosureSource(next: next, onCancel: cancel))
     }
 
-    /// Creates a body from a regular file, opened at the first read and read in chunks of 256 KiB. For a pipe or
-    /// anything else, reading throws ``ErrandError/Code/fileFailed``.
+    /// Creates a body from a regular file, opened at the first read and read in chunks of 256 KiB. Reading anything
+    /// else, such as a pipe, throws ``ErrandError/Code/fileFailed``.
     public init(file url: URL, length: Int64? = nil) {
         let file = FileReader(url.path)
         let source = ClosureSource(next: { try await Self.read(file) }, onCancel: {})
         storage = .stream(BodyReader(source, length: length, file: url))
     }
 
-    /// Creates a body from a file's bytes after an offset. ``file`` is `nil`, because the file contains more bytes than
-    /// the body.
+    /// Creates a body from a file's bytes after an offset. ``file`` is `nil`, because the file contains more bytes.
     init(file url: URL, from offset: Int64, length: Int64?) {
         let file = FileReader(url.path, from: offset)
         self.init(length: length) { try await Self.read(file) }
@@ -81,7 +80,7 @@ public struct HTTPBody: AsyncSequence, Sendable {
         }
     }
 
-    /// Reads all bytes into memory. If there are more than `limit` bytes, cancels the transfer and throws
+    /// Reads all bytes into memory. Above `limit` bytes, cancels the transfer and throws
     /// ``ErrandError/Code/bodyTooLarge`` as soon as possible.
     public func collect(upTo limit: Int) async throws -> Data {
         try checkLength(upTo: limit)
@@ -96,7 +95,7 @@ public struct HTTPBody: AsyncSequence, Sendable {
         return data
     }
 
-    /// Cancels the transfer and throws ``ErrandError/Code/bodyTooLarge`` if the announced length exceeds the limit.
+    /// Cancels the transfer and throws if the announced length exceeds the limit.
     package func checkLength(upTo limit: Int) throws {
         guard let length, length > Int64(limit) else { return }
         cancel()
@@ -108,31 +107,30 @@ public struct HTTPBody: AsyncSequence, Sendable {
         return reader?.withEvidence(error) ?? error
     }
 
-    /// Collects the bytes in memory, and shares them with every copy of the body.
+    /// Collects the bytes for every copy of the body.
     package func gather(upTo limit: Int) async throws {
         if data == nil { reader?.keep(try await collect(upTo: limit)) }
     }
 
-    /// Cancels the transfer of a streamed body, so its reader gets an error. Has no effect on a body in memory.
+    /// Cancels the transfer of a streamed body. Its reader gets an error.
     public func cancel() {
         if case .stream(let reader) = storage { reader.cancel() }
     }
 
-    /// A body of the stream's collected bytes; `nil` for any other body.
+    /// A stream's collected bytes as a body.
     var collected: HTTPBody? { reader == nil ? nil : data.map { HTTPBody($0) } }
 
     package var reader: BodyReader? {
         if case .stream(let reader) = storage { reader } else { nil }
     }
 
-    /// Returns the next chunk without an iterator, for a single reader.
+    /// Returns the next chunk, for a single reader.
     package func nextChunk() async throws -> Data? {
         guard case .stream(let reader) = storage else { return nil }
         return try await reader.next()
     }
 
-    /// Creates an iterator over the chunks. Reading a stream with a second iterator throws
-    /// ``ErrandError/Code/bodyAlreadyRead``.
+    /// Creates an iterator. Reading a stream with a second iterator throws ``ErrandError/Code/bodyAlreadyRead``.
     public func makeAsyncIterator() -> Iterator { Iterator(storage: data.map(Storage.data) ?? storage) }
 
     /// Reads the body's chunks on the caller's actor.
@@ -169,8 +167,7 @@ private final class ClosureSource: HTTPBodySource {
     func cancel() { onCancel() }
 }
 
-/// Limits the bytes and the time spent on a body that the caller doesn't wait for. Such a body is evidence for an
-/// error, or its response may not be the last.
+/// Limits the bytes and the time spent on a body that the caller doesn't wait for.
 package struct BodyAllowance: Sendable {
     package let bytes: Int
     let duration: Duration
@@ -185,7 +182,7 @@ package struct BodyAllowance: Sendable {
         duration = min(longest, timeout)
     }
 
-    /// Waits until the work stops. Stops the work at the time limit, or when the caller's task is cancelled.
+    /// Waits for the work, up to the time limit or until the caller's task is cancelled.
     func wait(for work: some StoppableWork) async {
         // Not awaited, because a time source may ignore cancellation.
         let timer = Task { @concurrent in
@@ -240,12 +237,12 @@ extension HTTPBody {
         return rest
     }
 
-    /// Shares the bytes that arrive within an allowance with every copy of the body. Cancels the remaining transfer.
+    /// Keeps the bytes that arrive within an allowance for every copy of the body. Cancels the remaining transfer.
     package func gatherEvidence(within allowance: BodyAllowance) async {
         if data == nil { reader?.keep(await prefix(within: allowance)) }
     }
 
-    /// Returns the stream. Each read passes a copy of the stream's first bytes to the observer.
+    /// Returns the stream. Each read passes a copy of the first bytes to the observer.
     package func observed(upTo limit: Int, by observer: @escaping @Sendable (Data) -> Void) -> HTTPBody {
         let count = Atomic(0)
         return HTTPBody(length: length, cancel: cancel) {

@@ -1,9 +1,8 @@
 public import ErrandEssentials
 import Synchronization
 
-/// Delivers the chunks of a streamed ``HTTPBody``, for example from a socket or a file.
-///
-/// The reader pulls each chunk. For backpressure, don't fetch much ahead of `nextChunk()`.
+/// Delivers the chunks of a streamed ``HTTPBody``, for example from a socket. For backpressure, don't fetch much ahead
+/// of `nextChunk()`.
 public protocol HTTPBodySource: AnyObject, Sendable {
     /// Returns the next chunk, or `nil` at the end. Throws if the transfer failed or the task was cancelled.
     ///
@@ -15,7 +14,6 @@ public protocol HTTPBodySource: AnyObject, Sendable {
     func cancel()
 }
 
-/// Pulls chunks from an app's sequence.
 final class SequenceSource<Chunks: AsyncSequence & Sendable>: HTTPBodySource where Chunks.Element == Data {
     /// Isolates an iterator that may not be `Sendable`.
     private actor Pull {
@@ -38,19 +36,17 @@ final class SequenceSource<Chunks: AsyncSequence & Sendable>: HTTPBodySource whe
 
     func nextChunk() async throws -> Data? { try await pull.next() }
 
-    /// Does nothing. Releasing the source releases the iterator, and a pending pull ends with its task.
+    /// A pending pull ends with its task.
     func cancel() {}
 }
 
-/// A body that is being sent. Gives the failures of its source their own error code.
+/// A body that is being sent. Gives its source's failures a separate error code.
 final class UploadSource: HTTPBodySource {
     private let body: HTTPBody
 
     private init(_ body: HTTPBody) { self.body = body }
 
     /// Opens a body. Reading it fails if it doesn't have the announced length.
-    ///
-    /// - Parameter length: The announced number of bytes, or nil if unknown.
     static func guarding(length: Int64?, _ open: () throws -> HTTPBody) throws -> HTTPBody {
         let body: HTTPBody
         do { body = try open() } catch { throw typed(error) }
@@ -85,7 +81,7 @@ final class UploadSource: HTTPBodySource {
     }
 }
 
-/// Pulls a body's chunks from a class. Use it in an ``HTTPBodySource`` that transforms another body.
+/// Pulls a body's chunks from a class, such as an ``HTTPBodySource`` that transforms another body.
 ///
 /// ```swift
 /// final class Uppercase: HTTPBodySource {

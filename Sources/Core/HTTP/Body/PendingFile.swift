@@ -8,19 +8,19 @@ extension HTTPBody {
         return try ErrandError.naming(.fileFailed) { try file.next() }
     }
 
-    /// The same body. If it's in a file, opens the file again, so each reader starts at the beginning.
+    /// The same body. Opens a file again, so each reader starts at the beginning.
     package var reopened: HTTPBody { file.map { HTTPBody(file: $0, length: length) } ?? self }
 }
 
 /// A body in a temporary file next to its destination, until the response is accepted. A failure or cancellation
-/// removes the temporary file and keeps an existing file.
+/// removes the temporary file.
 package final class PendingFile: Sendable {
     package let destination: URL
     let temporary: URL
     package let length: Int64
 
-    /// Writes the body to the temporary file. Uses the permissions of the file that it will replace, or else the
-    /// process's defaults. Throws the body's error, or ``ErrandError/Code/fileFailed`` if writing fails.
+    /// Writes the body to the temporary file, with the permissions of the file that it will replace. Throws the body's
+    /// error, or ``ErrandError/Code/fileFailed`` if writing fails.
     @concurrent package init(_ body: HTTPBody, for destination: URL) async throws {
         self.destination = destination
         let name = SystemFile.temporary(beside: destination.path)
@@ -52,7 +52,6 @@ package final class PendingFile: Sendable {
 
     package var body: HTTPBody { HTTPBody(file: temporary, length: length) }
 
-    /// Atomically replaces the file at the destination.
     @concurrent package func accept() async throws {
         try Self.naming(destination) { () throws(SystemFile.Failure) in
             try SystemFile.rename(temporary.path, to: destination.path)
@@ -61,7 +60,7 @@ package final class PendingFile: Sendable {
 
     package func discard() { SystemFile.remove(temporary.path) }
 
-    /// Replaces the temporary file in a value with the destination, if Core knows the value's type.
+    /// Replaces the temporary file with the destination in a value of a type that Core knows.
     package func placed<Value>(_ value: Value) -> Value {
         let final = HTTPBody(file: destination, length: length)
         switch value {

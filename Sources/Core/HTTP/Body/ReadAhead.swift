@@ -29,13 +29,12 @@ final class ReadAhead: HTTPBodySource, StoppableWork {
 
     func stopped() async { await beginning.stopped() }
 
-    /// All bytes, if the body ended within the read-ahead.
     var whole: Data? { beginning.whole }
 
     func nextChunk() async throws -> Data? {
         if let data = beginning.take() { return data }
         let isWhole = try await withTaskCancellationHandler {
-            // Deliver the bytes that were received before an error first.
+            // The bytes that were received before an error come first.
             do { return try await reading.value } catch {
                 if !beginning.isEmpty { return false }
                 throw error

@@ -30,7 +30,7 @@ public struct RequestBody: Sendable {
         var coding: Coding?
     }
 
-    /// A content coding: the body before it, and the function that applies it to other bodies.
+    /// A content coding's original body, and the function that applies it to other bodies.
     final class Coding: Sendable {
         let plain: RequestBody
         let encode: @Sendable (RequestBody) throws -> RequestBody
@@ -92,8 +92,8 @@ public struct RequestBody: Sendable {
         _ value: [String: Any], encoder: JSONEncoder? = nil, contentType: String = "application/json"
     ) -> RequestBody { .none }
 
-    /// Returns a body that contains a value in the format of `encoder`, or else of the agent's encoder. The agent's
-    /// encoder writes JSON by default.
+    /// Returns a body that contains a value in the format of `encoder`, or else of the agent's encoder, JSON by
+    /// default.
     public static func encoded(
         _ value: some Encodable & Sendable, encoder: (any BodyEncoder)? = nil, contentType: String? = nil
     ) -> RequestBody {
@@ -107,8 +107,7 @@ public struct RequestBody: Sendable {
             .deferred { _ in Data(try encoding.encode(parameters).utf8) }, "application/x-www-form-urlencoded")
     }
 
-    /// Returns a form body of a value's properties as `application/x-www-form-urlencoded`. See
-    /// ``Parameters/init(encoding:encoder:)``.
+    /// Returns a form body of a value's properties. See ``Parameters/init(encoding:encoder:)``.
     public static func form(
         _ value: some Encodable & Sendable, encoding: ParameterEncoding = ParameterEncoding()
     ) -> RequestBody {
@@ -166,9 +165,8 @@ public struct RequestBody: Sendable {
 }
 
 extension RequestBody {
-    /// Opens the body to send it once, for a transport. Throws if the body can't be sent again or can't be read.
-    ///
-    /// If a source fails or is cancelled, the request fails with ``ErrandError/Code/encodingFailed``.
+    /// Opens the body to send it once, for a transport. Throws if the body can't be sent again or can't be read. If a
+    /// source fails or is cancelled, the request fails with ``ErrandError/Code/encodingFailed``.
     public func open() throws -> HTTPBody {
         switch storage {
         case .none: .empty
@@ -181,8 +179,7 @@ extension RequestBody {
     }
 
     /// Whether ``open(at:)`` accepts offsets other than 0. True for bytes in memory, files, and streams from
-    /// ``stream(length:contentType:openAt:)``. For a body that is created when its request is built, this can become
-    /// true then.
+    /// ``stream(length:contentType:openAt:)``. For other bodies, it can become true when the request is built.
     public var opensAtOffset: Bool {
         switch storage {
         case .none, .data, .file, .seekable: true
@@ -197,7 +194,7 @@ extension RequestBody {
     /// ```
     ///
     /// If ``opensAtOffset`` is false, any offset but 0 throws ``ErrandError/Code/bodyNotReplayable``, and the upload
-    /// has to start over. A negative offset, or an offset past a known end, throws ``ErrandError/Code/invalidRequest``.
+    /// has to start over. An offset outside the body throws ``ErrandError/Code/invalidRequest``.
     public func open(at offset: Int64) throws -> HTTPBody {
         if offset == 0 { return try open() }
         guard offset > 0, offset <= length ?? .max else {
@@ -223,7 +220,7 @@ extension RequestBody {
         }
     }
 
-    /// Encodes the value or reads the file's length, before the body is sent.
+    /// Encodes the value or reads the file's length.
     package func resolved(by encoder: any BodyEncoder) throws -> RequestBody {
         switch storage {
         case .none, .data, .stream, .seekable: return self
@@ -286,9 +283,8 @@ extension RequestBody {
             .stream { HTTPBody(length: length, source: SequenceSource(try sequence())) }, contentType, length: length)
     }
 
-    /// Returns a streamed body that every attempt can open at any offset, so a resumable upload sends only the bytes
-    /// that the server lacks. The closure receives the offset of the first byte to deliver, from 0 to `length`. It must
-    /// deliver the same bytes each time.
+    /// Returns a streamed body that every attempt can open at any offset, so a resumable upload sends only the missing
+    /// bytes. The closure receives the offset of the first byte to deliver. It must deliver the same bytes each time.
     ///
     /// ```swift
     /// let body = RequestBody.stream(length: Int64(data.count)) { offset in HTTPBody(data.dropFirst(Int(offset))) }
@@ -312,8 +308,8 @@ extension RequestBody {
             }, contentType, length: body.length, isReplayable: false)
     }
 
-    /// Returns a body that a closure creates once per call, when the request is built. The closure runs off the
-    /// caller's actor. Use it for formats that need the agent's encoder or inspect files.
+    /// Returns a body that a closure creates once per call, when the request is built, off the caller's actor. Use it
+    /// for formats that need the agent's encoder or inspect files.
     ///
     /// ```swift
     /// let body = RequestBody.prepared { encoder in

@@ -1,9 +1,9 @@
 import ErrandEssentials
 
 extension Error {
-    /// A short text for descriptions and logs: the error's `description` or `errorDescription`. Without either, the
-    /// error's type with its case and numbers, such as `APIError.refused(code: 7)`. A `DecodingError` or
-    /// `EncodingError` becomes a path and a reason, such as `/user/id: expected Int`.
+    /// A short text for descriptions and logs: the error's `description` or `errorDescription`, or else its type with
+    /// its case and numbers, such as `APIError.refused(code: 7)`. A `DecodingError` or `EncodingError` becomes a path
+    /// and a reason, such as `/user/id: expected Int`.
     ///
     /// ```swift
     /// do { try await agent.send(GetUser(id: 7)) } catch { print("failed: \(error.briefDescription)") }
@@ -19,7 +19,7 @@ extension Error {
         return (self as? any LocalizedError)?.errorDescription ?? outline
     }
 
-    /// The error's type, its case, and the fields that are numbers or Booleans.
+    /// The error's type, case, numbers and Booleans.
     private var outline: String {
         let name = "\(type(of: self))"
         if type(of: self) is AnyClass || isOfTheSystem || self is any CustomDebugStringConvertible { return name }
@@ -35,7 +35,6 @@ extension Error {
         }
     }
 
-    /// Returns `(code: 7, …)`, or an empty string if no field is a number.
     private static func numbers(of fields: [Mirror.Child]) -> String {
         let shown = fields.compactMap { field -> String? in
             guard field.value is any Numeric || field.value is Bool else { return nil }
@@ -47,7 +46,7 @@ extension Error {
         return "(\((shown + (shown.count < fields.count ? ["…"] : [])).joined(separator: ", ")))"
     }
 
-    /// Whether this is a Foundation error such as `URLError`. Its description contains the user info of an `NSError`.
+    /// Whether this is a Foundation error such as `URLError`, whose description contains an `NSError`'s user info.
     private var isOfTheSystem: Bool {
         let name = String(reflecting: type(of: self))
         return name.hasPrefix("Foundation") || name.hasPrefix("__C.")
@@ -55,7 +54,7 @@ extension Error {
 }
 
 extension DecodingError {
-    /// The path where decoding failed, and the reason, without any value from the data.
+    /// The path where decoding failed, and the reason, without values.
     var summary: String {
         switch self {
         case .keyNotFound(let key, let context): "\(path(context)): the key \"\(key.stringValue)\" is missing"
@@ -68,7 +67,7 @@ extension DecodingError {
         }
     }
 
-    /// The summary, made precise by examining the body.
+    /// A more precise summary, because the body can be examined.
     func summary(of body: Data) -> String {
         guard case .dataCorrupted(let context) = self, context.mayBeNumber else { return summary }
         let hasStructure = (try? JSONDecoder().decode(Anything.self, from: body)) != nil
@@ -106,7 +105,7 @@ extension DecodingError.Context {
 }
 
 extension EncodingError {
-    /// The path and type of the value that an encoder rejected, without the value.
+    /// The path and type of the rejected value, without the value.
     var summary: String {
         switch self {
         case .invalidValue(let value, let context):

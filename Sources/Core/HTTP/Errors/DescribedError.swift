@@ -5,8 +5,8 @@ public import ErrandMessageSyntax
 /// A public error of Errand: a description for developers, a sentence for users, and a stable number for each kind of
 /// failure.
 ///
-/// Use `description` for logs. Show `localizedDescription`, the text of ``failureSentence``, to users. On Apple
-/// platforms, the error bridges to an `NSError` with its domain and code.
+/// Use `description` for logs. Show `localizedDescription`, the text of ``failureSentence``, to users. The error
+/// bridges to an `NSError` with its domain and code.
 public protocol DescribedError: LocalizedError, CustomNSError, CustomStringConvertible {
     /// The kind of sentence that users see in `localizedDescription`. Defaults to ``FailureSentence/failed``.
     var failureSentence: FailureSentence { get }
@@ -65,14 +65,14 @@ extension ErrandError: CodedError {
 
 /// A kind of failure to switch over: a name for logs and metrics, and a number for `NSError`.
 ///
-/// Use ``FailureCode`` for most errors. Its static members let a module add kinds without breaking a caller's `switch`.
-/// Use an enumeration for an error that never gets another kind.
+/// Use ``FailureCode`` for most errors: it lets a module add kinds without breaking a caller's `switch`. Use an
+/// enumeration for an error that never gets another kind.
 public protocol ErrorCode: Hashable, Sendable, CustomStringConvertible {
     /// A stable number, from 1, that is unique within the type. Becomes the `code` of an `NSError`.
     var number: Int { get }
 }
 
-/// A ``DescribedError`` with codes. Its `errorCode` is its code's number. See ``FailureCode`` for an example.
+/// A ``DescribedError`` with codes. See ``FailureCode`` for an example.
 public protocol CodedError: DescribedError {
     /// The type of the codes, usually ``FailureCode``.
     associatedtype Code: ErrorCode
@@ -88,8 +88,8 @@ extension CodedError {
 /// An error that knows the failed request's response and whether another attempt may help.
 ///
 /// Adopt it for your own errors, so a retry, a log or a composite can read these properties without knowing your type.
-/// The errors of composites, such as batches, adopt it too. For example, if a chain's step is a batch, the chain's
-/// error has the response of the batch's failed part.
+/// The errors of composites adopt it too. For example, if a chain's step is a batch, the chain's error has the response
+/// of the batch's failed part.
 ///
 /// ```swift
 /// do { _ = try await agent.send(request) } catch let error as any RequestFailure where error.isRetryable {
@@ -115,12 +115,11 @@ extension RequestFailure {
 
 extension ErrandError: RequestFailure {}
 
-/// An error that the caller expects, for example a cache miss when the caller requested only a cached response.
+/// An error that the caller expects, such as a cache miss when only a cached response was requested.
 ///
-/// The activity of such an error hasn't failed: accessories receive a success without a response, and `mapError` isn't
-/// called. `send` still throws the error.
+/// Accessories receive a success without a response, and `mapError` isn't called. `send` still throws the error.
 public protocol ExpectedError: Error {
-    /// Whether the request is expected to end with this error. If so, the error isn't reported as a failure.
+    /// Whether the request is expected to end with this error, so it isn't a failure.
     var isExpected: Bool { get }
 }
 

@@ -19,11 +19,11 @@ public struct ErrandError: Error, Sendable {
     public var code: Code
     /// A sentence that states the expected and the actual.
     public var message: String
-    /// The response, if there was one, with a copy of up to `maximumErrorBodyBytes` of its body.
+    /// The response, if any, with a copy of up to `maximumErrorBodyBytes` of its body.
     public var response: HTTPResponse?
     /// The request as it was built, or `nil` if building it failed.
     public var request: HTTPRequest?
-    /// The failed activity, or `nil` if no activity had started. Distinguishes failures with the same text.
+    /// The failed activity, or `nil` if no activity had started.
     public var activity: ActivityID?
     /// The error that caused this one, such as a `DecodingError`.
     public var underlying: (any Error)?
@@ -69,16 +69,15 @@ extension FailureCode<ErrandError> {
     public static var timedOut: Self { Self("timedOut", 7) }
     /// The call's deadline passed.
     public static var deadlineExceeded: Self { Self("deadlineExceeded", 8) }
-    /// The host name couldn't be resolved. As with ``cannotConnect``, an earlier request of the call may have reached a
-    /// server.
+    /// The host name couldn't be resolved. An earlier request of the call may have reached a server.
     public static var nameLookupFailed: Self { Self("nameLookupFailed", 9) }
-    /// No connection could be made for the request in the error. After a redirect, another server has already received
-    /// the first request.
+    /// No connection could be made for the request in the error. An earlier request of the call, before a redirect, has
+    /// reached a server.
     public static var cannotConnect: Self { Self("cannotConnect", 10) }
     /// The connection was lost while it was in use.
     public static var connectionLost: Self { Self("connectionLost", 11) }
-    /// The secure connection was refused, because the certificate is untrusted, expired or wrong, a pin is wrong, or
-    /// there's no common TLS version.
+    /// The secure connection was refused: an untrusted, expired or wrong certificate, a wrong pin, or no common TLS
+    /// version.
     public static var insecureConnection: Self { Self("insecureConnection", 12) }
     /// The response isn't valid HTTP, or its fields contradict each other.
     public static var invalidResponse: Self { Self("invalidResponse", 13) }
@@ -104,12 +103,12 @@ extension FailureCode<ErrandError> {
     public static var transportUnavailable: Self { Self("transportUnavailable", 23) }
     /// The transport failed for a reason without a specific code.
     public static var transportFailed: Self { Self("transportFailed", 24) }
-    /// Another user began the operation that the request belongs to, so the request isn't sent as the current user.
+    /// The request belongs to an operation of another user, so it isn't sent as the current user.
     public static var userChanged: Self { Self("userChanged", 25) }
 }
 
 extension ErrandError: CustomStringConvertible, CustomDebugStringConvertible {
-    /// One line with the code, the request with masked secrets, and the message with escaped control characters.
+    /// One line with the code, the request and the message. Secrets are masked, and control characters escaped.
     public var description: String {
         let message = ControlCharacters.escaped(message)
         return [code.description, request?.description, message].compactMap(\.self).joined(separator: ": ")

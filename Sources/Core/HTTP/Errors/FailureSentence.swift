@@ -3,8 +3,8 @@ import Synchronization
 
 /// A kind of failure, described to users in one short sentence, in English and Simplified Chinese.
 ///
-/// A ``DescribedError`` returns the sentence as `localizedDescription`, without URLs, numbers or type names. To use
-/// other words or languages, set ``provider`` once at launch.
+/// A ``DescribedError`` returns the sentence as `localizedDescription`. To use other words or languages, set
+/// ``provider`` once at launch.
 ///
 /// ```swift
 /// FailureSentence.provider = { error, sentence in
@@ -12,8 +12,7 @@ import Synchronization
 /// }
 /// ```
 ///
-/// Plugins choose a sentence for each of their errors with ``DescribedError/failureSentence``, and can create their own
-/// sentences.
+/// Plugins choose a sentence for each error with ``DescribedError/failureSentence``, and can create sentences.
 public struct FailureSentence: Hashable, Sendable {
     /// A stable name. Use it as a key for your app's own texts.
     public let name: String
@@ -59,7 +58,7 @@ extension FailureSentence {
     // Global, because `localizedDescription` takes no argument.
     private static let ownTexts = Mutex<Provider?>(nil)
 
-    /// The app's own texts, for the whole process. Defaults to `nil`. Takes precedence over a service's message. Called
+    /// The app's own texts, for the whole process. Takes precedence over a service's message. Defaults to `nil`. Called
     /// on the thread that reads a `localizedDescription`. For a failed batch or chain, receives the part's error.
     public static var provider: Provider? {
         get { ownTexts.withLock { $0 } }
@@ -73,16 +72,14 @@ extension FailureSentence {
         }
     }
 
-    /// Returns the text for an error of this kind: the app's own text, or else the service's message, or else the
-    /// sentence.
+    /// Returns the text for an error of this kind: the app's own text, the service's message, or the sentence.
     public func text(for error: any Error, message: String? = nil) -> String {
         if let own = Self.provider?(error, self) { return own }
         if let message, message.contains(where: { !$0.isWhitespace }) { return message }
         return text()
     }
 
-    /// Returns an error's text for users, like `localizedDescription` of Errand's errors. Without one, returns the text
-    /// of ``failed``.
+    /// Returns any error's text for users, or else the text of ``failed``.
     public static func text(of error: any Error) -> String {
         (error as? any LocalizedError)?.errorDescription ?? failed.text(for: error)
     }
@@ -182,7 +179,7 @@ extension ErrandError {
         }
     }
 
-    /// The text for users. If a check failed and its error has a text, returns that text.
+    /// The text for users. For a failed check, the text of the check's error, if it has one.
     public var errorDescription: String? {
         if code == .checkFailed, let text = (underlying as? any LocalizedError)?.errorDescription { return text }
         return failureSentence.text(for: self)

@@ -11,8 +11,8 @@ public struct Authorization: Sendable, Hashable, CustomStringConvertible, Custom
     package let value: String?
     private let scheme: String
 
-    /// Returns Basic credentials in UTF-8 (RFC 7617). Don't use a user name with a colon: the server reads the text
-    /// after the first colon as the password.
+    /// Returns Basic credentials in UTF-8 (RFC 7617). The user name can't contain a colon: the server would read the
+    /// text after it as the password.
     public static func basic(user: String, password: String) -> Authorization {
         custom(scheme: "Basic", credentials: Data("\(user):\(password)".utf8).base64EncodedString())
     }
@@ -25,7 +25,7 @@ public struct Authorization: Sendable, Hashable, CustomStringConvertible, Custom
         Authorization(value: "\(scheme) \(credentials)", scheme: scheme)
     }
 
-    /// Sends the request without the agent's credentials. In contrast, a `nil` authorization keeps them.
+    /// Sends the request without the agent's credentials. A `nil` authorization keeps them.
     ///
     /// ```swift
     /// struct SignIn: Request { var authorization: Authorization? { .omitted } }
@@ -41,10 +41,10 @@ public struct Authorization: Sendable, Hashable, CustomStringConvertible, Custom
 }
 
 extension HTTPHeaders {
-    /// Replaces the `Authorization` header, and marks it as sensitive. ``Authorization/omitted`` removes the header.
+    /// Replaces the `Authorization` header, marked as sensitive. ``Authorization/omitted`` removes the header.
     public mutating func authorize(_ authorization: Authorization) {
         guard let value = authorization.value else { return remove(.authorization) }
-        // Setting an equal value would copy the headers.
+        // Avoids a copy of the headers.
         if values(of: .authorization) != [value] { set(.authorization, value, sensitive: true) }
     }
 }

@@ -1,8 +1,7 @@
 public import ErrandEssentials
 
-/// Reads values from response bodies, in JSON by default or in any other format.
-///
-/// Adopt it for a type that has a `decode` method like `JSONDecoder`'s:
+/// Reads values from response bodies, in JSON by default or in any other format. Adopt it for a type that has a
+/// `decode` method like `JSONDecoder`'s:
 ///
 /// ```swift
 /// extension CBORDecoder: BodyDecoder {

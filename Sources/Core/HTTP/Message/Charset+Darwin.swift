@@ -1,7 +1,7 @@
 #if canImport(Darwin)
 import Foundation
 
-/// A charset of Core Foundation. Looks up one character at a time.
+/// A charset of Core Foundation.
 final class SystemCharset {
     private let encoding: String.Encoding
 

@@ -5,7 +5,7 @@ import ErrandSupport
 /// A charset of the WHATWG Encoding standard.
 ///
 /// The standard interprets some labels as a superset: `iso-8859-1` and `us-ascii` are windows-1252, and `gb2312` is
-/// GBK. Labels that it doesn't list, such as `utf-7`, aren't supported.
+/// GBK. It doesn't list unsafe charsets such as `utf-7`.
 ///
 /// ```swift
 /// let text = Charset(label: "Shift_JIS")?.decode(bytes)
@@ -33,12 +33,12 @@ public struct Charset: Sendable, Hashable {
     /// characters.
     ///
     /// A UTF-8 or UTF-16 byte order mark overrides the label and isn't part of the text. Chinese, Japanese and Korean
-    /// characters come from the system. On Linux, they come from the tables of `iconv`.
+    /// characters come from the system, on Linux from `iconv`.
     ///
     /// - Parameters:
     ///   - bytes: The encoded text.
-    ///   - ignoresByteOrderMark: Whether to use this charset despite a byte order mark, for example for a piece from
-    ///     the middle of a text. Defaults to false.
+    ///   - ignoresByteOrderMark: Whether to use this charset despite a byte order mark, for example in the middle of a
+    ///     text. Defaults to false.
     public func decode(_ bytes: Data, ignoresByteOrderMark: Bool = false) -> String? {
         if !ignoresByteOrderMark {
             if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { return Self.utf8.text(bytes.dropFirst(3)) }
@@ -54,7 +54,7 @@ public struct Charset: Sendable, Hashable {
         switch name {
         case "utf-16le", "utf-16be": return Self.utf16(bytes, isBigEndian: name == "utf-16be")
         case "x-user-defined": return Self.singleBytes(bytes) { 0xF780 + UInt32($0 - 0x80) }
-        // The standard doesn't decode these charsets, because attackers can hide markup in them.
+        // Attackers can hide markup in these charsets, so the standard doesn't decode them.
         case "replacement": return nil
         default:
             if let table = Self.table(name) {
@@ -79,7 +79,7 @@ public struct Charset: Sendable, Hashable {
         return String(validating: units, as: UTF16.self)
     }
 
-    /// Decodes bytes from 0x80 with the closure. It returns zero for a byte without a character.
+    /// Decodes bytes from 0x80 with the closure, which returns zero for a missing character.
     private static func singleBytes(_ bytes: Data, _ scalar: (UInt8) -> UInt32) -> String? {
         var text = ScalarText(capacity: bytes.count)
         for byte in bytes {
@@ -203,7 +203,7 @@ extension Charset {
 }
 
 extension Charset {
-    /// Returns the characters for bytes from 0x80, or zero for a byte without a character. Returns `nil` for multibyte
+    /// Returns the characters for bytes from 0x80, with zero for a missing character. Returns `nil` for multibyte
     /// charsets.
     static func table(_ name: String) -> [UInt32]? {
         guard let text = singleByteTables[name == "iso-8859-8-i" ? "iso-8859-8" : name] else { return nil }
@@ -211,8 +211,8 @@ extension Charset {
         return (scalars.count == 96 ? Array(0x80...0x9F) : []) + scalars
     }
 
-    /// The standard's indexes of single-byte charsets (WHATWG Encoding, section 5): the characters for bytes from 0x80.
-    /// An index starts at 0xA0 if the preceding bytes are control characters. `?` marks a byte without a character.
+    /// The standard's indexes of single-byte charsets (WHATWG Encoding, section 5): the characters for bytes from 0x80,
+    /// or from 0xA0 if the preceding bytes are control characters. `?` marks a missing character.
     private static let singleByteTables = [
         "ibm866": """
         АБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯабвгдежзийклмноп░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀рсту\

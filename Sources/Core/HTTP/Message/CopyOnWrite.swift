@@ -1,11 +1,11 @@
 /// Stores a large value in a single reference. Changing a shared copy copies the value first.
 ///
-/// Every async function in the pipeline keeps a copy of the request, the response and the exchange, each with ten to
-/// twenty fields. Stored inline, each copy would retain every field. The frames would outgrow the 984 bytes that a task
-/// has without allocating. Through one reference, a copy costs a single retain.
+/// Every async function in the pipeline keeps a copy of the request, the response and the exchange. Stored inline, each
+/// copy would retain ten to twenty fields, and the frames would outgrow the 984 bytes that a task has without
+/// allocating.
 ///
-/// The members are inlinable, so that other modules specialize them. Otherwise, each access from `Errand` would copy
-/// the whole value, which more than doubles the instructions of a send.
+/// The members are inlinable. Otherwise, each access from `Errand` would copy the whole value, which more than doubles
+/// the instructions of a send.
 @usableFromInline package struct CopyOnWrite<Value: Sendable>: Sendable {
     // A one-element array provides copy-on-write without unsafe code.
     @usableFromInline var storage: [Value]

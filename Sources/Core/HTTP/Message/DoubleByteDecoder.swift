@@ -1,7 +1,7 @@
 import ErrandEssentials
 
-/// Decodes Chinese, Japanese and Korean charsets like the standard's decoders (WHATWG Encoding, sections 10 to 13).
-/// Where the standard inserts U+FFFD, the whole text is invalid.
+/// Decodes Chinese, Japanese and Korean charsets (WHATWG Encoding, sections 10 to 13). Where the standard inserts
+/// U+FFFD, the whole text is invalid.
 struct DoubleByteDecoder {
     private let bytes: [UInt8]
     private var position = 0
@@ -123,8 +123,7 @@ struct DoubleByteDecoder {
 
     private enum Shift { case ascii, roman, katakana, jis0208 }
 
-    /// Escape sequences change how the following bytes are read. Two sequences without a character in between are an
-    /// error.
+    /// Escape sequences change how the following bytes are read. Two in a row are an error.
     private mutating func iso2022JP() -> Bool {
         var (shift, isFresh) = (Shift.ascii, false)
         while let byte = next() {
@@ -199,8 +198,8 @@ struct CharsetIndex: Sendable {
         return [UInt8(pointer / 190 + 0x81), UInt8(trail + (trail < 0x3F ? 0x40 : 0x41))]
     }
 
-    /// The four-byte characters of GB 18030 within the basic plane: all characters without a two-byte form in GB
-    /// 18030-2000, in order. `nil` if the system's table isn't complete.
+    /// The four-byte characters of GB 18030 within the basic plane: in order, all characters without a two-byte form in
+    /// GB 18030-2000. `nil` if the system's table isn't complete.
     static let gb18030Ranges: [UInt32]? = {
         guard let index = gb18030 else { return nil }
         var taken = Set(index.scalars)

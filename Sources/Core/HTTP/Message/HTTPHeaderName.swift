@@ -26,7 +26,7 @@ public struct HTTPHeaderName: Sendable, Hashable, ExpressibleByStringLiteral, Cu
         rawName.withSpan { bytes in
             for index in bytes.indices {
                 let byte = bytes[index]
-                // A fast path: most names contain only these bytes.
+                // A fast path for most names.
                 if 0x61...0x7A ~= byte | 0x20 || byte == UInt8(ascii: "-") { continue }
                 if !ASCII.isToken(byte) { return false }
             }
@@ -57,7 +57,7 @@ public struct HTTPHeaderName: Sendable, Hashable, ExpressibleByStringLiteral, Cu
 
     /// Hashes the lowercase name.
     public func hash(into hasher: inout Hasher) {
-        // Combine eight bytes at a time, because each call costs more than a byte.
+        // Eight bytes at a time, because each call costs more than a byte.
         let (last, count) = rawName.withSpan { bytes in
             var word: UInt64 = 0
             for index in bytes.indices {
@@ -74,8 +74,8 @@ public struct HTTPHeaderName: Sendable, Hashable, ExpressibleByStringLiteral, Cu
     public var description: String { rawName }
 }
 
-// The header names that Errand's modules use. Computed, so they need no lazy initializers: the compiler emits each name
-// as two words inline.
+// The header names that Errand's modules use. Computed, so the compiler emits each name inline, without a lazy
+// initializer.
 
 // MARK: RFC 9110, HTTP Semantics
 

@@ -11,8 +11,8 @@ import ErrandSupport
 /// headers.set("X-Api-Key", key, sensitive: true)    // never logged, lost on a redirect to another origin
 /// ```
 ///
-/// Sensitivity belongs to the name. While a field of a sensitive name exists, every field that you add, set, replace or
-/// merge under that name is also sensitive. Only removing the name ends this.
+/// Sensitivity belongs to the name. While a field of a sensitive name exists, every field that you add under that name
+/// is also sensitive. Only removing the name ends this.
 ///
 /// Sending a request checks names and values. See ``HTTPRequest/validate()``.
 public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, RandomAccessCollection {
@@ -33,7 +33,7 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
             didSet { if !isSensitive, name.isSensitive { isSensitive = true } }
         }
         /// Whether the value is sent as Latin-1 instead of UTF-8. A transport sets it for a received value, so you can
-        /// send the value back unchanged, such as an entity tag. Defaults to false.
+        /// send the value back unchanged. Defaults to false.
         public var isLatin1 = false
         /// Whether a check found the name and value valid.
         fileprivate var isChecked = false
@@ -112,9 +112,9 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
     public init(_ fields: [String: String]) {
         self.init(fields.sorted { $0.key < $1.key }.map { Field(HTTPHeaderName($0.key), $0.value) })
     }
-    /// Creates headers from a dictionary literal, in its order. A name can occur more than once.
+    /// Creates headers from a literal, in its order. A name can occur more than once.
     public init(dictionaryLiteral elements: (HTTPHeaderName, String)...) {
-        // A literal's fields are sensitive only by their names, so the marks needn't be spread.
+        // A literal's fields are sensitive only by their names.
         fields = ContiguousArray(elements.map { Field($0.0, $0.1) })
     }
 
@@ -153,14 +153,15 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
     /// Returns whether there's a field of that name.
     public func contains(_ name: HTTPHeaderName) -> Bool { index(of: name) != nil }
 
-    /// Returns the position of a name's first field. A loop doesn't copy each field, as a closure would.
+    /// A loop, because a closure would get a copy of each field.
     private func index(of name: HTTPHeaderName, from start: Int = 0) -> Int? {
         let fields = fields.span
         for index in start..<fields.count where fields[index].name == name { return index }
         return nil
     }
 
-    /// Adds a field and keeps the name's existing fields. If one of them is sensitive, all become sensitive.
+    /// Adds a field. If the name already has a sensitive field, or this field is sensitive, all fields of the name
+    /// become sensitive.
     public mutating func add(_ name: HTTPHeaderName, _ value: String, sensitive: Bool = false) {
         let first = index(of: name)
         let wasSensitive = first.map { fields[$0].isSensitive } ?? false
@@ -242,7 +243,7 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
         return secrets
     }
 
-    /// Returns whether the sensitive fields equal these, in order, without copying them.
+    /// Compares the sensitive fields with these, in order, without copying them.
     package func haveSecrets(equalTo known: ContiguousArray<Field>) -> Bool {
         let (fields, known) = (fields.span, known.span)
         var count = 0
@@ -304,19 +305,19 @@ extension HTTPHeaders.Field: CustomStringConvertible, CustomDebugStringConvertib
 
 extension HTTPHeaders {
     /// Converts a date from the server's clock to this device's clock. Adds the difference between `now` and the
-    /// response's `Date`, if it's at least 5 seconds. Returns the date unchanged without a single valid `Date`, or if
-    /// the response has an `Age` and so comes from a cache.
+    /// response's `Date`, if it's at least 5 seconds. Doesn't change the date without a single valid `Date`, or if the
+    /// response comes from a cache and has an `Age`.
     ///
     /// - Parameters:
     ///   - date: A date by the server's clock, such as an expiry.
-    ///   - now: The date on which the response arrived, by this device's clock.
+    ///   - now: When the response arrived, by this device's clock.
     public func localDate(_ date: Date, now: Date) -> Date {
         guard let theirs = serverDate(now: now) else { return date }
         let difference = now.timeIntervalSince(theirs)
         return abs(difference) < Self.clockTolerance ? date : date + difference
     }
 
-    /// The single valid `Date` of the response. `nil` if the response has an `Age` and so comes from a cache.
+    /// The response's single valid `Date`. `nil` if the response comes from a cache and has an `Age`.
     package func serverDate(now: Date) -> Date? {
         guard !contains(.age), values(of: .date).count == 1 else { return nil }
         return self[.date].flatMap { HTTPDate.parse($0, now: now) }
@@ -325,12 +326,12 @@ extension HTTPHeaders {
     /// In seconds. `Date` has no fractions, and a response takes time to arrive.
     private static let clockTolerance = 5.0
 
-    /// Returns the longest wait of all valid `Retry-After` fields (RFC 9110, section 10.2.3). Returns `nil` if no field
-    /// is valid or the time has passed. Converts a date with ``localDate(_:now:)``.
+    /// Returns the longest wait of all valid `Retry-After` fields (RFC 9110, section 10.2.3), or `nil` without a wait.
+    /// Converts a date with ``localDate(_:now:)``.
     ///
     /// - Parameters:
     ///   - now: The current date.
-    ///   - limit: The longest wait to return. Defaults to 136 years, the limit of ``ErrandMessageSyntax/RetryAfter``.
+    ///   - limit: The longest wait to return. Defaults to 136 years.
     public func retryAfter(from now: Date, upTo limit: Duration? = nil) -> Duration? {
         let waits = values(of: .retryAfter).compactMap { value -> Duration? in
             switch RetryAfter(parsing: value, now: now) {

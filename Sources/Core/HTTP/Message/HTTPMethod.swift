@@ -1,9 +1,8 @@
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// An HTTP method, such as `.get` or `"PROPFIND"` (RFC 9110, section 9).
-///
-/// Sent as written. If the name isn't a token, building the request throws ``ErrandError/Code/invalidRequest``.
+/// An HTTP method, such as `.get` or `"PROPFIND"` (RFC 9110, section 9). If the name isn't a token, building the
+/// request throws ``ErrandError/Code/invalidRequest``.
 public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
     /// The case-sensitive name.
     public let rawValue: String

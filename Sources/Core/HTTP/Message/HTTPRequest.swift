@@ -2,7 +2,7 @@ public import ErrandEssentials
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// A complete HTTP request: a method, a URL, headers and a body. Filters and transports work with it.
+/// A complete HTTP request, as filters and transports receive it.
 public struct HTTPRequest: Sendable {
     private var fields: CopyOnWrite<Fields>
 
@@ -57,7 +57,7 @@ public struct HTTPRequest: Sendable {
 
     var messageURL: MessageURL { fields.value.url }
 
-    /// Whether one request is a copy of the other with the same URL. False doesn't mean that the URLs differ.
+    /// Whether one request is a copy of the other with the same URL. If not, the URLs can still be equal.
     package func sharesURL(with other: HTTPRequest) -> Bool {
         guard case .checked(let own) = fields.value.url, case .checked(let others) = other.fields.value.url else {
             return false
@@ -69,10 +69,10 @@ public struct HTTPRequest: Sendable {
     ///
     /// - The method and header names are tokens (RFC 9110, section 5.6.2).
     /// - Header values contain no control characters (section 5.5).
-    /// - The caller sets no `Transfer-Encoding`, and no `Content-Length` other than the body's.
+    /// - The headers contain no `Transfer-Encoding`, and no `Content-Length` other than the body's.
     /// - The URL is absolute, `http` or `https`.
     ///
-    /// Throws ``ErrandError``. Core calls this method after all filters, before the transport.
+    /// Throws ``ErrandError``. Core calls this method after all filters.
     public func validate() throws {
         do { try check() } catch var error as ErrandError {
             error.request = self
@@ -106,7 +106,7 @@ public struct HTTPRequest: Sendable {
 }
 
 extension HTTPRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The method and URL, masked like ``Redaction`` does by default. Contains no headers and no body.
+    /// The method and URL, with secrets masked.
     public var description: String {
         let name = method.isToken ? method.rawValue : method.rawValue.debugDescription
         return "\(name) \(Redaction.masked(urlText))"

@@ -57,8 +57,8 @@ public struct HTTPResponse: Sendable {
         get { fields.value.body }
         set { fields.value.body = newValue }
     }
-    /// The connection of a response that switches protocols, for example to a WebSocket (RFC 9110, section 15.2.2);
-    /// otherwise `nil`. It first receives the bytes that the server sent after the head.
+    /// The connection of a response that switches protocols, for example to a WebSocket (RFC 9110, section 15.2.2). It
+    /// first receives the bytes that the server sent after the head.
     ///
     /// If you take the connection, close it. Otherwise it closes when the last copy of the response is released. A
     /// response with a connection is accepted whatever status the request expects.
@@ -85,12 +85,11 @@ public struct HTTPResponse: Sendable {
     /// The body's bytes in memory. Empty if the body is a stream.
     public var data: Data { body.data ?? Data() }
 
-    /// The lowercase media type in `Content-Type` without parameters, such as "application/json". If there are several,
-    /// the last valid type (Fetch, "extract a MIME type").
+    /// The lowercase media type in `Content-Type` without parameters, such as "application/json". Of several types, the
+    /// last valid type (Fetch, "extract a MIME type").
     public var mediaType: String? { headers[.contentType].flatMap { MediaType.essence(of: $0) } }
 
     /// The charset label in `Content-Type` as the server wrote it, such as "Shift_JIS". `nil` if missing or empty.
-    /// Interpret it with ``Charset``.
     public var charsetLabel: String? {
         let label = headers[.contentType].flatMap { MediaType(parsing: $0) }?.parameters["charset"] ?? ""
         return label.utf8.allSatisfy { $0 == 0x20 || $0 == 0x09 } ? nil : label
@@ -98,8 +97,8 @@ public struct HTTPResponse: Sendable {
 
     /// Decodes a body in memory as text. Uses the charset in `Content-Type` or else UTF-8. See ``Charset``.
     ///
-    /// Like a browser, ignores the label of an unknown charset. Throws ``ErrandError/Code/decodingFailed`` if the bytes
-    /// aren't valid in the charset, or if the charset is unknown and the bytes aren't UTF-8.
+    /// Ignores the label of an unknown charset. Throws ``ErrandError/Code/decodingFailed`` if the bytes aren't valid in
+    /// the charset, or UTF-8 if the charset is unknown.
     public func text() throws -> String {
         let label = charsetLabel ?? "utf-8"
         guard let charset = Charset(label: label) else {
@@ -145,7 +144,7 @@ public struct HTTPResponse: Sendable {
         }
     }
 
-    /// Explains that the body is still encoded. Transports remove decoded codings from the headers.
+    /// Explains that the body is still encoded.
     private var encoded: String? {
         guard let coding = headers[.contentEncoding], !CodingNames.areNone(coding) else { return nil }
         return "the body is still compressed, with the content coding \(coding.prefix(40).debugDescription)"
@@ -198,7 +197,7 @@ public struct HTTPResponse: Sendable {
 }
 
 extension HTTPResponse: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The status and URL, masked like ``Redaction`` does by default. Contains no headers and no body.
+    /// The status and URL, with secrets masked.
     public var description: String { "\(status) \(Redaction.masked(fields.value.url.text))" }
     /// Returns `description`.
     public var debugDescription: String { description }
@@ -207,8 +206,7 @@ extension HTTPResponse: CustomStringConvertible, CustomDebugStringConvertible, C
 }
 
 extension HTTPResponse {
-    /// Checks the body against the announced length (RFC 9110, section 8.6). Throws `truncated` if a body in memory is
-    /// too short, or `invalidResponse`. Lets a stream check itself.
+    /// Checks the body against the announced length (RFC 9110, section 8.6). A stream checks itself while it's read.
     package func checkFraming(of method: HTTPMethod) throws {
         let lengths = headers.values(of: .contentLength)
         if lengths.isEmpty { return }

@@ -4,8 +4,7 @@ public struct ResponseCheck: Sendable {
     public let name: String
     package let judge: @Sendable (HTTPResponse) async throws -> Void
 
-    /// Creates a check. The closure receives the response off the caller's actor. It throws an error to reject the
-    /// response.
+    /// Creates a check. The closure runs off the caller's actor, and throws an error to reject the response.
     public init(_ name: String, judge: @escaping @Sendable (HTTPResponse) async throws -> Void) {
         self.name = name
         self.judge = judge

@@ -2,7 +2,7 @@
 import ErrandEssentials
 import ErrandSupport
 
-/// A charset of the C library. Looks up one character at a time. Its name comes only from Errand's own table.
+/// A charset of the C library. Its name comes only from Errand's own table.
 ///
 /// Safe to use: only this object has the converter, from `iconv_open` to `iconv_close`. Each call of `iconv` gets
 /// pointers to two local arrays, with their lengths.
@@ -28,7 +28,7 @@ import ErrandSupport
                 var (left, room) = (source.count, target.count)
                 unsafe iconv(converter, nil, nil, nil, nil)
                 guard unsafe iconv(converter, &from, &left, &to, &room) != -1, left == 0 else { return 0 }
-                // The converter may hold back a letter until it gets the next. This call flushes the letter.
+                // Flushes a letter that the converter holds back.
                 guard unsafe iconv(converter, nil, nil, &to, &room) != -1 else { return 0 }
                 return target.count - room
             }

@@ -1,10 +1,8 @@
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// Writes parameters as the text of a query or a form.
-///
-/// Names and values are percent-encoded as UTF-8, except for RFC 3986's unreserved characters, `?` and `/`. A space
-/// becomes `%20`, a plus `%2B`.
+/// Writes parameters as a query or a form. Names and values are percent-encoded as UTF-8, except for RFC 3986's
+/// unreserved characters, `?` and `/`. A space becomes `%20`, a plus `%2B`.
 public struct ParameterEncoding: Sendable, Hashable {
     /// How arrays are written in a query or form.
     public enum Arrays: Sendable, Hashable {
@@ -91,7 +89,6 @@ public struct ParameterEncoding: Sendable, Hashable {
         if let text { result += "=" + text }
     }
 
-    /// Returns escaped text, or `nil` for null.
     private func scalar(_ value: ParameterValue) throws -> String? {
         switch value {
         case .string(let text): return Self.escape(text)

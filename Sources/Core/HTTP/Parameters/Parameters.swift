@@ -5,8 +5,6 @@ public import ErrandEssentials
 /// ```swift
 /// var parameters: Parameters? { ["q": text, "page": page, "tags": ["a", "b"], "user": ["id": 7]] }
 /// ```
-///
-/// Values can have any ``ParameterConvertible`` type.
 public struct Parameters: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     /// The items, in order. Names may repeat.
     public var items: [Item]
@@ -31,8 +29,8 @@ public struct Parameters: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         items = elements.compactMap { name, value in value.parameterValue.map { Item(name, $0) } }
     }
 
-    /// Creates parameters from a value's properties, as `JSONEncoder` writes them: one item for each, sorted by name,
-    /// with all digits of numbers. If the value can't be encoded or isn't an object, the request throws
+    /// Creates parameters from a value's properties, as `JSONEncoder` writes them: sorted by name, with all digits of
+    /// numbers. If the value can't be encoded or isn't an object, the request throws
     /// ``ErrandError/Code/encodingFailed`` and isn't sent.
     ///
     /// ```swift
@@ -72,10 +70,8 @@ public struct Parameters: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     }
 }
 
-/// Reads a `JSONEncoder`'s output, including the text of each number. Decoding to `Double` or `Int64` would lose
-/// digits.
+/// Reads a `JSONEncoder`'s output, including each number's text, because decoding to `Double` would lose digits.
 struct ParameterReader {
-    /// The bytes aren't an object as a `JSONEncoder` writes it.
     struct Malformed: Error {}
 
     private static let maximumDepth = 512
@@ -112,7 +108,6 @@ struct ParameterReader {
         }
     }
 
-    /// Reads the values between brackets.
     private mutating func list(until close: Unicode.Scalar, _ item: (inout Self) throws -> Void) throws {
         position += 1
         if skip(close) { return }

@@ -1,15 +1,14 @@
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// Finds words in field names, all words in one pass over the bytes (Aho-Corasick).
-///
-/// Compares a name's letters and digits in lower case, after percent-decoding.
+/// Finds words in field names, all words in one pass over the bytes (Aho-Corasick). Compares letters and digits in
+/// lower case, after percent-decoding.
 final class NameMatcher: Sendable {
     /// The next state for each state and symbol. A state is the longest suffix of the name that begins a word. The
     /// first state is empty.
     private let next: [UInt32]
     private let states: [State]
-    /// Non-ASCII words. They can have several spellings in bytes.
+    /// Non-ASCII words, which can have several spellings in bytes.
     private let otherParts: [String]
     private let otherWords: Set<String>
 
@@ -39,7 +38,7 @@ final class NameMatcher: Sendable {
 
     private static func isASCII(_ text: String) -> Bool { text.utf8.allSatisfy { $0 < 0x80 } }
 
-    /// Returns whether a UTF-8 name contains a part or is a word. The name may be percent-encoded.
+    /// Returns whether a name contains a part or is a word. The name may be percent-encoded.
     func matches(_ name: Span<UInt8>) -> Bool {
         var scan = Scan()
         var index = 0

@@ -1,8 +1,8 @@
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// Decides which values descriptions, logs and recordings show. Shows header fields on an allow list, and query items
-/// and body fields unless their name looks secret.
+/// Decides which values descriptions, logs and recordings show: header fields on an allow list, and query items and
+/// body fields unless their name looks secret.
 ///
 /// ```swift
 /// var redaction = Redaction()
@@ -11,8 +11,8 @@ import ErrandSupport
 /// redaction.shownNames.insert("pagetoken")       // no longer masked
 /// ```
 ///
-/// Never shows credentials in URLs, `Authorization`, cookies and headers marked as sensitive. A ``Redactor`` applies
-/// the rules.
+/// Credentials in URLs, `Authorization`, cookies and headers marked as sensitive are never shown. A ``Redactor``
+/// applies the rules.
 public struct Redaction: Sendable {
     /// The header fields whose values are shown. All others are masked. Defaults to fields without personal data.
     public var shownHeaders: Set<HTTPHeaderName> {
@@ -28,8 +28,8 @@ public struct Redaction: Sendable {
             rules.value.updateMatcher()
         }
     }
-    /// Whole names that make a value secret, in the same form as ``secretNames``. Use it for names that are too short
-    /// to search for within other names.
+    /// Whole names that make a value secret, in the same form as ``secretNames``. For names that are too short to
+    /// search for within other names.
     public var secretWords: Set<String> {
         get { rules.value.secretWords }
         _modify {
@@ -37,9 +37,8 @@ public struct Redaction: Sendable {
             rules.value.updateMatcher()
         }
     }
-    /// Names, in the same form, whose values are shown although the name looks secret. Defaults to OAuth's public
-    /// values, such as `tokentype` and `authorizationendpoint`, and token counts of language models, such as
-    /// `maxtokens`.
+    /// Names, in the same form, whose values are shown although the name looks secret. Defaults to public values of
+    /// OAuth, such as `tokentype`, and token counts of language models, such as `maxtokens`.
     public var shownNames: Set<String> {
         get { rules.value.shownNames }
         _modify { yield &rules.value.shownNames }
@@ -47,7 +46,7 @@ public struct Redaction: Sendable {
 
     private var rules = Self.standardRules
 
-    /// Stored in one reference, because plugins create a redactor with a copy for each exchange.
+    /// Stored in one reference, because plugins create a redactor for each exchange.
     private struct Rules {
         var shownHeaders: Set<HTTPHeaderName> = [
             .accept, .acceptEncoding, .acceptLanguage, .acceptRanges, .age, .allow, .cacheControl, .connection,
@@ -104,7 +103,6 @@ public struct Redaction: Sendable {
 
     /// Returns whether to mask the value for a UTF-8 name.
     package func isSecret(_ name: Span<UInt8>) -> Bool {
-        // Most names aren't secret.
         guard (rules.value.matcher ?? Self.standardMatcher).matches(name) else { return false }
         return shownNames.isEmpty || !shownNames.contains(NameMatcher.plain(name))
     }

@@ -2,7 +2,7 @@ public import ErrandEssentials
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// Masks the secrets of one exchange. Once it finds a secret in a header, a URL or a body, it masks the secret
+/// Masks the secrets of one exchange. After it finds a secret in a header, a URL or a body, it masks the secret
 /// everywhere, for example in an error page that echoes it.
 ///
 /// ```swift
@@ -24,15 +24,15 @@ public struct Redactor: Sendable {
     /// Creates a redactor that doesn't know any secrets yet.
     public init(_ redaction: Redaction = Redaction()) { self.redaction = redaction }
 
-    /// Remembers a secret to mask it everywhere. Ignores secrets shorter than six bytes, which would mask parts of
-    /// harmless words, and secrets after the first hundred.
+    /// Remembers a secret to mask it everywhere. Ignores secrets shorter than six bytes, because they would mask parts
+    /// of harmless words, and secrets after the first hundred.
     public mutating func remember(_ secret: String) { remember(Array(secret.utf8)) }
 
     private mutating func remember(_ secret: [UInt8]) {
         guard secret.count >= SecretFinder.minimumLength, secrets.count < Self.maximumSecrets else { return }
         guard secrets.insert(secret) else { return }
         if secret.allSatisfy(ASCII.isUnreserved) { return }
-        // Add the secret's form in a URL, and in JSON, which may escape slashes.
+        // The secret's form in a URL, and in JSON, which may escape slashes.
         let text = String(decoding: secret, as: UTF8.self)
         insert(PercentEncoding.encode(text))
         if secret.contains(UInt8(ascii: "\\")) {
@@ -76,7 +76,7 @@ public struct Redactor: Sendable {
         if rememberedValues.count < Self.maximumSecrets { rememberedValues.append(text) }
         let value = Array(text.utf8)
         remember(value)
-        // Add the credentials after a scheme, and the parts of cookies.
+        // The credentials after a scheme, and the parts of cookies.
         for part in value.split(whereSeparator: Self.separatesParts) { remember(Array(part)) }
     }
 
@@ -124,7 +124,7 @@ struct SecretFinder: Sendable {
 
     var count: Int { secrets.count }
 
-    /// Adds a secret. Returns false if it's too short or known.
+    /// Returns false if the secret is too short or known.
     mutating func insert(_ secret: [UInt8]) -> Bool {
         guard secret.count >= Self.minimumLength, !secrets.contains(secret) else { return false }
         secrets.append(secret)
@@ -132,7 +132,7 @@ struct SecretFinder: Sendable {
         return true
     }
 
-    /// Returns false if no secret occurs in the text. A text without secrets almost always returns false.
+    /// Returns false if no secret occurs. Almost always false for a text without secrets.
     func mayOccur(in text: Span<UInt8>) -> Bool { !secrets.isEmpty && pieces.mayOccur(in: text) }
 
     /// Masks each secret. Returns `nil` if no secret occurs. Overlapping secrets get one mask.
@@ -150,7 +150,7 @@ struct SecretFinder: Sendable {
         return result + text[end...]
     }
 
-    /// Returns the ranges of secrets in order. Merges overlapping ranges.
+    /// Merges overlapping ranges.
     private func occurrences(in text: [UInt8]) -> [Range<Int>] {
         var ranges: [Range<Int>] = []
         // Few texts contain a secret, so the patterns aren't prepared in advance.
@@ -168,12 +168,10 @@ struct SecretFinder: Sendable {
     }
 }
 
-/// Looks for pieces of all secrets in one pass over a text (a Bloom filter).
+/// Looks for pieces of all secrets in one pass over a text (a Bloom filter), because most texts contain no secret.
 ///
-/// Most texts contain no secret. Searching for each form of each secret took nine tenths of the time for masking an
-/// exchange. The filter contains three four-byte pieces of each secret, which start at its first three bytes. Wherever
-/// a secret occurs, one of its pieces starts at a multiple of three. So the filter looks up only the pieces at these
-/// offsets.
+/// The filter contains three four-byte pieces of each secret, which start at its first three bytes. Wherever a secret
+/// occurs, one of its pieces starts at a multiple of three. So the filter looks up only the pieces at these offsets.
 private struct PrefixFilter: Sendable {
     private static let (length, step) = (4, 3)
     /// 1,024 bits, one for each hash. Empty without secrets.
@@ -201,7 +199,6 @@ private struct PrefixFilter: Sendable {
         return false
     }
 
-    /// Hashes a piece to ten bits by multiplication.
     private static func position(_ piece: UInt32) -> (word: Int, bit: UInt64) {
         let hash = (piece &* 0x9E37_79B1) >> 22
         return (Int(hash >> 6), 1 << UInt64(hash & 63))

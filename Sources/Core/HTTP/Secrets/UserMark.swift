@@ -36,7 +36,7 @@ extension UserMark: CustomStringConvertible, CustomDebugStringConvertible, Custo
     public var customMirror: Mirror { Mirror(self, children: ["source": source]) }
 }
 
-/// The marks that filters set on an exchange, and the header fields that these marks replace.
+/// The marks that filters set on an exchange, and the header fields that they replace.
 package struct UserMarks: Sendable, Equatable {
     package var marks: Set<UserMark> = []
     private var carriers: [HTTPHeaders.Field] = []
@@ -69,7 +69,7 @@ package struct UserMarks: Sendable, Equatable {
         return union
     }
 
-    /// Returns one mark for each name of a sensitive header field that no mark replaces.
+    /// Returns a mark for each name of a sensitive header field that no mark replaces.
     package static func implied(by headers: HTTPHeaders, besides marks: UserMarks?) -> Set<UserMark> {
         var implied: Set<UserMark> = []
         for field in headers where field.isSensitive && marks?.stand(for: field) != true {
@@ -105,8 +105,8 @@ package protocol UserRecording: AnyObject, Sendable {
     func add(_ marks: Set<UserMark>)
 }
 
-/// Records the users whose requests were sent for a response. A filter that stores responses gets it from
-/// `Exchange.recordingUsers()`.
+/// Records the users whose requests were sent for a response. `Exchange.recordingUsers()` creates it for a filter that
+/// stores responses.
 public final class UserRecord: UserRecording {
     private let state = Mutex<Set<UserMark>?>(nil)
     private let outer: (any UserRecording)?
@@ -118,8 +118,7 @@ public final class UserRecord: UserRecording {
 
     package func add(_ marks: Set<UserMark>) { state.withLock { $0 = $0?.union(marks) ?? marks } }
 
-    /// Adds the marks to the record of the surrounding exchange. Call it only if the response is used, not if another
-    /// request replaces it.
+    /// Adds the marks to the record of the surrounding exchange. Call it only if the response is used.
     public func commit() {
         if let marks, let outer { outer.add(marks) }
     }

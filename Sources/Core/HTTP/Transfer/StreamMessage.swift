@@ -14,8 +14,8 @@ public struct StreamMessage: Sendable, Hashable {
     public var direction: Direction
     /// Whether the message is UTF-8 text instead of bytes.
     public var isText: Bool
-    /// The beginning of the message, up to the number of bytes that an accessory asks for (0 by default). Text may be
-    /// cut within a character.
+    /// The beginning of the message, up to the number of bytes that an accessory asks for. Text may be cut within a
+    /// character.
     public var data: Data
     /// The size of the whole message in bytes, after decompression.
     public var length: Int
@@ -32,8 +32,8 @@ public struct StreamMessage: Sendable, Hashable {
     }
 }
 
-/// How much a client received over a stream, such as an event stream. The note that ends an activity of kind
-/// `ActivityKind.stream` has it as `details`.
+/// How much a client received over a stream, in the `details` of the note that ends an activity of kind
+/// `ActivityKind.stream`.
 public struct StreamCount: Sendable, Hashable, CustomStringConvertible {
     /// The unit of the count, in the plural, such as "events".
     public var unit: String

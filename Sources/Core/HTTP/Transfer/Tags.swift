@@ -23,7 +23,7 @@ extension TagKey {
     public static var affectsResponse: Bool { false }
 }
 
-/// Typed values that travel with a request. Filters, accessories and the transport can read them.
+/// Typed values that travel with a request, for filters, accessories and the transport.
 public struct Tags: Sendable {
     @usableFromInline var entries: [(key: ObjectIdentifier, value: any Sendable, affectsResponse: Bool)] = []
 
@@ -82,8 +82,8 @@ public struct Tags: Sendable {
     }
 }
 
-/// Whether the response is an endless stream, such as an event stream. Filters that store or share responses, such as
-/// caches, don't handle such calls. Defaults to false.
+/// Whether the response is an endless stream, such as an event stream. Filters that store or share responses ignore
+/// such calls. Defaults to false.
 public enum LiveStream: TagKey {
     /// False.
     public static let defaultValue = false
@@ -92,9 +92,9 @@ public enum LiveStream: TagKey {
 /// The URL that your app requested, if a server's response led from there to this request's URL, for example with a
 /// "next" link. Defaults to `nil`: your app chose the URL.
 ///
-/// A request's own secrets go wherever your app sends it. If a server chose a URL of another origin, the request loses
-/// its authorization, sensitive header fields and cookies, unless the agent trusts that origin. A filter that vouches
-/// for the origin calls `exchange.trustOrigin()`, which restores them along with the agent's secrets.
+/// If a server chose a URL of another origin, the request loses its authorization, sensitive header fields and cookies,
+/// unless the agent trusts that origin. A filter that vouches for the origin restores them with
+/// `exchange.trustOrigin()`, along with the agent's secrets.
 ///
 /// ```swift
 /// var options = CallOptions()
@@ -114,12 +114,12 @@ extension Tags {
     }
 }
 
-/// The URL that identifies the resource, if it differs from the URL that is sent. Defaults to `nil`: they are the same.
+/// The URL that identifies the resource, if it differs from the URL that is sent. Defaults to `nil`.
 ///
-/// Caches derive their keys from it, and downloads their file names. If your filter adds something to the URL that
-/// doesn't identify the resource, such as a token or a time, put the URL without it into
-/// `exchange.tags[ResourceURL.self]`. If your filter adds something that does, such as a version, add it to both URLs.
-/// The tag applies only to the call's first request on the wire, because a redirect leads to another URL.
+/// Caches derive their keys from it, and downloads their file names. If your filter adds a token or a time to the URL,
+/// put the URL without it into `exchange.tags[ResourceURL.self]`. If your filter adds something that identifies the
+/// resource, such as a version, add it to both URLs. The tag applies only to the call's first request on the wire,
+/// because a redirect leads to another URL.
 public enum ResourceURL: TagKey {
     /// Nil: the URL that is sent identifies the resource.
     public static var defaultValue: URL? { nil }

@@ -8,8 +8,8 @@ public struct TransferProgress: Sendable, Hashable {
     public var received: Int64
     /// How many body bytes there are to receive. `nil` if unknown.
     public var totalToReceive: Int64?
-    /// The number of the transfer, from 1. Set by Core. A retry, a redirect, or a repetition after a login starts a new
-    /// transfer with zero bytes. Within a transfer, no number decreases. A composite has 1.
+    /// The number of the transfer, from 1. A retry, a redirect, or a repetition after a login starts a new transfer
+    /// with zero bytes. Within a transfer, no number decreases. Set by Core.
     public var transfer: Int
     private var given: Double?
 
@@ -28,8 +28,8 @@ public struct TransferProgress: Sendable, Hashable {
 
     /// The completed fraction, from 0 to 1. `nil` if unknown.
     ///
-    /// Composites set it. A request calculates it from the bytes sent. Once the length of the response body is known,
-    /// it includes the bytes in both directions. It's `nil` while a body of unknown length is sent or received.
+    /// Composites set it. A request calculates it from the bytes sent, or from the bytes in both directions once the
+    /// response's length is known. It's `nil` while a body of unknown length is sent or received.
     public var fraction: Double? {
         get { given ?? measured }
         set { given = newValue }

@@ -24,8 +24,8 @@ public struct TransferTimings: Sendable, Hashable {
     public var isReusedConnection: Bool?
     /// The server's or proxy's IP address, without the port.
     public var remoteAddress: String?
-    /// The number of the attempt within the activity, from 1. Several exchanges may run concurrently. Core sets it and
-    /// ``hop`` before accessories receive the timings.
+    /// The number of the attempt within the activity, from 1. Core sets it and ``hop`` before accessories receive the
+    /// timings.
     public var attempt: Int?
     /// The number of the hop within the activity, from 1. See ``attempt``.
     public var hop: Int?

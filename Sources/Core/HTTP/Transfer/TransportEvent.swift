@@ -1,5 +1,4 @@
-/// An event that a transport reports while it works. Later versions may add cases, so include a `default` when you
-/// switch.
+/// An event that a transport reports. Later versions may add cases, so include a `default` when you switch.
 public enum TransportEvent: Sendable {
     /// More body bytes were sent or received. Contains the bytes so far.
     case progress(TransferProgress)
@@ -7,7 +6,7 @@ public enum TransportEvent: Sendable {
     case informational(status: Int, headers: HTTPHeaders)
     /// Trailer fields arrived after a chunked body.
     case trailers(HTTPHeaders)
-    /// The transport waits for a network that the request may use, up to the request's timeout.
+    /// The transport waits for a network, up to the request's timeout.
     case waitingForConnectivity
     /// The exchange has ended on the wire. Contains the times of its phases.
     indirect case timings(TransferTimings)

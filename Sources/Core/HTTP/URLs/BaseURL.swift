@@ -8,7 +8,6 @@ package final class BaseURL: Sendable {
     let origin: String
     /// The directory with a trailing slash, such as "/v1/".
     package let directory: String
-    /// The origin and directory, as text and parsed.
     private let text: String
     let url: URL
     /// The lowercase host, without the brackets of an IPv6 address.
@@ -46,15 +45,15 @@ package final class BaseURL: Sendable {
     /// - Parameter origin: The URL's origin in its comparable form.
     package func isOrigin(_ origin: String) -> Bool { comparable == origin }
 
-    /// Returns the absolute URL of a path (RFC 3986, section 5). Keeps a path that has a scheme and host. Otherwise,
-    /// appends it to the origin if it starts with a slash, or else to the base.
+    /// Returns the absolute URL of a path (RFC 3986, section 5): an absolute URL itself, a path after a slash below the
+    /// origin, or another path below the base.
     package static func join(_ base: () throws -> BaseURL, _ path: String, query: String) throws -> CheckedURL {
         if URLSyntax.isPlainPath(path), let base = try? base(), base.isPlain {
             var text = String(path.utf8.first == UInt8(ascii: "/") ? base.origin : base.text, followedBy: path)
             if !query.isEmpty { text = appending(query, to: text) }
             return CheckedURL(text, base: base)
         }
-        // A server's link to itself is common.
+        // A server's link to itself.
         if let base = try? base(), base.isOrigin(ofPlain: path) {
             return CheckedURL(query.isEmpty ? path : appending(query, to: path), base: base)
         }
@@ -71,7 +70,6 @@ package final class BaseURL: Sendable {
         return isOrigin && URLSyntax.isPlainPath(text, from: length)
     }
 
-    /// Joins any path and parses the URL.
     private static func joinParsed(_ base: () throws -> BaseURL, _ path: String, query: String) throws -> URL {
         let isAbsolute = URLSyntax.isAbsolute(path)
         var found: BaseURL?
@@ -103,7 +101,7 @@ package final class BaseURL: Sendable {
         guard let url = URL(string: text, encodingInvalidCharacters: false) else {
             throw URLSyntax.Fault(description: "it isn't a valid URL")
         }
-        // Resolve dot segments like browsers do, so the transport sees the same path as the filters.
+        // Like browsers, so the transport sees the same path as the filters.
         return URLSyntax.mayHaveDotSegments(text) ? url.standardized : url
     }
 
@@ -117,8 +115,7 @@ package final class BaseURL: Sendable {
 }
 
 extension String {
-    /// Concatenates strings in a buffer of the exact length. `+` would reserve half as much again, which each response
-    /// would keep.
+    /// Concatenates strings in a buffer of the exact length. `+` would reserve half as much again.
     fileprivate init(_ first: String, followedBy second: String) {
         self = first
         reserveCapacity(first.utf8.count + second.utf8.count)
@@ -137,7 +134,7 @@ public struct RequestBaseURL: Sendable, Hashable {
     /// The agent's `baseURL`. The default.
     public static let standard = RequestBaseURL(kind: .standard)
 
-    /// Selects one of the agent's `namedBaseURLs`, for example for uploads. If the name is missing, the request fails.
+    /// Selects one of the agent's `namedBaseURLs`. If the name is missing, the request fails.
     public static func named(_ name: String) -> RequestBaseURL { RequestBaseURL(kind: .named(name)) }
 
     /// Uses an absolute URL as the base, instead of one of the agent's.
@@ -149,10 +146,9 @@ public struct RequestBaseURL: Sendable, Hashable {
 extension DefaultStringInterpolation {
     /// Inserts text as one percent-encoded path segment: `"users/\(segment: name)/posts"`.
     ///
-    /// Servers resolve `.` and `..` even if they're percent-encoded. So if the segment is empty, `.` or `..`, or
-    /// contains `.` or `..` between slashes or backslashes, encoded or not, the request throws
-    /// ``ErrandError/Code/invalidURL`` and isn't sent. Dots that you write into the path itself are resolved (RFC 3986,
-    /// section 5.2.4).
+    /// The request throws ``ErrandError/Code/invalidURL`` and isn't sent if the segment is empty, or if `.` or `..` is
+    /// a part of the segment between slashes or backslashes, encoded or not. Servers resolve these even if they're
+    /// percent-encoded.
     public mutating func appendInterpolation(segment: String) {
         appendInterpolation(PathSegment.encode(segment))
     }

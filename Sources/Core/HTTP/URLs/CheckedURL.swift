@@ -19,7 +19,6 @@ package final class CheckedURL: Sendable {
     ///   - base: The beginning of the text.
     init(_ text: String, base: BaseURL) { (self.text, origin) = (text, .base(base)) }
 
-    /// Creates a URL that was parsed from checked text.
     init(_ url: URL) { (text, origin) = (url.absoluteString, .parsed(url)) }
 
     /// Whether the URL is known to have the base URL's origin.

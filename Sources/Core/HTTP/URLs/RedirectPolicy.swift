@@ -3,8 +3,8 @@ public import ErrandMessageSyntax
 
 /// Which redirects a request follows.
 public struct RedirectPolicy: Sendable, Hashable {
-    /// The maximum number of redirects, at most 1,000. Defaults to 20. One more throws
-    /// ``ErrandError/Code/redirectFailed``. With 0, the 3xx is the final response.
+    /// The maximum number of redirects, at most 1,000. One more throws ``ErrandError/Code/redirectFailed``. With 0, the
+    /// 3xx is the final response. Defaults to 20.
     public var maximumHops: Int
     /// Whether https may redirect to http. Defaults to false, which throws instead.
     public var allowsInsecure: Bool
@@ -22,8 +22,8 @@ public struct RedirectPolicy: Sendable, Hashable {
 }
 
 extension RedirectPolicy {
-    /// Returns the request that a response redirects to (RFC 9110, section 15.4). Returns `nil` if the response isn't a
-    /// redirect or redirects are off. Throws `redirectFailed` or `bodyNotReplayable`.
+    /// Returns the request that a response redirects to (RFC 9110, section 15.4), if any. Throws `redirectFailed` or
+    /// `bodyNotReplayable`.
     package func target(of response: HTTPResponse, to request: HTTPRequest) throws -> HTTPRequest? {
         guard maximumHops > 0, 301...303 ~= response.status || 307...308 ~= response.status,
             let location = response.headers.first(of: .location)
@@ -63,10 +63,10 @@ extension RedirectPolicy {
 }
 
 package enum Location {
-    /// Resolves a `Location` against the response's URL (RFC 9110, section 10.2.2). Drops credentials. If the
-    /// `Location` has no fragment, it inherits the URL's fragment.
+    /// Resolves a `Location` against the response's URL (RFC 9110, section 10.2.2). Drops credentials. Without a
+    /// fragment, the `Location` inherits the URL's.
     package static func resolve(_ field: HTTPHeaders.Field, from url: URL) throws(URLSyntax.Fault) -> URL {
-        // In this case, browsers show the response.
+        // Browsers show the response in this case.
         if field.value.isEmpty { throw URLSyntax.Fault(description: "the Location header is empty") }
         do { return try field.reference.redirectURL(from: url) } catch {
             throw URLSyntax.Fault(
@@ -85,7 +85,7 @@ extension HTTPHeaders.Field {
 }
 
 extension HTTPResponse {
-    /// The absolute URL in the first `Location` (RFC 9110, section 10.2.2), without credentials. Resolved against
-    /// ``url`` like in browsers. `nil` if it's missing or can't be requested.
+    /// The absolute URL in the first `Location` (RFC 9110, section 10.2.2), without credentials. `nil` if it's missing
+    /// or can't be requested.
     public var location: URL? { headers.first(of: .location).flatMap { try? Location.resolve($0, from: url) } }
 }

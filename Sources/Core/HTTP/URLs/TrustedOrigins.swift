@@ -8,13 +8,13 @@ import ErrandSupport
 /// agent.configure { $0.trustedOrigins = ["https://uploads.example.com", "https://api.example.com:8443"] }
 /// ```
 ///
-/// An origin is a scheme, a host and a port (RFC 6454). The case of the host, a default port and a path don't matter.
-/// Text that isn't an http or https URL matches no origin.
+/// An origin is a scheme, a host and a port (RFC 6454). The host's case, a default port and a path don't matter. Text
+/// that isn't an http or https URL matches no origin.
 public struct TrustedOrigins: Sendable, Hashable, ExpressibleByArrayLiteral, CustomStringConvertible {
     private var origins: [String]?
 
     private init(origins: [String]?) { self.origins = origins }
-    /// Creates a set of the origins of URLs, such as "https://cdn.example.com".
+    /// Creates a set of the origins of URLs.
     public init(_ urls: some Sequence<String>) {
         origins = urls.compactMap(URLSyntax.origin(ofText:))
     }
@@ -49,8 +49,8 @@ package struct OriginTrust: Sendable {
         headers.removeAll { $0.isSensitive || $0.name == .host }
     }
 
-    /// Removes the old origin's sensitive fields and `Host` from a request that a filter has moved to another origin.
-    /// Remembers the sensitive fields and their users' marks. Keeps fields that the filter added for the new origin.
+    /// Removes the old origin's sensitive fields and `Host` from a request that a filter has moved. Remembers the
+    /// sensitive fields and their users' marks. Keeps fields that the filter added for the new origin.
     package mutating func withhold(from request: inout HTTPRequest, of users: UserMarks?, before: HTTPRequest) {
         let old = before.headers
         let names = Set(old.lazy.filter { $0.isSensitive || $0.name == .host }.map(\.name))
@@ -58,7 +58,7 @@ package struct OriginTrust: Sendable {
             names.contains(field.name)
                 && (old.contains { $0.name == field.name && $0.value == field.value } || old[field.name] == field.value)
         }
-        // Read the old request's fields, because the filter may have removed their sensitive marks.
+        // The old request's fields, because the filter may have removed their sensitive marks.
         withheld.merge(HTTPHeaders(old.filter(\.isSensitive)))
         withheldUsers = users ?? withheldUsers
         if request.headers.contains(where: isOld) { request.headers.removeAll(where: isOld) }

@@ -21,7 +21,7 @@ public enum FieldList {
     }
 
     /// Returns the items of a list of entity tags, such as `If-None-Match`, without empty items. A backslash isn't an
-    /// escape in a tag (RFC 9110, section 8.8.3): every quotation mark begins or ends a tag.
+    /// escape in a tag (RFC 9110, section 8.8.3).
     public static func entityTags(_ value: String) -> [Substring] {
         var isQuoted = false
         let items = value.utf8.split { byte in
@@ -31,7 +31,6 @@ public enum FieldList {
         return items.map { ASCII.trimmed(Substring($0)) }.filter { !$0.isEmpty }
     }
 
-    /// Returns the trimmed parts between separators outside quoted strings.
     package static func split(_ text: Substring, at separator: UInt8) -> [Substring] {
         var parts: [Substring] = []
         var (isQuoted, isEscaped) = (false, false)

@@ -1,9 +1,8 @@
 import ErrandSupport
 
-/// The parameters of a field value (RFC 9110, section 5.6.6), such as `; charset=utf-8; title="a b"`.
-///
-/// Names are lowercased, and values unquoted. Parameters without `=` or a name are skipped. If a name repeats, the
-/// first value counts.
+/// The parameters of a field value (RFC 9110, section 5.6.6), such as `; charset=utf-8; title="a b"`. Names are
+/// lowercased, and values unquoted. Parameters without `=` or a name are skipped. If a name repeats, the first value
+/// counts.
 public struct FieldParameters: Sendable, Hashable {
     /// One parameter of a field: a name and a value.
     public struct Parameter: Sendable, Hashable {
@@ -78,8 +77,7 @@ extension FieldParameters: CustomStringConvertible {
 
 /// Reads and writes quoted strings (RFC 9110, section 5.6.4).
 public enum QuotedString {
-    /// Returns the text in quotes, with `"` and `\` escaped. Control characters, which are invalid in fields, become
-    /// spaces.
+    /// Returns the text in quotes, with `"` and `\` escaped. Control characters become spaces.
     public static func quoted(_ text: String) -> String {
         var result = "\""
         if text.withSpan({ $0.allSatisfy(isPlain) }) { return result + text + "\"" }
@@ -95,7 +93,7 @@ public enum QuotedString {
         byte >= 0x20 && byte < 0x7F && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
     }
 
-    /// Returns the content of a quoted string. Returns nil if the text is anything else.
+    /// Returns the content of a quoted string, or nil for any other text.
     public static func content(_ text: some StringProtocol) -> String? {
         var scanner = FieldScanner(text)
         guard text.utf8.count >= 2, let content = scanner.quotedString() else {

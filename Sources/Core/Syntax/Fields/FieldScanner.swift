@@ -36,8 +36,7 @@ struct FieldScanner {
         return token.isEmpty ? nil : String(decoding: token, as: UTF8.self)
     }
 
-    /// Reads the content of a quoted string (RFC 9110, section 5.6.4). Without a closing quote, the content extends to
-    /// the end of the field.
+    /// Reads the content of a quoted string (RFC 9110, section 5.6.4). A missing closing quote is allowed.
     mutating func quotedString() -> String? {
         guard skip(UInt8(ascii: "\"")) else { return nil }
         var content: [UInt8] = []
@@ -59,8 +58,7 @@ struct FieldScanner {
     }
 
     /// Reads the content of quotes in a form part. In the HTML standard ("Multipart form data"), a backslash isn't an
-    /// escape, and `%22` is a quote. Other programs write `\"`. So a quote after a backslash is content unless the
-    /// parameter ends there.
+    /// escape. Other programs write `\"`, so a quote after a backslash is content unless the parameter ends there.
     mutating func formString() -> String? {
         guard skip(UInt8(ascii: "\"")) else { return nil }
         var content: [UInt8] = []

@@ -3,14 +3,12 @@ public import ErrandEssentials
 /// Formats and parses HTTP dates (RFC 9110, section 5.6.7). It writes one form and reads three.
 public enum HTTPDate {
     /// Parses `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`, with
-    /// names in any case.
-    ///
-    /// Returns nil for other text. The weekday doesn't have to match the date. If a two-digit year would be more than
-    /// 50 years after `now`, it belongs to the previous century.
+    /// names in any case. Returns nil for other text. The weekday doesn't have to match the date.
     ///
     /// - Parameters:
     ///   - text: The field value.
-    ///   - now: Determines the century of a two-digit year.
+    ///   - now: Determines the century of a two-digit year. A year more than 50 years after it belongs to the previous
+    ///     century.
     public static func parse(_ text: some StringProtocol, now: Date = Date()) -> Date? {
         let bytes = Array(text.utf8)
         guard let comma = bytes.firstIndex(of: UInt8(ascii: ",")) else { return ascTime(bytes[...]) }

@@ -2,8 +2,8 @@ import ErrandSupport
 
 /// A media type with its parameters (RFC 9110, section 8.3.1), such as `text/html; charset=utf-8`.
 ///
-/// If `Content-Type` was sent twice, it arrives as a list, and the last valid type counts. If that type has no charset,
-/// it keeps the charset of an equal type before it (Fetch, "extract a MIME type").
+/// If `Content-Type` was sent twice, it arrives as a list, and the last valid type counts. Without a charset, that type
+/// keeps the charset of an equal type before it (Fetch, "extract a MIME type").
 ///
 /// ```swift
 /// let type = MediaType(parsing: "Application/Problem+JSON; charset=utf-8")
@@ -16,8 +16,7 @@ public struct MediaType: Sendable, Hashable {
     /// The parameters after the type.
     public var parameters: FieldParameters
 
-    /// Parses a `Content-Type`, or the last valid type of a list. Returns nil unless the value begins with a type and a
-    /// subtype.
+    /// Parses a `Content-Type`, or the last valid type of a list. Returns nil without a type and a subtype.
     public init?(parsing text: some StringProtocol) {
         let text = String(text)
         if Self.mayBeList(text) {
@@ -32,7 +31,7 @@ public struct MediaType: Sendable, Hashable {
         self.essence = essence
         let semicolon = text.utf8.firstIndex(of: UInt8(ascii: ";")) ?? text.utf8.endIndex
         parameters = FieldParameters(parsing: text[semicolon...])
-        // An empty value counts only if it has quotes (WHATWG MIME Sniffing, section 4.4).
+        // An empty value counts only in quotes (WHATWG MIME Sniffing, section 4.4).
         parameters.all.removeAll { $0.value.isEmpty && !$0.isQuoted }
     }
 

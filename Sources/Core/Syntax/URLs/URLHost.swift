@@ -4,7 +4,7 @@ import ErrandEssentials
 enum URLHost {
     /// Returns the normalized host: a name in lowercase ASCII, or an address in its usual form.
     ///
-    /// - Parameter isOpaque: Whether the scheme is unknown. If so, the host needn't be a name.
+    /// - Parameter isOpaque: Whether the scheme is unknown, so the host needn't be a name.
     static func parse(
         _ text: ArraySlice<UInt8>, isOpaque: Bool, table: InternationalName.Table
     ) throws(URLSyntax.Fault) -> [UInt8] {
@@ -31,7 +31,7 @@ enum URLHost {
         URLSyntax.Fault(description: "the host has a character that isn't allowed in host names")
     }
 
-    /// Returns whether the byte is one of the standard's forbidden host code points.
+    /// The standard's forbidden host code points.
     private static func isForbidden(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x00, 0x09, 0x0A, 0x0D, 0x20, UInt8(ascii: "#"), UInt8(ascii: "/"), UInt8(ascii: ":"), UInt8(ascii: "<"),
@@ -77,7 +77,7 @@ enum URLHost {
         return UInt32(address | number)
     }
 
-    /// Parses a number. Caps numbers above 32 bits at 2^40.
+    /// Caps numbers above 32 bits.
     private static func number(_ text: ArraySlice<UInt8>) -> UInt64? {
         var (digits, radix) = (text, UInt64(10))
         if text.isEmpty { return nil }
@@ -110,7 +110,6 @@ enum URLHost {
         return [UInt8(ascii: "[")] + Array(shortest(pieces).utf8) + [UInt8(ascii: "]")]
     }
 
-    /// Returns the eight numbers of an address.
     private static func pieces(_ text: ArraySlice<UInt8>) -> [UInt16]? {
         // `::` represents all missing zeros, so it can occur only once.
         var (front, back): ([UInt16], [UInt16]?) = ([], nil)
@@ -179,9 +178,8 @@ enum URLHost {
     }
 }
 
-/// Converts internationalized host names to ASCII (UTS 46, RFC 5891). For example, `例え.jp` becomes `xn--r8jz45g.jp`.
-///
-/// Uses libidn2's character table on Linux, or Foundation's if the program contains one, as on Apple platforms.
+/// Converts internationalized host names to ASCII (UTS 46, RFC 5891): `例え.jp` becomes `xn--r8jz45g.jp`. Uses libidn2 on
+/// Linux, or Foundation's character table if the program contains one, as on Apple platforms.
 package enum InternationalName {
     package enum Table: Sendable {
         case system
@@ -189,11 +187,10 @@ package enum InternationalName {
         case missing
     }
 
-    /// The longest accepted name, in bytes. DNS allows 253 ASCII characters, and each can come from at most three
-    /// bytes.
+    /// In bytes. DNS allows 253 ASCII characters, and each can come from at most three bytes.
     private static let maximumLength = 1024
 
-    /// Throws if a host name can't contain a character, or if the table is missing.
+    /// Throws if a character isn't allowed in a host name, or if the table is missing.
     static func ascii(_ name: String, table: Table) throws(URLSyntax.Fault) -> String {
         guard name.utf8.count <= maximumLength, !name.utf8.contains(0) else { throw refusal(name) }
         if table == .system {

@@ -1,13 +1,11 @@
-/// Resolves a reference in linear time, according to the WHATWG standard (URL, section 4.4).
-///
-/// The standard describes a state machine over characters. This parser has one method for each state (scheme,
-/// authority, path, query, fragment), which finds the end of its part.
+/// Resolves a reference in linear time, according to the WHATWG standard (URL, section 4.4). In place of the standard's
+/// state machine, one method for each part finds the part's end.
 struct URLParser {
     private let input: [UInt8]
     private var index = 0
     private let base: ParsedURL?
     private let table: InternationalName.Table
-    /// Whether to keep a host that the standard rejects. True for a base, because it was already requested.
+    /// Whether to keep a host that the standard rejects, because a base was already requested.
     private let keepsHost: Bool
     private var url = ParsedURL()
 
@@ -36,7 +34,6 @@ struct URLParser {
 
     // MARK: Scheme
 
-    /// Reads a scheme and its colon. Returns the scheme in lowercase.
     private mutating func takeScheme() -> String? {
         guard let first = input.first, ASCII.isLetter(first) else { return nil }
         let end = input.firstIndex { byte in
@@ -141,7 +138,6 @@ struct URLParser {
         parsePathStart()
     }
 
-    /// Returns the first colon outside brackets.
     private func portColon(_ range: Range<Int>) -> Int? {
         var isInBrackets = false
         for index in range {

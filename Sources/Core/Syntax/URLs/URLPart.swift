@@ -1,8 +1,7 @@
-/// A part of a URL. Decides which bytes stay unescaped in the part.
+/// A part of a URL, which decides the bytes that stay unescaped.
 ///
-/// Escapes the bytes of the WHATWG standard's percent-encode sets (section 1.3). Also escapes bytes that RFC 3986
-/// doesn't allow in the part: `[`, `]`, `^`, `|`, `{`, `}`, a backslash or a lone `%`. Some servers and proxies reject
-/// these.
+/// Escapes the WHATWG standard's percent-encode sets (section 1.3), and other bytes that RFC 3986 doesn't allow in the
+/// part: `[`, `]`, `^`, `|`, `{`, `}`, a backslash or a lone `%`. Some servers and proxies reject these.
 enum URLPart {
     case user, opaqueHost, path, query, specialQuery, fragment
 

@@ -8,8 +8,7 @@ public import ErrandEssentials
 /// ```
 ///
 /// Resolves like browsers do (WHATWG URL). Keeps escapes, percent-encodes invalid characters, turns backslashes into
-/// slashes, and converts an internationalized host to Punycode. The result is always a valid URI (RFC 3986), so more
-/// characters are percent-encoded than in a browser.
+/// slashes, and converts an internationalized host to Punycode. The result is always a valid URI (RFC 3986).
 ///
 /// Use it for every URL from outside. Foundation's `URL(string:)` escapes `%20` again if another character is invalid.
 public struct URLReference: Sendable, Hashable {
@@ -21,11 +20,10 @@ public struct URLReference: Sendable, Hashable {
     /// Creates a reference from text. Percent-encodes non-ASCII characters as UTF-8.
     public init(_ text: String) { bytes = Array(text.utf8) }
 
-    /// Creates a reference from the bytes of a field or a body. Percent-encodes each non-ASCII byte, so a byte 0xE9
-    /// becomes `%E9`.
+    /// Creates a reference from the bytes of a field or a body. A byte 0xE9 becomes `%E9`.
     public init(bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
 
-    /// Creates a reference from text. If the text was decoded as Latin-1, uses its original bytes, otherwise UTF-8.
+    /// Creates a reference from the original bytes of text decoded as Latin-1, or from other text as UTF-8.
     package init(_ text: String, isLatin1: Bool) {
         let isSingle = isLatin1 && text.unicodeScalars.allSatisfy { $0.value <= 0xFF }
         bytes = isSingle ? text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) } : Array(text.utf8)
@@ -47,8 +45,7 @@ public struct URLReference: Sendable, Hashable {
         try Self.requestURL(parsed(against: base))
     }
 
-    /// Returns the URL for a redirect. A reference without a fragment keeps the base's fragment (RFC 9110, section
-    /// 10.2.2).
+    /// Returns the URL for a redirect. Without a fragment, the reference keeps the base's (RFC 9110, section 10.2.2).
     package func redirectURL(
         from base: URL, table: InternationalName.Table = .system
     ) throws(URLSyntax.Fault) -> URL {
@@ -113,7 +110,7 @@ struct ParsedURL {
     var query: [UInt8]?
     var fragment: [UInt8]?
 
-    /// Whether the standard calls the scheme special. In such a URL, a backslash is a slash, and the path isn't empty.
+    /// Whether the standard calls the scheme special: a backslash is a slash, and the path isn't empty.
     var isSpecial: Bool { scheme == "file" || defaultPort != nil }
 
     var defaultPort: UInt16? {
@@ -131,7 +128,6 @@ struct ParsedURL {
         path.removeSubrange((path.lastIndex(of: UInt8(ascii: "/")) ?? path.endIndex)...)
     }
 
-    /// Returns whether the first segment is a drive letter and a colon.
     static func startsWithDrive(_ path: [UInt8]) -> Bool {
         path.count >= 3 && ASCII.isLetter(path[1]) && path[2] == UInt8(ascii: ":")
             && (path.count == 3 || path[3] == UInt8(ascii: "/"))

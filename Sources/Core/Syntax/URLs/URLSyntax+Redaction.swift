@@ -6,7 +6,7 @@ extension URLSyntax {
     ///
     /// - Parameters:
     ///   - text: The URL.
-    ///   - isSecret: Whether to mask the value of the item with this name. Defaults to masking all values.
+    ///   - isSecret: Whether to mask the value of the item with this name. Defaults to all values.
     ///   - found: Receives the masked values as they appear in the text.
     public static func redacted(
         _ text: String, where isSecret: (String) -> Bool = { _ in true }, found: (Substring) -> Void = { _ in }
@@ -30,7 +30,7 @@ extension URLSyntax {
         return result + "?" + redactedItems(Substring(url[url.index(after: mark)...]), where: isSecret, found: found)
     }
 
-    /// Returns whether a URL has credentials, a fragment, a path parameter, or a secret item.
+    /// Returns whether a URL has anything to mask or drop.
     private static func isRedactable(_ bytes: Span<UInt8>, where isSecret: (String) -> Bool) -> Bool {
         guard
             var index = bytes.firstIndex(where: {
@@ -63,8 +63,8 @@ extension URLSyntax {
         }.joined(separator: ";")
     }
 
-    /// Returns a form, or a query without its `?`, for display, with secret values masked. If a value itself contains
-    /// secret items, such as a URL or JSON, masks the whole value.
+    /// Returns a form, or a query without its `?`, for display, with secret values masked. Masks a whole value that
+    /// contains secret items, such as a URL or JSON.
     ///
     /// - Parameters:
     ///   - text: The query or the form.
@@ -99,7 +99,7 @@ extension URLSyntax {
 
     private static let maximumDepth = 4
 
-    /// Returns whether a value has a character that every item contains. Most values don't.
+    /// Returns whether a value has a character that every item contains.
     private static func mayHoldItems(_ value: Span<UInt8>) -> Bool {
         value.firstIndex { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: ":") } != nil
     }
@@ -121,7 +121,7 @@ extension URLSyntax {
         return false
     }
 
-    /// Returns whether a URL in the text has credentials, as in `http://ada:lovelace@example.com`.
+    /// Looks for credentials in a URL, as in `http://ada:lovelace@example.com`.
     private static func hasCredentials(_ text: String) -> Bool {
         guard text.utf8.contains(UInt8(ascii: "@")) else { return false }
         return text.split(separator: "://", omittingEmptySubsequences: false).dropFirst().contains { rest in

@@ -1,9 +1,9 @@
 import ErrandEssentials
 import Synchronization
 
-/// Reuses the memory of body chunks after a reader has released them. Fresh memory would cost a page fault per page.
+/// Reuses the memory of body chunks, because fresh memory costs a page fault per page.
 package enum ChunkPool {
-    /// The size of each block in bytes: a chunk, plus the bytes that a transport may receive at once.
+    /// The size of each block: a chunk, plus the bytes that a transport may receive at once.
     package static let size = chunkBytes + (32 << 10)
     package static let chunkBytes = 256 << 10
     /// The maximum number of free blocks to keep.
@@ -33,8 +33,7 @@ package enum ChunkPool {
     let start: UnsafeMutableRawPointer
 }
 
-/// A chunk that is being filled, in memory from the ``ChunkPool``. The memory returns to the pool when the last reader
-/// releases the bytes.
+/// A chunk that is being filled. Its memory returns to the ``ChunkPool`` when the last reader releases the bytes.
 @safe package struct PooledChunk: ~Copyable, Sendable {
     /// The number of initialized bytes, at most ``ChunkPool/size``. Nobody reads beyond them.
     package private(set) var count = 0
@@ -49,7 +48,7 @@ package enum ChunkPool {
 
     deinit { ChunkPool.give(memory) }
 
-    /// Appends the bytes from `start` that fit, and returns how many it appended.
+    /// Appends the bytes from `start` that fit. Returns how many.
     package mutating func append(_ bytes: Span<UInt8>, from start: Int = 0) -> Int {
         let bytes = bytes.extracting(start...)
         let taken = min(bytes.count, ChunkPool.size - count)
@@ -62,7 +61,7 @@ package enum ChunkPool {
     }
 
     /// Lets a body write up to `maximum` bytes. The body returns how many bytes it wrote, or a negative number on
-    /// failure. Returns the body's result.
+    /// failure.
     mutating func fill(_ maximum: Int, _ body: (UnsafeMutableRawBufferPointer) -> Int) -> Int {
         let room = max(0, min(maximum, ChunkPool.size - count))
         let written = unsafe body(UnsafeMutableRawBufferPointer(start: memory.start + count, count: room))

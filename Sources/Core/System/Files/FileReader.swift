@@ -1,15 +1,14 @@
 import ErrandEssentials
 import Synchronization
 
-/// Reads a regular file in pieces, starting at an offset. Opens the file at the first read. Fails if it isn't a regular
-/// file.
+/// Reads a regular file in pieces, starting at an offset. Opens the file at the first read.
 package final class FileReader: Sendable {
     private let path: String
     private let offset: Int64
     private let size: Int
     private let file = Mutex<SystemFile?>(nil)
 
-    /// - Parameter size: The number of bytes per piece, at most the size of a chunk.
+    /// - Parameter size: The number of bytes per piece, at most a chunk.
     package init(_ path: String, from offset: Int64 = 0, pieces size: Int = ChunkPool.chunkBytes) {
         (self.path, self.offset, self.size) = (path, offset, size)
     }

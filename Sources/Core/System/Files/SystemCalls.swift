@@ -2,13 +2,12 @@
 // fills each structure, a local variable, before the code reads it. Each text is copied before another call can change
 // it. `SystemFile+Content.swift` contains the calls that move bytes.
 
-/// Returns the system's text for an error number, such as "No space left on device".
 package func systemErrorText(_ code: Int32) -> String { unsafe String(cString: strerror(code)) }
 
 package func environmentVariable(_ name: String) -> String? { unsafe getenv(name).map { unsafe String(cString: $0) } }
 
 extension FileStatus {
-    /// Reads the attributes of a file: a symbolic link's target, or the link itself.
+    /// Reads the attributes of a symbolic link's target, or of the link itself.
     package init(at path: String, followingLinks: Bool = true) throws(SystemFile.Failure) {
         var info = stat()
         let code = followingLinks ? unsafe stat(path, &info) : unsafe lstat(path, &info)
@@ -24,7 +23,7 @@ extension FileStatus {
 }
 
 extension SystemFile {
-    /// Moves a file. Replaces an existing file atomically.
+    /// Atomically replaces an existing file.
     package static func rename(_ from: String, to path: String) throws(Failure) {
         if systemRename(from, path) != 0 { throw Failure("cannot be replaced", path) }
     }
@@ -34,16 +33,16 @@ extension SystemFile {
         if systemLink(from, path) != 0 { throw Failure("cannot be created", path) }
     }
 
-    /// Removes a file's name. Returns whether the name existed and could be removed.
+    /// Returns whether the name existed and could be removed.
     @discardableResult
     package static func remove(_ path: String) -> Bool { unsafe unlink(path) == 0 }
 
-    /// Creates a directory. Fails with `EEXIST` if the name is taken.
+    /// Fails with `EEXIST` if the name is taken.
     package static func makeDirectory(_ path: String, permissions: mode_t) throws(Failure) {
         if unsafe mkdir(path, permissions) != 0 { throw Failure("cannot be created", path) }
     }
 
-    /// Calls the body with the name of each directory entry, in any order, until the body returns false.
+    /// Calls the body with each entry's name, in any order, until the body returns false.
     package static func list(_ path: String, _ body: (String) -> Bool) throws(Failure) {
         guard let directory = unsafe opendir(path) else { throw Failure("cannot be read", path) }
         defer { unsafe closedir(directory) }
@@ -80,15 +79,15 @@ extension SystemFile {
 }
 
 #if os(Linux) || os(Android)
-/// Returns a function of the program or its libraries by name. POSIX guarantees that a function's address from dlsym(3)
-/// has the form of an object's address. So the code copies the address into a variable of the function's type.
+/// Returns a function of the program or its libraries. POSIX guarantees that a function's address from dlsym(3) has the
+/// form of an object's address. So the code copies the address into a variable of the function's type.
 package func systemFunction<Function>(_ name: String, as type: Function.Type) -> Function? {
     guard let address = unsafe dlsym(nil, name) else { return nil }
     return unsafe withUnsafeBytes(of: address) { unsafe $0.load(as: type) }
 }
 #endif
 
-/// Opens a file. Returns a negative number on failure.
+/// Returns a negative number on failure.
 func systemOpen(_ path: String, _ flags: Int32, _ permissions: mode_t) -> Int32 {
     uninterrupted { unsafe open(path, flags, permissions) }
 }

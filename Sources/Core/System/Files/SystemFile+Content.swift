@@ -30,7 +30,7 @@ extension SystemFile {
         if lseek(descriptor, off_t(offset), SEEK_SET) < 0 { throw Failure("cannot be read", path) }
     }
 
-    /// Fills the buffer from an offset, or up to the end of the file. Returns the number of bytes.
+    /// Fills the buffer from an offset, or up to the end of the file. Returns how many bytes.
     package func read(_ buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(Failure) -> Int {
         guard let base = buffer.baseAddress else { return 0 }
         var done = 0
@@ -84,8 +84,7 @@ extension SystemFile {
 
     /// Writes all bytes to an open descriptor. Returns the system's error number on failure.
     ///
-    /// - Parameter waits: Whether to wait while a nonblocking descriptor is full. Otherwise, the call fails with
-    ///   `EAGAIN`.
+    /// - Parameter waits: Whether to wait while a nonblocking descriptor is full, instead of failing with `EAGAIN`.
     package static func write(_ bytes: some ContiguousBytes, to descriptor: Int32, waits: Bool = true) -> Int32? {
         unsafe bytes.withUnsafeBytes { unsafe write($0, to: descriptor, waits: waits) }
     }

@@ -8,8 +8,8 @@ import ErrandEssentials
 /// try file.flushData()
 /// ```
 ///
-/// Calls resume after a signal. Each call may block, so call it from a `@concurrent` function. A failure contains the
-/// path and the system's error number. Releasing the value closes the file.
+/// Calls resume after a signal. Each call may block, so call it from a `@concurrent` function. Releasing the value
+/// closes the file.
 package struct SystemFile: ~Copyable, Sendable {
     package struct Access: OptionSet, Sendable {
         package let rawValue: Int
@@ -22,8 +22,8 @@ package struct SystemFile: ~Copyable, Sendable {
         package static let create = Access(rawValue: 8)
         /// With `create`: fails with `EEXIST` if the file exists.
         package static let exclusive = Access(rawValue: 16)
-        /// For the app's own file in a place where others can put files. Opens only a regular file at this exact path,
-        /// without blocking. Fails with `ELOOP` for a symbolic link, `ENXIO` for a pipe or device, and `EISDIR` for a
+        /// For a file in a place where others can put files. Opens only a regular file at this exact path, without
+        /// blocking. Fails with `ELOOP` for a symbolic link, `ENXIO` for a pipe or device, and `EISDIR` for a
         /// directory. With `write`, also fails with `EMLINK` for a file that has other names.
         package static let refusesLinks = Access(rawValue: 32)
         /// Fails unless the file is regular. Follows symbolic links.
@@ -31,7 +31,6 @@ package struct SystemFile: ~Copyable, Sendable {
 
         fileprivate var isForRegular: Bool { contains(.refusesLinks) || contains(.onlyRegular) }
 
-        /// Returns an error number if the options don't allow the open file.
         fileprivate func refusal(of descriptor: Int32) -> Int32? {
             guard isForRegular else { return nil }
             guard let status = FileStatus(descriptor: descriptor) else { return errno }
@@ -48,7 +47,7 @@ package struct SystemFile: ~Copyable, Sendable {
             if contains(.create) { flags |= O_CREAT }
             if contains(.exclusive) { flags |= O_EXCL }
             if contains(.refusesLinks) { flags |= O_NOFOLLOW }
-            // Opening a pipe without a writer would block. For regular files, the flag has no effect.
+            // Opening a pipe without a writer would block. Regular files ignore the flag.
             if isForRegular { flags |= O_NONBLOCK }
             return flags
         }
@@ -62,7 +61,7 @@ package struct SystemFile: ~Copyable, Sendable {
         /// The system's text for the code, without the path.
         package var reason: String { systemErrorText(code) }
         private let what: String
-        /// A sentence that includes the path. Created on demand, because a cache looks for many files that don't exist.
+        /// Created on demand, because a cache looks for many files that don't exist.
         package var description: String { "\(path.debugDescription) \(what): \(reason)" }
 
         package init(_ what: String, _ path: String, code: Int32 = errno) {
@@ -73,7 +72,7 @@ package struct SystemFile: ~Copyable, Sendable {
     package let path: String
     let descriptor: Int32
 
-    /// Opens a file. If this creates the file, the process's umask applies to `permissions`.
+    /// The process's umask applies to `permissions`.
     package init(_ path: String, _ access: Access, permissions: mode_t = 0o666) throws(Failure) {
         let opened = systemOpen(path, access.flags, permissions)
         if let code = opened < 0 ? errno : access.refusal(of: opened) {
@@ -86,20 +85,20 @@ package struct SystemFile: ~Copyable, Sendable {
 
     package init(reading path: String) throws(Failure) { try self.init(path, .read) }
 
-    /// Creates a new file for writing. Fails if the file exists.
+    /// Creates a file for writing. Fails if it exists.
     package init(creating path: String, mode: mode_t = 0o666) throws(Failure) {
         try self.init(path, [.write, .create, .exclusive], permissions: mode)
     }
 
     deinit { close(descriptor) }
 
-    /// The attributes of the open file, or `nil` if the file system fails.
+    /// `nil` if the file system fails.
     package var status: FileStatus? { FileStatus(descriptor: descriptor) }
 
     /// Returns whether the path itself, not a symbolic link's target, still refers to this file.
     package func isAt(_ path: String) -> Bool { status(ifAt: path) != nil }
 
-    /// Returns the file's status if ``isAt(_:)`` is true.
+    /// Returns the file's status if the file ``isAt(_:)`` the path.
     package func status(ifAt path: String) -> FileStatus? {
         guard let mine = status, let other = try? FileStatus(at: path, followingLinks: false),
             mine.identity == other.identity
@@ -108,7 +107,6 @@ package struct SystemFile: ~Copyable, Sendable {
     }
 }
 
-/// Repeats a system call until no signal interrupts it.
 func uninterrupted<Number: SignedInteger>(_ call: () -> Number) -> Number {
     while true {
         let result = call()
@@ -120,7 +118,7 @@ extension SystemFile {
     /// Returns the failure for a directory in the place of a file.
     package static func directory(_ path: String) -> Failure { Failure("cannot be replaced", path, code: EISDIR) }
 
-    /// Returns whether a path leads to a directory, and its permission bits. Returns `nil` if the path doesn't exist.
+    /// Returns whether a path leads to a directory, and its permission bits, or `nil` if nothing exists there.
     package static func attributes(at path: String) -> (isDirectory: Bool, permissions: mode_t)? {
         (try? FileStatus(at: path)).map { ($0.kind == .directory, $0.permissions) }
     }
@@ -142,14 +140,13 @@ extension SystemFile {
         flushDirectory(of: path)
     }
 
-    /// Flushes a file's directory, so a new name survives a crash of the machine. Ignores failures.
+    /// Flushes a file's directory, so a new name survives a crash. Ignores failures.
     package static func flushDirectory(of path: String) {
         let directory = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) }
         try? SystemFile(reading: directory ?? ".").flush()
     }
 
-    /// Replaces a file with a new file that only its owner can read. Readers see either the whole old file or the whole
-    /// new file.
+    /// Atomically replaces a file with a new file that only its owner can read.
     package static func replace(_ path: String, with data: Data) throws(Failure) {
         if attributes(at: path)?.isDirectory ?? false { throw directory(path) }
         let temporary = temporary(beside: path)
@@ -174,7 +171,7 @@ extension SystemFile {
 }
 
 extension SystemFile {
-    /// Truncates the file to a size, or extends it with zeros.
+    /// Truncates the file, or extends it with zeros.
     package func truncate(to size: Int64) throws(Failure) {
         if uninterrupted({ ftruncate(descriptor, off_t(size)) }) != 0 { throw Failure("cannot be truncated", path) }
     }
@@ -184,7 +181,7 @@ extension SystemFile {
         if uninterrupted({ fsync(descriptor) }) != 0 { throw Failure("cannot be written", path) }
     }
 
-    /// Waits until the bytes would survive a crash of the machine, if the file system supports this.
+    /// Waits until the bytes would survive a crash, if the file system supports this.
     package func flushData() throws(Failure) {
         #if os(Linux) || os(Android)
         let result = uninterrupted { fdatasync(descriptor) }
@@ -195,7 +192,7 @@ extension SystemFile {
         if result != 0, errno != EINVAL, errno != ENOTSUP { throw Failure("cannot be flushed to disk", path) }
     }
 
-    /// Asks the system to start writing the bytes to disk. Doesn't wait. Does nothing on Darwin.
+    /// Asks the system to start writing the bytes to disk, without waiting. Does nothing on Darwin.
     package func beginFlush() {
         #if os(Linux) || os(Android)
         _ = Self.syncFileRange?(descriptor, 0, 0, 2)
@@ -222,22 +219,22 @@ extension SystemFile {
         if uninterrupted({ flock(descriptor, LOCK_EX) }) != 0 { throw Failure("cannot be locked", path) }
     }
 
-    /// Takes the lock, shared or exclusive. Returns false if another open file holds it. Returns true if the file
-    /// system doesn't support locks.
+    /// Takes the lock, shared or exclusive. Returns false if another open file holds it, and true if the file system
+    /// doesn't support locks.
     package func tryLock(shared: Bool = false) -> Bool {
         uninterrupted { flock(descriptor, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB) } == 0 || errno != EWOULDBLOCK
     }
 
     package func unlock() { _ = flock(descriptor, LOCK_UN) }
 
-    /// Opens a file for its owner only and takes its lock. Creates the file if necessary, and opens it again if it was
-    /// removed meanwhile. Returns `nil` if another open file holds the lock.
+    /// Opens or creates a file for its owner only and takes its lock. Opens the file again if it was removed meanwhile.
+    /// Returns `nil` if another open file holds the lock.
     package static func locked(_ path: String) throws(Failure) -> SystemFile? {
         var waits = 0
         for _ in 0..<100 {
             let file = try SystemFile(path, [.read, .write, .create, .refusesLinks], permissions: 0o600)
             guard file.tryLock() else {
-                // The holder may be a listing, which holds the lock only for a moment.
+                // A listing holds the lock for a moment.
                 waits += 1
                 if waits > 5 { break }
                 usleep(1000)
@@ -261,7 +258,7 @@ package struct FileStatus: Sendable, Hashable {
 
     package let kind: Kind
     package let size: Int64
-    /// The time of the last modification, in nanoseconds since 1970, clamped to 64 bits.
+    /// In nanoseconds since 1970, clamped to 64 bits.
     package let modified: Int64
     package let permissions: mode_t
     package let linkCount: Int
@@ -289,7 +286,7 @@ package struct FileStatus: Sendable, Hashable {
             device: UInt64(truncatingIfNeeded: info.st_dev), number: UInt64(truncatingIfNeeded: info.st_ino))
     }
 
-    /// Returns the time in nanoseconds. Clamped to 64 bits before 1678 and after 2262.
+    /// Clamped to 64 bits before 1678 and after 2262.
     private static func nanoseconds(_ seconds: Int64, _ rest: Int64) -> Int64 {
         let (whole, isFar) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         let (sum, isTooFar) = whole.addingReportingOverflow(rest)
