@@ -14,7 +14,6 @@ import Synchronization
     /// Whether did-stop has been delivered.
     let isComplete = Atomic(false)
 
-    /// - Parameter http: The response that a request's value was decoded from.
     func succeed(_ value: some Sendable, from http: HTTPResponse? = nil) {
         state.withLock { state in
             state.value = value

@@ -231,7 +231,6 @@ private struct ForwardedEvents: Accessory {
 
     func activity(_ below: Activity, did event: ActivityEvent) {
         guard below.kind == .request else {
-            // Detached work has its own start and end.
             for accessory in accessories { accessory.activity(below, did: event) }
             return
         }

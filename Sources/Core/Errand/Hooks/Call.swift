@@ -16,43 +16,42 @@ import ErrandSupport
 public struct Call<Output: Sendable>: Request {
     /// See ``Request/method``.
     public var method: HTTPMethod
-    /// The percent-encoded path below the base URL, or an absolute URL. See ``Request/path``.
+    /// See ``Request/path``.
     public var path: String
-    /// Which of the agent's base URLs to use. See ``Request/base``.
+    /// See ``Request/base``.
     public var base = RequestBaseURL.standard
-    /// Parameters to add to the path's query. See ``Request/query``.
+    /// See ``Request/query``.
     public var query: Parameters
-    /// Parameters for the query or the body, depending on the method. See ``Request/parameters``.
+    /// See ``Request/parameters``.
     public var parameters: Parameters?
-    /// Where to put ``parameters``. See ``Request/parameterPlacement``.
+    /// See ``Request/parameterPlacement``.
     public var parameterPlacement = ParameterPlacement.automatic
-    /// How to encode the query, parameters and forms. See ``Request/parameterEncoding``.
+    /// See ``Request/parameterEncoding``.
     public var parameterEncoding = ParameterEncoding()
-    /// Header fields, which replace the agent's fields of the same name. See ``Request/headers``.
+    /// See ``Request/headers``.
     public var headers: HTTPHeaders = [:]
     /// See ``Request/body``.
     public var body: RequestBody
-    /// The credentials to send, or nil for the agent's. See ``Request/authorization``.
+    /// See ``Request/authorization``.
     public var authorization: Authorization?
-    /// The longest time without activity, or nil for the agent's. See ``Request/timeout``.
+    /// See ``Request/timeout``.
     public var timeout: Duration?
-    /// The time limit for the whole call, or nil for the agent's. See ``Request/deadline``.
+    /// See ``Request/deadline``.
     public var deadline: Duration?
-    /// The priority, or nil for the sending task's. See ``Request/priority``.
+    /// See ``Request/priority``.
     public var priority: RequestPriority?
-    /// Which redirects to follow, or nil for the agent's policy. See ``Request/redirects``.
+    /// See ``Request/redirects``.
     public var redirects: RedirectPolicy?
-    /// The status codes that count as success. See ``Request/acceptableStatuses``.
+    /// See ``Request/acceptableStatuses``.
     public var acceptableStatuses = StatusCodes.successful
-    /// The content types that the call accepts. See ``Request/acceptableContentTypes``.
+    /// See ``Request/acceptableContentTypes``.
     public var acceptableContentTypes: ContentTypes
-    /// How to deliver the response's body. See ``Request/delivery``.
+    /// See ``Request/delivery``.
     public var delivery: BodyDelivery
     /// The call's name in logs. Defaults to the method and the path, without the query.
     public var label: String? {
         get {
             if let givenLabel { return givenLabel }
-            // Unlike interpolation, this doesn't create temporary strings.
             var label = method.rawValue
             label += " "
             label += pathWithoutQuery
@@ -60,17 +59,17 @@ public struct Call<Output: Sendable>: Request {
         }
         set { givenLabel = .some(newValue) }
     }
-    /// Tags for filters, accessories and cancellation. See ``Request/tags``.
+    /// See ``Request/tags``.
     public var tags = Tags()
-    /// Filters that run after the agent's. See ``Request/filters``.
+    /// See ``Request/filters``.
     public var filters: [any Filter] = []
-    /// Detects failures that the service reports in a successful response. See ``Request/outcomeCheck``.
+    /// See ``Request/outcomeCheck``.
     public var outcomeCheck: ResponseCheck?
-    /// Checks of the final response. See ``Request/checks``.
+    /// See ``Request/checks``.
     public var checks: [ResponseCheck] = []
-    /// Accessories that observe the call, notified after the agent's. See ``Request/accessories``.
+    /// See ``Request/accessories``.
     public var accessories: [any Accessory] = []
-    /// Decodes a `Decodable` output. Nil uses the agent's decoder. See ``Request/decoder``.
+    /// See ``Request/decoder``.
     public var decoder: (any BodyDecoder)?
     private let decode: @Sendable (HTTPResponse, Call) async throws -> Output
     /// Nil for the default, which is computed when it's read.
@@ -187,7 +186,7 @@ extension Call: CustomStringConvertible, CustomDebugStringConvertible, CustomRef
     public var description: String { "\(method) \(path.prefix { $0 != "?" })" }
     /// Returns `description`.
     public var debugDescription: String { description }
-    /// A mirror without children, so a dump doesn't reveal secrets.
+    /// Has no children, so a dump doesn't reveal secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
@@ -196,6 +195,6 @@ extension Exchange: CustomStringConvertible, CustomDebugStringConvertible, Custo
     public var description: String { http.description }
     /// Returns `description`.
     public var debugDescription: String { description }
-    /// A mirror without children, so a dump doesn't reveal secrets.
+    /// Has no children, so a dump doesn't reveal secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

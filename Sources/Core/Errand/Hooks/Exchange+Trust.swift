@@ -106,7 +106,6 @@ struct OriginMove: CustomStringConvertible {
         (self.before, self.after, self.queryItems) = (before, after, queryItems)
     }
 
-    /// The names of the fields and query items that stay with the old origin.
     var secrets: [String] {
         var names: [String] = []
         for field in before.headers where field.isSensitive && !names.contains(field.name.rawName) {

@@ -34,7 +34,6 @@ public struct Exchange: Sendable {
         let accessories: [any Accessory]
         let settings: PipelineSettings
         let built: HTTPRequest
-        /// Set while several calls share this exchange.
         var shared: SharedExchange?
         var trust = OriginTrust()
         var reportsProgress = true
@@ -49,7 +48,6 @@ public struct Exchange: Sendable {
         http = built.http
         fields = CopyOnWrite(
             Fields(
-                // The activity has already boxed the request.
                 request: activity.request ?? request, delivery: request.delivery,
                 timeout: request.timeout ?? settings.timeout, priority: request.priority ?? .medium,
                 tags: activity.tags, activity: activity, accessories: activity.accessories,

@@ -23,7 +23,6 @@ struct PinnedIdentity {
         if let cookie, vouchers.isEmpty, !isOwned { cookies = CookiePairs.read(cookie.identity) }
     }
 
-    /// All marks, including one for each cookie.
     var all: Set<UserMark> {
         marks.union(vouched).union(cookies.map { UserMark($0.value, source: "\(CookiePairs.source) \($0.key)") })
     }

@@ -9,7 +9,6 @@ import Synchronization
 public final class SharedExchange: Sendable {
     private let calls: any ExchangeSharing
     let ledger = CallLedger()
-    /// The number of calls that can still commit.
     private let undecided = Atomic(0)
     private let users = Mutex(Users())
 

@@ -119,7 +119,7 @@ protocol TransportObserver: AnyObject, Sendable {
     func report(_ event: TransportEvent, isMeasured: Bool)
 }
 
-/// Passes the transport's events to a filter's closure, then to outer filters.
+/// Passes events to a filter's closure, then to outer filters.
 final class WireObserver: Sendable {
     private let observer: @Sendable (TransportEvent) -> Void
     private let outer: WireObserver?

@@ -35,7 +35,6 @@ public final class UserPin: Sendable {
         var checks: [@Sendable () throws -> Void] = []
         var identities: [PinnedIdentity] = []
         var marks: Set<UserMark>?
-        /// Whether a session keeps the operation with the user of its first request.
         var isVouchedFor = false
     }
 

@@ -28,7 +28,6 @@ struct DeliveryStep {
         return destination
     }
 
-    /// Stores the decoded value. Returns the response with the file at its destination.
     @inline(never) func store<Output: Sendable>(
         _ value: Output, of response: HTTPResponse, _ file: PendingFile?, to result: ActivityResult
     ) -> HTTPResponse {

@@ -7,7 +7,7 @@ struct FailureReport {
     let activity: Activity
     let response: HTTPResponse?
 
-    /// Adds the evidence and maps the error. Cancels a remaining body.
+    /// Cancels a remaining body.
     func complete(_ error: any Error) async -> any Error {
         var error = error
         if var known = error as? ErrandError {

@@ -79,7 +79,6 @@ enum PathProblem {
         ]
     }
 
-    /// Whether Core builds the URL, not the request itself.
     private static func isBuilt(_ request: some Request) -> Bool {
         (try? request.httpRequest()).flatMap(\.self) == nil
     }

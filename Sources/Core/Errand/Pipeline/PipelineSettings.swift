@@ -60,7 +60,6 @@ final class PipelineSettings: Sendable {
         }
     }
 
-    /// Returns whether a URL has the origin of a base URL, or a trusted origin.
     func trusts(_ url: URL) -> Bool {
         let origin = URLSyntax.origin(of: url)
         if case .success(let base) = base, base.isOrigin(origin) { return true }

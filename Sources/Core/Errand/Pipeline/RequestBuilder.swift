@@ -11,8 +11,6 @@ struct RequestBuilder {
     init(_ settings: PipelineSettings) { self.settings = settings }
 
     /// Throws `invalidURL`, `invalidRequest` and `encodingFailed`.
-    ///
-    /// - Parameter tags: The tags of the call and the request.
     func build(_ request: some Request, _ tags: Tags) throws -> Built {
         if let complete = try request.httpRequest() {
             var complete = complete

@@ -70,7 +70,6 @@ struct RequestPipeline: Sendable {
     private var delivery: DeliveryStep { DeliveryStep(settings: settings) }
     private var judge: ResponseJudge { ResponseJudge(settings: settings) }
 
-    /// Collects a stream, or writes it to a temporary file next to its destination.
     @inline(never) private func deliver(
         _ response: HTTPResponse, for request: some Request
     ) async throws -> PendingFile? {

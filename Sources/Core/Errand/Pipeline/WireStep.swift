@@ -61,7 +61,6 @@ final class WireStep: CoreStep {
         return try await transfer(exchange)
     }
 
-    /// Throws `invalidRequest` if the body isn't empty.
     @inline(never) private func proven(_ body: RequestBody, _ exchange: Exchange) async throws -> RequestBody {
         let (time, timeout) = (exchange.activity.time, exchange.timeout)
         do {
@@ -110,12 +109,10 @@ final class WireStep: CoreStep {
                 observer: exchange.wireObserver.map { ObservedTransfer($0, call) } ?? call,
                 reportsProgress: exchange.reportsProgress, transfer: activity.ledger.countTransfer(),
                 preSendFilters: preSendFilters, position: (exchange.attempt, exchange.hop), isDecidedByHead: true))
-        // A new transfer starts with no bytes sent.
         if activity.progress.isBegun { options.report(.progress(TransferProgress(sending: exchange.http.body))) }
         return options
     }
 
-    /// Checks the length if it's known. Watches a stream.
     @inline(never) private func arrive(
         _ response: HTTPResponse, _ request: HTTPRequest, _ exchange: Exchange
     ) throws -> HTTPResponse {
@@ -176,7 +173,6 @@ final class WireStep: CoreStep {
         return copied(response, for: exchange.activity)
     }
 
-    /// Copies the first bytes for accessories.
     private func copied(_ response: HTTPResponse, for activity: Activity) -> HTTPResponse {
         if activity.maximumBodyBytes > 0, let data = response.body.data {
             activity.notify(.responseBody(Data(data.prefix(activity.maximumBodyBytes))))

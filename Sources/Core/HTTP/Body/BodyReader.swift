@@ -40,7 +40,7 @@ package final class BodyReader: Sendable {
         state.withLock { $0.evidence }?.attached(to: error) ?? error
     }
 
-    /// The collected bytes, shared with every copy of the body.
+    /// The collected bytes, for every copy of the body.
     var kept: Data? { state.withLock { $0.kept } }
 
     func keep(_ data: Data) { state.withLock { $0.kept = data } }

@@ -117,7 +117,6 @@ public struct HTTPBody: AsyncSequence, Sendable {
         if case .stream(let reader) = storage { reader.cancel() }
     }
 
-    /// A stream's collected bytes as a body.
     var collected: HTTPBody? { reader == nil ? nil : data.map { HTTPBody($0) } }
 
     package var reader: BodyReader? {
@@ -182,7 +181,7 @@ package struct BodyAllowance: Sendable {
         duration = min(longest, timeout)
     }
 
-    /// Waits for the work, up to the time limit or until the caller's task is cancelled.
+    /// Returns at the time limit, or when the caller's task is cancelled.
     func wait(for work: some StoppableWork) async {
         // Not awaited, because a time source may ignore cancellation.
         let timer = Task { @concurrent in

@@ -46,7 +46,7 @@ final class UploadSource: HTTPBodySource {
 
     private init(_ body: HTTPBody) { self.body = body }
 
-    /// Opens a body. Reading it fails if it doesn't have the announced length.
+    /// Opens a body that must have the announced length.
     static func guarding(length: Int64?, _ open: () throws -> HTTPBody) throws -> HTTPBody {
         let body: HTTPBody
         do { body = try open() } catch { throw typed(error) }
@@ -65,7 +65,7 @@ final class UploadSource: HTTPBodySource {
 
     func cancel() { body.cancel() }
 
-    /// Keeps errors that transports handle, and the cancellation of the sending task.
+    /// Doesn't change errors that transports handle, and the cancellation of the sending task.
     private static func typed(_ error: any Error) -> any Error {
         let own: [ErrandError.Code] = [
             .invalidRequest, .encodingFailed, .bodyNotReplayable, .bodyAlreadyRead, .fileFailed, .truncated,

@@ -60,7 +60,7 @@ package final class PendingFile: Sendable {
 
     package func discard() { SystemFile.remove(temporary.path) }
 
-    /// Replaces the temporary file with the destination in a value of a type that Core knows.
+    /// Replaces the temporary file with the destination, if Core knows the value's type.
     package func placed<Value>(_ value: Value) -> Value {
         let final = HTTPBody(file: destination, length: length)
         switch value {

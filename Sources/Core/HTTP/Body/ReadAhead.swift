@@ -5,7 +5,7 @@ import Synchronization
 final class ReadAhead: HTTPBodySource, StoppableWork {
     private let body: HTTPBody
     private let beginning: Beginning
-    /// The read-ahead. Returns whether the body ended within it.
+    /// Returns whether the body ended within the bytes read ahead.
     private let reading: Task<Bool, any Error>
     /// The evidence for the body's errors, without the bytes read ahead.
     let evidence: BodyEvidence?

@@ -220,7 +220,6 @@ extension RequestBody {
         }
     }
 
-    /// Encodes the value or reads the file's length.
     package func resolved(by encoder: any BodyEncoder) throws -> RequestBody {
         switch storage {
         case .none, .data, .stream, .seekable: return self

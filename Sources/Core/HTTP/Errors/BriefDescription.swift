@@ -19,7 +19,7 @@ extension Error {
         return (self as? any LocalizedError)?.errorDescription ?? outline
     }
 
-    /// The error's type, case, numbers and Booleans.
+    /// The type, case, numbers and Booleans.
     private var outline: String {
         let name = "\(type(of: self))"
         if type(of: self) is AnyClass || isOfTheSystem || self is any CustomDebugStringConvertible { return name }

@@ -53,7 +53,6 @@ public struct ContentTypes: Sendable, Hashable, ExpressibleByArrayLiteral, Custo
     /// `application/xml`, `text/xml` and every `…+xml` (RFC 7303).
     public static let xml: ContentTypes = ["application/xml", "text/xml", "*/*+xml"]
 
-    /// Replaces ``json`` with the decoder's types.
     package func resolved(by decoder: any BodyDecoder) -> ContentTypes { self == .json ? decoder.contentTypes : self }
 
     /// Returns the media types that either operand accepts.

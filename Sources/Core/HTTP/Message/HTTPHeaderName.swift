@@ -50,7 +50,6 @@ public struct HTTPHeaderName: Sendable, Hashable, ExpressibleByStringLiteral, Cu
         a.rawName.utf8.count == b.rawName.utf8.count && a.hasSameLetters(as: b)
     }
 
-    /// Compares names of the same length.
     @inline(never) func hasSameLetters(as other: HTTPHeaderName) -> Bool {
         rawName.withSpan { mine in other.rawName.withSpan { ASCII.equalsIgnoringCase(mine, $0) } }
     }

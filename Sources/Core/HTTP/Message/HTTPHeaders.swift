@@ -216,7 +216,6 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
         HTTPHeaders(fields.map { $0.sensitive($0.isSensitive || names.contains($0.name)) })
     }
 
-    /// Returns the headers with the sensitive names of `other` marked.
     package func marked(as other: HTTPHeaders) -> HTTPHeaders {
         if other.isEmpty { return self }
         return HTTPHeaders(
@@ -290,7 +289,7 @@ extension HTTPHeaders: CustomStringConvertible, CustomDebugStringConvertible, Cu
 
     /// Returns `description`.
     public var debugDescription: String { description }
-    /// A mirror without children, so a dump doesn't reveal secrets.
+    /// Has no children, so a dump doesn't reveal secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
@@ -299,7 +298,7 @@ extension HTTPHeaders.Field: CustomStringConvertible, CustomDebugStringConvertib
     public var description: String { "\(name): \(isSensitive ? "•••" : value)" }
     /// Returns `description`.
     public var debugDescription: String { description }
-    /// A mirror without children, so a dump doesn't reveal secrets.
+    /// Has no children, so a dump doesn't reveal secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 

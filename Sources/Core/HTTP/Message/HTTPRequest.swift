@@ -113,6 +113,6 @@ extension HTTPRequest: CustomStringConvertible, CustomDebugStringConvertible, Cu
     }
     /// Returns `description`.
     public var debugDescription: String { description }
-    /// A mirror without children, so a dump doesn't reveal secrets.
+    /// Has no children, so a dump doesn't reveal secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

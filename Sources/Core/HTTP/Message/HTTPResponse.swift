@@ -186,7 +186,6 @@ public struct HTTPResponse: Sendable {
         return copy
     }
 
-    /// Returns the response with a bounded copy of its body in memory.
     package func bounded(by allowance: BodyAllowance) async -> HTTPResponse {
         if let data = body.data, data.count <= allowance.bytes, body.reader == nil { return withoutStream }
         var copy = self
@@ -201,7 +200,7 @@ extension HTTPResponse: CustomStringConvertible, CustomDebugStringConvertible, C
     public var description: String { "\(status) \(Redaction.masked(fields.value.url.text))" }
     /// Returns `description`.
     public var debugDescription: String { description }
-    /// A mirror without children, so a dump doesn't reveal secrets.
+    /// Has no children, so a dump doesn't reveal secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 

@@ -4,7 +4,6 @@ import ErrandSupport
 
 /// Identifies a client by its program, its system, and the user's languages.
 package enum SystemInfo {
-    /// The program's name as a token.
     package static var program: String {
         let name = CommandLine.arguments.first?.split(separator: "/").last ?? "Swift"
         return String(decoding: name.utf8.map { ASCII.isToken($0) ? $0 : UInt8(ascii: "_") }, as: UTF8.self)

@@ -60,7 +60,6 @@ package final class BaseURL: Sendable {
         return CheckedURL(try joinParsed(base, path, query: query))
     }
 
-    /// Returns whether a URL consists of this origin's text and a plain path.
     private func isOrigin(ofPlain text: String) -> Bool {
         let length = origin.utf8.count
         guard text.utf8.count > length else { return false }

@@ -53,12 +53,10 @@ package struct SystemFile: ~Copyable, Sendable {
         }
     }
 
-    /// A system failure, with the path of the file.
     package struct Failure: SupportFault {
         package let path: String
         /// The system's error number, such as `ENOSPC`.
         package let code: Int32
-        /// The system's text for the code, without the path.
         package var reason: String { systemErrorText(code) }
         private let what: String
         /// Created on demand, because a cache looks for many files that don't exist.
@@ -115,15 +113,13 @@ func uninterrupted<Number: SignedInteger>(_ call: () -> Number) -> Number {
 }
 
 extension SystemFile {
-    /// Returns the failure for a directory in the place of a file.
     package static func directory(_ path: String) -> Failure { Failure("cannot be replaced", path, code: EISDIR) }
 
-    /// Returns whether a path leads to a directory, and its permission bits, or `nil` if nothing exists there.
+    /// Returns whether a path leads to a directory, and its permission bits, or `nil` if the path doesn't exist.
     package static func attributes(at path: String) -> (isDirectory: Bool, permissions: mode_t)? {
         (try? FileStatus(at: path)).map { ($0.kind == .directory, $0.permissions) }
     }
 
-    /// Returns the size of a regular file.
     package static func size(of path: String) throws(Failure) -> Int64 {
         let status = try FileStatus(at: path)
         guard status.kind == .regular else { throw Failure("isn't a regular file", path, code: EINVAL) }
