@@ -1,7 +1,7 @@
 /// A hash table whose keys are serial numbers from 1. A lookup costs one multiplication, a tenth of a dictionary's
 /// hashing. Inlinable, so that other modules specialize it.
 @usableFromInline package struct NumberedTable<Value> {
-    /// A power of two in number, and at least half of them free. A free slot has the number 0. A search compares only
+    /// The number of slots is a power of two. At least half of them are free, with the number 0. A search compares only
     /// numbers, because comparing values would copy them.
     @usableFromInline var slots: [(number: UInt64, value: Value?)] = []
     @usableFromInline var shift = 64

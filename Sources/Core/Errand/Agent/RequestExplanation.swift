@@ -42,7 +42,8 @@ public struct RequestExplanation: Sendable, CustomStringConvertible {
     public let checks: [String]
     /// Known problems, each a sentence with the reason:
     ///
-    /// - filters in the wrong order, that do the same work twice, or that the request expects but don't exist
+    /// - filters that are in the wrong order, that do the same work twice, or that the request expects but that are
+    ///   missing
     /// - a path that drops the path of its base URL
     /// - a placeholder host below `.invalid`, which is never resolved (RFC 6761, section 6.4)
     /// - a filter that moves the request to an origin that may not receive its secrets

@@ -9,8 +9,8 @@ public struct Exchange: Sendable {
     private var fields: CopyOnWrite<Fields>
     /// The HTTP request to send. Change it before you call `next`.
     public var http: HTTPRequest { didSet { (isAsBuilt, isSettled) = (false, false) } }
-    /// The request passed to the filter, which the sensitive fields and the trust belong to. Nil for the request as
-    /// built.
+    /// The request as the filter received it. The sensitive fields and the trust belong to its origin. Nil for the
+    /// request as built.
     private var given: HTTPRequest?
     /// The stage in which the receiving filter runs: call, hop or wire.
     public internal(set) var stage: FilterStages = .call
@@ -204,8 +204,8 @@ public struct Exchange: Sendable {
         await ledger { $0.takeStagedWork(after: count) }.discard()
     }
 
-    /// Runs work that outlives the call, as a separate activity. Use the body's exchange in it. `cancelAll()` and the
-    /// agent's deallocation cancel the work.
+    /// Runs work that outlives the call, as a separate activity. `cancelAll()` and the agent's deallocation cancel the
+    /// work. In the body, use the exchange that the body receives.
     @discardableResult
     public func detach(
         _ label: String, body: @escaping @Sendable (Exchange) async throws -> Void

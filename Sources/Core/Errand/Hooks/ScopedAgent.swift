@@ -3,9 +3,10 @@ import ErrandMessageSyntax
 
 /// An agent whose calls are members of an activity, such as a composite.
 ///
-/// A call without a parent gets the activity as its parent, and the activity's tags and filters. A call with another
-/// parent is passed on unchanged (``CallOptions/belongs(to:)``). After the activity has ended, calls throw
-/// ``ErrandError/Code/activityEnded``. After it was cancelled, they throw a cancellation.
+/// A call without a parent gets the activity as its parent, and the activity's tags. In a composite, it also gets the
+/// filters of the composite's call. A call with another parent is passed on unchanged (``CallOptions/belongs(to:)``).
+/// After the activity has ended, calls throw ``ErrandError/Code/activityEnded``. After it was cancelled, they throw a
+/// cancellation.
 ///
 /// A composite receives a scoped agent in ``Composite/run(on:)``. A filter creates one to send requests:
 ///

@@ -71,7 +71,7 @@ extension FailureCode<ErrandError> {
     public static var deadlineExceeded: Self { Self("deadlineExceeded", 8) }
     /// The host name couldn't be resolved. An earlier request of the call may have reached a server.
     public static var nameLookupFailed: Self { Self("nameLookupFailed", 9) }
-    /// No connection could be made for the request in the error. An earlier request of the call, before a redirect, has
+    /// No connection could be made for the request in the error. If the call was redirected, an earlier request has
     /// reached a server.
     public static var cannotConnect: Self { Self("cannotConnect", 10) }
     /// The connection was lost while it was in use.

@@ -98,7 +98,7 @@ public struct HTTPResponse: Sendable {
     /// Decodes a body in memory as text. Uses the charset in `Content-Type` or else UTF-8. See ``Charset``.
     ///
     /// Ignores the label of an unknown charset. Throws ``ErrandError/Code/decodingFailed`` if the bytes aren't valid in
-    /// the charset, or UTF-8 if the charset is unknown.
+    /// the charset, or in UTF-8 if the charset is unknown.
     public func text() throws -> String {
         let label = charsetLabel ?? "utf-8"
         guard let charset = Charset(label: label) else {

@@ -66,7 +66,7 @@ extension ParameterConvertible where Self == ParameterLiteral {
         return ParameterLiteral(parameterValue: ParameterValue.object(Dictionary(pairs) { _, last in last }))
     }
 
-    /// Returns a set. It repeats the name, sorted by value, and omits `nil` elements.
+    /// Returns a set. Encoding repeats the name, with sorted values, and omits `nil` elements.
     public static func set(_ elements: [any ParameterConvertible]) -> ParameterLiteral {
         ParameterLiteral(parameterValue: ParameterValue.set(Set(elements.compactMap(\.parameterValue))))
     }

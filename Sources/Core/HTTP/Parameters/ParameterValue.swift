@@ -16,7 +16,7 @@ public enum ParameterValue: Sendable, Hashable {
     case array([ParameterValue])
     /// An object, written with nested names in brackets.
     case object([String: ParameterValue])
-    /// A set. Repeats the name, sorted by value.
+    /// A set. Encoding repeats the name, with sorted values.
     case set(Set<ParameterValue>)
     /// Text that is already percent-encoded. A query or form contains it unchanged. An invalid `%` sequence or
     /// character throws ``ErrandError/Code/encodingFailed``.

@@ -1,4 +1,4 @@
-/// When each phase of one request on the wire ended, measured from its start. Unknown times are `nil`.
+/// When each phase of one request on the wire ended, measured from its start. Unknown values are `nil`.
 public struct TransferTimings: Sendable, Hashable {
     /// When a connection was available.
     public var queued: Duration?

@@ -45,8 +45,8 @@ package final class BaseURL: Sendable {
     /// - Parameter origin: The URL's origin in its comparable form.
     package func isOrigin(_ origin: String) -> Bool { comparable == origin }
 
-    /// Returns the absolute URL of a path (RFC 3986, section 5): an absolute URL itself, a path after a slash below the
-    /// origin, or another path below the base.
+    /// Returns the absolute URL of a path (RFC 3986, section 5). Keeps an absolute URL. Appends a path to the origin if
+    /// it starts with a slash, or else to the base.
     package static func join(_ base: () throws -> BaseURL, _ path: String, query: String) throws -> CheckedURL {
         if URLSyntax.isPlainPath(path), let base = try? base(), base.isPlain {
             var text = String(path.utf8.first == UInt8(ascii: "/") ? base.origin : base.text, followedBy: path)
@@ -147,7 +147,7 @@ extension DefaultStringInterpolation {
     ///
     /// The request throws ``ErrandError/Code/invalidURL`` and isn't sent if the segment is empty, or if `.` or `..` is
     /// a part of the segment between slashes or backslashes, encoded or not. Servers resolve these even if they're
-    /// percent-encoded.
+    /// percent-encoded. Dots that you write into the path itself are resolved.
     public mutating func appendInterpolation(segment: String) {
         appendInterpolation(PathSegment.encode(segment))
     }
