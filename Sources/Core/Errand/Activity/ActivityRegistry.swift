@@ -30,7 +30,7 @@ final class ActivityRegistry: Sendable {
 
     func remove(_ activity: Activity) {
         let entry = state.withLock { $0.entries.remove(activity.id.rawValue) }
-        // After the lock, because this can deallocate the agent and this registry.
+        // Released after the lock, because this can deallocate the agent and this registry.
         withExtendedLifetime(entry) {}
     }
 

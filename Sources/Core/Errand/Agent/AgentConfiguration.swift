@@ -19,7 +19,7 @@ public struct AgentConfiguration: Sendable {
     /// Origins that may receive the agent's secrets, such as `authorization`, in addition to the base URLs' origins.
     /// Defaults to empty.
     public var trustedOrigins: TrustedOrigins = []
-    /// The longest time within one attempt without bytes sent or received. Defaults to 60 seconds.
+    /// How long an attempt can go without sending or receiving bytes. Defaults to 60 seconds.
     public var timeout: Duration = .seconds(60)
     /// The time limit for a whole call, including redirects, retries and waits. Defaults to nil, no limit.
     public var deadline: Duration?

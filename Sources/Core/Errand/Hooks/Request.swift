@@ -52,7 +52,7 @@ public protocol Request<Output>: Sendable, _RequestMemberTypes {
     var body: RequestBody { get }
     /// The credentials to send. Defaults to nil, the agent's. To send no credentials, use ``Authorization/omitted``.
     var authorization: Authorization? { get }
-    /// The longest time within one attempt without bytes sent or received. Defaults to nil, the agent's timeout.
+    /// How long an attempt can go without sending or receiving bytes. Defaults to nil, the agent's timeout.
     var timeout: Duration? { get }
     /// The time limit for the whole call, including redirects, retries and waits. Defaults to nil, the agent's
     /// deadline.

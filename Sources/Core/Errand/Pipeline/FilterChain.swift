@@ -23,7 +23,7 @@ enum FilterChain {
     /// Builds a chain from filters without groups.
     ///
     /// - Parameter standard: The chain for calls without their own filters, whose end the new chain shares. Nil to
-    ///   build it.
+    ///   build that chain.
     static func make(
         _ filters: [any Filter], _ own: [any Filter], _ transport: any Transport, standard: Next? = nil
     ) -> Next {

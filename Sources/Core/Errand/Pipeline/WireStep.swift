@@ -16,7 +16,8 @@ final class WireStep: CoreStep {
     var explanation: String { "transport \(type(of: carrier.transport))" }
 
     @inline(__always) func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-        // Values that live across another suspension would enlarge the async frame of every request.
+        // A separate method, because values that live across another suspension would enlarge the async frame of every
+        // request.
         if Self.announcesNothing(exchange.http.body) { return try await sendProven(exchange) }
         return try await transfer(exchange)
     }
