@@ -3,8 +3,8 @@ import ErrandCache
 import ErrandEssentials
 import Synchronization
 
-/// A store that may drop entries, with what it dropped: the cases find an entry that's missing as it was stored. An entry
-/// that the store returns, and shouldn't, stays visible.
+/// Wraps a store that may drop entries, and returns an entry that it dropped as if the entry were still stored. Entries
+/// that the store returns by mistake stay visible.
 actor KeepingStore: CacheStore {
     private let store: any CacheStore
     private var known: [CacheKey: (head: CacheEntryHead, body: Data)] = [:]
@@ -25,7 +25,7 @@ actor KeepingStore: CacheStore {
         let source = RecordedSource(entry.body)
         let body = HTTPBody(length: entry.body.length, source: source)
         try await store.store(CacheEntry(head: entry.head, body: body), for: key)
-        // A store may refuse a body before its end.
+        // A store may stop reading the body early.
         while try await source.nextChunk() != nil {}
         known[key] = (entry.head, source.data)
     }
@@ -53,7 +53,6 @@ actor KeepingStore: CacheStore {
     func secret() async throws -> Data { try await store.secret() }
 }
 
-/// Passes on the chunks of a body, and keeps them.
 private final class RecordedSource: HTTPBodySource {
     private let chunks: BodyChunks
     private let bytes = Mutex(Data())

@@ -24,7 +24,7 @@ extension CacheStoreSuite {
         },
     ]
 
-    /// The secret that many calls at the same time get.
+    /// Calls `secret()` 16 times concurrently. All calls must return the same secret.
     static func firstSecret(of store: any CacheStore) async throws -> Data {
         let all = try await withThrowingTaskGroup(of: Data.self) { group in
             for _ in 0..<16 { group.addTask { try await store.secret() } }
@@ -240,8 +240,8 @@ extension CacheStoreSuite {
             }),
     ]
 
-    /// The cases for stores with a size limit. `makeStore` must create a store with a limit of 1,000,000 bytes. The store
-    /// may drop any entry for another one if the limit requires it.
+    /// The cases for stores with a size limit, which may drop any entry to stay within it. `makeStore` must create a
+    /// store with a limit of 1,000,000 bytes.
     ///
     /// ```swift
     /// try await test.run { MemoryStore(limit: .megabytes(1)) }
@@ -285,9 +285,9 @@ extension CacheStoreSuite {
         },
     ]
 
-    /// The cases for stores that count heads and keys as well as bodies, and evict the least recently used entry first,
-    /// as ``ErrandCache/MemoryStore`` and ``ErrandCache/DiskStore`` do. `makeStore` must create a store with a limit of
-    /// 1,000,000 bytes.
+    /// The cases for stores whose limit also covers heads and keys, and that evict the least recently used entry first,
+    /// such as ``ErrandCache/MemoryStore`` and ``ErrandCache/DiskStore``. `makeStore` must create a store with a limit
+    /// of 1,000,000 bytes.
     public static let evictionCases: [Case] = [
         Case(description: "the limit covers heads and keys") { store in
             let long = String(repeating: "x", count: 20_000)
@@ -322,7 +322,6 @@ extension CacheStoreSuite {
     ]
 }
 
-/// Collects the URLs of the heads that a predicate receives.
 private final class Seen: Sendable {
     private let state = Mutex<Set<String>>([])
     var urls: [String] { state.withLock { $0.sorted() } }

@@ -2,15 +2,15 @@ import Errand
 import ErrandCache
 import ErrandEssentials
 
-/// Many keys at once, in a store that may drop entries but must never confuse them.
+/// Stores many entries and checks that no key returns another key's entry. The store may drop entries.
 ///
-/// A store that finds entries by a part of a digest, or by a short hash, works until two keys have the same one.
+/// This finds stores that look up entries by a short hash or a part of a digest.
 struct KeyLaw: Sendable {
-    /// The number of random keys, besides ``pairs``.
+    /// The number of random keys. ``pairs`` are tested in addition.
     let count: Int
     let seed: UInt64
 
-    /// Keys that differ, with the same 40 bits of SHA-256 or 32 bits of another hash.
+    /// Pairs of different keys that share 40 bits of a SHA-256, or 32 bits of another hash.
     static let pairs: [(name: String, first: String, second: String)] = [
         ("the first five bytes of their SHA-256", "a32ab", "14d888"),
         ("the last five bytes of their SHA-256", "e566e", "1f3c80"),
@@ -38,7 +38,7 @@ struct KeyLaw: Sendable {
                 try await store.entry(for: keys[0]) == nil,
                 "an entry is found under another key that shares \(name), after its removal")
         }
-        // Two bytes of any hash are the same for some of a thousand keys, and three for some of ten thousand.
+        // Among 1,000 keys, some share two bytes of any hash; among 10,000, three bytes.
         let keys = (0..<count).map { CacheKey("GET https://example.com/\(seed)/item?number=\($0)") }
         for key in keys { try await store.store(try CacheStoreSuite.entry(key.text), for: key) }
         for key in keys {
@@ -46,7 +46,7 @@ struct KeyLaw: Sendable {
         }
     }
 
-    /// Fails if the entry of the key, if there is one, was stored for another key.
+    /// Fails if the store returns another key's entry.
     private func look(for key: CacheKey, in store: any CacheStore, _ problem: String) async throws {
         guard let found = try await CacheStoreSuite.text(key, in: store), found != key.text else { return }
         throw CacheStoreSuite.Failure(

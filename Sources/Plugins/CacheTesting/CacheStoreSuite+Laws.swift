@@ -3,17 +3,17 @@ import ErrandCache
 import ErrandEssentials
 import Synchronization
 
-/// Random operations, compared with a model of a store.
+/// Runs random operations on a store and compares the results with a model.
 ///
-/// The operations on a key must have an order that explains every result (linearizability), and keys that differ in a
-/// single byte, or have the same short hash, must not share an entry. Long series reach what a store does now and
-/// then, such as compaction. A failure is reduced to the fewest operations and printed as a test.
+/// Every result on a key must fit some sequential order of the operations (linearizability). Keys that differ in one
+/// byte, or that share a short hash, must not share an entry. Long sequences reach rare work such as compaction. A
+/// failure is reduced to the fewest operations and printed as a test.
 extension CacheStoreSuite {
-    /// Returns the laws, which ``cases`` includes with the defaults. Before a release, let them run longer.
+    /// Returns the laws. ``cases`` includes them with the defaults. Before a release, run more rounds.
     ///
     /// - Parameters:
     ///   - rounds: The number of random sequences of operations for each law. Defaults to 60.
-    ///   - seed: Determines the operations. Defaults to 1, so a failure repeats.
+    ///   - seed: The seed of the random operations. Defaults to 1, so failures repeat.
     ///   - mayDrop: Whether the store may drop any entry at any time, as in ``droppingCases``. Defaults to `false`.
     public static func laws(rounds: Int = 60, seed: UInt64 = 1, droppingEntries mayDrop: Bool = false) -> [Case] {
         [
@@ -46,38 +46,36 @@ extension CacheStoreSuite {
     }
 }
 
-/// An operation with a key's number and the number of the entry it writes.
+/// An operation on one key. Writes have a version, which identifies the entry.
 private struct Operation: Sendable {
     enum Kind: Sendable { case store, storeSlowly, storeTorn, read, update, remove, removeTagged, removeEven }
 
     let kind: Kind
     let key: Int
-    /// Unique in its round.
+    /// Unique within its round.
     let version: Int
 }
 
 extension Operation.Kind {
-    /// Whether it can remove the entry of any key.
     fileprivate var concernsAll: Bool { self == .removeTagged || self == .removeEven }
 }
 
-/// The result of an operation, and the time at which it ran.
+/// An operation, its result, and the time when it ran.
 private struct Record: Sendable {
     let operation: Operation
-    /// For an update: the version that it replaced.
+    /// The version that an update replaces.
     var old: Int?
-    /// For a read: the version that it found.
+    /// The version that a read found.
     var found: Int?
-    /// For an update.
+    /// Whether an update succeeded.
     var isUpdated = false
     var begin = 0
     var end = 0
 }
 
-/// The state that the tasks of a round share.
 private final class History: Sendable {
     let clock = Atomic(0)
-    /// The version that was written last, by key.
+    /// The last written version of each key.
     let current = Mutex<[Int: Int]>([:])
 }
 
@@ -88,7 +86,7 @@ private struct StoreLaw: Sendable {
     let seed: UInt64
     let mayDrop: Bool
 
-    /// Each differs from another one in something that a store may normalize.
+    /// Each key differs from another key only in characters that a store might normalize.
     static let keys = [
         "GET https://example.com/a", "GET https://example.com/A", "GET https://example.com/a/",
         "GET https://example.com/\u{E4}", "GET https://example.com/a\u{308}", "GET https://example.com/a\0",
@@ -115,7 +113,7 @@ private struct StoreLaw: Sendable {
             .store, .store, .storeSlowly, .storeTorn, .read, .read, .read, .update, .update, .remove,
             tasks == 1 ? .removeEven : .removeTagged,
         ]
-        // Few keys, so operations meet.
+        // Few keys, so operations conflict.
         let keys = (0..<(tasks == 1 ? 4 : 2)).map { _ in Int(random.next() % UInt64(Self.keys.count)) }
         var version = 0
         return (0..<tasks).map { _ in
@@ -132,7 +130,7 @@ private struct StoreLaw: Sendable {
         _ plan: [[Operation]], _ problem: String, _ make: CacheStoreSuite.Case.Maker
     ) async throws -> ([[Operation]], String) {
         var (best, last) = (plan, problem)
-        // Removes halves first, then ever shorter pieces of a task's operations.
+        // Removes half of a task's operations first, then shorter and shorter pieces.
         var length = max(1, operations / 2)
         while true {
             var isSmaller = false
@@ -140,7 +138,7 @@ private struct StoreLaw: Sendable {
                 for start in stride(from: 0, to: best[task].count, by: length) {
                     var copy = best
                     copy[task].removeSubrange(start..<min(start + length, copy[task].count))
-                    // A race doesn't show each time.
+                    // A race doesn't occur every time.
                     for _ in 0..<(tasks == 1 ? 1 : 20) {
                         guard let problem = try await self.problem(of: copy, make) else { continue }
                         (best, last, isSmaller) = (copy, problem, true)
@@ -159,7 +157,7 @@ private struct StoreLaw: Sendable {
 
     private func problem(of plan: [[Operation]], _ make: CacheStoreSuite.Case.Maker) async throws -> String? {
         let store = try await make()
-        // It can have the entries of an earlier round, if it keeps them in a file.
+        // A store on disk can have entries of an earlier round.
         try await store.removeAll { _ in true }
         let history = History()
         let records = try await withThrowingTaskGroup(of: [Record].self) { group in
@@ -188,7 +186,7 @@ private struct StoreLaw: Sendable {
     ) async throws -> [Record] {
         var records: [Record] = []
         for operation in operations {
-            // The entry that an update replaces is a guess, which can be outdated.
+            // The version to replace is a guess, which can be outdated.
             var record = Record(operation: operation, old: history.current.withLock { $0[operation.key] })
             record.begin = history.clock.add(1, ordering: .sequentiallyConsistent).newValue
             try await perform(&record, on: store)
@@ -223,7 +221,7 @@ private struct StoreLaw: Sendable {
             guard let found = try await store.entry(for: key) else { return }
             let head = Int(found.head.tags.first ?? "") ?? mixed
             let text = String(decoding: try await found.body.collect(upTo: 1 << 16), as: UTF8.self)
-            // An update changes the head, and keeps the body of an earlier version.
+            // An update changes only the head, so the body can have an older version.
             let body = text.split(separator: "|").first.flatMap { Int($0) }
             let origin = found.head.tags.dropFirst().first.flatMap { Int($0) }
             let isWhole = text.hasSuffix("|end")
@@ -233,7 +231,6 @@ private struct StoreLaw: Sendable {
                 record.old = nil
                 return
             }
-            // The head that a caller has read, or an older one.
             record.old = Int(current.head.tags.first ?? "") ?? old
             let origin = current.head.tags.dropFirst().first ?? ""
             let head = try head(operation.version, origin: origin)
@@ -263,7 +260,8 @@ private struct StoreLaw: Sendable {
 
     // MARK: Judging
 
-    /// Whether some order of the operations, each between its begin and its end, has their results.
+    /// Returns whether the results fit an order of the operations in which each one takes effect between its begin and
+    /// its end.
     private func isExplained(_ records: [Record], isSerial: Bool) -> Bool {
         let steps = records.sorted { $0.begin < $1.begin }.flatMap { self.steps(of: $0) }
         if isSerial {
@@ -283,7 +281,7 @@ private struct StoreLaw: Sendable {
             let pending = steps.indices.filter { done & (1 << UInt64($0)) == 0 }
             let firstEnd = pending.map { steps[$0].end }.min() ?? 0
             for index in pending where steps[index].begin <= firstEnd {
-                // The write of an update follows its comparison.
+                // An update's write follows its comparison.
                 if steps[index].isSecond, done & (1 << UInt64(index - 1)) == 0 { continue }
                 let (isPossible, next) = steps[index].apply(value)
                 if isPossible, search(done | 1 << UInt64(index), next) { return true }
@@ -316,7 +314,7 @@ private struct StoreLaw: Sendable {
         case .update:
             guard let old = record.old else { return [] }
             if !record.isUpdated { return [step { [mayDrop] in (mayDrop || $0 != old, $0) }] }
-            // Like the default implementation, which reads and then stores, so others can come between.
+            // The default implementation reads and then stores, so other operations can run in between.
             return [step { ($0 == old, $0) }, step(isSecond: true) { _ in (true, version) }]
         case .remove, .removeTagged: return [step { _ in (true, nil) }]
         case .removeEven: return [step { (true, $0?.isMultiple(of: 2) == true ? nil : $0) }]
@@ -339,7 +337,7 @@ private struct StoreLaw: Sendable {
         }
     }
 
-    /// The operations as a test, without the comparison.
+    /// Returns the operations as the source of a test.
     private static func code(_ plan: [[Operation]]) -> String {
         let tasks = plan.map { operations in operations.map { "    \(line($0))" }.joined(separator: "\n") }
         var text = "@Test func keepsLaw() async throws {\n    let store = MyStore()\n"
@@ -378,7 +376,7 @@ private struct StoreLaw: Sendable {
     }
 }
 
-/// A body in pieces that lets others run in between.
+/// A body whose chunks suspend, so other tasks run in between.
 private final class SlowBody: HTTPBodySource {
     private let text: String
     private let isTorn: Bool

@@ -3,21 +3,20 @@ import ErrandCache
 import ErrandEssentials
 import Synchronization
 
-/// Readers of a key while it's written, many times over: the moments in which a store hands out an old entry are short.
+/// Reads a key many times while it's written, because a store returns an outdated entry only in short moments.
 struct ReaderLaw: Sendable {
-    /// The number of entries that are written, one after the other.
+    /// The number of entries to write, one after the other.
     let count: Int
-    /// Whether a missing entry is right.
+    /// Whether the store may drop entries.
     var mayDrop = false
 
-    /// A read, with the versions between which it must be.
+    /// The version that a read found, and the range that it must be in.
     private struct Read: Sendable {
         let least: Int
         let most: Int
         let found: Int?
     }
 
-    /// Shared by the writer and the readers.
     private final class Progress: Sendable {
         let begun = Atomic(0)
         let ended = Atomic(0)
@@ -41,7 +40,7 @@ struct ReaderLaw: Sendable {
                         }
                         if found < read.least || found > read.most { return read }
                         newest = found
-                        // Apart, so some come while others wait for the same read.
+                        // Different pauses, so some readers join a read that others already wait for.
                         pause = (pause + lane + 1) % 7
                         for _ in 0...pause { await Task.yield() }
                     }
@@ -70,7 +69,8 @@ struct ReaderLaw: Sendable {
                 + "it share a read that began earlier")
     }
 
-    /// Every third time by an update of the head, which keeps the body of an earlier version. Bodies differ in length.
+    /// Writes a version. Every third time, it updates only the head, and the body keeps its earlier version. Bodies
+    /// differ in length.
     private static func write(_ version: Int, _ key: CacheKey, _ store: any CacheStore) async throws {
         if version.isMultiple(of: 3), let old = try await store.entry(for: key)?.head, let origin = old.tags.last {
             let head = try CacheStoreSuite.entry("", path: "\(version)", tags: ["\(version)", origin]).head
@@ -92,7 +92,6 @@ struct ReaderLaw: Sendable {
         let entry = try await store.entry(for: key)
         let found = entry?.head.tags.first.flatMap { Int($0) }
         if let entry, let origin = entry.head.tags.last.flatMap({ Int($0) }) {
-            // A slow reader.
             await Task.yield()
             let text = String(decoding: try await entry.body.collect(upTo: 1 << 20), as: UTF8.self)
             guard text == body(origin) else {

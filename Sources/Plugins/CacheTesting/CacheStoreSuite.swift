@@ -11,13 +11,13 @@ import Synchronization
 /// }
 /// ```
 ///
-/// Four cases are laws. Two compare random operations with a model, in one case consecutive and in the other concurrent;
-/// the other two look for keys that a store confuses.
+/// Four cases are laws. Two compare random operations with a model: one runs them in sequence, the other concurrently.
+/// The other two look for keys that a store confuses.
 ///
-/// Each case creates its own store, which must be empty and keep at least 1 MB and 100 entries, expired ones included. For
-/// a store that drops entries earlier, use ``droppingCases``.
+/// Each case creates its own store. It must be empty, and keep at least 1 MB and 100 entries, including expired ones.
+/// For a store that drops entries earlier, use ``droppingCases``.
 public enum CacheStoreSuite {
-    /// A test of one requirement for stores.
+    /// A test of one requirement.
     public struct Case: Sendable, CustomStringConvertible {
         /// The requirement, as a sentence.
         public let description: String
@@ -40,11 +40,11 @@ public enum CacheStoreSuite {
         public func run(_ makeStore: () async throws -> any CacheStore) async throws { try await body(makeStore) }
     }
 
-    /// The error that a case throws if a store doesn't meet its requirement.
+    /// The store doesn't meet a requirement.
     public struct Failure: DescribedError, Sendable {
-        /// How the store violated the requirement, as a sentence.
+        /// How the store violates the requirement, as a sentence.
         public let description: String
-        /// The code of the `NSError`, always 1, because there is only one kind of failure.
+        /// The code of the `NSError`. Always 1.
         public var errorCode: Int { 1 }
         /// The domain of the `NSError`: "Errand.CacheStoreSuite.Failure".
         public static var errorDomain: String { "Errand.CacheStoreSuite.Failure" }
@@ -53,8 +53,8 @@ public enum CacheStoreSuite {
     /// The cases for every store. See also ``persistentCases``, ``limitCases`` and ``evictionCases``.
     public static let cases: [Case] = basics + fidelity + secrets + removals + selections + concurrency + laws()
 
-    /// The cases for a store that may drop any entry at any time, such as one with room for a few: a missing entry is
-    /// right, and a wrong one isn't.
+    /// The cases for a store that may drop any entry at any time, for example because it's small. An entry may be
+    /// missing, but never wrong.
     public static let droppingCases: [Case] =
         (basics + fidelity + secrets + removals + selections + concurrency).map { each in
             Case(description: each.description) { make in
@@ -83,7 +83,7 @@ public enum CacheStoreSuite {
                 expires: date + expires, tags: tags, partition: partition), body: HTTPBody(data))
     }
 
-    /// Throws if the entry of a key is missing, or has another body.
+    /// Throws if the key's entry is missing or has another body.
     static func expect(
         _ expected: String, at key: CacheKey, in store: any CacheStore, _ what: @autoclosure () -> String
     ) async throws {
@@ -237,7 +237,6 @@ extension CacheStoreSuite {
     ]
 }
 
-/// A body in chunks that can fail at the end.
 final class Chunks: HTTPBodySource {
     struct Torn: Error {}
     private let chunks: [Data]

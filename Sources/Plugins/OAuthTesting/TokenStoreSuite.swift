@@ -11,10 +11,10 @@ public import ErrandOAuth
 /// }
 /// ```
 ///
-/// A case creates one or more stores with the closure. All of them must use the same storage, which must be empty when the
+/// The closure can be called more than once in a case. Its stores must share one storage, which must be empty when the
 /// case begins. For a store in memory, return the same object each time.
 public enum TokenStoreSuite {
-    /// A test of one requirement for stores.
+    /// A test of one requirement.
     public struct Case: Sendable, CustomStringConvertible {
         /// The requirement, as a sentence.
         public let description: String
@@ -26,16 +26,16 @@ public enum TokenStoreSuite {
             (self.description, self.body) = (description, body)
         }
 
-        /// Creates a store and tests it. Throws ``Failure`` if the store doesn't meet the requirement, and rethrows the
+        /// Runs the test on new stores. Throws ``Failure`` if the store doesn't meet the requirement, and rethrows the
         /// store's errors.
         public func run(_ makeStore: () async throws -> any TokenStore) async throws { try await body(makeStore) }
     }
 
-    /// The error that a case throws if a store doesn't meet its requirement.
+    /// The store doesn't meet a requirement.
     public struct Failure: DescribedError, Sendable {
-        /// How the store violated the requirement, as a sentence.
+        /// How the store violates the requirement, as a sentence.
         public let description: String
-        /// The code of the `NSError`, always 1, because there is only one kind of failure.
+        /// The code of the `NSError`. Always 1.
         public var errorCode: Int { 1 }
         /// The domain of the `NSError`: "Errand.TokenStoreSuite.Failure".
         public static var errorDomain: String { "Errand.TokenStoreSuite.Failure" }
@@ -43,7 +43,8 @@ public enum TokenStoreSuite {
 
     /// The cases for every store.
     public static let cases: [Case] = basics + secrets + concurrency
-    /// Further cases for a store that implements `exclusively(_:)`, because several sessions or processes share its place.
+    /// Additional cases for a store that implements `exclusively(_:)`, because several sessions or processes share its
+    /// storage.
     public static let exclusionCases: [Case] = exclusion
 
     private static func expect(_ condition: Bool, _ what: String) throws {

@@ -2,29 +2,29 @@
 public import Errand
 public import ErrandURLSessionTransport
 
-/// The platform's transport: `CurlTransport` on Linux and Android, `URLSessionTransport` on Apple's platforms.
+/// The platform's transport: `CurlTransport` on Linux and Android, `URLSessionTransport` on Apple platforms.
 ///
 /// ```swift
 /// let agent = NetworkAgent(baseURL: "https://api.example.com/v1", transport: .system)
 /// ```
 ///
-/// Both have an initializer without arguments. To use a feature that only one of them has, import its module.
+/// To use a feature that only one of them has, import that transport's module.
 public typealias SystemTransport = URLSessionTransport
 #elseif os(Linux) || os(Android)
 public import Errand
 public import ErrandCurlTransport
 
-/// The platform's transport: `CurlTransport` on Linux and Android, `URLSessionTransport` on Apple's platforms.
+/// The platform's transport: `CurlTransport` on Linux and Android, `URLSessionTransport` on Apple platforms.
 ///
 /// ```swift
 /// let agent = NetworkAgent(baseURL: "https://api.example.com/v1", transport: .system)
 /// ```
 ///
-/// Both have an initializer without arguments. To use a feature that only one of them has, import its module.
+/// To use a feature that only one of them has, import that transport's module.
 public typealias SystemTransport = CurlTransport
 #endif
 
 extension Transport where Self == SystemTransport {
-    /// A new transport with the default configuration: libcurl on Linux and Android, `URLSession` on Apple's platforms.
+    /// A new transport with the default configuration.
     public static var system: SystemTransport { SystemTransport() }
 }

@@ -2,7 +2,7 @@
 
 import ErrandHTTP
 
-/// The delays after consecutive failures: they grow exponentially up to a maximum, with random jitter.
+/// The delays after consecutive failures. They grow exponentially up to a maximum, with random jitter.
 ///
 /// ```swift
 /// let backoff = Backoff(base: .seconds(1), maximumDelay: .seconds(30))
@@ -10,20 +10,20 @@ import ErrandHTTP
 /// try await exchange.time.sleep(until: exchange.time.instant(after: backoff.delay(afterFailures: 3)))
 /// ```
 ///
-/// Jitter keeps clients that failed together from returning together. By default the whole delay is random. Properties
-/// out of range count as the nearest valid value, and no arithmetic overflows.
+/// Jitter spreads the retries of clients that failed at the same time. By default, the whole delay is random.
+/// Properties out of range count as the nearest valid value.
 public struct Backoff: Sendable, Hashable {
-    /// The delay after the first failure; defaults to half a second.
+    /// The delay after the first failure. Defaults to half a second.
     public var base: Duration
-    /// The factor by which the delay grows with each further failure; defaults to 2, at least 1.
+    /// The factor by which the delay grows with each further failure. At least 1; defaults to 2.
     public var factor: Double
-    /// The longest delay; defaults to 20 seconds.
+    /// The longest delay. Defaults to 20 seconds.
     public var maximumDelay: Duration
-    /// The random share of a delay, from 0 to 1. Defaults to 1: a delay is between zero and its full length. With 0.25,
-    /// it is between three quarters and all of it. Use 0 for exact delays in tests.
+    /// The random share of a delay, from 0 to 1. Defaults to 1: the delay is between zero and its full length. With
+    /// 0.25, it's at least three quarters of its length. Use 0 for exact delays in tests.
     public var jitter: Double
 
-    /// Creates a backoff. By default, delays are random, up to half a second at first and up to 20 seconds later.
+    /// Creates a backoff. By default, delays are random: up to half a second at first, and later up to 20 seconds.
     public init(
         base: Duration = .milliseconds(500), factor: Double = 2, maximumDelay: Duration = .seconds(20),
         jitter: Double = 1
@@ -38,8 +38,8 @@ public struct Backoff: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - count: The number of failures. Values below 1 count as 1.
-    ///   - floor: The shortest delay, for example a delay that the server asked for; defaults to zero. If it leaves no
-    ///     room for jitter, jitter is added on top, so clients turned away together don't return together.
+    ///   - floor: The shortest delay, for example a delay that the server asked for. Defaults to zero. Jitter can make
+    ///     the delay longer than the floor, so that clients still spread out.
     ///   - random: The share of the jitter to apply, from 0 to 1.
     public func delay(
         afterFailures count: Int, atLeast floor: Duration = .zero, random: Double = .random(in: 0...1)
@@ -49,7 +49,7 @@ public struct Backoff: Sendable, Hashable {
         let factor = factor > 1 ? min(factor, 1_000_000) : 1
         var delay = min(max(base, floor), limit)
         if factor > 1, delay > .zero {
-            // Enough for any practical factor to reach the limit.
+            // Enough failures to reach the limit with any practical factor.
             for _ in 1..<max(1, min(count, 10_000)) {
                 delay = min(delay * factor, limit)
                 if delay == limit { break }

@@ -1,32 +1,30 @@
 public import ErrandHTTP
 
-/// Decides whether and when to reconnect after a long-lived connection ends, such as an event stream's.
+/// Decides whether and when to reconnect after a long-lived connection ends, such as the connection of an event stream.
 ///
 /// ```swift
 /// ReconnectionPolicy(backoff: Backoff(base: .seconds(1)), statuses: [502, 503, 504])
 /// ```
 ///
-/// After a connection ends or breaks, the next one opens after the time that the server asked for, or else after a
-/// ``backoff`` delay. The delay doubles while connections deliver no data. Permanent failures aren't retried: an
-/// unexpected status, an untrusted certificate, or a body that can be sent only once.
+/// The wait is the time that the server asked for, or else a ``backoff`` delay. The delay grows while connections
+/// deliver no data. Permanent failures aren't retried: an unexpected status, an untrusted certificate, or a body that
+/// can be sent only once.
 public struct ReconnectionPolicy: Sendable, Hashable {
-    /// The delays while connections deliver no data. By default, they start at 3 seconds and end at 60, with 25%
-    /// jitter.
+    /// The delays while connections deliver no data. By default, they grow from 3 to 60 seconds, with 25% jitter.
     ///
-    /// A delay that the server asks for replaces the base; it counts up to a day. Delays are never shorter than the
-    /// base: if necessary, jitter makes them longer.
+    /// A delay that the server asks for, up to a day, replaces the base. Delays are never shorter than the base, but
+    /// jitter can make them longer.
     public var backoff: Backoff
-    /// The shortest delay, even if the server or the backoff asks for less; defaults to 100 milliseconds.
+    /// The shortest delay, even if the server or the backoff asks for less. Defaults to 100 milliseconds.
     public var minimumDelay: Duration
-    /// The number of consecutive connections that may fail to open. One more failure throws its error. Defaults to 20.
+    /// The number of consecutive connections that may fail to open. The next failure throws its error. Defaults to 20.
     public var maximumFailures: Int
-    /// The statuses after which to reconnect; defaults to `[]`. Their `Retry-After` is respected, up to a day.
+    /// The statuses after which to reconnect. Defaults to `[]`. The policy respects their `Retry-After`, up to a day.
     public var statuses: StatusCodes
     /// Whether the policy ever reconnects.
     public let isEnabled: Bool
 
-    /// Creates a policy that reconnects. By default, delays grow from 3 to 60 seconds, and 20 consecutive connections
-    /// may fail.
+    /// Creates a policy that reconnects.
     public init(
         backoff: Backoff = Backoff(base: .seconds(3), maximumDelay: .seconds(60), jitter: 0.25),
         maximumFailures: Int = 20, statuses: StatusCodes = [], minimumDelay: Duration = .milliseconds(100)
@@ -42,10 +40,10 @@ public struct ReconnectionPolicy: Sendable, Hashable {
         (self.statuses, self.minimumDelay) = (statuses, minimumDelay)
     }
 
-    /// A policy that never reconnects: when the first connection ends, the stream ends, and a failure throws.
+    /// A policy that never reconnects. The stream ends when its first connection ends, and throws if that connection
+    /// fails.
     public static let off = ReconnectionPolicy(false, .none, 0, [], .zero)
-    /// A policy that reconnects after 3 seconds at first and 60 at most, until the 21st connection in a row fails to
-    /// open.
+    /// The default policy: delays from 3 to 60 seconds, and at most 20 consecutive connections that fail to open.
     public static let standard = ReconnectionPolicy()
 
     /// The longest wait that a server can ask for: a day.
@@ -60,12 +58,12 @@ public struct ReconnectionPolicy: Sendable, Hashable {
     public func wait(retry: Duration?, silent: Int, chance: Double = .random(in: 0...1)) -> Duration {
         let floor = min(max(retry ?? backoff.base, minimumDelay, .zero), Self.maximumRetryAfter)
         var backoff = backoff
-        // If the first wait is zero, later waits still grow.
+        // Later waits grow even if the first wait is zero.
         backoff.base = silent > 1 ? max(floor, .milliseconds(100)) : floor
         return backoff.delay(afterFailures: silent, atLeast: floor, random: chance)
     }
 
-    /// Returns whether another connection may succeed after a failure.
+    /// Returns whether to reconnect after an error.
     public func permits(_ error: any Error) -> Bool {
         if !isEnabled { return false }
         guard let error = error as? ErrandError else { return (error as? any RequestFailure)?.isRetryable == true }

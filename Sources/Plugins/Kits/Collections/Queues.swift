@@ -1,7 +1,7 @@
 /// A first-in, first-out queue with amortized constant time per element.
 package struct FIFOQueue<Element> {
     private var slots: [Element?] = []
-    /// The index of the first element. The slots before it are free.
+    /// The index of the first element. Earlier slots are free.
     private var start = 0
 
     package init() {}
@@ -17,7 +17,7 @@ package struct FIFOQueue<Element> {
         var element: Element?
         swap(&element, &slots[start])
         start += 1
-        // Moves the elements up once half of the slots are free: at most one move per removed element.
+        // Moves the elements once half of the slots are free, so each removal costs at most one move on average.
         if 2 * start >= slots.count {
             slots.removeFirst(start)
             start = 0
@@ -28,11 +28,11 @@ package struct FIFOQueue<Element> {
 
 extension FIFOQueue: Sendable where Element: Sendable {}
 
-/// A first-in, first-out queue whose elements can also leave early, such as the continuations of tasks that can be
+/// A first-in, first-out queue whose elements can also leave early, such as continuations of tasks that can be
 /// cancelled.
 package struct WaitingQueue<Element> {
     private var elements: [UInt64: Element] = [:]
-    /// Includes the numbers of elements that have left.
+    /// Includes the numbers of removed elements.
     private var order = FIFOQueue<UInt64>()
     private var last: UInt64 = 0
 
@@ -40,10 +40,10 @@ package struct WaitingQueue<Element> {
 
     package var count: Int { elements.count }
     package var isEmpty: Bool { elements.isEmpty }
-    /// The number of elements, including elements that have left but aren't cleaned up yet.
+    /// The number of elements, including removed elements that aren't cleaned up yet.
     package var orderCount: Int { order.count }
 
-    /// Returns a number for an element, which doesn't have to be added.
+    /// Returns a number for an element. You don't have to add the element.
     package mutating func nextNumber() -> UInt64 {
         last += 1
         return last
@@ -72,7 +72,7 @@ package struct WaitingQueue<Element> {
         return nil
     }
 
-    /// Removes an element, or returns `nil` if it has already left.
+    /// Removes an element. Returns `nil` if it has already left.
     package mutating func remove(_ number: UInt64) -> Element? { elements.removeValue(forKey: number) }
 
     /// Removes all elements after the first `maximum` and returns them in order.

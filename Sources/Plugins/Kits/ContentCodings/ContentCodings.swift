@@ -1,9 +1,9 @@
-// Start here: bodies in memory without their content codings, by the system's libraries. Internal to the package.
+// Start here: decodes the content codings of bodies in memory with the system's libraries. Internal to the package.
 
 import CErrandCodings
 import ErrandMessageSyntax
 
-/// Undoes the content codings of a body (RFC 9110, section 8.4), for programs that compare or record it.
+/// Decodes the content codings of a body (RFC 9110, section 8.4), for programs that compare or record it.
 package enum ContentCodings {
     private static let bits: [String: Int] = [
         "gzip": Int(ERRAND_CODING_GZIP), "x-gzip": Int(ERRAND_CODING_GZIP), "deflate": Int(ERRAND_CODING_DEFLATE),
@@ -11,12 +11,12 @@ package enum ContentCodings {
     ]
     private static let step = 64 << 10
 
-    /// Whether this system can undo a coding, such as `gzip`. The name is in lowercase.
+    /// Whether this system can decode a coding, such as `gzip`. The name is in lowercase.
     package static func canDecode(_ name: String) -> Bool {
         bits[name].map { Int(errand_codings()) & $0 != 0 } ?? false
     }
 
-    /// Returns `nil` if this system can't undo the coding, the bytes aren't valid, or the content exceeds `limit`
+    /// Returns `nil` if this system can't decode the coding, the bytes aren't valid, or the content exceeds `limit`
     /// bytes.
     package static func decoded(_ bytes: [UInt8], _ contentEncoding: String, upTo limit: Int) -> [UInt8]? {
         let names = contentEncoding.split(separator: ",").map { ASCII.trimmed($0).lowercased() }

@@ -2,7 +2,6 @@ import ErrandEssentials
 
 /// Base64 with the URL's alphabet and without padding (RFC 7515, appendix C).
 package enum Base64URL {
-    /// Returns the text for bytes.
     package static func text(_ bytes: some Sequence<UInt8>) -> String {
         var text = ""
         for byte in Data(bytes).base64EncodedString().utf8 {
@@ -16,7 +15,7 @@ package enum Base64URL {
         return text
     }
 
-    /// Returns nil for padding, another alphabet, or bits that don't belong to a byte.
+    /// Returns `nil` for padding, characters of another alphabet, or extra bits.
     package static func bytes(_ text: String) -> [UInt8]? {
         guard text.utf8.allSatisfy(isDigit) else { return nil }
         let standard = text.replacing("-", with: "+").replacing("_", with: "/")

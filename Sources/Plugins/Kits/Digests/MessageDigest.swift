@@ -1,13 +1,13 @@
 package import ErrandEssentials
 import ErrandSupport
 
-/// A digest that is updated piece by piece. As a protocol, it allows faster implementations to replace these.
+/// A digest that is updated piece by piece.
 package protocol MessageDigest: Sendable {
-    /// The block size in bytes, which HMAC requires.
+    /// The block size in bytes, for HMAC.
     static var blockByteCount: Int { get }
     init()
     mutating func update(_ bytes: Span<UInt8>)
-    /// Returns the digest of all bytes so far. You can add more bytes and call it again.
+    /// Returns the digest of all bytes so far. You can add more bytes afterwards.
     func finalized() -> [UInt8]
 }
 
@@ -17,7 +17,6 @@ extension MessageDigest {
     package mutating func update(_ data: Data) { update(data.span) }
     package mutating func update(_ text: String.UTF8View) { String(text).withSpan { update($0) } }
 
-    /// Copies the bytes of any other sequence first.
     package mutating func update(_ bytes: some Sequence<UInt8>) { update(Array(bytes)) }
 
     package static func digest(of bytes: Span<UInt8>) -> [UInt8] {
@@ -37,18 +36,17 @@ extension MessageDigest {
     }
 }
 
-/// Splits input of any size into 64-byte blocks and pads the end, as MD5, SHA-1, and SHA-256 require.
+/// Splits input into 64-byte blocks and pads the end, as MD5, SHA-1, and SHA-256 require.
 struct BlockBuffer: Sendable {
     static let blockByteCount = 64
 
-    /// The number of bytes so far.
     private(set) var byteCount: UInt64 = 0
-    /// The bytes of an incomplete block.
+    /// The bytes of the incomplete last block.
     private(set) var partial: [UInt8] = []
 
     init() {}
 
-    /// Returns `nil` unless the partial block fits the byte count.
+    /// Returns `nil` if the partial block doesn't fit the byte count.
     init?(byteCount: UInt64, partial: some Collection<UInt8>) {
         // The length in bits must fit in 64 bits (FIPS 180-4, section 5.1.1).
         guard byteCount < 1 << 61, UInt64(partial.count) == byteCount % UInt64(Self.blockByteCount) else { return nil }
@@ -56,7 +54,7 @@ struct BlockBuffer: Sendable {
         self.partial = Array(partial)
     }
 
-    /// Processes all complete blocks, directly from the caller's memory if possible.
+    /// Processes all complete blocks, if possible in place.
     @inline(__always)
     mutating func take<Words>(
         _ bytes: Span<UInt8>, into words: inout Words, _ process: (Span<UInt8>, inout Words) -> Void
@@ -75,8 +73,7 @@ struct BlockBuffer: Sendable {
         partial.append(contentsOf: bytes.extracting(end...))
     }
 
-    /// Returns the words after the final one or two blocks: the remaining bytes, a 1 bit, zeros, and the length in
-    /// bits.
+    /// Returns the words after the padding: a 1 bit, zeros, and the length in bits.
     func finished<Words>(
         _ words: Words, bigEndianLength: Bool, _ process: (Span<UInt8>, inout Words) -> Void
     ) -> Words {

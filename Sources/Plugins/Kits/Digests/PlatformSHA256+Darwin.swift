@@ -8,7 +8,7 @@ extension PlatformSHA256 {
 struct CryptoKitSHA256: RunningSHA256 {
     private var digest = SHA256()
 
-    // The span owns the pointer, which is only used during the call.
+    // The span owns the memory and outlives the call that reads it.
     mutating func update(_ bytes: Span<UInt8>) {
         unsafe bytes.withUnsafeBytes { unsafe digest.update(bufferPointer: $0) }
     }

@@ -19,9 +19,10 @@ struct OpenSSLSHA256: RunningSHA256 {
     mutating func update(_ bytes: Span<UInt8>) { context.update(bytes) }
     func finalized() -> [UInt8] { context.finalized() }
 
-    /// Owned by one digest, which only one task at a time updates.
-    // Safe: `context` is created here, freed once in `deinit`, and only leaves the object as an argument to libcrypto.
-    // Sendable: only the digest refers to it, and a value that is being mutated isn't shared.
+    /// Belongs to one digest, which only one task at a time updates.
+    // Safe: `context` is created here and freed once in `deinit`. It leaves the object only as an argument to
+    // libcrypto.
+    // Sendable: only the digest refers to the object, and only one task at a time can mutate the digest.
     @safe
     private final class Context: @unchecked Sendable {
         private let library: Library
@@ -40,14 +41,14 @@ struct OpenSSLSHA256: RunningSHA256 {
         deinit { unsafe library.free(context) }
 
         func update(_ bytes: Span<UInt8>) {
-            // The span owns the pointer, which is only used during the call. libcrypto reads `count` bytes.
+            // The span owns the memory and outlives the call. libcrypto reads `count` bytes.
             unsafe bytes.withUnsafeBytes { bytes in
                 if let base = bytes.baseAddress { _ = unsafe library.update(context, base, bytes.count) }
             }
         }
 
         func finalized() -> [UInt8] {
-            // EVP_MAX_MD_SIZE. libcrypto writes the 32 bytes of SHA-256.
+            // Large enough for any digest (EVP_MAX_MD_SIZE). libcrypto writes the 32 bytes of SHA-256.
             var result = [UInt8](repeating: 0, count: 64)
             var count: UInt32 = 0
             guard unsafe library.end(context, &result, &count) == 1 else { return [] }
@@ -55,8 +56,8 @@ struct OpenSSLSHA256: RunningSHA256 {
         }
     }
 
-    /// The functions of the EVP interface that the digest uses (EVP_DigestInit(3)).
-    // Safe: libcrypto is never unloaded after these functions were found in it.
+    /// The functions of OpenSSL's EVP interface that the digest uses (EVP_DigestInit(3)).
+    // Safe: libcrypto is never unloaded once its functions were found.
     @safe
     private struct Library: Sendable {
         let new: @convention(c) () -> OpaquePointer?
@@ -101,8 +102,7 @@ struct OpenSSLSHA256: RunningSHA256 {
             unsafe self.end = Self.function(end)
         }
 
-        /// Returns the function at a symbol's address. POSIX lets `dlsym` return it in the representation of a C
-        /// function pointer.
+        /// Returns a symbol's address as a function. POSIX guarantees that `dlsym` returns C functions as pointers.
         private static func function<Function>(_ symbol: UnsafeMutableRawPointer) -> Function {
             unsafe withUnsafeBytes(of: symbol) { unsafe $0.load(as: Function.self) }
         }

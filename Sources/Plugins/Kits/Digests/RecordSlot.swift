@@ -1,7 +1,7 @@
 package import ErrandEssentials
 import ErrandSupport
 
-/// A small record in a file with two slots, which are written alternately, so at least one is always intact.
+/// A small record in a file with two slots. Writes alternate between the slots, so at least one is always intact.
 ///
 /// ```
 ///   0  magic, 8 bytes

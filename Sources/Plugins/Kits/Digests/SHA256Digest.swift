@@ -1,6 +1,6 @@
 import ErrandSupport
 
-/// SHA-256 (FIPS 180-4, section 6.2), updated piece by piece, with a state that you can save and restore.
+/// SHA-256 (FIPS 180-4, section 6.2) with a state that you can save and restore.
 ///
 /// ```swift
 /// var digest = SHA256Digest()
@@ -18,7 +18,7 @@ package struct SHA256Digest: MessageDigest {
     private var words: Words
     private var buffer: BlockBuffer
 
-    /// Eight words in registers instead of an array.
+    /// Held in registers, unlike an array.
     private typealias Words = SIMD8<UInt32>
 
     package init() {
@@ -27,7 +27,6 @@ package struct SHA256Digest: MessageDigest {
         buffer = BlockBuffer()
     }
 
-    /// The number of bytes so far.
     package var count: UInt64 { buffer.byteCount }
 
     package mutating func update(_ bytes: Span<UInt8>) {
@@ -38,7 +37,7 @@ package struct SHA256Digest: MessageDigest {
         Self.bytes(of: buffer.finished(words, bigEndianLength: true, Self.process))
     }
 
-    /// The state to continue with later, even in another process: 40 to 103 bytes, the same on every platform.
+    /// The state to continue with, even in another process: 40 to 103 bytes, the same on every platform.
     package var state: [UInt8] {
         var result: [UInt8] = []
         result.append(bigEndian: buffer.byteCount)
@@ -47,7 +46,8 @@ package struct SHA256Digest: MessageDigest {
         return result
     }
 
-    /// Restores a saved state, or returns `nil` if it's malformed. The caller must ensure that it wasn't modified.
+    /// Restores a saved state, or returns `nil` if it's malformed. The caller must ensure that the state wasn't
+    /// modified.
     package init?(state: some Collection<UInt8>) {
         let state = ContiguousArray(state)
         guard state.count >= 8 + Self.byteCount else { return nil }
@@ -71,8 +71,8 @@ package struct SHA256Digest: MessageDigest {
         }
     }
 
-    /// Runs the 64 rounds of one block. The message schedule is never stored in memory: variables hold its next sixteen
-    /// words, and each is replaced by the word that is needed sixteen rounds later.
+    /// Runs the 64 rounds of one block. Variables, not memory, hold the next sixteen words of the message schedule.
+    /// Each word is replaced after its use.
     @inline(__always)
     private static func rounds(_ words: Words, _ block: Span<UInt8>) -> Words {
         var (a, b, c, d) = (words[0], words[1], words[2], words[3])
@@ -133,7 +133,7 @@ package struct SHA256Digest: MessageDigest {
         }
     }
 
-    /// Returns the schedule's next word after sixteen others, from their first, second, tenth, and fifteenth.
+    /// Returns the schedule's next word from the first, second, tenth, and fifteenth of the sixteen words before it.
     @inline(__always)
     private static func next(_ first: UInt32, _ second: UInt32, _ tenth: UInt32, _ fifteenth: UInt32) -> UInt32 {
         let s0 = second.rotatedRight(7) ^ second.rotatedRight(18) ^ second &>> 3
@@ -170,7 +170,7 @@ package struct SHA256Digest: MessageDigest {
     ]
 }
 
-/// A SHA-256 that is updated piece by piece, using the platform's fastest implementation.
+/// A running SHA-256 that uses the platform's fastest implementation.
 package protocol RunningSHA256: Sendable {
     mutating func update(_ bytes: Span<UInt8>)
     /// Returns the digest. Don't update it afterwards.
@@ -178,7 +178,7 @@ package protocol RunningSHA256: Sendable {
 }
 
 package enum PlatformSHA256 {
-    /// Returns the platform's implementation if there is one, or the portable one.
+    /// Returns the platform's implementation, or the portable one if there isn't any.
     package static func make() -> any RunningSHA256 { platform() ?? PortableSHA256() }
 }
 

@@ -2,7 +2,7 @@ package import ErrandHTTP
 import ErrandSupport
 import Synchronization
 
-/// Identifies the user who owns persistent state, without storing secrets: a keyed hash of each identity.
+/// Identifies the user who owns persistent state by keyed hashes of the user's identities, which don't reveal secrets.
 ///
 /// Each stamp has a random key, so two stamps don't reveal that they belong to the same user.
 package struct UserStamp: Codable, Hashable, Sendable {
@@ -10,14 +10,14 @@ package struct UserStamp: Codable, Hashable, Sendable {
     package typealias Identity = (source: String, identity: String)
 
     private let key: [UInt8]
-    /// The hashes of the sources and identities, sorted.
+    /// The sorted hashes of sources and identities.
     private let users: [String]
-    /// The hashes of the cookies' names and values.
+    /// The hashes of cookie values, by the hash of the cookie's name.
     private let cookies: [String: String]
 
-    /// The prefix of the source of a single cookie, followed by the cookie's name.
+    /// The source of a cookie: this prefix and the cookie's name.
     package static let cookiePrefix = "cookie "
-    /// The maximum number of identities, and of cookies, to keep.
+    /// The maximum number of identities, and of cookies.
     private static let limit = 32
 
     package init(_ identities: [Identity]) {
@@ -33,7 +33,7 @@ package struct UserStamp: Codable, Hashable, Sendable {
             if source.hasPrefix(Self.cookiePrefix) {
                 cookies[hash(source)] = hash(identity)
             } else {
-                // The source's length separates it from the identity.
+                // The length separates the source from the identity.
                 users.insert(hash("\(source.utf8.count) \(source)\(identity)"))
             }
         }
@@ -46,16 +46,16 @@ package struct UserStamp: Codable, Hashable, Sendable {
     /// Whether the stamp doesn't identify anyone.
     package var isEmpty: Bool { users.isEmpty && cookies.isEmpty }
 
-    /// Returns whether the identities are the same user's.
+    /// Returns whether the identities belong to the same user.
     ///
-    /// Cookies may be added or missing, but at least one must remain, and their values must not change.
+    /// Cookies may be added or missing, but one must remain, and no value may differ.
     package func matches(_ identities: [Identity]) -> Bool {
         let other = UserStamp(identities, key: key)
         return users == other.users && matchesCookies(of: other)
     }
 
     /// Returns whether the identities include all of the stamp's. Use it if the stamp was created before the request
-    /// had all identities.
+    /// had all its identities.
     ///
     /// Cookies are compared as in ``matches(_:)``.
     package func isContained(in identities: [Identity]) -> Bool {
@@ -75,7 +75,7 @@ package struct UserStamp: Codable, Hashable, Sendable {
     }
 }
 
-/// A keyed digest (RFC 2104) with any of the digests here.
+/// A keyed digest (RFC 2104).
 ///
 /// ```swift
 /// let code = HMAC<SHA256Digest>.code(for: message, key: key)
@@ -84,7 +84,7 @@ package struct HMAC<Digest: MessageDigest>: Sendable {
     private var inner = Digest()
     private var outer = Digest()
 
-    /// Creates an HMAC with a key of any length. A key longer than a block is replaced by its digest.
+    /// Creates an HMAC with a key of any length.
     package init(key: some Sequence<UInt8>) {
         var block = Array(key)
         if block.count > Digest.blockByteCount { block = Digest.digest(of: block) }
@@ -109,12 +109,12 @@ package struct HMAC<Digest: MessageDigest>: Sendable {
     }
 }
 
-/// The user who owns a persistent transfer: the user in its record or, without one, the user of its first request.
+/// The user who owns a persistent transfer: the user in its record, or else the user of its first request.
 package final class TransferUser: Sendable {
     private struct State {
-        /// The user in the record; `nil` for a new transfer.
+        /// The user in the record, or `nil` for a new transfer.
         var expected: UserStamp?
-        /// The newest stamp, and the marks that it was created from.
+        /// The newest stamp and its marks.
         var newest: (marks: Set<UserMark>, stamp: UserStamp)?
     }
 
@@ -122,22 +122,22 @@ package final class TransferUser: Sendable {
 
     package init() {}
 
-    /// Sets the user whose transfer is continued, or `nil` for a new transfer.
+    /// Sets the recorded user of the transfer to continue, or `nil` for a new transfer.
     package func expect(_ stamp: UserStamp?) { state.withLock { $0 = State(expected: stamp) } }
 
-    /// Throws ``AnotherUser`` if a request with these marks isn't from the user who started the transfer.
+    /// Throws ``AnotherUser`` if a request with these marks belongs to another user.
     package func check(_ marks: Set<UserMark>) throws {
         guard let expected = state.withLock({ $0.expected }), !expected.matches(marks.identities) else { return }
         throw AnotherUser()
     }
 
     /// Returns the user to record, from the marks of the transfer's requests. Before the first request, returns the
-    /// user in the record.
+    /// recorded user.
     package func stamp(of marks: Set<UserMark>?) -> UserStamp? {
         state.withLock { state in
             guard let marks else { return state.expected }
             if let newest = state.newest, newest.marks == marks { return newest.stamp }
-            // Keeps the same stamp while it matches, so a record changes only when its user's credentials do.
+            // Keeps a stamp that still matches, so the record changes only when the user's credentials do.
             let known = state.expected.flatMap { $0.matches(marks.identities) ? $0 : nil }
             let stamp = known ?? UserStamp(marks.identities)
             state.newest = (marks, stamp)
@@ -146,7 +146,7 @@ package final class TransferUser: Sendable {
     }
 }
 
-/// Another user's request was about to continue a transfer.
+/// A request of another user was about to continue the transfer.
 package struct AnotherUser: Error {
     package init() {}
 }

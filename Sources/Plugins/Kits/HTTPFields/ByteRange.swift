@@ -2,16 +2,16 @@ import ErrandMessageSyntax
 
 /// A byte range in a `Range` field (RFC 9110, section 14.1.2).
 public enum ByteRange: Sendable, Hashable {
-    /// A range with a first and a last byte, both included: `0-499`.
+    /// A range from a first to a last byte, including both: `0-499`.
     case closed(Int64, Int64)
     /// A range from a byte to the end: `500-`.
     case from(Int64)
-    /// A range of the last bytes: `-500`.
+    /// The last bytes: `-500`.
     case suffix(Int64)
 
     /// Parses the ranges of a `Range: bytes=…` field, at most 64.
     ///
-    /// Returns `nil` for another unit or an invalid field, which a recipient ignores (section 14.2).
+    /// Returns `nil` for another unit or an invalid field. Recipients ignore such a field (section 14.2).
     public static func parse(_ value: String) -> [ByteRange]? {
         guard let equals = value.utf8.firstIndex(of: UInt8(ascii: "=")),
             ASCII.equalsIgnoringCase(String(value[..<equals]), "bytes")
@@ -43,8 +43,7 @@ public enum ByteRange: Sendable, Hashable {
         }
     }
 
-    /// Returns the bytes that the range selects from a representation, or `nil` if it doesn't select any (section
-    /// 14.1.1).
+    /// Returns the selected bytes of a representation, or `nil` if the range doesn't select any (section 14.1.1).
     public func resolved(length: Int64) -> Range<Int64>? {
         switch self {
         case .closed(let first, let last): first < length ? first..<(last < length ? last + 1 : length) : nil
@@ -67,12 +66,12 @@ extension ByteRange: CustomStringConvertible {
 
 /// A `Content-Range` in bytes (RFC 9110, section 14.4).
 public enum ContentRange: Sendable, Hashable {
-    /// A part of the whole: `bytes 7-9/10`, including both ends. The total is `nil` for `*`.
+    /// A part of the whole, including both ends: `bytes 7-9/10`. The total is `nil` for `*`.
     case part(first: Int64, last: Int64, total: Int64?)
-    /// The response has no part, because the range doesn't exist: `bytes */10`, as sent with status 416.
+    /// The range doesn't exist: `bytes */10`, sent with status 416.
     case unsatisfied(total: Int64)
 
-    /// Parses a field value. Returns `nil` for another unit, or for numbers that contradict each other.
+    /// Parses a field value. Returns `nil` for another unit or for contradictory numbers.
     public init?(parsing value: String) {
         let words = value.split(whereSeparator: { $0 == " " || $0 == "\t" })
         guard words.count == 2, ASCII.equalsIgnoringCase(String(words[0]), "bytes") else { return nil }
@@ -85,7 +84,7 @@ public enum ContentRange: Sendable, Hashable {
             return
         }
         let ends = parts[0].split(separator: "-", omittingEmptySubsequences: false)
-        // The end of a half-open range must fit the type as well.
+        // The end of a half-open range must not overflow.
         guard ends.count == 2, let first = ASCII.digits(ends[0]), let last = ASCII.digits(ends[1]), first <= last,
             last < .max, parts[1] == "*" || total.map({ last < $0 }) ?? false
         else { return nil }

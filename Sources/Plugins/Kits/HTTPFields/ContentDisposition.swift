@@ -2,35 +2,34 @@ import ErrandEssentials
 import ErrandHTTP
 public import ErrandMessageSyntax
 
-/// A `Content-Disposition` (RFC 6266): how to show a response, and the name to save it under.
+/// A `Content-Disposition` (RFC 6266): how to show a response, and the file name to save it under.
 ///
 /// ```swift
 /// ContentDisposition(parsing: #"attachment; filename="a.txt"; filename*=UTF-8''%C3%A4.txt"#).fileName    // "ä.txt"
 /// ContentDisposition(fileName: "ä.txt").description
 /// ```
 public struct ContentDisposition: Sendable, Hashable {
-    /// The type in lowercase, such as `attachment` or `inline`. Empty if the server leaves it out.
+    /// The type in lowercase, such as `attachment` or `inline`. Empty if the field has no type.
     public var type: String
-    /// The parameters as received, with `filename*` still encoded.
+    /// The parameters as received. `filename*` is still encoded.
     public var parameters: FieldParameters
 
     /// Parses a field value. Reads only the first 8 KiB.
     ///
-    /// A backslash within quotes escapes the next character (RFC 9110, section 5.6.4). In `form-data`, the type of a
-    /// form's parts, backslashes are kept, because browsers don't escape them.
+    /// In quotes, a backslash escapes the next character (RFC 9110, section 5.6.4). `form-data` keeps backslashes,
+    /// because browsers don't escape them in forms.
     public init(parsing value: String) {
         let text = value.utf8.count > Self.limit ? String(value.unicodeScalars.prefix(Self.limit)) : value
         let end = text.utf8.firstIndex(of: UInt8(ascii: ";")) ?? text.utf8.endIndex
         let first = ASCII.trimmed(text[..<end])
-        // Some servers leave out the type.
+        // Some servers omit the type.
         let hasType = !first.utf8.contains(UInt8(ascii: "="))
         type = hasType ? first.lowercased() : ""
         let rest = hasType ? text[end...] : text[...]
         parameters = type == "form-data" ? FieldParameters(ofForm: rest) : FieldParameters(parsing: rest)
     }
 
-    /// Creates a disposition for a file name, with an ASCII `filename`, and `filename*` if ASCII can't represent the
-    /// name.
+    /// Creates a disposition for a file name. Adds `filename*` if the name contains `%` or isn't printable ASCII.
     public init(_ type: String = "attachment", fileName: String) {
         self.type = type.lowercased()
         let plain = String(
@@ -40,13 +39,13 @@ public struct ContentDisposition: Sendable, Hashable {
         if plain != fileName { parameters.all.append(.init("filename*", ExtendedValue.encode(fileName))) }
     }
 
-    /// The name to save under. Prefers `filename*` over `filename` (section 4.3).
+    /// The file name to save under. Prefers `filename*` over `filename` (section 4.3).
     ///
     /// Like browsers, decodes the encoded words of mail headers (RFC 2047), such as `=?UTF-8?B?w6QudHh0?=`, except in
-    /// `form-data`. Otherwise the name is exactly as sent. It may contain slashes, `..`, and control characters:
-    /// sanitize it before you use it in a path.
+    /// `form-data`. The name may contain slashes, `..`, and control characters: sanitize it before you use it in a
+    /// path.
     public var fileName: String? {
-        // A quoted value isn't encoded, whatever the parameter's name.
+        // A quoted `filename*` isn't encoded.
         for parameter in parameters.all where parameter.name == "filename*" && !parameter.isQuoted {
             if let name = ExtendedValue.decode(parameter.value), !name.isEmpty { return name }
         }
@@ -56,7 +55,6 @@ public struct ContentDisposition: Sendable, Hashable {
         return decoded.isEmpty ? name : decoded
     }
 
-    /// Longer than any possible file name.
     private static let limit = 8 << 10
 }
 
@@ -75,8 +73,7 @@ extension ContentDisposition: CustomStringConvertible {
 public enum ExtendedValue {
     /// Decodes a value. Returns `nil` if it's malformed or its bytes aren't valid in the charset.
     ///
-    /// Supports UTF-8, ISO-8859-1, and US-ASCII, and returns `nil` for other charsets. ISO-8859-1 is decoded as
-    /// windows-1252, as everywhere; see `Charset`.
+    /// Supports UTF-8, ISO-8859-1, and US-ASCII. Decodes ISO-8859-1 as windows-1252, as `Charset` does.
     public static func decode(_ value: some StringProtocol) -> String? {
         let parts = value.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, parts[2].utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }),
@@ -94,7 +91,6 @@ public enum ExtendedValue {
     /// Encodes text as `UTF-8''…`, percent-encoding all characters except `attr-char` (section 3.2.1).
     public static func encode(_ text: String) -> String { "UTF-8''" + PercentEncoding.encode(text, allowed: isPlain) }
 
-    /// `attr-char`: a token character other than `*`, `'`, and `%`.
     private static func isPlain(_ byte: UInt8) -> Bool {
         ASCII.isToken(byte) && byte != UInt8(ascii: "*") && byte != UInt8(ascii: "'") && byte != UInt8(ascii: "%")
     }

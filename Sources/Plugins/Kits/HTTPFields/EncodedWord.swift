@@ -6,11 +6,11 @@ import ErrandMessageSyntax
 ///
 /// HTTP doesn't define them, but some servers send file names in this form, and browsers decode them.
 struct EncodedWordDecoder {
-    /// Words of one charset that follow each other. Mail programs split characters between them.
+    /// Consecutive words in one charset. Mail programs split characters between words.
     private struct Group {
         let charset: String
         var content: [UInt8]
-        /// The words as written, with the white space between them.
+        /// The words as sent, including white space between them.
         var source: Range<Int>
     }
 
@@ -28,8 +28,7 @@ struct EncodedWordDecoder {
 
     private init(_ text: String) { bytes = Array(text.utf8) }
 
-    /// Returns the text with its encoded words decoded. Words that are malformed, or in an unknown charset, stay as
-    /// written.
+    /// Decodes the text's encoded words. Words that are malformed or in an unknown charset stay unchanged.
     static func decode(_ text: String) -> String {
         var decoder = EncodedWordDecoder(text)
         return decoder.text()
@@ -43,7 +42,7 @@ struct EncodedWordDecoder {
                 position = word.end
             } else {
                 endGroup(before: position)
-                // White space after a word only counts if no word follows it.
+                // White space after a word only counts if no other word follows.
                 if group == nil { result.append(bytes[position]) }
                 position += 1
             }
@@ -65,7 +64,7 @@ struct EncodedWordDecoder {
             source: (isContinued ? last.source.lowerBound : start)..<word.end)
     }
 
-    /// Ends the group at a character that isn't white space.
+    /// Ends the group at a character other than white space.
     private mutating func endGroup(before position: Int) {
         if let group, !ASCII.isBlank(bytes[position]) {
             flushWords()
@@ -88,7 +87,6 @@ struct EncodedWordDecoder {
         return text != nil
     }
 
-    /// Returns the word at an index, or `nil` if there isn't one.
     private func word(at start: Int) -> Word? {
         guard bytes[start] == UInt8(ascii: "="), let name = field(from: start + 1, after: Self.question),
             let coding = field(from: name.end, after: Self.question), coding.text.count == 1,
@@ -106,7 +104,7 @@ struct EncodedWordDecoder {
         return decoded.map { Word(charset: charset, content: $0, end: content.end + 2) }
     }
 
-    /// Returns the visible characters between a question mark at `start` and the next one, and the index of that.
+    /// Returns the visible characters between a question mark at `start` and the next one, and the next one's index.
     private func field(from start: Int, after mark: UInt8) -> (text: ArraySlice<UInt8>, end: Int)? {
         guard start < bytes.count, bytes[start] == mark else { return nil }
         let text = bytes[(start + 1)...].prefix { $0 > 0x20 && $0 < 0x7F && $0 != mark }

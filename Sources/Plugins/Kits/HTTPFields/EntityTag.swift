@@ -5,19 +5,18 @@ import ErrandSupport
 public struct EntityTag: Sendable, Hashable {
     /// The text between the quotes.
     public let opaque: String
-    /// Whether the tag only identifies equivalent representations, whose bytes may differ.
+    /// Whether the tag is weak: representations with the same tag are equivalent, but their bytes may differ.
     public let isWeak: Bool
 
-    /// Creates a tag. Returns `nil` if the text contains a quote, a control character, or DEL, which a tag can't
-    /// contain.
+    /// Creates a tag. Returns `nil` if the text contains a quote, a control character, or DEL.
     public init?(_ opaque: String, isWeak: Bool = false) {
         guard opaque.utf8.allSatisfy({ $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != 0x7F }) else { return nil }
         self.opaque = opaque
         self.isWeak = isWeak
     }
 
-    /// Parses a single tag, or returns `nil`. Accepts a space within the quotes, which the grammar forbids, because
-    /// servers send and compare such tags.
+    /// Parses a single tag, or returns `nil`. Accepts spaces within the quotes, which the grammar forbids, because some
+    /// servers send them.
     public init?(parsing text: some StringProtocol) {
         var bytes = Substring(text).utf8
         let isWeak = bytes.starts(with: "W/".utf8)
@@ -28,13 +27,13 @@ public struct EntityTag: Sendable, Hashable {
         self.init(opaque, isWeak: isWeak)
     }
 
-    /// Returns whether both tags are strong and the same (section 8.8.3.2). Use it for ranges, whose bytes are joined.
+    /// Returns whether the tags are equal and both strong (section 8.8.3.2). Use it before you join byte ranges.
     public func matchesStrongly(_ other: EntityTag) -> Bool { !isWeak && !other.isWeak && matchesWeakly(other) }
 
-    /// Returns whether the tags are the same, whether weak or not (section 8.8.3.2). Use it for `If-None-Match`.
+    /// Returns whether the tags are equal, weak or strong (section 8.8.3.2). Use it for `If-None-Match`.
     public func matchesWeakly(_ other: EntityTag) -> Bool { opaque.hasSameBytes(as: other.opaque) }
 
-    /// Compares tags byte by byte (section 8.8.3.2), without Unicode's canonical equivalence.
+    /// Compares tags byte by byte (section 8.8.3.2), without Unicode normalization.
     public static func == (a: EntityTag, b: EntityTag) -> Bool { a.isWeak == b.isWeak && a.matchesWeakly(b) }
 }
 
@@ -47,7 +46,7 @@ extension EntityTag: CustomStringConvertible {
 public enum EntityTagCondition: Sendable, Hashable {
     /// Any tag, written as `*`.
     case any
-    /// A list of at least one tag. List items that aren't entity tags are left out.
+    /// A list of at least one tag. Skips list items that aren't entity tags.
     case tags([EntityTag])
 
     /// Parses a field value. Returns `nil` if it doesn't contain a tag.
@@ -61,7 +60,7 @@ public enum EntityTagCondition: Sendable, Hashable {
         self = .tags(tags)
     }
 
-    /// Returns whether the condition includes a tag by weak comparison, as `If-None-Match` requires.
+    /// Returns whether a tag meets the condition by weak comparison, which `If-None-Match` uses.
     public func matchesWeakly(_ tag: EntityTag) -> Bool {
         switch self {
         case .any: true
@@ -69,7 +68,7 @@ public enum EntityTagCondition: Sendable, Hashable {
         }
     }
 
-    /// Returns whether the condition includes a tag by strong comparison, as `If-Match` requires.
+    /// Returns whether a tag meets the condition by strong comparison, which `If-Match` uses.
     public func matchesStrongly(_ tag: EntityTag) -> Bool {
         switch self {
         case .any: true

@@ -9,11 +9,11 @@ public import ErrandMessageSyntax
 /// let next = links.first { $0.relations.contains("next") }?.url(relativeTo: response.url)
 /// ```
 public struct LinkValue: Sendable, Hashable {
-    /// The link's target as written, which is a URI reference and may be relative.
+    /// The target as sent, a URI reference that may be relative.
     public var target: String
-    /// The link's parameters as received, such as `rel`.
+    /// The parameters as sent, such as `rel`.
     public var parameters: FieldParameters
-    /// Whether the target's bytes on the wire are Latin-1 instead of UTF-8. Defaults to false.
+    /// Whether the target was sent as Latin-1 instead of UTF-8. Defaults to `false`.
     public var isLatin1 = false
 
     /// Creates a link from its target and parameters.
@@ -22,7 +22,7 @@ public struct LinkValue: Sendable, Hashable {
         self.parameters = parameters
     }
 
-    /// Parses the links in one or more field lines, in order. Skips text that isn't a link. Returns at most 256 links.
+    /// Parses the links in field lines, in order. Skips text that isn't a link. Returns at most 256 links.
     public static func parse(_ values: [String]) -> [LinkValue] {
         var links: [LinkValue] = []
         for value in values {
@@ -44,7 +44,7 @@ public struct LinkValue: Sendable, Hashable {
         return Array(links.prefix(256))
     }
 
-    /// The relation types in lowercase, from the first `rel` parameter (section 3.3), which may contain several.
+    /// The relation types in lowercase, from the first `rel` parameter (section 3.3).
     public var relations: [String] {
         (parameters["rel"] ?? "").split(whereSeparator: { $0 == " " || $0 == "\t" }).map { $0.lowercased() }
     }
@@ -52,7 +52,7 @@ public struct LinkValue: Sendable, Hashable {
     /// The title of the target. Prefers `title*` over `title` (section 3.4.1).
     public var title: String? { parameters["title*"].flatMap { ExtendedValue.decode($0) } ?? parameters["title"] }
 
-    /// The URI reference of the link's context, if the context isn't the resource itself.
+    /// The URI reference of the link's context. `nil` if the context is the resource itself.
     public var anchor: String? { parameters["anchor"] }
 
     /// Resolves the target against the response's URL, as browsers do (WHATWG URL). Returns `nil` if the result isn't a
@@ -68,7 +68,7 @@ extension LinkValue: CustomStringConvertible {
     public var description: String { "<\(target)>\(parameters)" }
 }
 
-/// Reads one link after another. A comma ends a link only outside `<…>` and quoted strings.
+/// Reads one link after another. A comma in `<…>` or in a quoted string doesn't end a link.
 private struct LinkScanner {
     private var rest: Substring
 

@@ -10,18 +10,18 @@ public struct RateLimitStatus: Sendable, Hashable {
     public let policy: String?
     /// The number of requests left, at least 0.
     public let remaining: Int
-    /// The time until the limit is reset, at most 136 years; `nil` if the server doesn't specify it.
+    /// The time until the limit is reset, at most 136 years. `nil` if the server doesn't specify it.
     public let reset: Duration?
 
-    /// Creates a limit, by default without the name of its policy.
+    /// Creates a limit.
     public init(policy: String? = nil, remaining: Int, reset: Duration?) {
         (self.policy, self.remaining, self.reset) = (policy, remaining, reset)
     }
 
     /// Parses a `RateLimit` field into at most 16 limits.
     ///
-    /// Accepts a list, or a dictionary as in draft 07 (`limit=10, remaining=2, reset=30`). Leaves out members without a
-    /// number of requests. Returns an empty array if the value is neither, or is longer than 4,096 bytes.
+    /// Accepts a list, or a dictionary as in draft 07 (`limit=10, remaining=2, reset=30`). Skips members without a
+    /// number of requests. Returns an empty array for any other value, and for more than 4,096 bytes.
     public static func parse(_ value: String) -> [RateLimitStatus] {
         guard value.utf8.count <= RateLimitGrammar.maximumBytes else { return [] }
         if let list = try? StructuredField.List(parsing: value) {
@@ -43,7 +43,7 @@ public struct RateLimitStatus: Sendable, Hashable {
         self.init(nil, RateLimitGrammar.integer(remaining), reset)
     }
 
-    /// Returns the limit with the fewest requests left, or `nil` without limits. In a tie, prefers the limit that is
+    /// Returns the limit with the fewest requests left, or `nil` without limits. In a tie, returns the limit that is
     /// reset last.
     public static func tightest(of limits: some Sequence<RateLimitStatus>) -> RateLimitStatus? {
         limits.min { a, b in
@@ -58,9 +58,8 @@ public struct RateLimitStatus: Sendable, Hashable {
     }
 }
 
-/// The bounds and number syntax that both fields share.
 enum RateLimitGrammar {
-    /// A valid field only takes a few dozen bytes.
+    /// A valid field takes only a few dozen bytes.
     static let maximumBytes = 4_096
     static let maximumMembers = 16
 
@@ -81,24 +80,24 @@ enum RateLimitGrammar {
 /// policies.compactMap(\.interval).max()           // 17.28 seconds
 /// ```
 public struct RateLimitPolicy: Sendable, Hashable {
-    /// The name, which a ``RateLimitStatus`` refers to.
+    /// The name that ``RateLimitStatus/policy`` refers to.
     public let name: String
     /// The number of requests per window, at least 1.
     public let quota: Int
-    /// The length of the window, at most 136 years; `nil` if the server doesn't specify it.
+    /// The length of the window, at most 136 years. `nil` if the server doesn't specify it.
     public let window: Duration?
 
-    /// Creates a policy from its name, quota and window.
+    /// Creates a policy.
     public init(name: String, quota: Int, window: Duration?) {
         (self.name, self.quota, self.window) = (name, quota, window)
     }
 
-    /// The time between requests that uses the quota evenly: the window divided by the quota. Nil without a window.
+    /// The time between requests that spreads the quota evenly over the window. `nil` without a window.
     public var interval: Duration? { window.map { $0 / Double(max(1, quota)) } }
 
     /// Parses a `RateLimit-Policy` field into at most 16 policies.
     ///
-    /// Leaves out members without a name or a quota. Returns an empty array if the value isn't a list or is longer than
+    /// Skips members without a name or a quota. Returns an empty array if the value isn't a list or is longer than
     /// 4,096 bytes.
     public static func parse(_ value: String) -> [RateLimitPolicy] {
         guard value.utf8.count <= RateLimitGrammar.maximumBytes,

@@ -1,7 +1,7 @@
-/// Human-readable reason phrases for statuses, such as `503 Service Unavailable` (RFC 9110, section 15, and the RFCs in
-/// the status registry).
+/// Reason phrases for statuses, such as "Service Unavailable" for 503 (RFC 9110, section 15, and the RFCs in the status
+/// registry).
 public enum ReasonPhrase {
-    /// Returns the registered phrase for a status, or `nil`.
+    /// Returns the status's registered phrase, or `nil`.
     public static func of(_ status: Int) -> String? { phrases[status] }
 
     /// Returns the status with its phrase, such as `503 Service Unavailable`, or `status 599` if no phrase is

@@ -1,4 +1,4 @@
-// Exports all grammar modules with one import. To build less, import only the module that you need.
+// Exports all grammar modules. To build less, import only the module that you need.
 @_exported public import ErrandHTTPFields
 @_exported public import ErrandJSONSyntax
 @_exported public import ErrandMessageSyntax

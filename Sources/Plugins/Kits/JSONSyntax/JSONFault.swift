@@ -1,8 +1,8 @@
 /// The reason why a text isn't JSON (RFC 8259).
 ///
-/// For messages, ``expected`` and ``found(in:at:)`` describe the fault in words, such as "a colon" and "'}'".
+/// Use ``expected`` and ``found(in:at:)`` in messages. They describe the fault in words, such as "a colon" and "'}'".
 public enum JSONFault: UInt8, Sendable, Hashable {
-    /// The text is valid; there is no fault.
+    /// The text is valid.
     case none
     /// The text ends within a string.
     case unterminatedString
@@ -10,19 +10,19 @@ public enum JSONFault: UInt8, Sendable, Hashable {
     case controlCharacter
     /// A backslash doesn't begin a valid escape.
     case badEscape
-    /// An escaped surrogate is missing its other half.
+    /// Half of a surrogate pair is missing.
     case loneSurrogate
     /// A string contains bytes that aren't UTF-8 (RFC 3629).
     case invalidUTF8
     /// A number is missing a digit.
     case badNumber
-    /// A number begins with a zero followed by another digit.
+    /// A number begins with a zero and another digit.
     case leadingZero
-    /// A word begins like `true`, `false`, or `null`, but isn't one of them.
+    /// A word begins like `true`, `false`, or `null`, but differs.
     case badLiteral
-    /// A value is missing where the grammar requires one.
+    /// A value is missing.
     case value
-    /// A key is missing where the grammar requires one.
+    /// A key is missing.
     case key
     /// The colon after a key is missing.
     case colon
@@ -55,7 +55,7 @@ public enum JSONFault: UInt8, Sendable, Hashable {
         }
     }
 
-    /// Returns the text at an index in words, such as "'}'", or the end of the text. Quotes at most one visible ASCII
+    /// Returns the text at an index in words, such as "'}'" or "the end of the text". Quotes at most one visible ASCII
     /// character.
     public func found(in bytes: Span<UInt8>, at index: Int) -> String {
         switch self {

@@ -1,6 +1,6 @@
 import ErrandMessageSyntax
 
-/// Scans the tokens of JSON text, exactly as RFC 8259 defines them.
+/// Scans the tokens of JSON text (RFC 8259).
 ///
 /// ```swift
 /// let text = Array(#""a\n""#.utf8)
@@ -8,12 +8,11 @@ import ErrandMessageSyntax
 /// let isString = end.fault == .none && end.index == text.count            // true
 /// ```
 ///
-/// These functions are for parsers that count nanoseconds. Each takes a text and the index at which its token begins.
-/// It doesn't allocate, and returns the end of the token, or the position of its fault and the reason. An index beyond
-/// the text is a programming error and stops the program.
+/// These functions are for fast parsers. Each one takes a text and the index at which a token begins. It returns the
+/// token's end, or the index and reason of a fault, and doesn't allocate. An index beyond the text stops the program.
 ///
-/// To read one token after another, also from incomplete text, use ``JSONTokenizer``. To follow a string that arrives
-/// in pieces, use ``JSONStringScan``.
+/// To read one token after another, even from incomplete text, use ``JSONTokenizer``. To scan a string that arrives in
+/// pieces, use ``JSONStringScan``.
 public enum JSONGrammar {
     /// The byte of `"`.
     @inlinable public static var quote: UInt8 { 0x22 }
@@ -23,7 +22,7 @@ public enum JSONGrammar {
     @inlinable public static var comma: UInt8 { 0x2C }
     /// The byte of `:`.
     @inlinable public static var colon: UInt8 { 0x3A }
-    /// The byte of `{`. In ASCII, `}` is two after it, as `]` is two after `[`.
+    /// The byte of `{`. The code of `}` is two higher, as the code of `]` is two higher than the code of `[`.
     @inlinable public static var openBrace: UInt8 { 0x7B }
     /// The byte of `}`.
     @inlinable public static var closeBrace: UInt8 { 0x7D }
@@ -34,7 +33,7 @@ public enum JSONGrammar {
 
     // MARK: Whitespace (section 2)
 
-    /// Returns whether a byte is whitespace: space, tab, line feed, or carriage return.
+    /// Returns whether a byte is a space, tab, line feed, or carriage return.
     @inlinable @inline(__always) public static func isSpace(_ byte: UInt8) -> Bool {
         byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
     }
@@ -59,8 +58,8 @@ public enum JSONGrammar {
 
     /// Scans a number, starting at its minus sign or first digit.
     ///
-    /// - Returns: The end of the number, and whether it has neither a fraction nor an exponent. Use ``JSONNumber`` to
-    ///   get its value.
+    /// - Returns: The number's end, and whether the number has neither a fraction nor an exponent. Use ``JSONNumber``
+    ///   to get its value.
     @inlinable @inline(__always)
     public static func number(in bytes: Span<UInt8>, from start: Int) -> (end: JSONTokenEnd, isPlain: Bool) {
         var index = start
@@ -121,23 +120,23 @@ public enum JSONGrammar {
     }
 }
 
-/// The end of a token, or the index and reason of a fault.
+/// The end of a token, or a fault and its index.
 @frozen public struct JSONTokenEnd: Sendable, Hashable {
     /// The index after the token, or of the faulty byte.
     public var index: Int
-    /// The reason of the fault, or ``JSONFault/none`` for a valid token.
+    /// The fault, or ``JSONFault/none`` for a valid token.
     public var fault: JSONFault
 
-    /// Creates a result, by default for a valid token.
+    /// Creates a result. By default, the token is valid.
     @inlinable @inline(__always) public init(_ index: Int, _ fault: JSONFault = .none) {
         self.index = index
         self.fault = fault
     }
 }
 
-// Tells a fault at the end of incomplete input, which more bytes may fix, from a definite fault.
+// Distinguishes faults that more input may fix from definite faults.
 extension JSONGrammar {
-    /// Returns whether more bytes could fix the string in which a scan found a fault.
+    /// Returns whether more bytes could fix a faulty string.
     static func mayGoOn(_ end: JSONTokenEnd, in bytes: Span<UInt8>) -> Bool {
         let index = end.index
         let left = bytes.count - index
@@ -147,7 +146,7 @@ extension JSONGrammar {
         case .badEscape: return left < 6 && bytes[index + 1] == 0x75 && areDigits(in: bytes, from: index + 2)
         case .loneSurrogate:
             guard left < 12, let unit = hexUnit(in: bytes, from: index + 2), unit < 0xDC00 else { return false }
-            // The low half: \uDC00 to \uDFFF.
+            // The second half of a pair: \uDC00 to \uDFFF.
             return (left < 7 || bytes[index + 6] == backslash) && (left < 8 || bytes[index + 7] == 0x75)
                 && (left < 9 || bytes[index + 8] | 0x20 == 0x64)
                 && (left < 10 || ASCII.hexValue(bytes[index + 9]) ?? 0 >= 0xC)
@@ -161,7 +160,7 @@ extension JSONGrammar {
         return true
     }
 
-    /// Returns whether the bytes from an index to the end are, or begin like, `true`, `false`, or `null`.
+    /// Returns whether the bytes from an index to the end could begin `true`, `false`, or `null`.
     static func mayBecomeLiteral(_ bytes: Span<UInt8>, from start: Int) -> Bool {
         for literal in ["true", "false", "null"] where bytes.count - start <= literal.utf8.count {
             var isBeginning = true
@@ -176,10 +175,10 @@ extension JSONGrammar {
 
 // Strings (RFC 8259, section 7).
 extension JSONGrammar {
-    /// Scans a string, starting after its opening quote. The end is after the closing quote.
+    /// Scans a string, starting after its opening quote. The returned end is after the closing quote.
     ///
-    /// The bytes must be UTF-8, control characters must be escaped, and surrogates must come in pairs, because half a
-    /// pair isn't a character and can't be part of a Swift string. Use `unescaped(_:)` to get the content.
+    /// The bytes must be UTF-8, control characters must be escaped, and surrogates must come in pairs, because a Swift
+    /// string can't contain half a pair. Use `unescaped(_:)` to get the content.
     @inlinable @inline(__always)
     public static func string(in bytes: Span<UInt8>, from start: Int) -> JSONTokenEnd {
         var index = start
@@ -240,7 +239,7 @@ extension JSONGrammar {
         return JSONTokenEnd(start + 12)
     }
 
-    /// Returns the character that a backslash and a letter represent, or `nil` if the letter is `u` or isn't valid.
+    /// Returns the character that a backslash and a letter represent. Returns `nil` for `u` and for invalid letters.
     public static func character(escapedAs letter: UInt8) -> UInt8? {
         switch letter {
         case 0x62: 0x08
@@ -253,7 +252,7 @@ extension JSONGrammar {
         }
     }
 
-    /// Returns the value of four hexadecimal digits, or `nil` if the text has fewer at this index.
+    /// Returns the value of four hexadecimal digits, or `nil` if there are fewer.
     public static func hexUnit(in bytes: Span<UInt8>, from start: Int) -> UInt32? {
         guard bytes.count - start >= 4 else { return nil }
         var unit: UInt32 = 0
@@ -264,7 +263,7 @@ extension JSONGrammar {
         return unit
     }
 
-    /// Returns the index of the next quote, backslash, control character, or byte beyond ASCII, or the end.
+    /// Returns the index of the next quote, backslash, control character, or non-ASCII byte, or the end.
     @inlinable @inline(__always) public static func asciiEnd(in bytes: Span<UInt8>, from start: Int) -> Int {
         var index = start
         while bytes.count &- index >= 8 {
@@ -276,8 +275,7 @@ extension JSONGrammar {
         return index
     }
 
-    /// Returns the index of the next quote, backslash, or control character, or the end. Doesn't check bytes beyond
-    /// ASCII.
+    /// Returns the index of the next quote, backslash, or control character, or the end. Doesn't check non-ASCII bytes.
     @inlinable public static func plainEnd(in bytes: Span<UInt8>, from start: Int) -> Int {
         var index = start
         while bytes.count &- index >= 8 {
@@ -293,7 +291,7 @@ extension JSONGrammar {
         byte != quote && byte != backslash && byte >= 0x20
     }
 
-    /// Returns whether the content of a string has escapes.
+    /// Returns whether a string's content has escapes.
     @inlinable public static func hasEscapes(_ content: Span<UInt8>) -> Bool {
         var index = 0
         while content.count &- index >= 8 {
@@ -307,13 +305,13 @@ extension JSONGrammar {
         return false
     }
 
-    /// Returns the UTF-8 content of a string with escapes resolved. Pass the bytes between its quotes.
+    /// Returns a string's UTF-8 content without escapes. Pass the bytes between its quotes.
     ///
-    /// The result is exact for a string that ``string(in:from:)`` has accepted. Otherwise, it ends at the first invalid
+    /// The result is exact for a string that ``string(in:from:)`` accepts. Otherwise, it ends at the first invalid
     /// escape.
     public static func unescaped(_ content: Span<UInt8>) -> [UInt8] {
         var result: [UInt8] = []
-        // An escape is never shorter than its character.
+        // The character is never longer than its escape.
         result.reserveCapacity(content.count)
         var index = 0
         while index < content.count {
@@ -333,10 +331,10 @@ extension JSONGrammar {
         return result
     }
 
-    /// Returns the content of a string in a part of an array, with escapes resolved.
+    /// Returns a string's UTF-8 content without escapes. See the overload for a span.
     public static func unescaped(_ content: ArraySlice<UInt8>) -> [UInt8] { unescaped(content.span) }
 
-    /// Returns the character of the escape at an index, and advances the index past it; `nil` if the escape is invalid.
+    /// Returns the character of the escape at an index, and advances the index. Returns `nil` if the escape is invalid.
     static func scalar(ofEscapeIn bytes: Span<UInt8>, from index: inout Int) -> Unicode.Scalar? {
         guard bytes.count - index >= 2 else { return nil }
         let letter = bytes[index + 1]

@@ -1,26 +1,25 @@
-/// The value of a number that ``JSONGrammar/number(in:from:)`` has accepted.
+/// The value of a number that ``JSONGrammar/number(in:from:)`` accepts.
 ///
 /// ```swift
 /// let seventy = JSONNumber(Array("7e1".utf8).span).integer      // 70
 /// ```
 ///
-/// The value is exact: it stores all digits, however many, and a power of ten.
+/// The value is exact. It consists of all digits and a power of ten.
 public struct JSONNumber: Sendable {
     private let isNegative: Bool
-    /// The digits as one number. If there are more than nineteen, the first nineteen.
+    /// The first nineteen digits as one number.
     private let mantissa: UInt64
     /// The power of ten that the digits are multiplied by.
     private let power: Int
-    /// All digits as 0 to 9, without leading and trailing zeros. Empty if nineteen or fewer remain.
+    /// All digits as 0 to 9, without leading and trailing zeros. Empty for nineteen digits or less.
     private let digits: [UInt8]
 
-    /// The exponent that larger exponents are reduced to. It exceeds the number of digits in any text, and leaves room
-    /// for one more digit in an `Int` of any width.
+    /// The limit for exponents. Larger exponents are reduced to it. It exceeds the number of digits in any text.
     public static let maximumExponent = Int.max / 16
 
     private static let maximumDigits = 19
 
-    /// Reads a number that spans the whole text, from its minus sign or first digit.
+    /// Creates a number from a text that contains only the number.
     public init(_ text: Span<UInt8>) {
         let isNegative = text.count > 0 && text[0] == 0x2D
         let first = isNegative ? 1 : 0
@@ -66,7 +65,7 @@ public struct JSONNumber: Sendable {
         self.init(isNegative, mantissa, power, digits.count <= Self.maximumDigits ? [] : digits)
     }
 
-    /// Returns the value of an exponent, from its sign or first digit to the end of the number. Clamped to
+    /// Returns an exponent's value, from its sign or first digit to the end of the number. Clamped to
     /// ±``maximumExponent``.
     public static func exponent(in bytes: Span<UInt8>, from start: Int) -> Int {
         let isNegative = start < bytes.count && bytes[start] == 0x2D
@@ -82,13 +81,13 @@ public struct JSONNumber: Sendable {
     /// Whether the value is zero.
     public var isZero: Bool { mantissa == 0 }
 
-    /// Whether the number is integral, whatever its size.
+    /// Whether the number is an integer of any size.
     public var isIntegral: Bool { isZero || withoutTrailingZeros.power >= 0 }
 
-    /// The value if it's integral and fits `Int`, or `nil`. 70, 70.0, and 7e1 are the same.
+    /// The value if it's an integer and fits in `Int`, or `nil`. 70, 70.0, and 7e1 are the same.
     public var integer: Int? { integer(Int.self) }
 
-    /// Returns the value as an integer type if it's integral and fits, or `nil`. Never rounds.
+    /// Returns the value if it's an integer and fits in the type, or `nil`. Never rounds.
     public func integer<Value: FixedWidthInteger>(_ type: Value.Type) -> Value? {
         if isZero { return 0 }
         let (mantissa, power) = withoutTrailingZeros
@@ -121,7 +120,7 @@ public struct JSONNumber: Sendable {
         return value
     }
 
-    /// The smallest mantissa of a nonzero number, with its power of ten.
+    /// The mantissa without trailing zeros, and its power of ten.
     private var withoutTrailingZeros: (mantissa: UInt64, power: Int) {
         var (mantissa, power) = (mantissa, power)
         guard digits.isEmpty else { return (mantissa, power) }
@@ -131,7 +130,7 @@ public struct JSONNumber: Sendable {
 
     // MARK: Floating point
 
-    /// The nearest `Double`; infinite beyond its range.
+    /// The nearest `Double`, or infinity if the value is out of range.
     public var double: Double {
         guard digits.isEmpty else { return rounded { Double($0) } ?? .nan }
         if isZero { return isNegative ? -0.0 : 0 }
@@ -146,7 +145,7 @@ public struct JSONNumber: Sendable {
         return isNegative ? -value : value
     }
 
-    /// The nearest `Float`; infinite beyond its range.
+    /// The nearest `Float`, or infinity if the value is out of range.
     public var float: Float {
         if isZero { return isNegative ? -0.0 : 0 }
         guard digits.isEmpty, let binary = BinaryFraction(mantissa, power) else {
@@ -159,7 +158,7 @@ public struct JSONNumber: Sendable {
     /// Rounds the value with the C library.
     private func rounded<Value>(_ read: (String) -> Value?) -> Value? {
         guard !digits.isEmpty else { return read("\(isNegative ? "-" : "")\(mantissa)e\(power)") }
-        // No value, and no midpoint between two values, has this many digits. Any further digits can only decide how a
+        // No value, and no midpoint between two values, has this many digits, so further digits only decide how a
         // midpoint rounds.
         let taken = digits.prefix(800)
         var text = String(decoding: taken.map { $0 + 0x30 }, as: UTF8.self)
@@ -179,7 +178,7 @@ public struct JSONNumber: Sendable {
 }
 
 extension JSONNumber {
-    /// Returns the value of a text that consists of one number, or `nil` for any other text.
+    /// Returns the value of a text that is a number, or `nil` for other text.
     public static func double(_ text: [UInt8]) -> Double? {
         guard let first = text.first, first == 0x2D || JSONGrammar.isDigit(first) else { return nil }
         let text = text[...]
@@ -189,9 +188,10 @@ extension JSONNumber {
     }
 }
 
-/// A decimal number of at most nineteen digits as 64 bits and a power of two, which is enough to round it once.
+/// A number of at most nineteen digits as 64 bits and a power of two.
 ///
-/// The lowest bit of the significand also records any lower bits, so converting it to a narrower type rounds correctly.
+/// The lowest bit of the significand also records whether lower bits were cut off, so converting it to a narrower type
+/// rounds correctly.
 struct BinaryFraction {
     let significand: UInt64
     let exponent: Int
@@ -203,7 +203,7 @@ struct BinaryFraction {
             let divisor = Self.powers[-power]
             let (above, below) = (mantissa.leadingZeroBitCount, divisor.leadingZeroBitCount)
             let dividend = mantissa << UInt64(above)
-            // Half of the dividend is less than the divisor, whose highest bit is set, so the quotient can't overflow.
+            // The quotient can't overflow: half of the dividend is less than the divisor, whose highest bit is set.
             let (quotient, remainder) = (divisor << UInt64(below)).dividingFullWidth((dividend >> 1, dividend << 63))
             significand = quotient | (remainder == 0 ? 0 : 1)
             exponent = below - above - 63

@@ -1,39 +1,39 @@
 import ErrandMessageSyntax
 
-/// The content of a valid string, between its quotes, as indices into the text.
+/// The range of a valid string's content in the text, without the quotes.
 @frozen public struct JSONContent: BitwiseCopyable, Sendable, Hashable {
     /// The index after the opening quote.
     public let start: Int
     /// The index of the closing quote.
     public let end: Int
 
-    /// Creates a range from the index after the opening quote and the index of the closing quote.
+    /// Creates a range from the index after the opening quote to the index of the closing quote.
     @inlinable @inline(__always) public init(_ start: Int, _ end: Int) {
         self.start = start
         self.end = end
     }
 
-    /// The length in bytes of the content as written, with escapes.
+    /// The number of bytes, including escapes.
     @inlinable public var count: Int { end - start }
 
     /// Returns whether the content has escapes.
     public func hasEscapes(in text: Span<UInt8>) -> Bool { JSONGrammar.hasEscapes(text.extracting(start..<end)) }
 
-    /// Returns the content in UTF-8 with escapes resolved. Stops at an invalid escape.
+    /// Returns the UTF-8 content without escapes. Stops at an invalid escape.
     public func decoded(in text: Span<UInt8>) -> [UInt8] { JSONGrammar.unescaped(text.extracting(start..<end)) }
 
-    /// Returns the content as a string. If it's longer than `limit` bytes, it's truncated with an ellipsis.
+    /// Returns the content as a string. Content of more than `limit` bytes is truncated and gets an ellipsis.
     public func string(in text: Span<UInt8>, limit: Int = .max) -> String {
         let bytes = decoded(in: text)
         guard bytes.count > limit else { return String(decoding: bytes, as: UTF8.self) }
-        // Extends the limit to the next character boundary.
+        // Moves to the next character boundary.
         var end = limit
         while end < bytes.count, bytes[end] & 0xC0 == 0x80 { end += 1 }
         let shown = String(decoding: bytes[..<end], as: UTF8.self)
         return end < bytes.count ? shown + "…" : shown
     }
 
-    /// Returns the number of Unicode scalars, with escapes resolved.
+    /// Returns the number of Unicode scalars. An escape counts as its character.
     public func length(in text: Span<UInt8>) -> Int {
         var p = start
         var count = 0
@@ -58,7 +58,7 @@ import ErrandMessageSyntax
     }
 }
 
-/// Finds the end of a string (RFC 8259, section 7) that arrives in pieces, however its bytes are split.
+/// Finds the end of a string (RFC 8259, section 7) that arrives in pieces of any size.
 ///
 /// ```swift
 /// var scan = JSONStringScan()                                 // after the opening quote
@@ -66,34 +66,33 @@ import ErrandMessageSyntax
 /// let end = scan.end(in: [0x22, 0x22])                        // 2: after the closing quote
 /// ```
 ///
-/// The scan reads each piece once, eight bytes at a time, and doesn't keep any of it. By default, it only finds the
-/// end. With checks, it also records the first fault in an escape or control character, and continues. It never checks
-/// UTF-8 or surrogate pairs, which pieces may split; whatever decodes the string has to.
+/// The scan reads each piece once and doesn't keep it. By default, it only finds the end. With `checks`, it also
+/// records the first fault in an escape or control character, and continues. It never checks UTF-8 or surrogate pairs.
+/// The code that decodes the string must check them.
 public struct JSONStringScan: Sendable {
-    /// The first fault, and its index in the piece that contains it. `nil` without a fault, or without checks.
+    /// The first fault, and its index in its piece. `nil` without a fault, or without checks.
     public private(set) var fault: (fault: JSONFault, index: Int)?
 
     @usableFromInline let checks: Bool
-    /// 0 outside escapes, 1 after a backslash, and 2 + the number of missing digits in a hexadecimal escape.
+    /// 0 outside escapes, 1 after a backslash, and 2 plus the number of missing digits in a hexadecimal escape.
     @usableFromInline var pending: UInt8 = 0
 
     /// Starts a scan after the opening quote.
     ///
-    /// - Parameter checks: Whether to check escapes and control characters. Defaults to false.
+    /// - Parameter checks: Whether to check escapes and control characters. Defaults to `false`.
     @inlinable public init(checks: Bool = false) { self.checks = checks }
 
     /// Returns the index after the closing quote, or `nil` if the string continues beyond the piece.
     ///
     /// - Parameters:
     ///   - bytes: The next piece.
-    ///   - start: The index in the piece at which the string begins or continues.
+    ///   - start: The index at which the string begins or continues in the piece.
     @inlinable @inline(__always)
     public mutating func end(in bytes: Span<UInt8>, from start: Int = 0) -> Int? {
         var index = start
         let count = bytes.count
         if pending != 0 { index = finishEscape(in: bytes, from: index) }
         while index < count {
-            // Skips eight bytes at a time as long as they're all plain.
             while count &- index >= 8 {
                 let found = JSONWord.delimiters(JSONWord.load(bytes, at: index), controls: checks)
                 if found != 0 {
@@ -120,7 +119,7 @@ public struct JSONStringScan: Sendable {
         return nil
     }
 
-    /// Scans an array; see the overload for a span.
+    /// Scans an array. See the overload for a span.
     public mutating func end(in bytes: [UInt8], from start: Int = 0) -> Int? {
         let bytes = bytes[...]
         return end(in: bytes.span, from: start)
@@ -154,11 +153,11 @@ public struct JSONStringScan: Sendable {
     }
 }
 
-/// Searches eight bytes of text at a time, with the first byte lowest. In a result, each matching byte has its high bit
-/// set. Only the lowest of these bits is reliable, because a borrow propagates upward.
+/// Searches eight bytes of text at a time. In a result, each matching byte has its high bit set. Only the lowest of
+/// these bits is reliable, because a borrow propagates upward.
 @usableFromInline enum JSONWord {
-    /// Loads eight bytes, which must exist. Compiles to a single load: the part has eight bytes, so accessing it needs
-    /// no checks.
+    /// Loads eight bytes, which must exist. Compiles to a single load without bounds checks, because the part has eight
+    /// bytes.
     @inlinable @inline(__always) static func load(_ bytes: Span<UInt8>, at index: Int) -> UInt64 {
         let part = bytes.extracting(index..<index &+ 8)
         let low = UInt64(part[0]) | UInt64(part[1]) &<< 8 | UInt64(part[2]) &<< 16 | UInt64(part[3]) &<< 24
@@ -166,7 +165,7 @@ public struct JSONStringScan: Sendable {
         return low | high &<< 32
     }
 
-    /// Finds quotes, backslashes, control characters, and bytes beyond ASCII.
+    /// Finds quotes, backslashes, control characters, and non-ASCII bytes.
     @inlinable @inline(__always) static func unusual(_ word: UInt64) -> UInt64 {
         let quotes = word ^ 0x2222_2222_2222_2222
         let slashes = word ^ 0x5C5C_5C5C_5C5C_5C5C
@@ -190,9 +189,9 @@ public struct JSONStringScan: Sendable {
     }
 }
 
-/// Well-formed UTF-8 beyond ASCII (Unicode, table 3-7; RFC 3629, section 4).
+/// Well-formed UTF-8 sequences of two to four bytes (Unicode, table 3-7; RFC 3629, section 4).
 enum UTF8Sequence {
-    /// Returns the length in bytes of the sequence at an index, or 0 if it's ill-formed or incomplete.
+    /// Returns the length of the sequence at an index, or 0 if the sequence is ill-formed or incomplete.
     @inline(__always) static func length(in bytes: Span<UInt8>, at index: Int) -> Int {
         let left = bytes.count - index
         let first = bytes[index]
@@ -214,11 +213,11 @@ enum UTF8Sequence {
         }
     }
 
-    /// Returns whether the bytes from an index to the end are the beginning of an incomplete sequence.
+    /// Returns whether the bytes from an index to the end begin a sequence, but don't complete it.
     static func isBeginning(in bytes: Span<UInt8>, at index: Int) -> Bool {
         let left = bytes.count - index
         guard left > 0, left < 4 else { return false }
-        // If any tail completes the sequence, so does one of these two.
+        // If any byte can complete the sequence, one of these two can.
         for tail: UInt8 in [0x80, 0xBF] {
             var completed = ContiguousArray(repeating: tail, count: 4)
             for offset in 0..<left { completed[offset] = bytes[index + offset] }

@@ -1,4 +1,4 @@
-/// Reads JSON text (RFC 8259) one token at a time, from a complete text or the beginning of one.
+/// Reads JSON text (RFC 8259) one token at a time. The text can be incomplete.
 ///
 /// ```swift
 /// var tokenizer = JSONTokenizer(Array(#"{"id": 7, "na"#.utf8), isComplete: false)
@@ -6,16 +6,14 @@
 /// while let token = tokenizer.next() { states.append(token.state) }      // .whole five times, then .cut
 /// ```
 ///
-/// The tokenizer never throws. Each token's state tells whether it's whole, cut off by the end of the input, or
-/// malformed, and you decide what to accept. After a malformed token, reading continues with the next one. A malformed
-/// string extends to its closing quote; a malformed number or word ends before whitespace, a quote, a bracket, a comma,
-/// or a colon.
+/// The tokenizer never throws. A token's state tells whether the token is whole, cut off by the end of the input, or
+/// malformed. Reading continues after a malformed token. A malformed string extends to its closing quote. A malformed
+/// number or word ends before whitespace, a quote, a bracket, a comma, or a colon.
 ///
-/// You have to check the order of tokens and the nesting depth yourself. Each byte is read once, or twice in a
-/// malformed string, and reading doesn't allocate. Whitespace is skipped. A byte order mark isn't skipped, and isn't a
-/// valid token.
+/// The tokenizer doesn't check the order of tokens or the nesting depth. It skips whitespace, but not a byte order
+/// mark, which isn't a valid token. It doesn't allocate while reading.
 ///
-/// To look ahead, copy the tokenizer: the copy reads the same tokens again.
+/// To look ahead, copy the tokenizer.
 public struct JSONTokenizer: Sendable {
     /// The index after the last token.
     public private(set) var position = 0
@@ -27,8 +25,8 @@ public struct JSONTokenizer: Sendable {
     ///
     /// - Parameters:
     ///   - bytes: The text.
-    ///   - isComplete: Whether the bytes are the whole text. If false, a token that is incomplete at the end of the
-    ///     bytes counts as cut, not as malformed. Defaults to true.
+    ///   - isComplete: Whether the bytes are the whole text. If `false`, a token that is incomplete at the end counts
+    ///     as cut, not as malformed. Defaults to `true`.
     public init(_ bytes: [UInt8], isComplete: Bool = true) {
         text = ContiguousArray(bytes)
         self.isComplete = isComplete
@@ -93,14 +91,13 @@ public struct JSONTokenizer: Sendable {
             return JSONToken(.invalid, start..<max(last, start + 1), .malformed(.value, at: start))
         }
         let isWhole = end.fault == .none && end.index == last
-        // A literal ends by itself, but more digits may follow a number.
+        // A literal has a definite end, but a number may continue with more digits.
         if isOpen, mayGoOn, !isWhole || kind == .number { return JSONToken(kind, start..<last, .cut) }
         if isWhole { return JSONToken(kind, start..<last) }
         let fault = end.fault != .none ? end.fault : kind == .number ? .badNumber : .badLiteral
         return JSONToken(kind, start..<last, .malformed(fault, at: end.index))
     }
 
-    /// Returns whether a byte belongs to the word before it.
     private static func isWord(_ byte: UInt8) -> Bool {
         switch byte {
         case 0...0x20, JSONGrammar.quote, JSONGrammar.comma, JSONGrammar.colon, JSONGrammar.openBrace,
@@ -111,9 +108,9 @@ public struct JSONTokenizer: Sendable {
     }
 }
 
-/// A token of JSON text and its position, as read by a ``JSONTokenizer``.
+/// A token of JSON text and its position.
 public struct JSONToken: Sendable, Hashable {
-    /// The kind of a token, determined by its first byte.
+    /// The kind of a token. Its first byte determines it.
     public enum Kind: Sendable, Hashable {
         /// The token `{`.
         case openBrace
@@ -141,9 +138,9 @@ public struct JSONToken: Sendable, Hashable {
     public enum State: Sendable, Hashable {
         /// The token is valid (RFC 8259) and complete.
         case whole
-        /// The input ends within the token, or might: a number may have more digits. The token is valid so far.
+        /// The input ends within the token, or may do so: a number may have more digits. The token is valid so far.
         case cut
-        /// The token is invalid, with the reason and the index of the faulty byte.
+        /// The token is invalid. Contains the reason and the index of the faulty byte.
         case malformed(JSONFault, at: Int)
     }
 
@@ -151,10 +148,10 @@ public struct JSONToken: Sendable, Hashable {
     public let kind: Kind
     /// Whether the token is valid and complete.
     public let state: State
-    /// The bytes of the token. For a string, this includes the quotes.
+    /// The bytes of the token. Includes the quotes of a string.
     public let range: Range<Int>
-    /// The bytes between a string's quotes, or to the end of the input if the closing quote is missing. For other
-    /// tokens, the same as ``range``.
+    /// The bytes between a string's quotes, or to the end of the input if the closing quote is missing. The same as
+    /// ``range`` for other tokens.
     public let content: Range<Int>
 
     @inline(__always) init(_ kind: Kind, _ range: Range<Int>, content: Range<Int>? = nil, _ state: State = .whole) {

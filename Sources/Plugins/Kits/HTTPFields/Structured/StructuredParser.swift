@@ -13,7 +13,7 @@ struct StructuredParser {
 
     private init(_ text: String) { bytes = Array(text.utf8) }
 
-    /// Parses a whole field value. Skips spaces at both ends; throws if anything else follows the value.
+    /// Parses a whole field value. Skips spaces at both ends. Throws if anything else follows the value.
     static func parse<Value>(
         _ text: String, _ body: (inout StructuredParser) throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -57,7 +57,7 @@ struct StructuredParser {
         return StructuredField.Item(value, parameters: try parameters())
     }
 
-    /// Advances after a member. Returns true after a comma that is followed by another member, false at the end.
+    /// Advances to the next member. Returns `false` at the end, and throws if there's no comma, or no member after it.
     private mutating func continues() throws(Failure) -> Bool {
         skip(ASCII.isBlank)
         if next == nil { return false }
@@ -239,7 +239,7 @@ extension StructuredParser {
 
     private func text(of bytes: ArraySlice<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
 
-    /// The digits fit, because there are at most 15.
+    /// The digits fit in an `Int64`, because there are at most 15.
     private func value(of digits: ArraySlice<UInt8>) -> Int64 {
         digits.reduce(0) { $0 * 10 + Int64($1 - UInt8(ascii: "0")) }
     }
@@ -249,10 +249,10 @@ extension StructuredParser {
     }
 }
 
-/// An ordered map of unique keys. With many keys, lookup doesn't scan all of them.
+/// An ordered map with unique keys. Lookup doesn't scan long maps.
 struct OrderedFields<Value> {
     private(set) var all: [(key: String, value: Value)] = []
-    /// The position of each key, once there are more than `few`.
+    /// The position of each key. Empty for `few` keys or less.
     private var positions: [String: Int] = [:]
 
     private static var few: Int { 16 }

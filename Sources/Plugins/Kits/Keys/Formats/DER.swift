@@ -1,4 +1,5 @@
-/// Reads the part of DER (X.690) that keys and signatures use. Strict: one form for each value, and no trailing bytes.
+/// Reads the subset of DER (X.690) that keys and signatures use. Strict: accepts only the shortest form, and no
+/// trailing bytes.
 struct DERReader {
     enum Tag {
         static let integer: UInt8 = 0x02, bitString: UInt8 = 0x03, octetString: UInt8 = 0x04, null: UInt8 = 0x05
@@ -11,14 +12,13 @@ struct DERReader {
     init(_ bytes: some Sequence<UInt8>) { rest = ArraySlice(Array(bytes)) }
 
     var isAtEnd: Bool { rest.isEmpty }
-    /// The tag of the next value, or nil at the end.
+    /// The tag of the next value, or `nil` at the end.
     var next: UInt8? { rest.first }
 
     func end() throws(KeyError) {
         guard rest.isEmpty else { throw .malformed("there are more bytes after the key") }
     }
 
-    /// Returns the content of the next value.
     mutating func value(_ tag: UInt8) throws(KeyError) -> ArraySlice<UInt8> {
         guard rest.first == tag else { throw .malformed("the bytes aren't a key in DER") }
         rest = rest.dropFirst()
@@ -30,7 +30,7 @@ struct DERReader {
 
     mutating func sequence() throws(KeyError) -> DERReader { DERReader(try value(Tag.sequence)) }
 
-    /// Returns the bytes of a positive integer without leading zeros.
+    /// Returns a positive integer's bytes without leading zeros.
     mutating func integer() throws(KeyError) -> [UInt8] {
         let bytes = try value(Tag.integer)
         guard let first = bytes.first, first < 0x80 else { throw .malformed("a number in the key is negative") }
@@ -40,7 +40,7 @@ struct DERReader {
         return Array(first == 0 ? bytes.dropFirst() : bytes)
     }
 
-    /// Returns the bytes of a bit string that consists of whole bytes.
+    /// Returns a bit string's bytes. Throws if there's an incomplete byte.
     mutating func bits() throws(KeyError) -> [UInt8] {
         let bytes = try value(Tag.bitString)
         guard bytes.first == 0 else { throw .malformed("a bit string in the key doesn't consist of whole bytes") }
@@ -51,7 +51,7 @@ struct DERReader {
         guard let first = rest.popFirst() else { throw .malformed("the key is cut off") }
         if first < 0x80 { return Int(first) }
         let size = Int(first & 0x7F)
-        // Keys have less than 16 MB.
+        // Keys are smaller than 16 MB.
         guard size > 0, size <= 3, size <= rest.count else { throw .malformed("a length in the key is invalid") }
         let bytes = rest.prefix(size)
         rest = rest.dropFirst(size)
@@ -61,7 +61,6 @@ struct DERReader {
     }
 }
 
-/// Writes DER.
 enum DER {
     typealias Tag = DERReader.Tag
 
@@ -93,11 +92,11 @@ enum DER {
     static let null: [UInt8] = [Tag.null, 0]
 }
 
-/// The object identifiers of keys, as the content of a DER value.
+/// The object identifiers of key types and curves, encoded in DER.
 enum ObjectID {
     /// 1.2.840.113549.1.1.1
     static let rsa: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x01]
-    /// 1.2.840.113549.1.1.10, for RSA keys that are for PSS only
+    /// 1.2.840.113549.1.1.10, for RSA keys that are only for PSS
     static let rsaPSS: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x0A]
     /// 1.2.840.10045.2.1
     static let ec: [UInt8] = [0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01]
@@ -113,7 +112,7 @@ enum ObjectID {
 
 /// An ECDSA signature: r followed by s, or in DER (RFC 3279, section 2.2.3).
 enum ECDSASignature {
-    /// Returns nil if the bytes aren't two numbers of that size.
+    /// Returns `nil` if the bytes aren't two numbers of at most `size` bytes.
     static func raw(_ der: [UInt8], size: Int) -> [UInt8]? {
         var outer = DERReader(der)
         guard var pair = try? outer.sequence(), let r = try? pair.integer(), let s = try? pair.integer(),
@@ -122,7 +121,7 @@ enum ECDSASignature {
         return padded(r, size) + padded(s, size)
     }
 
-    /// Returns nil if the signature has another size.
+    /// Returns `nil` if the signature has another size.
     static func der(_ raw: [UInt8], size: Int) -> [UInt8]? {
         guard raw.count == 2 * size else { return nil }
         return DER.sequence(DER.integer(raw[..<size]), DER.integer(raw[size...]))

@@ -1,5 +1,5 @@
 extension PublicMaterial {
-    /// Returns nil for a label that isn't a public key's.
+    /// Returns `nil` if the label isn't a public key's.
     init?(label: String, der: [UInt8]) throws(KeyError) {
         switch label {
         case "PUBLIC KEY": try self.init(subjectInfo: der)
@@ -8,7 +8,7 @@ extension PublicMaterial {
         }
     }
 
-    /// SubjectPublicKeyInfo (RFC 5280, section 4.1.2.7).
+    /// Reads a SubjectPublicKeyInfo (RFC 5280, section 4.1.2.7).
     init(subjectInfo der: [UInt8]) throws(KeyError) {
         var outer = DERReader(der)
         var info = try outer.sequence()
@@ -43,7 +43,7 @@ extension PublicMaterial {
         }
     }
 
-    /// The numbers of an RSA key. Empty for other keys.
+    /// An RSA key in PKCS #1. Empty for other keys.
     var pkcs1: [UInt8] {
         guard case .rsa(let modulus, let exponent) = self else { return [] }
         return DER.sequence(DER.integer(modulus), DER.integer(exponent))
@@ -51,7 +51,7 @@ extension PublicMaterial {
 }
 
 extension PrivateMaterial {
-    /// Returns nil for a label that isn't a private key's.
+    /// Returns `nil` if the label isn't a private key's.
     init?(label: String, der: [UInt8]) throws(KeyError) {
         switch label {
         case "PRIVATE KEY": try self.init(pkcs8: der)
@@ -61,7 +61,7 @@ extension PrivateMaterial {
         }
     }
 
-    /// OneAsymmetricKey (RFC 5958). Attributes are ignored.
+    /// Reads a OneAsymmetricKey (RFC 5958). Ignores its attributes.
     init(pkcs8 der: [UInt8]) throws(KeyError) {
         var outer = DERReader(der)
         var info = try outer.sequence()
@@ -82,7 +82,7 @@ extension PrivateMaterial {
         }
     }
 
-    /// ECPrivateKey (RFC 5915), whose curve may come from the outside.
+    /// Reads an ECPrivateKey (RFC 5915). The curve can be given outside of it.
     init(sec1 der: [UInt8], _ outerCurve: Curve?) throws(KeyError) {
         var outer = DERReader(der)
         var key = try outer.sequence()
@@ -101,7 +101,7 @@ extension PrivateMaterial {
         if key.next == DER.Tag.context(1) {
             var wrapped = DERReader(try key.value(DER.Tag.context(1)))
             let bits = try wrapped.bits()
-            // A compressed point isn't needed: the point follows from the scalar.
+            // A compressed point isn't needed, because the scalar determines the point.
             point = Curve.isCompressed(bits) ? nil : try curve.checked(point: bits)
         }
         try key.end()
@@ -121,7 +121,7 @@ extension PrivateMaterial {
         self = .rsa(try RSANumbers(numbers))
     }
 
-    /// The form for OpenSSL, and for ``PrivateKey/pem``.
+    /// The key in PKCS #8, for OpenSSL and ``PrivateKey/pem``.
     var pkcs8: [UInt8] {
         let version = DER.integer([])
         return switch self {
@@ -140,7 +140,6 @@ extension PrivateMaterial {
     }
 }
 
-/// The algorithm that a key in DER is for.
 private enum AlgorithmID {
     case ed25519, rsa
     case ec(Curve)
@@ -154,7 +153,7 @@ private enum AlgorithmID {
                 throw KeyError(.unsupportedKey, "the curve is given by its parameters instead of its name")
             }
             self = .ec(try Curve(id: id.value(DER.Tag.objectID)))
-        // The parameters of PSS could only restrict the key.
+        // Ignores the parameters of PSS, which could only restrict the key.
         case ObjectID.rsa, ObjectID.rsaPSS: self = .rsa
         default: throw KeyError(.unsupportedKey, "expected an Ed25519, EC or RSA key, found another type")
         }

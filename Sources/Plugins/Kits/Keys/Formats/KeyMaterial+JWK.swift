@@ -1,7 +1,7 @@
 import ErrandDigests
 import ErrandEssentials
 
-/// The members of a JSON Web Key that belong to the supported types (RFC 7518, section 6; RFC 8037, section 2).
+/// The members of a JSON Web Key that the supported key types use (RFC 7518, section 6; RFC 8037, section 2).
 struct JWKMembers: Decodable {
     let kty: String
     let crv, x, y, d, n, e, p, q, dp, dq, qi: String?
@@ -11,7 +11,7 @@ struct JWKMembers: Decodable {
 
     init(_ data: Data) throws(KeyError) {
         guard data.count <= 64 << 10 else { throw .malformed("the text is too long for a JWK") }
-        // The decoder's error could quote the key.
+        // Replaces the decoder's error, which could quote the key.
         guard let members = try? JSONDecoder().decode(JWKMembers.self, from: data) else {
             throw .malformed("the text isn't a JWK")
         }
