@@ -1,6 +1,6 @@
 public import ErrandEssentials
 
-/// A key that signer and verifier share.
+/// A key that the signer and the verifier share.
 ///
 /// ```swift
 /// let key = HMACKey(secret.utf8)
@@ -9,20 +9,20 @@ public import ErrandEssentials
 public struct HMACKey: KeySigner, KeyVerifier {
     private let bytes: [UInt8]
 
-    /// Creates a key from its bytes. Any length works; 32 random bytes are enough.
+    /// Creates a key from bytes of any length. Use at least 32 random bytes.
     public init(_ bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
 
-    /// The only algorithm of such a key, HMAC with SHA-256.
+    /// The algorithms of the key: only HMAC with SHA-256.
     public var algorithms: [KeyAlgorithm] { [.hmacSHA256] }
 
-    /// Returns the authentication code of a message: 32 bytes. Throws ``KeyError`` for another algorithm.
+    /// Returns a message's authentication code of 32 bytes. Throws ``KeyError`` for another algorithm.
     public func signature(of message: Data, by algorithm: KeyAlgorithm = .hmacSHA256) throws(KeyError) -> Data {
         try check(algorithm)
         return Data(try PlatformCode.hmacSHA256(of: message, key: bytes))
     }
 
-    /// Returns whether an authentication code is correct for a message, in a time that doesn't depend on the code's
-    /// bytes.
+    /// Returns whether an authentication code is correct, in a time that doesn't depend on the code's bytes. Throws
+    /// ``KeyError`` for another algorithm.
     public func isValid(
         _ signature: Data, of message: Data, by algorithm: KeyAlgorithm = .hmacSHA256
     ) throws(KeyError) -> Bool {
@@ -38,10 +38,10 @@ public struct HMACKey: KeySigner, KeyVerifier {
 }
 
 extension HMACKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// A mask in place of the key.
+    /// A text that hides the key.
     public var description: String { "HMAC key •••" }
-    /// The same text as `description`, for debuggers.
+    /// The same as `description`.
     public var debugDescription: String { description }
-    /// A mirror without children, so a dump doesn't reveal secrets.
+    /// A mirror without children, so a dump doesn't reveal the key.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

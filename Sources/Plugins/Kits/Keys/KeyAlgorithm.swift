@@ -1,4 +1,4 @@
-/// A signature algorithm, with a name for each of the specifications that use it.
+/// A signature algorithm. Each specification that uses it has its own name for it.
 public struct KeyAlgorithm: Sendable, Hashable, CustomStringConvertible {
     enum Scheme: Sendable, Hashable {
         case hmacSHA256, ed25519, ecdsaP256SHA256, ecdsaP384SHA384, rsaPSSSHA512, rsaPKCS1SHA256
@@ -67,7 +67,7 @@ public struct KeyAlgorithm: Sendable, Hashable, CustomStringConvertible {
     /// The algorithm's name in HTTP signatures.
     public var description: String { httpName }
 
-    /// The type of the key, or nil for a shared key.
+    /// The type of the key. `nil` for a shared key.
     var keyType: KeyType? {
         switch scheme {
         case .hmacSHA256: nil
@@ -91,12 +91,12 @@ public struct KeyType: Sendable, Hashable, CustomStringConvertible {
     public static let p256 = KeyType(kind: .p256)
     /// Keys on the NIST curve P-384.
     public static let p384 = KeyType(kind: .p384)
-    /// Keys of RSA, with 2,048 to 8,192 bits.
+    /// RSA keys of 2,048 to 8,192 bits.
     public static let rsa = KeyType(kind: .rsa)
 
     private init(kind: Kind) { self.kind = kind }
 
-    /// The algorithms for keys of this type, the preferred one first.
+    /// The algorithms for keys of this type. The preferred one is first.
     public var algorithms: [KeyAlgorithm] { KeyAlgorithm.all.filter { $0.keyType == self } }
 
     /// The type's name, such as `P-256`.

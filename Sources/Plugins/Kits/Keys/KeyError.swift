@@ -1,17 +1,17 @@
 import ErrandEssentials
 public import ErrandHTTP
 
-/// A failure to read or use a key. Descriptions never contain any part of a key.
+/// A failure to read or use a key. Descriptions never contain parts of a key.
 public struct KeyError: CodedError, Sendable {
-    /// The type of the error's codes. New codes may be added, so write a `default` in a `switch`.
+    /// The type of the error's codes. Write a `default` when you `switch` over it, because codes may be added.
     public typealias Code = FailureCode<KeyError>
 
-    /// The kind of failure, to switch over. Stable, and suitable for metrics.
+    /// The kind of failure. Stable, so you can use it in a `switch` and in metrics.
     public let code: Code
-    /// What failed, in one sentence without any part of a key.
+    /// What failed, as a sentence.
     public let message: String
 
-    /// Creates an error, for your own types of keys.
+    /// Creates an error, for your own key types.
     public init(_ code: Code, _ message: String) { (self.code, self.message) = (code, message) }
 
     /// The code and the message.
@@ -25,15 +25,15 @@ public struct KeyError: CodedError, Sendable {
 }
 
 extension FailureCode<KeyError> {
-    /// OpenSSL's libcrypto isn't on this system. Never on Apple's platforms.
+    /// OpenSSL's libcrypto isn't installed. Never occurs on Apple platforms.
     public static var libraryMissing: Self { Self("libraryMissing", 1) }
     /// The name of an algorithm is unknown.
     public static var unknownAlgorithm: Self { Self("unknownAlgorithm", 2) }
-    /// The key is of a type that can't be used with the algorithm.
+    /// The key's type doesn't fit the algorithm.
     public static var keyMismatch: Self { Self("keyMismatch", 3) }
-    /// The text or the bytes aren't a key, or its parts contradict each other.
+    /// The text or the bytes aren't a key, or parts of the key contradict each other.
     public static var malformedKey: Self { Self("malformedKey", 4) }
-    /// The key is well-formed, but of a type, a curve or a size that isn't supported, or it's encrypted.
+    /// The key is encrypted, or has a type, curve, or size that isn't supported.
     public static var unsupportedKey: Self { Self("unsupportedKey", 5) }
     /// The platform's library couldn't sign, for example because memory ran out.
     public static var operationFailed: Self { Self("operationFailed", 6) }

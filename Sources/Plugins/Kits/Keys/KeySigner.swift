@@ -1,7 +1,7 @@
 public import ErrandEssentials
 
-/// Signs messages. ``PrivateKey`` and ``HMACKey`` do it in memory. Conform to it for a key in hardware or in a service
-/// that signs.
+/// A key that signs messages. ``PrivateKey`` and ``HMACKey`` conform to it. Conform to it to use a key in hardware or
+/// in a signing service.
 ///
 /// ```swift
 /// struct EnclaveKey: KeySigner {
@@ -14,22 +14,21 @@ public import ErrandEssentials
 /// }
 /// ```
 ///
-/// Descriptions must not show the key.
+/// A signer's description must not contain the key.
 public protocol KeySigner: Sendable {
-    /// The algorithms that the key can be used with, the preferred one first.
+    /// The algorithms for the key. The preferred one is first.
     var algorithms: [KeyAlgorithm] { get }
-    /// Returns the signature of a message. ECDSA signatures are r followed by s, not DER.
+    /// Returns a message's signature. ECDSA signatures are r followed by s, not DER.
     ///
     /// Throws ``KeyError`` with ``ErrandHTTP/FailureCode/keyMismatch`` for another algorithm.
     func signature(of message: Data, by algorithm: KeyAlgorithm) async throws -> Data
 }
 
-/// Verifies signatures. ``PublicKey`` and ``HMACKey`` conform to it.
+/// A key that verifies signatures. ``PublicKey`` and ``HMACKey`` conform to it.
 public protocol KeyVerifier: Sendable {
-    /// The algorithms that the key can be used with, the preferred one first.
+    /// The algorithms for the key. The preferred one is first.
     var algorithms: [KeyAlgorithm] { get }
-    /// Returns whether a signature belongs to the message and this key. A signature of the wrong length is invalid, not
-    /// an error.
+    /// Returns whether this key made the message's signature. Returns `false` for a signature of the wrong length.
     ///
     /// Throws ``KeyError`` with ``ErrandHTTP/FailureCode/keyMismatch`` for another algorithm.
     func isValid(_ signature: Data, of message: Data, by algorithm: KeyAlgorithm) async throws -> Bool

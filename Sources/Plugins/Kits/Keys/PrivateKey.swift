@@ -1,6 +1,6 @@
 public import ErrandEssentials
 
-/// A private key in memory: Ed25519, P-256, P-384 or RSA.
+/// A private key in memory: Ed25519, P-256, P-384, or RSA.
 ///
 /// ```swift
 /// let key = try PrivateKey(pem: text)
@@ -8,7 +8,7 @@ public import ErrandEssentials
 /// let isValid = try key.publicKey.isValid(signature, of: data, by: .ed25519)
 /// ```
 ///
-/// A key is checked when it's created. To keep a generated key, store ``pem`` where only the app can read it.
+/// Initializers check the key. To keep a generated key, store ``pem`` where only your app can read it.
 public struct PrivateKey: KeySigner {
     private let material: PrivateMaterial
     private let platform: PlatformPrivateKey
@@ -25,16 +25,15 @@ public struct PrivateKey: KeySigner {
         publicKey = try PublicKey(point)
     }
 
-    /// Reads a key in PEM: `PRIVATE KEY` (PKCS#8), `EC PRIVATE KEY` (SEC 1) or `RSA PRIVATE KEY` (PKCS#1).
+    /// Reads a key in PEM: `PRIVATE KEY` (PKCS #8), `EC PRIVATE KEY` (SEC 1), or `RSA PRIVATE KEY` (PKCS #1).
     ///
-    /// Other blocks, such as certificates and `EC PARAMETERS`, are skipped. Throws ``KeyError``, also for an encrypted
+    /// Skips other blocks, such as certificates and `EC PARAMETERS`. Throws ``KeyError``, for example for an encrypted
     /// key.
     public init(pem: String) throws(KeyError) {
         try self.init(try PEM.find(in: pem, "private key", PrivateMaterial.init(label:der:)))
     }
 
-    /// Reads a JSON Web Key with its private part (RFC 7517). Members that don't belong to the key are ignored. Throws
-    /// ``KeyError``.
+    /// Reads a private JSON Web Key (RFC 7517). Ignores members that don't belong to the key. Throws ``KeyError``.
     public init(jwk: Data) throws(KeyError) { try self.init(try PrivateMaterial(try JWKMembers(jwk))) }
 
     /// Creates an Ed25519 or P-256 key. Throws ``KeyError`` with ``ErrandHTTP/FailureCode/unsupportedKey`` for another
@@ -43,27 +42,27 @@ public struct PrivateKey: KeySigner {
         try PrivateKey(try PlatformPrivateKey.generate(type))
     }
 
-    /// The type of the key, such as P-256, which determines its algorithms.
+    /// The type of the key, which determines its algorithms.
     public var type: KeyType { publicKey.type }
-    /// The algorithms for this type of key, the preferred one first.
+    /// The algorithms for the key. The preferred one is first.
     public var algorithms: [KeyAlgorithm] { type.algorithms }
 
-    /// Returns the signature of a message. ECDSA signatures are r followed by s.
+    /// Returns a message's signature. ECDSA signatures are r followed by s. Throws ``KeyError``.
     public func signature(of message: Data, by algorithm: KeyAlgorithm) throws(KeyError) -> Data {
         try type.check(algorithm)
         return try platform.signature(of: message, by: algorithm)
     }
 
-    /// The key in PEM as `PRIVATE KEY` (PKCS#8). It's a secret.
+    /// The key in PEM as `PRIVATE KEY` (PKCS #8). Keep it secret.
     public var pem: String { PEM.text(material.pkcs8, label: "PRIVATE KEY") }
 }
 
 extension PrivateKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The type, with the key masked.
+    /// The type of the key.
     public var description: String { "\(type) private key •••" }
-    /// The same text as `description`, for debuggers.
+    /// The same as `description`.
     public var debugDescription: String { description }
-    /// A mirror without children, so a dump doesn't reveal secrets.
+    /// A mirror without children, so a dump doesn't reveal the key.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 

@@ -1,7 +1,7 @@
 import ErrandDigests
 public import ErrandEssentials
 
-/// A public key: Ed25519, P-256, P-384 or RSA.
+/// A public key: Ed25519, P-256, P-384, or RSA.
 public struct PublicKey: KeyVerifier, Hashable {
     private let material: PublicMaterial
     private let platform: PlatformPublicKey
@@ -11,21 +11,21 @@ public struct PublicKey: KeyVerifier, Hashable {
         platform = try PlatformPublicKey(material)
     }
 
-    /// Reads a key in PEM: `PUBLIC KEY` (SubjectPublicKeyInfo) or `RSA PUBLIC KEY` (PKCS#1). Throws ``KeyError``.
+    /// Reads a key in PEM: `PUBLIC KEY` (SubjectPublicKeyInfo) or `RSA PUBLIC KEY` (PKCS #1). Throws ``KeyError``.
     public init(pem: String) throws(KeyError) {
         try self.init(try PEM.find(in: pem, "public key", PublicMaterial.init(label:der:)))
     }
 
-    /// Reads a JSON Web Key (RFC 7517). A private part is ignored. Throws ``KeyError``.
+    /// Reads a JSON Web Key (RFC 7517). Ignores a private part. Throws ``KeyError``.
     public init(jwk: Data) throws(KeyError) { try self.init(try PublicMaterial(try JWKMembers(jwk))) }
 
-    /// The type of the key, such as P-256 or RSA, which determines its algorithms.
+    /// The type of the key, which determines its algorithms.
     public var type: KeyType { material.type }
-    /// The algorithms for this type of key, the preferred one first.
+    /// The algorithms for the key. The preferred one is first.
     public var algorithms: [KeyAlgorithm] { type.algorithms }
 
     /// Returns whether this key's private key signed the message. Throws ``KeyError`` if the algorithm doesn't fit the
-    /// key, or the platform has no library.
+    /// key, or the platform's library is missing.
     public func isValid(
         _ signature: Data, of message: Data, by algorithm: KeyAlgorithm
     ) throws(KeyError) -> Bool {
@@ -35,16 +35,16 @@ public struct PublicKey: KeyVerifier, Hashable {
 
     /// The key in PEM as `PUBLIC KEY` (SubjectPublicKeyInfo).
     public var pem: String { PEM.text(material.subjectInfo, label: "PUBLIC KEY") }
-    /// The key as a JSON Web Key with the required members only, in alphabetical order.
+    /// The key as a JSON Web Key with only the required members, in alphabetical order.
     public var jwk: String { material.jwk }
 
-    /// Returns the SHA-256 thumbprint of the key (RFC 7638) in base64url, as `jkt` in DPoP and as a key ID. Throws
-    /// ``KeyError`` if the platform has no library.
+    /// Returns the key's SHA-256 thumbprint (RFC 7638) in base64url, for `jkt` in DPoP or a key ID. Throws ``KeyError``
+    /// if the platform's library is missing.
     public func thumbprint() throws(KeyError) -> String {
         Base64URL.text(try KeyDigest.digest(of: Data(jwk.utf8), .sha256))
     }
 
-    /// Compares the keys themselves, so the format that they were read from doesn't matter.
+    /// Compares keys regardless of the format that they were read from.
     public static func == (a: PublicKey, b: PublicKey) -> Bool { a.material == b.material }
     /// Hashes the key.
     public func hash(into hasher: inout Hasher) { hasher.combine(material) }
@@ -53,8 +53,8 @@ public struct PublicKey: KeyVerifier, Hashable {
 extension PublicKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The type of the key.
     public var description: String { "\(type) public key" }
-    /// The same text as `description`, for debuggers.
+    /// The same as `description`.
     public var debugDescription: String { description }
-    /// A mirror that shows only the type, so a dump doesn't reveal secrets.
+    /// A mirror that shows only the type.
     public var customMirror: Mirror { Mirror(self, children: ["type": type]) }
 }

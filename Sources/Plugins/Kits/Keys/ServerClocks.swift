@@ -3,8 +3,8 @@ public import ErrandHTTP
 import ErrandMessageSyntax
 import Synchronization
 
-/// How far the clocks of servers differ from the device's, for signatures that contain a date. Learned from refusals, by
-/// origin, for at most 64 origins.
+/// Learns how far servers' clocks differ from the device's clock, for signatures that contain a date. Remembers at most
+/// 64 origins.
 ///
 /// ```swift
 /// let clocks = ServerClocks()
@@ -13,20 +13,20 @@ import Synchronization
 /// if clocks.learn(from: response, to: response.url, signedAt: signedAt, now: Date()) { /* sign and send it again */ }
 /// ```
 ///
-/// Use one object for each client. It doesn't change other dates, such as those of caches.
+/// Use one object for each client. It doesn't affect other dates, such as dates in caches.
 public final class ServerClocks: Sendable {
-    /// Smaller differences aren't a reason for a refusal.
+    /// A server shouldn't refuse a signature because of a smaller difference.
     private static let tolerance = 5.0
-    /// A longer difference is a broken server, not a clock.
+    /// A longer difference means that the server is broken.
     private static let longest = 50 * 365 * 86400.0
     private static let maximumOrigins = 64
 
     private let known = Mutex<[String: Double]>([:])
 
-    /// Creates a record that doesn't know a server's clock yet.
+    /// Creates an object that doesn't know any clocks.
     public init() {}
 
-    /// Returns the date by a server's clock. For a server that isn't known, this is `now`.
+    /// Returns the date by a server's clock, or `now` if the server is unknown.
     ///
     /// - Parameters:
     ///   - url: A URL of the server.
@@ -36,11 +36,11 @@ public final class ServerClocks: Sendable {
         return now.addingTimeInterval(known.withLock { $0[origin] ?? 0 })
     }
 
-    /// Remembers a server's clock if the `Date` of a refusal differs by more than five seconds from the signature's date.
-    /// Returns whether it does, so a new signature may be accepted.
+    /// Learns a server's clock from a refusal if its `Date` differs by more than five seconds from the signature's
+    /// date. Returns `true` if so. A new signature may then be accepted.
     ///
     /// - Parameters:
-    ///   - response: The refusal. A response from a cache, with an `Age`, is ignored.
+    ///   - response: The refusal. Ignored if it has an `Age`, because it came from a cache.
     ///   - url: The URL of the request.
     ///   - signedAt: The date in the signature.
     ///   - now: The current date, by the device's clock.
@@ -50,7 +50,7 @@ public final class ServerClocks: Sendable {
             abs(theirs.timeIntervalSince(now)) < Self.longest
         else { return false }
         let origin = URLSyntax.origin(of: url)
-        // The field counts whole seconds.
+        // `Date` has whole seconds.
         let offset = theirs.timeIntervalSince(now) + 0.5
         known.withLock { known in
             if known[origin] == nil, known.count >= Self.maximumOrigins { known.removeAll() }

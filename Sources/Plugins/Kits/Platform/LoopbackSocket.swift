@@ -1,14 +1,14 @@
 package import ErrandSupport
 
-// Pointers refer to local variables, spans or arrays for the duration of the call. The system reads and writes at most
-// the length passed with them.
+// Pointers refer to local variables, spans, or arrays that outlive the call. The system accesses at most the length
+// passed with them.
 
-/// System calls on stream sockets of servers on the loopback interface, retried after interruptions. Platform
-/// differences are in separate files.
+/// System calls for loopback servers and their stream sockets, retried after interruptions. Platform differences are in
+/// separate files.
 package enum LoopbackSocket {
     package enum Transfer: Equatable {
         case bytes(Int)
-        /// The other side has closed its direction.
+        /// The peer has closed its direction.
         case end
         case wouldBlock
         case failed
@@ -22,12 +22,11 @@ package enum LoopbackSocket {
         package var text: String { "\(operation): \(systemErrorText(code))" }
     }
 
-    /// 127.0.0.1.
     package static let host: UInt32 = 0x7F00_0001
 
     // MARK: Listeners
 
-    /// Returns a non-blocking listening socket on 127.0.0.1 or ::1, and its port. Pass port 0 for any.
+    /// Returns a non-blocking listening socket on 127.0.0.1 or ::1, and its port. Port 0 means any free port.
     package static func listen(
         ipv6: Bool, port: UInt16, backlog: Int32
     ) throws(Failure) -> (socket: Int32, port: UInt16) {
@@ -44,10 +43,10 @@ package enum LoopbackSocket {
         throw failure
     }
 
-    /// Returns a socket that has a port, and doesn't listen. Pass port 0 for any.
+    /// Returns a socket that is bound but doesn't listen, and its port. Port 0 means any free port.
     package static func bound(to port: UInt16, ipv6: Bool) throws(Failure) -> (socket: Int32, port: UInt16) {
         guard let descriptor = make(ipv6: ipv6) else { throw Failure("socket") }
-        // A closed listener's connections keep its port for a while.
+        // Connections of a closed listener keep its port for a while.
         setOption(descriptor, SOL_SOCKET, SO_REUSEADDR, Int32(1))
         var port = port
         guard ipv6 ? bindIPv6(descriptor, &port) : bindIPv4(descriptor, &port) else {
@@ -58,7 +57,7 @@ package enum LoopbackSocket {
         return (descriptor, port)
     }
 
-    /// Returns a socket that programs started by this process don't inherit, or `nil` on failure.
+    /// Returns a socket that child processes don't inherit, or `nil` on failure.
     package static func make(ipv6: Bool) -> Int32? {
         let descriptor = socket(ipv6 ? AF_INET6 : AF_INET, streamType, 0)
         guard descriptor >= 0 else { return nil }
@@ -74,7 +73,7 @@ package enum LoopbackSocket {
         return address
     }
 
-    /// Sets `port` to the port that the socket got.
+    /// Sets `port` to the socket's actual port.
     package static func bindIPv4(_ descriptor: Int32, _ port: inout UInt16, host: UInt32 = Self.host) -> Bool {
         var address = address(host, port)
         let isBound = bind(descriptor, to: &address)
@@ -92,7 +91,7 @@ package enum LoopbackSocket {
         return isBound
     }
 
-    /// Binds the socket, and replaces the address with the address that the socket got.
+    /// Binds the socket, and sets the address to the socket's actual address.
     private static func bind<Address>(_ descriptor: Int32, to address: inout Address) -> Bool {
         var length = socklen_t(MemoryLayout<Address>.size)
         return unsafe withUnsafeMutablePointer(to: &address) { pointer in
@@ -104,7 +103,8 @@ package enum LoopbackSocket {
 
     // MARK: Connections
 
-    /// Returns a non-blocking connection, or `nil` without one or if accepting fails, with the reason in `errno`.
+    /// Returns a non-blocking connection. Returns `nil` if there isn't any or accepting fails, with the reason in
+    /// `errno`.
     package static func accept(_ listener: Int32) -> Int32? {
         var descriptor = systemAccept(listener)
         while descriptor < 0 && errno == EINTR { descriptor = systemAccept(listener) }
@@ -126,7 +126,7 @@ package enum LoopbackSocket {
         return transfer(count, code)
     }
 
-    /// Sends as many bytes as the system takes. Never raises SIGPIPE.
+    /// Sends as many bytes as the system accepts. Never raises SIGPIPE.
     package static func send(_ descriptor: Int32, _ bytes: [UInt8], from start: Int) -> Transfer {
         let count = bytes.withSpan { write(descriptor, $0.extracting(start...)) }
         return transfer(count, errno)
@@ -138,7 +138,7 @@ package enum LoopbackSocket {
         return code == EAGAIN || code == EWOULDBLOCK ? .wouldBlock : .failed
     }
 
-    /// Reads into the room after `start`. Returns the number of bytes, or -1 with the reason in `errno`.
+    /// Reads into the array from `start` on. Returns the number of bytes, or -1 with the reason in `errno`.
     package static func read(_ descriptor: Int32, into bytes: inout [UInt8], from start: Int) -> Int {
         unsafe bytes.withUnsafeMutableBytes { bytes in
             let room = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[start...])
@@ -148,7 +148,7 @@ package enum LoopbackSocket {
         }
     }
 
-    /// Returns the number of bytes that the system has taken, or -1 with the reason in `errno`. Never raises SIGPIPE.
+    /// Returns the number of bytes that the system accepted, or -1 with the reason in `errno`. Never raises SIGPIPE.
     package static func write(_ descriptor: Int32, _ bytes: Span<UInt8>) -> Int {
         unsafe bytes.withUnsafeBytes { bytes in
             guard let start = bytes.baseAddress else { return 0 }
@@ -160,7 +160,7 @@ package enum LoopbackSocket {
         }
     }
 
-    /// Waits for any of the descriptors. A negative time waits without a limit.
+    /// Waits for any of the descriptors. A negative time means no limit.
     package static func wait(_ polled: inout [pollfd], milliseconds: Int32) {
         _ = unsafe poll(&polled, nfds_t(polled.count), milliseconds)
     }
@@ -176,7 +176,7 @@ package enum LoopbackSocket {
     }
 }
 
-// Members with the same names would hide these.
+// Outside the enum, because its members with the same names hide the system's functions.
 private func systemListen(_ descriptor: Int32, _ backlog: Int32) -> Int32 { listen(descriptor, backlog) }
 private func systemAccept(_ descriptor: Int32) -> Int32 { accept(descriptor, nil, nil) }
 private func systemBind(_ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t) -> Int32 {

@@ -1,1 +1,1 @@
-// Sockets on the loopback interface, threads, limits of the system, and text for shells. Internal to the package.
+// Loopback sockets, threads, system limits, and text for shells. Internal to the package.

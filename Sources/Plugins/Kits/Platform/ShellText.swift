@@ -1,13 +1,13 @@
 package import ErrandEssentials
 
-/// Text for commands that any shell runs.
+/// Text for shell commands.
 package enum ShellText {
-    /// Returns the text in single quotes, in which a shell interprets only the quote itself.
+    /// Returns the text in single quotes, which a shell doesn't interpret.
     package static func quoted(_ text: some StringProtocol) -> String {
         "'" + String(text).replacing("'", with: #"'\''"#) + "'"
     }
 
-    /// Returns the beginning of a command, up to its pipe, that passes bytes to the command after it.
+    /// Returns the start of a command, including its pipe, that passes bytes to the next command.
     package static func piping(_ bytes: Data) -> String {
         var octal = ""
         octal.reserveCapacity(bytes.count * 4)

@@ -1,10 +1,9 @@
 import ErrandSupport
 
-// System calls that take a pointer. Each pointer is to a local value and lives for one call.
+// Each pointer refers to a local value for one call.
 
-/// Properties of the process and its system.
 package enum SystemQueries {
-    /// The current soft limit of open files; `nil` if unknown.
+    /// The process's soft limit of open files, or `nil` if unknown.
     package static var openFileLimit: UInt64? {
         var limit = rlimit()
         #if canImport(Glibc)
@@ -15,7 +14,7 @@ package enum SystemQueries {
         return unsafe getrlimit(resource, &limit) == 0 ? UInt64(limit.rlim_cur) : nil
     }
 
-    /// Returns the free space on a directory's disk in bytes, or `nil` if it is unknown or exceeds 64 bits.
+    /// Returns the free bytes on a directory's disk, or `nil` if unknown or too large for 64 bits.
     package static func freeSpace(in directory: String) -> UInt64? {
         var info = statvfs()
         guard unsafe statvfs(directory, &info) == 0 else { return nil }
@@ -23,7 +22,7 @@ package enum SystemQueries {
         return bytes.overflow ? nil : bytes.partialValue
     }
 
-    /// Returns a terminal's width in characters, or `nil` if the descriptor isn't a terminal or its width is unknown.
+    /// Returns a terminal's width in characters, or `nil` if the descriptor isn't a terminal or the width is unknown.
     package static func columns(of descriptor: Int32) -> Int? {
         var size = winsize()
         return unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : nil

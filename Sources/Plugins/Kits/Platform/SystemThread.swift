@@ -2,9 +2,9 @@ import ErrandSupport
 
 /// Detached system threads, and the resource usage of the current thread.
 ///
-/// The structures passed to system calls in this file are local variables that outlive the calls.
+/// Structures passed to system calls in this file are local variables that outlive the calls.
 package enum SystemThread {
-    /// Runs a body on a new detached thread. Returns false if the system can't create one.
+    /// Runs a body on a new detached thread. Returns `false` if the system can't create it.
     ///
     /// - Parameter stack: The thread's stack size in bytes.
     package static func start(stack: Int, _ body: @escaping @Sendable () -> Void) -> Bool {
@@ -13,7 +13,7 @@ package enum SystemThread {
             defer { unsafe pthread_attr_destroy(attributes) }
             unsafe pthread_attr_setstacksize(attributes, stack)
             unsafe pthread_attr_setdetachstate(attributes, Int32(PTHREAD_CREATE_DETACHED))
-            // The thread receives this reference and releases it. If creation fails, this function releases it.
+            // The thread releases this reference. If creation fails, this function does.
             let start = unsafe Unmanaged.passRetained(Body(body))
             if unsafe create(attributes, start.toOpaque()) { return true }
             unsafe start.release()
@@ -47,7 +47,7 @@ package enum SystemThread {
         return unsafe pthread_create(
             &thread, attributes,
             { start in
-                // Some Android headers make neither the argument nor the result optional.
+                // The argument and the result aren't optional in some Android headers.
                 let argument: UnsafeMutableRawPointer? = unsafe start
                 if let argument = unsafe argument { unsafe SystemThread.run(argument) }
                 return unsafe start
@@ -55,7 +55,7 @@ package enum SystemThread {
         #endif
     }
 
-    /// An identifier of the current thread. Some C libraries use an integer for it, Musl a pointer.
+    /// An identifier of the current thread. It's an integer in some C libraries and a pointer in Musl.
     package static var current: UInt {
         #if canImport(Darwin)
         unsafe UInt(bitPattern: pthread_self())
@@ -64,27 +64,26 @@ package enum SystemThread {
         #endif
     }
 
-    /// The processor time that the current thread has used.
+    /// The processor time of the current thread.
     package static var processorTime: Duration {
         var time = timespec()
         unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
         return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
     }
 
-    /// The number of times the current thread has waited voluntarily; `nil` if the system doesn't count this per
-    /// thread.
+    /// The number of voluntary waits of the current thread. `nil` if the system doesn't count them per thread.
     package static var waits: Int? {
         #if canImport(Darwin)
         nil
         #else
         var usage = rusage()
-        // RUSAGE_THREAD, whose type differs between C libraries.
+        // 1 is RUSAGE_THREAD, whose type differs between C libraries.
         return unsafe getrusage(1, &usage) == 0 ? Int(usage.ru_nvcsw) : nil
         #endif
     }
 }
 
-/// A pipe through which one thread wakes another.
+/// A pipe that wakes a thread.
 package struct Bell: Sendable, Equatable {
     /// Becomes readable once `ring` has been called.
     package let waits: Int32
@@ -98,24 +97,24 @@ package struct Bell: Sendable, Equatable {
         (waits, rings) = (ends[0], ends[1])
     }
 
-    /// Closes both ends. Call it once, after the last `ring` and `wait`.
+    /// Closes both ends. Call it once, after the last call to `ring` and `wait`.
     package func close() {
         closeDescriptor(waits)
         closeDescriptor(rings)
     }
 
-    /// Wakes the waiting thread, or the next thread that waits.
+    /// Wakes the thread that waits, or that waits next.
     package func ring() {
         var byte: UInt8 = 1
         _ = unsafe write(rings, &byte, 1)
     }
 
-    /// Waits for a call of `ring` and consumes it.
+    /// Waits for a call of `ring`, and consumes it.
     package func wait() {
         var byte: UInt8 = 0
         while unsafe read(waits, &byte, 1) < 0 && errno == EINTR {}
     }
 }
 
-// Needed because the method `close` shadows the function.
+// The method `close` hides the system's function.
 private func closeDescriptor(_ descriptor: Int32) { _ = close(descriptor) }

@@ -1,11 +1,11 @@
-// The labels of host names in other scripts, as ASCII. Internal to the package.
+// Encodes host name labels in other scripts as ASCII. Internal to the package.
 
-/// Punycode (RFC 3492), without the prefix `xn--`.
+/// Punycode (RFC 3492) without the prefix `xn--`.
 package enum Punycode {
-    /// The characters of a host name's label are at most its 63 bytes (RFC 1035, section 2.3.4).
+    /// A host name's label has at most 63 bytes (RFC 1035, section 2.3.4).
     private static let maximumLength = 63
 
-    /// Returns the encoding of a label, or nil if the label is longer than 63 characters.
+    /// Returns a label's encoding, or `nil` if the label is longer than 63 characters.
     package static func encode(_ label: some Sequence<Unicode.Scalar>) -> String? {
         let scalars = label.prefix(maximumLength + 1).map { Int($0.value) }
         if scalars.count > maximumLength { return nil }
@@ -31,7 +31,7 @@ package enum Punycode {
         return String(decoding: result, as: UTF8.self)
     }
 
-    /// Returns the label that an encoding in either case represents, or nil if the encoding is invalid.
+    /// Returns the label for an encoding in upper- or lowercase, or `nil` if the encoding is invalid.
     package static func decode(_ encoding: [UInt8]) -> [Unicode.Scalar]? {
         var scalars: [Unicode.Scalar] = []
         var rest = encoding[...]
@@ -56,12 +56,12 @@ package enum Punycode {
         return scalars
     }
 
-    /// The character that comes next, and the bias of the numbers (section 3.4).
+    /// The next character, and the bias of the numbers (section 3.4).
     private struct State {
         var character = 0x80
         private var bias = 72
 
-        /// The digits at a position (1, 2, …) of a number up to this one continue it.
+        /// A digit below the threshold of its position (1, 2, …) ends its number.
         func threshold(_ position: Int) -> Int { min(max(position * Punycode.base - bias, 1), 26) }
 
         mutating func adapt(to delta: Int, count: Int, isFirst: Bool) {
@@ -88,7 +88,7 @@ package enum Punycode {
         }
     }
 
-    /// Returns the sum of a start and the next number, or nil if it's cut off, too large, or contains other bytes.
+    /// Returns `start` plus the next number, or `nil` if the number is cut off, too large, or contains other bytes.
     private static func number(_ bytes: inout ArraySlice<UInt8>, _ state: State, plus start: Int) -> Int? {
         var (sum, weight, position) = (start, 1, 1)
         while true {

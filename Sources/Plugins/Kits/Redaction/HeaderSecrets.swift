@@ -1,6 +1,6 @@
 public import ErrandHTTP
 
-/// Creates redactors that know the secrets in the header fields of an exchange. For plugins that mask many exchanges.
+/// Creates redactors that know the secrets in an exchange's header fields. Use it to mask many exchanges.
 ///
 /// ```swift
 /// var secrets = HeaderSecrets()
@@ -8,19 +8,19 @@ public import ErrandHTTP
 /// print(redactor.url(exchange.http.urlText))
 /// ```
 ///
-/// Most exchanges that are masked together carry one user's credential, so this keeps the redactor of the last exchange
-/// with the forms in which its secrets may appear. The secrets of different exchanges aren't mixed.
+/// Consecutive exchanges often carry the same credential, so this type reuses the last redactor if its secrets are the
+/// same. It never mixes the secrets of different exchanges.
 public struct HeaderSecrets: Sendable {
     private var (sent, received): (ContiguousArray<HTTPHeaders.Field>, ContiguousArray<HTTPHeaders.Field>) = ([], [])
     private var redactor: Redactor
 
-    /// Creates a value that doesn't know any secrets yet.
+    /// Creates a value that doesn't know any secrets.
     public init(_ redaction: Redaction = Redaction()) { redactor = Redactor(redaction) }
 
     /// The rules that decide which values are secret.
     public var redaction: Redaction { redactor.redaction }
 
-    /// Returns a redactor that knows only the secrets in these fields.
+    /// Returns a redactor that knows only these fields' secrets.
     public mutating func redactor(knowing request: HTTPHeaders?, _ response: HTTPHeaders?) -> Redactor {
         let (request, response) = (request ?? [:], response ?? [:])
         if !request.haveSecrets(equalTo: sent) || !response.haveSecrets(equalTo: received) {

@@ -4,58 +4,58 @@ import ErrandJSONSyntax
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// Masks the values of secret fields in a JSON text, which may be truncated. All other bytes stay the same.
+/// Masks the values of secret fields in JSON text, which may be truncated. Keeps all other bytes.
 ///
-/// Also masks the value of a pair whose name is a secret's, as in `{"name": "password", "value": "…"}`, the string after
-/// the name of a header field with a secret, as in `["Authorization", "Bearer …"]`, and secrets in strings that contain
-/// JSON, URLs, a form, or pairs such as `token=…`.
+/// Also masks:
+///
+/// - a value that another member names, as in `{"name": "password", "value": "…"}`
+/// - a string after the name of a secret header field, as in `["Authorization", "Bearer …"]`
+/// - secrets in strings that contain JSON, URLs, a form, or pairs such as `token=…`
 package struct JSONMasker {
     private let bytes: [UInt8]
     private let isSecret: (Span<UInt8>) -> Bool
     private var tokens: JSONTokenizer
-    /// The ranges to replace, with their new bytes, or `nil` for the mask.
+    /// The ranges to replace, and their new bytes. `nil` means the mask.
     private var replacements: [(range: Range<Int>, bytes: [UInt8]?)] = []
     private var secrets: [String] = []
     private let mask: String
-    /// How many strings surround this text.
+    /// The number of strings that enclose this text.
     private let depth: Int
     /// The closing brace or bracket of each open container.
     private var closers: [JSONToken.Kind] = []
-    /// For each open container, the known parts of a pair of a name and a value.
+    /// The name and value found in each open container.
     private var pairs: [Pair] = []
-    /// Whether the last token of an array was the name of a header field with a secret.
+    /// Whether the previous token names a secret header field.
     private var followsField = false
 
     private struct Pair {
         /// Whether a member names a secret.
         var isSecret = false
-        /// A value that came before the name.
+        /// A value before its name.
         var value: JSONToken?
     }
 
-    /// Members that name the value of their object, in lowercase.
+    /// Members that name their object's value, in lowercase.
     private static let namingMembers = ["name", "key", "id", "type", "property", "field"].map { Array($0.utf8) }
     private static let valueMembers = ["value", "values", "val", "v"].map { Array($0.utf8) }
 
-    /// What may come next: a value, a name, or what follows a value.
+    /// What may come next: a value, a name, or the token after a value.
     private enum Place { case value, valueOrEnd, name, nameOrEnd, behind }
     private var place = Place.value
-    /// Whether the tokens so far form a single JSON text.
+    /// Whether the tokens so far are a single valid JSON text.
     private var isJSON = true
 
     /// The maximum nesting of containers. Deeper texts aren't masked.
     private static let maximumDepth = 256
 
-    /// Replaces each secret value with the mask as a string. Returns the text, and the secret strings and words that
-    /// were replaced.
+    /// Replaces each secret value with the mask as a string. Returns the text, and the replaced strings and words.
     ///
-    /// A field counts as secret if its name contains an escape sequence. Returns `nil` if the text isn't JSON, as far
-    /// as it goes.
+    /// A field counts as secret if its name contains an escape. Returns `nil` if the text isn't JSON.
     ///
     /// - Parameters:
-    ///   - isStrict: Whether the text must strictly follow RFC 8259. If false, it may consist of several values or
-    ///     contain words that JSON doesn't know, as long as its fields are clear.
-    ///   - isSecret: Returns whether the field with a name, in UTF-8, holds a secret.
+    ///   - isStrict: Whether the text must follow RFC 8259. If `false`, it may contain several values, and words that
+    ///     JSON doesn't define.
+    ///   - isSecret: Returns whether a field with this name, in UTF-8, contains a secret.
     package static func masked(
         _ bytes: [UInt8], with mask: String, isStrict: Bool = true,
         where isSecret: (Span<UInt8>) -> Bool
@@ -83,8 +83,8 @@ package struct JSONMasker {
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count)
         var end = 0
-        // A value that came before its name is found after later values, and may also be a string that contains secrets:
-        // the mask of the whole comes first.
+        // Replacements aren't ordered, because a value can precede its name. A value can also have a replacement for
+        // secrets within it. The mask for the whole value comes first.
         let ordered = replacements.sorted { a, b in
             let (first, second) = (a.range.lowerBound, b.range.lowerBound)
             return first == second ? a.bytes == nil && b.bytes != nil : first < second
@@ -97,9 +97,9 @@ package struct JSONMasker {
         return result + bytes[end...]
     }
 
-    /// Records whether a token is valid JSON and allowed at this place.
+    /// Records whether a token is valid JSON and allowed here.
     private mutating func check(_ token: JSONToken) {
-        // In a charset other than UTF-8, strings still end at the same quotes.
+        // Strings end at the same quotes in charsets other than UTF-8.
         if case .malformed(let fault, _) = token.state, fault != .invalidUTF8, fault != .loneSurrogate {
             isJSON = false
         }
@@ -152,15 +152,14 @@ package struct JSONMasker {
                 if !followsField { maskWithin(token) }
             case .number, .literal: break
             case .invalid:
-                // An unknown word can't hide a field, but a control character can.
+                // A control character can hide a field, but an unknown word can't.
                 guard bytes[token.range.lowerBound] > 0x20 else { return false }
             }
         }
         return true
     }
 
-    /// Returns whether the next member is secret because another member names it, as in `{"name": "password", "value":
-    /// "…"}`. Notes names and values of such pairs.
+    /// Returns whether another member names the next member as secret. Notes the names and values of such pairs.
     private mutating func isSecretPair(_ name: ArraySlice<UInt8>) -> Bool {
         func isOne(of names: [[UInt8]]) -> Bool {
             names.contains { $0.count == name.count && zip($0, name).allSatisfy { $0 == $1 | 0x20 } }
@@ -184,8 +183,8 @@ package struct JSONMasker {
         return false
     }
 
-    /// Whether an element of an array is the name of a header field whose value is a secret. Other names are often
-    /// elements of lists that have no values, as in `"required": ["password", "email"]`.
+    /// Whether an array's element names a secret header field. Other names are often elements of a list without values,
+    /// as in `"required": ["password", "email"]`.
     private func isSecretField(_ name: ArraySlice<UInt8>) -> Bool {
         guard (4...64).contains(name.count), name.allSatisfy(ASCII.isToken) else { return false }
         let isField =
@@ -196,12 +195,12 @@ package struct JSONMasker {
 
     private static let fields = ["authorization", "cookie"]
 
-    /// Skips the value of a secret field, and records its range and contents.
+    /// Skips a secret field's value, and records its range and contents.
     private mutating func maskValue() {
         var range: Range<Int>?
         var depth = 0
         repeat {
-            // Leaves the token that ends the container or member to the scan.
+            // The scan reads the token that ends the container or member.
             var ahead = tokens
             guard let token = ahead.next() else { break }
             switch token.kind {
@@ -209,7 +208,7 @@ package struct JSONMasker {
             case .closeBrace, .closeBracket: depth -= 1
             case .string:
                 var behind = ahead
-                // Names inside a secret value aren't secret.
+                // Names within a secret value aren't secret.
                 if depth == 0 || behind.next()?.kind != .colon { secrets.append(text(token.content)) }
             case .comma, .colon: if depth == 0 { depth = -1 }
             case .number, .literal: secrets.append(text(token.range))
@@ -227,12 +226,12 @@ package struct JSONMasker {
     private func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
 }
 
-// Strings that contain JSON, URLs or a form.
+// Strings that contain JSON, URLs, or a form.
 extension JSONMasker {
-    /// Strings in strings that are masked.
+    /// The maximum nesting of strings to mask.
     private static let maximumStrings = 4
 
-    /// Masks the secrets within a string, and keeps its other text.
+    /// Masks the secrets within a string.
     private mutating func maskWithin(_ token: JSONToken) {
         let content = bytes[token.content]
         guard depth < Self.maximumStrings,
@@ -262,7 +261,6 @@ extension JSONMasker {
         return masked == string ? nil : (Array(masked.utf8), found)
     }
 
-    /// Returns a JSON string with this text.
     private static func quoted(_ text: [UInt8], isClosed: Bool) -> [UInt8] {
         var result = [UInt8(ascii: "\"")]
         for byte in text {
@@ -277,13 +275,13 @@ extension JSONMasker {
 }
 
 extension Redactor {
-    /// Returns a JSON text with the values of secret fields masked and all other bytes unchanged. The text may be
-    /// truncated.
+    /// Returns JSON text with the values of secret fields masked. The text may be truncated. All other bytes stay the
+    /// same.
     ///
-    /// Returns `nil` if the text isn't JSON as far as it goes, because its secrets are unknown.
+    /// Returns `nil` if the text isn't JSON, because its secrets are unknown.
     public mutating func json(_ bytes: some Sequence<UInt8>) -> Data? { json(bytes, isStrict: true) }
 
-    /// - Parameter isStrict: Pass false to accept several values, and words that JSON doesn't know.
+    /// - Parameter isStrict: Pass `false` to accept several values, and words that JSON doesn't define.
     mutating func json(_ bytes: some Sequence<UInt8>, isStrict: Bool) -> Data? {
         let redaction = redaction
         let masked = JSONMasker.masked(Array(bytes), with: Redaction.mask, isStrict: isStrict) {

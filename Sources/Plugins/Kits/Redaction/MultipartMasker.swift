@@ -3,14 +3,14 @@ import ErrandHTTP
 import ErrandHTTPFields
 import ErrandMessageSyntax
 
-/// Masks the parts of a multipart body (RFC 2046, section 5.1) whose names are secret, and the secret values in other
-/// parts.
+/// Masks parts of a multipart body (RFC 2046, section 5.1) whose names are secret, and secret values in other parts.
 ///
-/// Accepts more than the standard allows, so it masks every field that some server may read: any line end, truncated
-/// bodies, and folded fields. A part whose head can't be read counts as secret.
+/// Accepts any line end, truncated bodies, and folded fields, so it masks every field that a server may read. A part
+/// counts as secret if its head is invalid.
 struct MultipartMasker {
     private let bytes: [UInt8]
-    /// The lines that separate parts: the standard's, and a boundary that includes its hyphens, as some devices send it.
+    /// The lines that separate parts. If the boundary includes the hyphens, as on some devices, it's also a delimiter
+    /// by itself.
     private let delimiters: [[UInt8]]
     private var position = 0
     private var result: [UInt8] = []
@@ -22,7 +22,7 @@ struct MultipartMasker {
         delimiters = boundaries.map { Array($0.utf8) }
     }
 
-    /// Returns the masked body, or `nil` without any parts.
+    /// Returns the masked body, or `nil` if it has no parts.
     mutating func masked(by redactor: inout Redactor, depth: Int) -> [UInt8]? {
         guard !delimiters.isEmpty else { return nil }
         while position < bytes.count, !isDelimiter(line(at: position)) { position = end(of: position) }
@@ -32,17 +32,17 @@ struct MultipartMasker {
             let (line, end) = (line(at: position), end(of: position))
             result += bytes[position..<end]
             position = end
-            // The line break between a part's content and its delimiter.
+            // The line break before a delimiter.
             if line.isEmpty { continue }
             if isLastDelimiter(line) { break }
             part(&redactor, depth)
         }
-        // Text after the last delimiter doesn't belong to a part.
+        // Text after the last delimiter isn't part of any part.
         result += bytes[position...]
         return result
     }
 
-    /// Masks the head and content of a part, up to the next delimiter.
+    /// Masks a part up to the next delimiter.
     private mutating func part(_ redactor: inout Redactor, _ depth: Int) {
         var (fields, isReadable) = ([(name: String, value: String)](), true)
         while position < bytes.count {
@@ -68,10 +68,9 @@ struct MultipartMasker {
         }
     }
 
-    /// Reads a field with its continuation lines (RFC 5322, section 2.2.3), and masks a secret line by line.
+    /// Reads a field and its continuation lines (RFC 5322, section 2.2.3). Masks a secret line by line.
     ///
-    /// Returns `nil` for a line that isn't a field. Such a line is masked as well, because a server may read it as part
-    /// of a field.
+    /// Returns `nil` for a line that isn't a field, and masks it, because a server may read it as part of a field.
     private mutating func field(_ redactor: inout Redactor) -> (name: String, value: String)? {
         var lines: [(text: ArraySlice<UInt8>, end: ArraySlice<UInt8>)] = []
         repeat {
@@ -88,7 +87,7 @@ struct MultipartMasker {
             for line in lines { result += line.text + line.end }
             return (name, value)
         }
-        // Elsewhere, the value may be folded differently.
+        // The value may be folded differently elsewhere.
         redactor.remember(value)
         if values.count > 1 { for value in values { redactor.remember(Self.trimmed(value)) } }
         if colon != nil { result += "\(name): ".utf8 }
@@ -109,17 +108,17 @@ struct MultipartMasker {
         fields.contains { field in
             switch field.name.lowercased() {
             case "content-disposition":
-                // Servers disagree about backslashes within quotes.
+                // Servers treat backslashes within quotes differently.
                 (ContentDisposition(parsing: field.value).parameters.all + FieldParameters(parsing: field.value).all)
                     .contains { ["name", "name*"].contains($0.name) && redaction.isSecret($0.value) }
-            // Values in such an encoding can't be masked.
+            // Values with other encodings can't be masked.
             case "content-transfer-encoding": !["7bit", "8bit", "binary"].contains(field.value.lowercased())
             default: false
             }
         }
     }
 
-    /// Returns the bytes before the line break of the next delimiter, or before the end, and advances past them.
+    /// Returns the bytes before the next delimiter's line break, or before the end, and advances past them.
     private mutating func content() -> ArraySlice<UInt8> {
         let start = position
         while position < bytes.count, !isDelimiter(line(at: position)) { position = end(of: position) }
@@ -150,7 +149,7 @@ struct MultipartMasker {
         rest(of: line)?.starts(with: "--".utf8) == true
     }
 
-    /// Returns what follows the delimiter in a line, or `nil` if the line isn't a delimiter.
+    /// Returns the text after the delimiter, or `nil` if the line isn't a delimiter.
     private func rest(of line: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         for delimiter in delimiters where line.starts(with: delimiter) {
             let rest = line.dropFirst(delimiter.count)

@@ -1,23 +1,22 @@
 import ErrandHTTP
 import ErrandMessageSyntax
 
-/// Masks the values after secret names in a text, and credentials after `Bearer` or `Basic`. All other bytes stay the
-/// same.
+/// Masks values after secret names in a text, and credentials after `Bearer` or `Basic`. Keeps all other bytes.
 ///
-/// A value after an equals sign, or between quotation marks, is always masked: `token=…`, `"password": "…"`. A word
-/// after a colon is masked only if it looks like a secret, because sentences have colons, too: `password: required`.
+/// Always masks a value after an equals sign or in quotation marks: `token=…`, `"password": "…"`. Masks a word after a
+/// colon only if it looks like a secret, because sentences contain colons, too: `password: required`.
 struct PairsInText {
     private let bytes: [UInt8]
     private let isSecret: (String) -> Bool
     private var ranges: [Range<Int>] = []
-    /// The bytes up to the next byte that no word contains, so a long run is searched once.
+    /// The bytes of the current run, up to the next byte that no word contains. Avoids searching a long run again.
     private var run = 0..<0
-    /// The end of the last word after a colon that doesn't look like a secret. Neither does a part of it.
+    /// The end of the last word after a colon that doesn't look like a secret. Its parts don't either.
     private var harmlessEnd = 0
 
-    /// Returns the text with masks, or nil if it contains no secret.
+    /// Returns the masked text, or `nil` if it contains no secret.
     ///
-    /// - Parameter found: Receives the values that look like secrets anywhere.
+    /// - Parameter found: Receives values that look like secrets wherever they occur.
     static func masked(
         _ text: String, where isSecret: (String) -> Bool, found: (Substring) -> Void
     ) -> String? {
@@ -29,7 +28,7 @@ struct PairsInText {
         }
     }
 
-    /// Returns false for most texts without a pair or credentials.
+    /// Returns `false` for most texts without pairs or credentials.
     static func mayHoldPairs(_ text: some Collection<UInt8>) -> Bool {
         text.contains { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: ":") } || mayHoldCredentials(text)
     }
@@ -56,7 +55,7 @@ struct PairsInText {
             result += bytes[end..<range.lowerBound]
             result += Redaction.mask.utf8
             end = range.upperBound
-            // A harmless word would be masked wherever it occurs.
+            // Otherwise, a harmless word would be masked everywhere.
             if range.count >= 8, looksSecret(range) {
                 found(Substring(String(decoding: bytes[range], as: UTF8.self)))
             }
@@ -86,7 +85,7 @@ struct PairsInText {
 
     private static let longestName = 64
 
-    /// Returns the name before a separator, and whether it's in quotation marks.
+    /// Returns the name before a separator, and whether it's quoted.
     private func name(before separator: Int) -> (text: String, isQuoted: Bool)? {
         var end = separator
         while end > 0, ASCII.isBlank(bytes[end - 1]) { end -= 1 }
@@ -112,7 +111,7 @@ struct PairsInText {
     private mutating func value(after separator: Int) -> Range<Int>? {
         var isColon = bytes[separator] == UInt8(ascii: ":")
         var start = separator + 1
-        // The arrow of Ruby and PHP, and the assignment of Go.
+        // `=>` in Ruby and PHP, and `:=` in Go.
         if start < bytes.count, bytes[start] == UInt8(ascii: isColon ? "=" : ">") {
             start += 1
             isColon = false
@@ -147,7 +146,7 @@ struct PairsInText {
         bytes[start...].firstIndex { $0 == 0x0A || $0 == 0x0D || Self.isQuote($0) } ?? bytes.count
     }
 
-    /// Returns the content of a string, whose quotation marks may be escaped.
+    /// Returns the content of a quoted string. Its quotation marks may be escaped.
     private func quoted(from start: Int) -> Range<Int>? {
         var open = start
         while open < bytes.count, bytes[open] == UInt8(ascii: "\\") { open += 1 }
@@ -167,7 +166,7 @@ struct PairsInText {
             run = start..<(bytes[start...].firstIndex { $0 <= 0x20 || "\"'<>`;&".utf8.contains($0) } ?? bytes.count)
         }
         var end = run.upperBound
-        // Another pair follows the comma.
+        // Another pair starts after the comma.
         if let comma = bytes[start..<end].firstIndex(of: UInt8(ascii: ",")),
             bytes[comma..<end].contains(where: { "=:".utf8.contains($0) })
         {
@@ -177,7 +176,7 @@ struct PairsInText {
         return start..<end
     }
 
-    /// Whether a value isn't a secret: a mask, or a word for a missing value.
+    /// Whether a value is a mask, or a word for a missing value.
     private func isHarmless(_ value: Range<Int>) -> Bool {
         let text = bytes[value]
         if text.elementsEqual(Redaction.mask.utf8) || text.allSatisfy({ $0 == UInt8(ascii: "*") }) { return true }
@@ -186,7 +185,8 @@ struct PairsInText {
             String(decoding: text, as: UTF8.self).lowercased())
     }
 
-    /// Whether a word has six bytes or more, and a digit, a sign, or letters of both cases within it.
+    /// Whether a word has at least six bytes, and a digit, a symbol, or an uppercase letter after its first byte
+    /// together with a lowercase one.
     private func looksSecret(_ word: Range<Int>) -> Bool {
         guard word.count >= 6 else { return false }
         if bytes[word].contains(where: { ASCII.isDigit($0) || "=@#$%^*!+".utf8.contains($0) }) { return true }
@@ -202,12 +202,12 @@ struct PairsInText {
         "bearer", "basic", "digest", "token", "negotiate", "ntlm", "bot", "apikey", "jwt", "dpop", "oauth", "hawk",
         "aws4-hmac-sha256",
     ]
-    /// Schemes with a list of parameters.
+    /// Schemes with a parameter list.
     private static let schemesOfLists: Set<String> = ["digest", "oauth", "hawk", "aws4-hmac-sha256"]
 
     private static let longestScheme = 16
 
-    /// Returns the credentials after the scheme of an `Authorization` field.
+    /// Returns the credentials after an authentication scheme.
     private mutating func credentials(after scheme: Range<Int>) -> Range<Int>? {
         guard scheme.count <= Self.longestScheme, scheme.upperBound < bytes.count,
             ASCII.isBlank(bytes[scheme.upperBound])
@@ -241,9 +241,9 @@ struct PairsInText {
     }
 }
 
-/// Masks the secrets of a text for people: those of its URLs, and the values after secret names.
+/// Masks a text's secrets: secrets in URLs, and values after secret names.
 enum SecretsInText {
-    /// Returns the text without the secrets, or nil if it has none.
+    /// Returns the masked text, or `nil` if it contains no secret.
     static func masked(
         _ text: String, where isSecret: (String) -> Bool, found: (Substring) -> Void
     ) -> String? {

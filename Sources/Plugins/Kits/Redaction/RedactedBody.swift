@@ -2,16 +2,16 @@ public import ErrandEssentials
 public import ErrandHTTP
 import ErrandMessageSyntax
 
-/// A body that is safe to show to people. See ``Redactor/body(_:contentType:contentCoding:)``.
+/// A body that is safe to show. See ``Redactor/body(_:contentType:contentCoding:)``.
 public enum RedactedBody: Sendable, Hashable {
-    /// The bytes, in which only secret values are replaced.
+    /// The bytes with the secret values replaced.
     case shown(Data)
-    /// The bytes are omitted because their secrets can't be masked. The reason is human-readable.
+    /// The body is omitted because its secrets can't be masked. The reason is human-readable.
     case omitted(reason: String)
 }
 
 extension RedactedBody {
-    /// Returns whether the bytes begin with a name and `=`, as a form without a content type does.
+    /// Returns whether the bytes begin with a name and `=`, like a form.
     public static func looksLikeForm(_ bytes: some Collection<UInt8>) -> Bool {
         let rest = bytes.drop { ASCII.isUnreserved($0) || "%+[]".utf8.contains($0) }
         return rest.startIndex != bytes.startIndex && rest.first == UInt8(ascii: "=")
@@ -19,13 +19,15 @@ extension RedactedBody {
 }
 
 extension Redactor {
-    /// Returns a body with the values of secret fields masked and all other bytes unchanged. The body may be truncated.
+    /// Returns a body with the values of secret fields masked. The body may be truncated. All other bytes stay the
+    /// same.
     ///
-    /// Masks JSON, forms, XML, HTML, and multipart bodies including their parts. If the type is unknown, it's guessed
-    /// from the bytes. In texts, masks the secrets of URLs, the values after secret names, as in `token=…`, and
-    /// credentials such as `Bearer …`. Other types don't name their fields, and are shown unchanged. The body is omitted
-    /// if its secrets are unknown: it doesn't match its declared type, has a content coding, or looks like JSON but
-    /// isn't.
+    /// Masks JSON, forms, XML, HTML, and the parts of multipart bodies. If the type is unknown, the bytes determine it.
+    /// In text, masks secrets in URLs, values after secret names, as in `token=…`, and credentials such as `Bearer …`.
+    /// Other types are shown unchanged.
+    ///
+    /// Omits a body whose secrets are unknown. Such a body doesn't match its declared type, has a content coding, or
+    /// looks like JSON but isn't.
     ///
     /// ```swift
     /// var redactor = Redactor()
@@ -36,7 +38,7 @@ extension Redactor {
     ///
     /// - Parameters:
     ///   - bytes: The body, or its beginning.
-    ///   - contentType: The content type with its parameters, in any case; `nil` if it's unknown.
+    ///   - contentType: The content type with its parameters, or `nil` if it's unknown.
     ///   - contentCoding: The `Content-Encoding` of the bytes.
     public mutating func body(
         _ bytes: Data, contentType: String?, contentCoding: String? = nil
@@ -72,13 +74,13 @@ extension Redactor {
         if isXML || essence == "text/html" {
             return xml(bytes) ?? .omitted(reason: "its secrets can't be masked in its charset")
         }
-        // A browser's form of the type text/plain has a line for each item.
+        // Browsers can also send a form as text/plain, with one line for each item.
         return undeclared(
             bytes, isUnknown: essence.isEmpty || essence == "text/plain",
             isText: Self.isText(essence))
     }
 
-    /// Whether a type is a text with names for people. The names of a program's code aren't.
+    /// Whether a type is a text for people. Program code isn't.
     private static func isText(_ essence: String) -> Bool {
         if essence.isEmpty || essence.hasPrefix("message/") { return true }
         if essence.hasPrefix("text/") { return !essence.hasSuffix("script") && essence != "text/css" }
@@ -86,14 +88,14 @@ extension Redactor {
             || essence.hasSuffix("+yaml")
     }
 
-    /// Masks a body of another or unknown type, according to its first bytes.
+    /// Masks a body of unknown type according to its first bytes.
     private mutating func undeclared(_ bytes: Data, isUnknown: Bool, isText: Bool) -> RedactedBody {
         let isMarked = bytes.starts(with: [0xEF, 0xBB, 0xBF])
         switch bytes.dropFirst(isMarked ? 3 : 0).first(where: { $0 > 0x20 }) {
         case UInt8(ascii: "{"), UInt8(ascii: "["):
-            // Several values, and words that JSON doesn't know, can't hide a name.
+            // Several values, and words that JSON doesn't define, can't hide a name.
             if let masked = json(bytes, isStrict: isText) { return .shown(masked) }
-            // Only a text can have pairs between the values.
+            // Only text can have pairs between the values.
             if isText, let masked = json(bytes, isStrict: false) { return .shown(withoutSecrets(masked)) }
             guard bytes.contains(UInt8(ascii: "\"")) else { return .shown(isText ? withoutSecrets(bytes) : bytes) }
             return .omitted(reason: "it looks like JSON but isn't, so its secrets are unknown")
@@ -104,7 +106,7 @@ extension Redactor {
         }
     }
 
-    /// Masks the secrets in a text, which may be cut within its last character.
+    /// Masks the secrets in a text, which may be cut off within a character.
     private mutating func withoutSecrets(_ bytes: Data) -> Data {
         for rest in 0..<4 {
             guard let text = String(validating: bytes.dropLast(rest), as: UTF8.self) else { continue }
@@ -119,10 +121,10 @@ extension Redactor {
 
     private mutating func undeclaredForm(_ bytes: Data) -> RedactedBody {
         if let text = String(validating: bytes, as: UTF8.self) {
-            // It can also be a log: "status=401 token=…".
+            // The text can also be a log: "status=401 token=…".
             return .shown(withoutSecrets(Data(form(text).utf8)))
         }
-        // In another charset, values can't be masked, so the body is shown only if it doesn't need masking.
+        // Values in another charset can't be masked, so the body is shown only if it contains no secret.
         let text = String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
         guard form(text) == text else { return .omitted(reason: "its secrets can't be masked in its charset") }
         return .shown(bytes)

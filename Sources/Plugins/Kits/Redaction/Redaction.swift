@@ -1,2 +1,2 @@
-// Start here: ``RedactedBody`` is a JSON, form, XML, HTML, or multipart body whose secrets a `Redactor` of ErrandHTTP
-// has masked.
+// Start here: ``RedactedBody`` is a JSON, form, XML, HTML, or multipart body with its secrets masked by ErrandHTTP's
+// `Redactor`.

@@ -1,9 +1,9 @@
 import ErrandMessageSyntax
 
-/// Masks the secrets of URLs in a text: credentials, and secret items of queries and fragments. The URLs can have any
+/// Masks the secrets of URLs in a text: credentials, and secret items of queries and fragments. URLs can have any
 /// scheme or be relative, as in `GET /items?token=… failed`.
 enum URLsInText {
-    /// Returns the text without the secrets, or nil if it has none. All other characters stay the same.
+    /// Returns the masked text, or `nil` if it contains no secret. Keeps all other characters.
     ///
     /// - Parameter found: Receives the secrets as they appear in the text.
     static func masked(
@@ -22,7 +22,7 @@ enum URLsInText {
                 result += word
             }
         }
-        // A URL that a server hasn't encoded can have spaces.
+        // A URL that isn't percent-encoded can contain spaces.
         if startsWithURL(text) {
             add(text[...])
         } else {
@@ -45,7 +45,7 @@ enum URLsInText {
 
     private static func endsWord(_ byte: UInt8) -> Bool { byte <= 0x20 || "\"<>`".utf8.contains(byte) }
 
-    /// Punctuation around a URL in a sentence.
+    /// Whether a byte can surround a URL in a sentence.
     private static func isAround(_ byte: UInt8) -> Bool { "'()[]{}.,;:!".utf8.contains(byte) }
 
     private static func maskedWord(

@@ -1,7 +1,7 @@
 /// The numbers of a public key.
 enum PublicMaterial: Sendable, Hashable {
     case ed25519([UInt8])
-    /// The uncompressed point of a curve: 4, x, y.
+    /// The uncompressed point: 4, x, y.
     case ec(Curve, point: [UInt8])
     case rsa(modulus: [UInt8], exponent: [UInt8])
 
@@ -14,7 +14,7 @@ enum PublicMaterial: Sendable, Hashable {
     }
 }
 
-/// The numbers of a private key, and of its public key if they came with it.
+/// The numbers of a private key, and of its public key if the source contained them.
 enum PrivateMaterial: Sendable {
     case ed25519(seed: [UInt8], publicKey: [UInt8]?)
     case ec(Curve, scalar: [UInt8], point: [UInt8]?)
@@ -28,7 +28,7 @@ enum PrivateMaterial: Sendable {
         }
     }
 
-    /// The public key that came with the private key.
+    /// The public key from the same source.
     var publicPart: PublicMaterial? {
         switch self {
         case .ed25519(_, let key): key.map { .ed25519($0) }
@@ -38,7 +38,7 @@ enum PrivateMaterial: Sendable {
     }
 }
 
-/// A curve of ECDSA.
+/// A curve for ECDSA.
 enum Curve: Sendable, Hashable {
     case p256, p384
 
@@ -67,7 +67,7 @@ enum Curve: Sendable, Hashable {
         return point
     }
 
-    /// Returns a scalar in its size. Some programs leave out its leading zeros, and others write one more.
+    /// Returns a scalar in its full size. Some programs omit its leading zeros, and others write an extra zero.
     func checked(scalar: some Sequence<UInt8>) throws(KeyError) -> [UInt8] {
         let bytes = Array(scalar)
         let digits = bytes.drop { $0 == 0 }
@@ -80,7 +80,7 @@ enum Curve: Sendable, Hashable {
 
 /// The eight numbers of an RSA key with two primes (RFC 8017, appendix A.1.2).
 struct RSANumbers: Sendable {
-    /// n, e, d, p, q, dP, dQ and qInv.
+    /// n, e, d, p, q, dP, dQ, and qInv.
     let all: [[UInt8]]
 
     var modulus: [UInt8] { all[0] }
@@ -94,7 +94,7 @@ struct RSANumbers: Sendable {
         self.all = all
     }
 
-    /// Bounds the work of an operation, and refuses keys that are known to be weak.
+    /// Bounds the work of an operation, and rejects keys that are known to be weak.
     static func check(modulus: [UInt8], exponent: [UInt8]) throws(KeyError) {
         let bits = 8 * modulus.count - (modulus.first?.leadingZeroBitCount ?? 0)
         guard (2048...8192).contains(bits) else {

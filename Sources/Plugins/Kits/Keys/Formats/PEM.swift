@@ -2,22 +2,21 @@ import ErrandEssentials
 import ErrandHTTP
 import ErrandMessageSyntax
 
-/// Blocks of base64 between lines with a label (RFC 7468).
+/// Reads and writes labeled blocks of base64 (RFC 7468).
 enum PEM {
-    /// Larger texts aren't searched.
+    /// The limit for a text to search.
     private static let maximumBytes = 1 << 20
     private static let (begin, end, dashes) = ("-----BEGIN ", "-----END ", "-----")
 
-    /// Returns the first key in a text. A backslash and an `n`, a blank or no character at all counts as a line end.
+    /// Returns the first key in a text. Line ends may be written as `\n`, replaced by spaces, or missing.
     ///
-    /// - Parameter read: Creates a key from a label and its bytes. Returns nil if the block is something else, such as a
-    ///   certificate.
+    /// - Parameter read: Creates a key from a label and its bytes. Returns `nil` for other blocks, such as
+    ///   certificates.
     static func find<Key>(
         in text: String, _ name: String, _ read: (_ label: String, _ der: [UInt8]) throws(KeyError) -> Key?
     ) throws(KeyError) -> Key {
         guard text.utf8.count <= maximumBytes else { throw .malformed("the text is too long for a \(name)") }
-        // An environment variable often can't contain line ends, so they're written as in a string of a program, or a
-        // shell has replaced them.
+        // Environment variables often can't contain line ends, so programs escape them and shells replace them.
         let text = text.replacing("\\r", with: "\n").replacing("\\n", with: "\n")
         var rest = text[...]
         while let label = take(begin, from: &rest) {
@@ -37,7 +36,7 @@ enum PEM {
 
     private static var mismatch: KeyError { .malformed("a PEM block's END label differs from its BEGIN label") }
 
-    /// Returns the label after the next prefix, and continues after it. Nil without a label.
+    /// Returns the label after the next prefix and advances past it. Returns `nil` without a label.
     private static func take(_ prefix: String, from text: inout Substring) -> String? {
         while let start = text.firstRange(of: prefix) {
             text = text[start.upperBound...]

@@ -88,7 +88,7 @@ enum PlatformPublicKey: Sendable {
     }
 }
 
-/// An RSA key of Security. It isn't changed after its creation.
+/// An RSA key of Apple's Security framework. It isn't changed after its creation.
 struct RSAKey: @unchecked Sendable {
     private let key: SecKey
     let publicPart: PublicMaterial
@@ -102,7 +102,7 @@ struct RSAKey: @unchecked Sendable {
     }
 
     private static func algorithm(_ algorithm: KeyAlgorithm) -> SecKeyAlgorithm {
-        // Its salt has the size of the digest.
+        // The salt has the size of the digest.
         algorithm == .rsaPSSSHA512 ? .rsaSignatureMessagePSSSHA512 : .rsaSignatureMessagePKCS1v15SHA256
     }
 

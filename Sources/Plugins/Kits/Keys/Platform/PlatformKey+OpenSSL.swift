@@ -2,10 +2,11 @@
 import CErrandKeys
 import ErrandEssentials
 
-// Each pointer into an array or a span is only used during the call, and libcrypto gets its size.
+// Pointers refer to arrays or spans that outlive the call. libcrypto receives their sizes.
 
-/// A key of libcrypto. It counts its references and isn't changed after its creation, so threads can share it.
-// Safe: `key` is created here, freed once in `deinit`, and only leaves the object as an argument to the C functions.
+/// A key of libcrypto. Threads can share it, because it isn't changed after its creation and its reference count is
+/// atomic.
+// Safe: `key` is created here and freed once in `deinit`. It leaves the object only as an argument to the C functions.
 @safe
 private final class OpenSSLKey: @unchecked Sendable {
     let key: OpaquePointer
@@ -17,7 +18,7 @@ private final class OpenSSLKey: @unchecked Sendable {
 
     deinit { unsafe errand_key_free(key) }
 
-    /// - Parameter write: Writes to a buffer and returns the number of bytes, or 0.
+    /// - Parameter write: Writes to the buffer and returns the number of bytes, or 0 on failure.
     static func bytes(
         capacity: Int, _ write: (UnsafeMutablePointer<UInt8>?, Int) -> Int
     ) throws(KeyError) -> [UInt8] {
@@ -45,7 +46,7 @@ struct PlatformPrivateKey: Sendable {
 
     init(_ material: PrivateMaterial) throws(KeyError) {
         type = material.type
-        // Without the public part, so the key's public part is computed and can be compared.
+        // Omits the public part, so libcrypto computes it and the caller can compare it.
         let der =
             if case .ec(let curve, let scalar, _) = material {
                 PrivateMaterial.ec(curve, scalar: scalar, point: nil).pkcs8
@@ -117,7 +118,7 @@ extension KeyAlgorithm {
         }
     }
 
-    /// The size of r and of s. Nil for other signatures.
+    /// The size of r and of s. `nil` for other signatures.
     fileprivate var coordinateSize: Int? {
         switch scheme {
         case .ecdsaP256SHA256: 32
@@ -145,7 +146,7 @@ enum PlatformCode {
     }
 }
 
-// Safe: as for the key.
+// Safe: as for `OpenSSLKey`.
 @safe
 struct PlatformDigest: ~Copyable, @unchecked Sendable {
     private let digest: OpaquePointer
