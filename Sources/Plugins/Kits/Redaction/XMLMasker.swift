@@ -1,33 +1,32 @@
 import ErrandHTTP
 import ErrandMessageSyntax
 
-/// Masks secret values in XML and HTML. All other bytes stay the same.
+/// Masks secret values in XML and HTML. Keeps all other bytes.
 ///
-/// Masks the content of elements and the values of attributes with secret names, and values that follow a secret name,
-/// as in `<key>password</key><string>…</string>` and `<input name="password" value="…">`.
+/// Masks the content of elements and the values of attributes with secret names, and values after a secret name, as in
+/// `<key>password</key><string>…</string>` and `<input name="password" value="…">`.
 ///
-/// This isn't a parser, and accepts everything. It reads truncated text, and tags in comments, as a lenient parser may
-/// read them.
+/// This isn't a parser, and accepts any bytes. It also reads truncated text, and tags in comments.
 struct XMLMasker {
     private let bytes: [UInt8]
     private let isSecret: (String) -> Bool
     private var position = 0
     private var result: [UInt8] = []
     private var secrets: [String] = []
-    /// Whether the last text was the name of a secret.
+    /// Whether the last text was a secret's name.
     private var expectsSecret = false
 
     private static let mask = Array(Redaction.mask.utf8)
     /// HTML elements without content.
     private static let voids: Set<String> = ["input", "meta", "link", "img", "param", "br", "hr", "source", "embed"]
-    /// Attributes that name the content of their element.
+    /// Attributes that name their element's content.
     private static let namingAttributes: Set<String> = ["name", "key", "id", "type", "property", "field", "for"]
 
     private init(_ bytes: [UInt8], _ isSecret: @escaping (String) -> Bool) {
         (self.bytes, self.isSecret) = (bytes, isSecret)
     }
 
-    /// Returns the masked text and the secrets in it, or `nil` if tags can't be told from other bytes, as in UTF-16.
+    /// Returns the masked text and its secrets. Returns `nil` if tags can't be found, as in UTF-16.
     static func masked(
         _ bytes: [UInt8], where isSecret: (String) -> Bool
     ) -> (bytes: [UInt8], secrets: [String])? {
@@ -57,7 +56,6 @@ struct XMLMasker {
         }
     }
 
-    /// Masks or copies the text between tags.
     private mutating func text(_ range: Range<Int>) {
         let trimmed = trimmed(range)
         if trimmed.isEmpty {
@@ -78,13 +76,13 @@ struct XMLMasker {
         result += bytes[trimmed.upperBound..<range.upperBound]
     }
 
-    /// Returns a text without the secrets of its URLs and pairs, or `nil` if it has none.
+    /// Returns a text with the secrets of URLs and pairs masked, or `nil` if it has none.
     private mutating func inner(_ range: Range<Int>) -> [UInt8]? {
         guard bytes[range].contains(UInt8(ascii: "@")) || PairsInText.mayHoldPairs(bytes[range]),
             let string = String(validating: bytes[range], as: UTF8.self)
         else { return nil }
         var found: [String] = []
-        // An ampersand is written as a reference, so the name of an item follows a semicolon.
+        // An ampersand is written as `&amp;`, so its `amp;` precedes the name.
         let masked = SecretsInText.masked(
             string, where: { isSecret($0.hasPrefix("amp;") ? String($0.dropFirst(4)) : $0) }
         ) { found.append(String($0)) }
@@ -103,7 +101,7 @@ struct XMLMasker {
         if position < bytes.count, "/?!".utf8.contains(bytes[position]) { position += 1 }
         let name = string(take { !Self.endsName($0) })
         result += bytes[start..<position]
-        // A comment is read like the text around it.
+        // The text of a comment is read like other text.
         if name.isEmpty || name.hasPrefix("--") { return }
         if isEnd { return rest() }
         var attributes: [(name: String, value: Range<Int>)] = []
@@ -158,7 +156,7 @@ struct XMLMasker {
         return bytes.count
     }
 
-    /// Masks everything up to the end of the element or the text.
+    /// Masks everything up to the end of the element or text.
     private mutating func maskContent(of name: [UInt8]) {
         let start = position
         var (depth, end) = (1, bytes.count)
@@ -190,7 +188,7 @@ struct XMLMasker {
             let text = trimmed(from..<piece.endIndex)
             if text.isEmpty { continue }
             secrets.append(string(text))
-            // A `<key>` can contain a secret, or the name of a secret.
+            // A `<key>` can contain a secret or a secret's name.
             expectsSecret = names(string(text))
         }
         result += bytes[start..<content.lowerBound] + Self.mask + bytes[content.upperBound..<end]

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// A state that many threads change, with one listener for the value derived from it. The listener gets the latest
-/// values in order, on one thread at a time and outside the lock. Values superseded before their delivery are skipped.
+/// A state that many threads change, and a listener for a value derived from it. The listener gets the latest values in
+/// order, on one thread at a time and outside the lock. It doesn't get values that were replaced before their delivery.
 public final class LatestValueNotifier<State: Sendable, Value: Sendable>: Sendable {
     private let locked: Mutex<NotifierState<State>>
     private let value: @Sendable (State) -> Value
@@ -10,9 +10,9 @@ public final class LatestValueNotifier<State: Sendable, Value: Sendable>: Sendab
     /// Creates a notifier.
     ///
     /// - Parameters:
-    ///   - state: The initial state, which isn't delivered to the listener.
-    ///   - value: Derives the listener's value; called under the lock.
-    ///   - notify: The listener, which receives each new value outside the lock.
+    ///   - state: The initial state. The listener doesn't receive it.
+    ///   - value: Derives the listener's value. Runs under the lock.
+    ///   - notify: The listener. Runs outside the lock.
     public init(
         _ state: State, value: @escaping @Sendable (State) -> Value, notify: @escaping @Sendable (Value) -> Void
     ) {
@@ -20,11 +20,11 @@ public final class LatestValueNotifier<State: Sendable, Value: Sendable>: Sendab
         (self.value, self.notify) = (value, notify)
     }
 
-    /// Changes the state without notifying the listener, which sees the change along with the next one.
+    /// Changes the state without notifying the listener. The next notification includes the change.
     public func changeSilently(_ body: (inout State) -> Void) { locked.withLock { body(&$0.state) } }
 
-    /// Changes the state and notifies the listener, which may change the state itself. If another thread is already
-    /// notifying it, leaves the delivery to that thread.
+    /// Changes the state and notifies the listener, which may also change the state. If another thread is already
+    /// notifying the listener, that thread delivers the value.
     public func change(_ body: (inout State) -> Void) {
         let isFirst = locked.withLock { locked in
             body(&locked.state)
@@ -40,14 +40,14 @@ public final class LatestValueNotifier<State: Sendable, Value: Sendable>: Sendab
         } while !isDone()
     }
 
-    /// Returns whether the listener has received the latest value, and if so ends the notification.
+    /// Returns whether the listener has received the latest value. If so, ends the notification.
     private func isDone() -> Bool {
         guard let waiters = locked.withLock({ $0.turn.end() }) else { return false }
         for waiter in waiters { waiter.resume() }
         return true
     }
 
-    /// Returns when the listener has received every change so far, including changes delivered by another thread.
+    /// Returns when the listener has received all changes so far.
     public func allDelivered() async {
         await withCheckedContinuation { continuation in
             let isNotifying = locked.withLock { locked in
@@ -66,20 +66,19 @@ private struct NotifierState<State: Sendable>: Sendable {
     init(_ state: State) { self.state = state }
 }
 
-/// Whether a thread is notifying the listener, and who waits for that to end.
 private struct NotifierTurn: Sendable {
     private(set) var isNotifying = false
     var hasChanged = false
     var waiters: [CheckedContinuation<Void, Never>] = []
 
-    /// Records a change. Returns true if the calling thread should notify the listener.
+    /// Records a change. Returns `true` if the calling thread must notify the listener.
     mutating func begin() -> Bool {
         hasChanged = true
         defer { isNotifying = true }
         return !isNotifying
     }
 
-    /// Ends the notification and returns its waiters, or `nil` if the state has changed since.
+    /// Ends the notification and returns its waiters. Returns `nil` if the state has changed since.
     mutating func end() -> [CheckedContinuation<Void, Never>]? {
         if hasChanged { return nil }
         isNotifying = false

@@ -1,8 +1,8 @@
 public import Errand
 public import ErrandHTTP
 
-/// Reports a composite's progress, computed from a state that members update on many threads. The newest value is
-/// reported, in order and outside the lock.
+/// Reports the progress of a composite, such as a batch, whose members update a state on many threads. Reports the
+/// newest values in order and outside the lock.
 ///
 /// ```swift
 /// let bytes: [Int64] = [0, 0]
@@ -15,20 +15,20 @@ public struct ProgressReporter<State: Sendable>: Sendable {
     /// Creates a reporter.
     ///
     /// - Parameters:
-    ///   - state: the initial state.
-    ///   - activity: the composite's activity.
-    ///   - progress: computes the total progress. Runs under the state's lock, so return quickly.
+    ///   - state: The initial state.
+    ///   - activity: The composite's activity.
+    ///   - progress: Computes the total progress. Runs under the lock, so return quickly.
     public init(
         _ state: State, of activity: Activity, progress: @escaping @Sendable (State) -> TransferProgress
     ) {
         notifier = LatestValueNotifier(state, value: progress) { activity.report(.progress($0)) }
     }
 
-    /// Changes the state under its lock, and reports the progress unless `reporting` is false.
+    /// Changes the state under its lock, and reports the progress unless `reporting` is `false`.
     public func update(reporting: Bool = true, _ change: (inout State) -> Void) {
         if reporting { notifier.change(change) } else { notifier.changeSilently(change) }
     }
 
-    /// Waits until all updates so far, on any thread, have been reported. Call it at the end of a composite's `run`.
+    /// Waits until all updates so far are reported. Call it at the end of a composite's `run`.
     public func allReported() async { await notifier.allDelivered() }
 }

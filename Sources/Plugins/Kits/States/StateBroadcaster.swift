@@ -1,7 +1,7 @@
 import ErrandCollections
 import Synchronization
 
-/// A state that any number of readers can observe. A reader receives the current state and then each new state in
+/// A state that any number of readers can observe. A reader receives the current state, and then each new state in
 /// order.
 ///
 /// ```swift
@@ -19,20 +19,20 @@ import Synchronization
 /// }
 /// ```
 ///
-/// A slow reader skips states, but always receives the last one. A reader that ends is removed. All readers end with
-/// ``finish()``, or when the broadcaster is deallocated.
+/// A slow reader skips states, but always receives the last one. All readers end with ``finish()``, or when the
+/// broadcaster is deallocated.
 ///
-/// You can use a broadcaster from any thread, and from the `deinit` of an object in a state. Sending can run such a
-/// `deinit`, so don't send while you hold a lock that it could take.
+/// You can use a broadcaster from any thread. Sending can run the `deinit` of an object in a state, so don't send while
+/// you hold a lock that such a `deinit` takes.
 public final class StateBroadcaster<State: Sendable>: Sendable {
     private typealias Continuation = AsyncStream<State>.Continuation
 
     private struct Guarded {
         var state: State
         var count: UInt64 = 0
-        /// The newest undelivered states, with their numbers.
+        /// The newest undelivered states and their numbers.
         var waiting = FIFOQueue<(number: UInt64, state: State)>()
-        /// The readers, with the number of the state that each began with.
+        /// The readers, each with the number of its first state.
         var readers: [UInt64: (first: UInt64, continuation: Continuation)] = [:]
         var lastReader: UInt64 = 0
         var isDelivering = false
@@ -50,8 +50,8 @@ public final class StateBroadcaster<State: Sendable>: Sendable {
     /// Creates a broadcaster.
     ///
     /// - Parameters:
-    ///   - state: the first state.
-    ///   - maximumWaiting: the number of newest states to keep for a slow reader. Defaults to 1, the minimum.
+    ///   - state: The first state.
+    ///   - maximumWaiting: The number of newest states to keep for a slow reader. Defaults to 1, the minimum.
     public init(_ state: State, maximumWaiting: Int = 1) {
         guarded = Mutex(Guarded(state: state))
         self.maximumWaiting = max(1, maximumWaiting)
@@ -61,14 +61,14 @@ public final class StateBroadcaster<State: Sendable>: Sendable {
         for reader in guarded.withLock({ $0.readers }).values { reader.continuation.finish() }
     }
 
-    /// The state that was sent last.
+    /// The latest state.
     public var state: State { guarded.withLock { $0.state } }
 
-    /// The current state and each new one. A slow reader receives only the newest.
+    /// The current state, and then each new one. A slow reader receives only the newest.
     public var states: AsyncStream<State> {
         let (stream, continuation) = AsyncStream<State>.makeStream(bufferingPolicy: .bufferingNewest(maximumWaiting))
         let id = guarded.withLock { guarded -> UInt64? in
-            // A new stream is empty, so this doesn't release an older state under the lock.
+            // The new stream is empty, so this doesn't release another state under the lock.
             continuation.yield(guarded.state)
             if guarded.isFinished { return nil }
             guarded.lastReader += 1
@@ -83,22 +83,21 @@ public final class StateBroadcaster<State: Sendable>: Sendable {
         return stream
     }
 
-    /// The number of readers that are observing the state now.
+    /// The number of current readers.
     public var readerCount: Int { guarded.withLock { $0.readers.count } }
 
-    /// Sends a state to all readers. After ``finish()``, it only updates ``state``.
+    /// Sends a state to all readers. After ``finish()``, only sets ``state``.
     public func send(_ state: State) { update { $0 = state } }
 
-    /// Changes the state and sends it to all readers. After ``finish()``, it only updates ``state``.
+    /// Changes the state and sends it to all readers. After ``finish()``, only changes ``state``.
     ///
-    /// - Parameter change: runs under the broadcaster's lock. If it returns nil or throws, the state is kept and not
-    ///   sent.
-    /// - Returns: the result of `change`.
+    /// - Parameter change: Runs under the lock. If it returns `nil` or throws, the state doesn't change.
+    /// - Returns: The result of `change`.
     @discardableResult
     public func update<Result: Sendable, Failure: Error>(
         _ change: (inout State) throws(Failure) -> Result?
     ) throws(Failure) -> Result? {
-        // Released after the lock, because releasing a state can run user code.
+        // Released after the lock, because this can run user code.
         var held: [State] = []
         defer { withExtendedLifetime(held) {} }
         let (result, isFirst) = try guarded.withLock { guarded throws(Failure) -> (Result?, Bool) in
@@ -118,7 +117,7 @@ public final class StateBroadcaster<State: Sendable>: Sendable {
         return result
     }
 
-    /// Ends all readers once they have received all states.
+    /// Ends all readers after they've received all states.
     public func finish() {
         let isFirst = guarded.withLock { guarded in
             if guarded.isFinished { return false }
@@ -129,8 +128,8 @@ public final class StateBroadcaster<State: Sendable>: Sendable {
         if isFirst { deliver() }
     }
 
-    /// Runs outside the lock, because a stream can drop a state, and releasing it can run user code. States that other
-    /// threads send meanwhile are delivered here too, which keeps their order.
+    /// Runs outside the lock, because a stream can drop a state, and its release can run user code. Also delivers
+    /// states that other threads send meanwhile, to keep the order.
     private func deliver() {
         while let delivery = guarded.withLock({ Self.next(&$0) }) {
             switch delivery {

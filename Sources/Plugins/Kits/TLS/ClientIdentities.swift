@@ -3,28 +3,27 @@ public import ErrandHTTP
 import ErrandMessageSyntax
 import Synchronization
 
-/// The certificates with which a transport identifies the app to servers that request one (RFC 8446, section 4.3.2), by
-/// origin. `CurlIdentities` and `URLSessionIdentities` are collections of it.
+/// An app's certificates, by origin, for servers that request one (RFC 8446, section 4.3.2). Use it as `CurlIdentities`
+/// or `URLSessionIdentities`.
 ///
 /// ```swift
 /// let identities: CurlIdentities = ["https://api.example.com": .pkcs12(file: file, password: password)]
 /// configuration.tls.identities = identities
 /// ```
 ///
-/// Only a server at one of these origins receives the certificate, and only if it requests one. An origin is a scheme,
-/// a host and a port; a default port and a path are ignored. `"*"` stands for all other https origins.
+/// A server receives a certificate only if it requests one and belongs to an origin here. An origin is a scheme, a
+/// host, and a port; default ports and paths are ignored. `"*"` stands for all other https origins.
 ///
-/// You can assign another certificate to an origin at any time and from any thread, for example to renew it. Requests
-/// that begin later use the new one, over a new connection. If an origin isn't an https URL, every https request fails
-/// with `insecureConnection`.
+/// You can assign another certificate at any time and from any thread, for example to renew it. Later requests use it
+/// over a new connection. If an origin isn't an https URL, every https request fails with `insecureConnection`.
 public final class ClientIdentities<Identity: Sendable>: Sendable, ExpressibleByDictionaryLiteral,
     CustomStringConvertible
 {
-    /// A certificate that was chosen for a request, as transports need it.
+    /// A certificate for a request, as transports need it.
     public struct Choice: Sendable {
-        /// A number that no other assigned certificate of the process has. Never 0.
+        /// A number that is unique in the process. Never 0.
         public let number: Int
-        /// The certificate with its key, in the transport's form.
+        /// The certificate and its key, in the transport's form.
         public let identity: Identity
     }
 
@@ -37,7 +36,7 @@ public final class ClientIdentities<Identity: Sendable>: Sendable, ExpressibleBy
 
     private let state = Mutex(State())
 
-    /// Creates a collection without certificates.
+    /// Creates an empty collection.
     public init() {}
 
     /// Creates a collection from certificates by origin.
@@ -45,12 +44,12 @@ public final class ClientIdentities<Identity: Sendable>: Sendable, ExpressibleBy
         for (origin, identity) in identities { self[origin] = identity }
     }
 
-    /// Creates a collection from a literal. Of two entries for an origin, the last one counts.
+    /// Creates a collection from a literal. The last entry of a repeated origin counts.
     public init(dictionaryLiteral elements: (String, Identity)...) {
         for (origin, identity) in elements { self[origin] = identity }
     }
 
-    /// The certificate for an origin, such as `https://api.example.com`, or `"*"`. Nil if there is none.
+    /// The certificate for an origin, such as `https://api.example.com`, or for `"*"`. `nil` if there isn't any.
     public subscript(origin: String) -> Identity? {
         get {
             let key = Self.key(origin)
@@ -64,7 +63,7 @@ public final class ClientIdentities<Identity: Sendable>: Sendable, ExpressibleBy
                     number: identityNumbers.wrappingAdd(1, ordering: .relaxed).newValue, identity: identity)
             }
             let key = Self.key(origin)
-            // Releasing the old certificate can run user code, which must not happen under the lock.
+            // Released after the lock, because this can run user code.
             let old = state.withLock { state -> Choice? in
                 state.revision += 1
                 if origin == "*" {
@@ -82,7 +81,7 @@ public final class ClientIdentities<Identity: Sendable>: Sendable, ExpressibleBy
         }
     }
 
-    /// The origins, in order, without the certificates.
+    /// The sorted origins, without the certificates.
     public var description: String {
         let names = state.withLock { $0.choices.keys.sorted() + ($0.others == nil ? [] : ["*"]) }
         return "ClientIdentities(\(names.joined(separator: ", ")))"
@@ -90,12 +89,12 @@ public final class ClientIdentities<Identity: Sendable>: Sendable, ExpressibleBy
 
     // MARK: For transports
 
-    /// How often a certificate was assigned or removed. If it has changed, a kept connection may have been opened with
-    /// an older certificate.
+    /// The number of assignments and removals. If it has changed, a connection may have been opened with an old
+    /// certificate.
     public var revision: Int { state.withLock { $0.revision } }
 
-    /// Returns the certificate for a URL's origin, or nil if there is none. Throws `insecureConnection` if the collection
-    /// has an origin that isn't an https URL.
+    /// Returns the certificate for a URL's origin, or `nil` if there isn't any. Throws `insecureConnection` if an
+    /// origin in the collection isn't an https URL.
     public func choice(for url: URL) throws(ErrandError) -> Choice? {
         let origin = URLSyntax.origin(of: url)
         let (choice, invalid) = state.withLock { ($0.choices[origin] ?? $0.others, $0.invalid.min()) }
@@ -105,18 +104,18 @@ public final class ClientIdentities<Identity: Sendable>: Sendable, ExpressibleBy
             "a client certificate is for \(String(reflecting: invalid)), which isn't like https://api.example.com")
     }
 
-    /// Returns the certificate for the https origin of a host and a port, or nil if there is none. An address of IPv6
+    /// Returns the certificate for the https origin of a host and port, or `nil` if there isn't any. An IPv6 address
     /// can be in brackets. Throws like ``choice(for:)``.
     public func choice(host: String, port: Int) throws(ErrandError) -> Choice? {
         let name = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
-        // A port of 0 stands for the default one. Other text, such as a path, isn't a host.
+        // Port 0 means the default port. Text such as a path isn't a host.
         guard !host.isEmpty, !name.utf8.contains(where: "/@?#\\".utf8.contains),
             let url = URL(string: "https://\(name):\(port == 0 ? 443 : port)")
         else { return nil }
         return try choice(for: url)
     }
 
-    /// Returns the origin of an https URL, or nil for other text.
+    /// Returns the origin of an https URL, or `nil` for other text.
     private static func key(_ text: String) -> String? {
         guard let origin = URLSyntax.origin(ofText: text), origin.hasPrefix("https:") else { return nil }
         return origin

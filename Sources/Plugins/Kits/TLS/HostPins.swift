@@ -1,24 +1,25 @@
 import ErrandMessageSyntax
 
-/// The pinned public keys of hosts, for transports that support pinning. Finds the keys however a host is spelled.
+/// The pinned public keys of hosts, for transports that support pinning. Finds a host's keys in any spelling of its
+/// name.
 ///
 /// ```swift
 /// let pins = try HostPins(["api.example.com": ["sha256//inUse=", "sha256//next="], "*": ["sha256//common="]])
 /// let keys = try pins.keys(for: "API.example.com.")     // those of api.example.com
 /// ```
 ///
-/// Keys are text that the transport compares. The host `*` covers all hosts without their own keys.
+/// A key is text that the transport compares. `*` stands for all hosts without their own keys.
 public struct HostPins: Sendable {
-    /// The reason why pins can't be used.
+    /// The pins can't be used.
     public struct Fault: Error, CustomStringConvertible {
-        /// The reason in one sentence, without a full stop.
+        /// The reason, as a sentence without a full stop.
         public let description: String
     }
 
     private var keys: [String: [String]] = [:]
     private let others: [String]?
 
-    /// Creates pins from keys by host. Throws if a host isn't a host name, or if two spellings of one host have
+    /// Creates pins from keys by host. Throws ``Fault`` if a host isn't a host name, or if two spellings of a host have
     /// different keys.
     public init(_ pins: [String: [String]]) throws(Fault) {
         others = pins["*"]
@@ -37,8 +38,8 @@ public struct HostPins: Sendable {
     /// Whether no hosts are pinned.
     public var isEmpty: Bool { keys.isEmpty && others == nil }
 
-    /// Returns a host's keys, one of which must match, or `nil` if it isn't pinned. Throws if there are pins and the
-    /// host isn't a host name.
+    /// Returns a host's keys, one of which must match, or `nil` if it isn't pinned. Throws ``Fault`` if there are pins
+    /// and the host isn't a host name.
     public func keys(for host: String) throws(Fault) -> [String]? {
         if isEmpty { return nil }
         guard let name = HostName.normalized(host) else {

@@ -1,1 +1,2 @@
-// Start here: ``HostPins`` and ``ClientIdentities`` find a host's public keys and an origin's certificate, for transports.
+// Start here: transports find a host's public keys with ``HostPins``, and an origin's certificate with
+// ``ClientIdentities``.

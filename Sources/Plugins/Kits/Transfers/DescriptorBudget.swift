@@ -3,9 +3,9 @@ import ErrandPlatform
 import ErrandSupport
 import Synchronization
 
-/// Limits transfers to half of the file descriptors that this process may open. Other transfers wait in order.
+/// Limits transfers to half of the file descriptors that the process may open. Other transfers wait in order.
 ///
-/// All uploads and downloads of a process share the budget. Each counts the files and sockets it opens.
+/// All uploads and downloads of a process share a budget, and count the files and sockets that they open.
 public final class DescriptorBudget: Sendable {
     /// The budget of this process.
     public static let shared = DescriptorBudget { capacity(limit: SystemQueries.openFileLimit ?? 256) }
@@ -23,13 +23,13 @@ public final class DescriptorBudget: Sendable {
 
     private let state = Mutex(State())
     private let capacity: @Sendable () -> Int
-    /// Whether this task runs within an admitted transfer. Nested transfers don't wait, to avoid a deadlock.
+    /// Whether this task runs within an admitted transfer. Nested transfers don't wait, to avoid deadlocks.
     @TaskLocal private static var isInside = false
 
     package init(capacity: @escaping @Sendable () -> Int) { self.capacity = capacity }
 
-    /// Runs a body once `weight` descriptors are available. Calls `onWait` if it has to wait. Throws
-    /// `CancellationError` if the task is cancelled while waiting.
+    /// Runs a body when `weight` descriptors are available. Calls `onWait` if it has to wait. Throws
+    /// `CancellationError` if the task is cancelled while it waits.
     public func withDescriptors<Value>(
         for weight: Int, onWait: () -> Void, _ body: () async throws -> Value
     ) async throws -> Value {
@@ -59,7 +59,7 @@ public final class DescriptorBudget: Sendable {
                 let (isCancelled, admitted) = state.withLock { state -> (Bool, [Waiter]) in
                     if Task.isCancelled { return (true, []) }
                     state.waiters.append(Waiter(id: id, weight: weight, continuation: continuation), id)
-                    // Another transfer may have ended in the meantime.
+                    // Another transfer may have ended meanwhile.
                     return (false, admit(&state))
                 }
                 if isCancelled { continuation.resume(throwing: CancellationError()) }
@@ -97,6 +97,6 @@ public final class DescriptorBudget: Sendable {
 
     private func resume(_ admitted: [Waiter]) { admitted.forEach { $0.continuation.resume() } }
 
-    /// Half of the limit, but at least 6 and at most 4,096, because more concurrent transfers aren't faster.
+    /// Half of the limit, but between 6 and 4,096, because more concurrent transfers aren't faster.
     package static func capacity(limit: UInt64) -> Int { Int(min(max(limit / 2, 6), 4096)) }
 }

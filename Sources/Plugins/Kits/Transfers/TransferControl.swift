@@ -1,7 +1,7 @@
 public import Errand
 import Synchronization
 
-/// Pauses and resumes transfers. Safe to use from any thread.
+/// Pauses and resumes transfers, from any thread.
 ///
 /// ```swift
 /// let control = TransferControl()
@@ -10,8 +10,8 @@ import Synchronization
 /// control.resume()     // transfers the rest
 /// ```
 ///
-/// A transfer that couldn't resume keeps its connection and stops reading instead. While a transfer is paused, only the
-/// request's deadline applies. You can use one control for several transfers.
+/// A transfer that can't resume keeps its connection, and stops reading. While a transfer is paused, only the request's
+/// deadline applies. One control can pause several transfers.
 public final class TransferControl: Sendable {
     private struct State {
         var isPaused = false
@@ -26,10 +26,10 @@ public final class TransferControl: Sendable {
     /// Creates a control that isn't paused.
     public init() {}
 
-    /// Whether transfers are paused: true from ``pause()`` to ``resume()``.
+    /// Whether transfers are paused.
     public var isPaused: Bool { state.withLock { $0.isPaused } }
 
-    /// Pauses the transfers, and keeps the bytes transferred so far.
+    /// Pauses the transfers. Transferred bytes are kept.
     public func pause() {
         let interrupts = state.withLock { state in
             state.isPaused = true
@@ -38,7 +38,7 @@ public final class TransferControl: Sendable {
         for (id, interrupt) in interrupts { run(interrupt, id) }
     }
 
-    /// Resumes the transfers. Each continues after the bytes it has already transferred.
+    /// Resumes the transfers after their transferred bytes.
     public func resume() {
         let waiters = state.withLock { state in
             state.isPaused = false
@@ -48,7 +48,7 @@ public final class TransferControl: Sendable {
         waiters.forEach { $0.resume() }
     }
 
-    /// Returns once the control isn't paused. Throws `CancellationError` if the task is cancelled.
+    /// Returns when the control isn't paused. Throws `CancellationError` if the task is cancelled.
     public func waitUntilResumed() async throws {
         guard isPaused else { return }
         let id = state.withLock { state in
@@ -69,17 +69,17 @@ public final class TransferControl: Sendable {
         }
     }
 
-    /// Record the interruption first, so the interrupted body can see why it ended.
+    /// Records the interruption first, so the interrupted body can find out why it ended.
     private func run(_ interrupt: @Sendable () -> Bool, _ id: Int) {
         state.withLock { _ = $0.interrupted.insert(id) }
         if !interrupt() { state.withLock { _ = $0.interrupted.remove(id) } }
     }
 
-    /// Runs a body that ``pause()`` can interrupt, in which case this throws ``PauseInterruption``. If the control is
-    /// already paused, the interruption comes immediately.
+    /// Runs a body. If ``pause()`` interrupts it, throws ``PauseInterruption``. If the control is already paused,
+    /// interrupts the body immediately.
     ///
     /// - Parameters:
-    ///   - interrupt: Ends the body, and returns whether it did.
+    ///   - interrupt: Ends the body. Returns whether it did.
     ///   - body: The work that a pause ends.
     public func interruptible<Value>(
         _ interrupt: @escaping @Sendable () -> Bool, _ body: () async throws -> Value
@@ -101,14 +101,14 @@ public final class TransferControl: Sendable {
         }
     }
 
-    /// Sends a request and returns its response. A pause before the response arrives ends the request if `mayInterrupt`
-    /// returns `true`, and this throws ``PauseInterruption``. A pause doesn't interrupt the response's body.
+    /// Sends a request and returns its response. If a pause ends the request before its response arrives, throws
+    /// ``PauseInterruption``. A pause doesn't interrupt the response's body.
     ///
     /// - Parameters:
     ///   - exchange: The exchange to send.
     ///   - next: The remaining filters and the transport.
     ///   - mayInterrupt: Returns whether a pause may end the request now.
-    ///   - onStart: Receives a closure that ends the request like a pause. Defaults to ignoring it.
+    ///   - onStart: Receives a closure that ends the request like a pause. Does nothing by default.
     public func send(
         _ exchange: Exchange, _ next: Next, mayInterrupt: @escaping @Sendable () -> Bool,
         onStart: (@escaping @Sendable () -> Void) -> Void = { _ in }
@@ -127,15 +127,14 @@ public final class TransferControl: Sendable {
             sending.cancel()
         }
         if !sending.isCancelled { return response }
-        // The interruption came after the head arrived, and it cancelled the body along with its task.
+        // The interruption came after the response's head, and cancelled the body.
         response.body.cancel()
         try Task.checkCancellation()
         throw PauseInterruption()
     }
 }
 
-/// The error that ends a transfer's request when the transfer is paused. Filters catch this error and never throw it to
-/// callers.
+/// A pause ended a transfer's request. The transfer's filter catches this error, so callers don't receive it.
 public struct PauseInterruption: Error {
     /// Creates the error, for a filter that transfers files.
     public init() {}

@@ -1,7 +1,7 @@
 public import Errand
 import ErrandEssentials
 
-/// A failure of a download or an upload. Network and server failures throw `ErrandError` instead.
+/// A failure of a download or an upload. Failures of the network and the server throw `ErrandError` instead.
 ///
 /// ```swift
 /// do { _ = try await agent.send(GetVideo(destination: folder)) } catch let error as TransferError where error.code == .noSpace {
@@ -9,21 +9,20 @@ import ErrandEssentials
 /// }
 /// ```
 ///
-/// Transferred bytes aren't lost. A failed download leaves the previous file in place and keeps received bytes that can
-/// be resumed. An upload resumes from the bytes that the server has.
+/// A failed download doesn't change the file at its destination, and keeps received bytes that it can resume. An upload
+/// resumes after the bytes that the server has.
 public struct TransferError: Error, Sendable {
-    /// The type of the error's codes. New codes may be added, so write a `default` in a `switch`.
+    /// The type of the error's codes. Write a `default` when you `switch` over it, because codes may be added.
     public typealias Code = FailureCode<TransferError>
 
-    /// The kind of failure, to switch over. Stable, and suitable for metrics.
+    /// The kind of failure. Stable, so you can use it in a `switch` and in metrics.
     public let code: Code
-    /// What was expected and what happened instead, in one sentence for developers, without a full stop. It contains
-    /// full paths of files.
+    /// What was expected and what happened, as a sentence for developers without a full stop. Contains full file paths.
     public let message: String
     /// The transfer's request, or `nil` if the operation concerned a directory.
     public var request: HTTPRequest?
 
-    /// Creates an error without a request. The transfer's filter adds it.
+    /// Creates an error. The transfer's filter adds the request.
     public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
@@ -34,7 +33,7 @@ public struct TransferError: Error, Sendable {
         [.busy, .serverDigestMismatch, .fileFailed, .mirrorMismatch, .changedTooOften, .tooManyOpenFiles].contains(code)
     }
 
-    /// The code, the request with its secrets masked, and the message, on one line.
+    /// The code, the request with its secrets masked, and the message.
     public var description: String {
         [code.description, request?.description, message].compactMap(\.self).joined(separator: ": ")
     }
@@ -43,37 +42,38 @@ public struct TransferError: Error, Sendable {
 extension FailureCode<TransferError> {
     /// The method, a header field, the checksum, the body, or the destination isn't valid for a transfer.
     public static var invalidRequest: Self { Self("invalidRequest", 1) }
-    /// Another download in any process writes to the same destination, or the same upload is running.
+    /// Another download in any process has the same destination, or the same upload is running.
     public static var busy: Self { Self("busy", 2) }
     /// The destination's directory doesn't exist.
     public static var noDirectory: Self { Self("noDirectory", 3) }
-    /// A directory, a device, or a symbolic link is in the file's place.
+    /// The path leads to a directory, a device, or a symbolic link instead of a file.
     public static var notAFile: Self { Self("notAFile", 4) }
     /// The process may not write to the destination's directory, or the file system is read-only.
     public static var noPermission: Self { Self("noPermission", 5) }
-    /// The file exceeds the space on the disk, the user's quota, or the file system's maximum file size.
+    /// The file exceeds the free space, the user's quota, or the file system's maximum file size.
     public static var noSpace: Self { Self("noSpace", 6) }
-    /// Any other file system failure. For uploads, every file system failure.
+    /// Another file system failure. For uploads, any file system failure.
     public static var fileFailed: Self { Self("fileFailed", 7) }
-    /// The process or the system has too many open files. Downloads wait until files can be opened; listing partial
-    /// downloads throws this error.
+    /// The process or the system has too many open files. Thrown when listing partial downloads; downloads wait
+    /// instead.
     public static var tooManyOpenFiles: Self { Self("tooManyOpenFiles", 8) }
     /// The complete file's SHA-256 doesn't match the request's checksum.
     public static var expectedChecksumMismatch: Self { Self("expectedChecksumMismatch", 9) }
-    /// The bytes don't match the server's digest (RFC 9530), even after fetching them a second time.
+    /// The bytes don't match the server's digest (RFC 9530), even after a second attempt.
     public static var serverDigestMismatch: Self { Self("serverDigestMismatch", 10) }
-    /// The server only sends the file in a content coding that the transport can't decode. The message names it.
+    /// The server sends the file only in a content coding that the transport can't decode. The message names the
+    /// coding.
     public static var unsupportedContentCoding: Self { Self("unsupportedContentCoding", 11) }
     /// The decoded file exceeds the limit in the download's options, or the upload's body exceeds the server's limit
-    /// (`Upload-Limit`, `Tus-Max-Size`), which stops the upload.
+    /// (`Upload-Limit`, `Tus-Max-Size`).
     public static var tooLarge: Self { Self("tooLarge", 12) }
-    /// The rest is only available from another URL, such as a mirror, and can't be matched to the bytes on disk. Set a
-    /// checksum to allow this.
+    /// Only another URL, such as a mirror, has the remaining bytes, and they can't be matched to the bytes on disk. Set
+    /// a checksum to allow this.
     public static var mirrorMismatch: Self { Self("mirrorMismatch", 13) }
-    /// The file changed, or the server lost an upload's bytes, in each of several attempts.
+    /// The file changed, or the server lost an upload's bytes, in several consecutive attempts.
     public static var changedTooOften: Self { Self("changedTooOften", 14) }
-    /// The response can't be used. For example, it contains a part that wasn't requested, or redirects an upload from
-    /// https to http.
+    /// The response can't be used, for example because it contains a part that wasn't requested, or redirects an upload
+    /// from https to http.
     public static var unusableResponse: Self { Self("unusableResponse", 15) }
 }
 
@@ -82,7 +82,7 @@ extension TransferError: CodedError {}
 extension TransferError: RequestFailure {}
 
 extension TransferError {
-    /// The sentence that users see as `localizedDescription`.
+    /// The sentence in `localizedDescription`, for users.
     public var failureSentence: FailureSentence {
         switch code {
         case .busy: .alreadyRunning

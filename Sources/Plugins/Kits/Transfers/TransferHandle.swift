@@ -1,12 +1,11 @@
 public import Errand
 import Synchronization
 
-/// A running transfer and the sequence of its events, for one reader. A new status replaces a status that the reader
-/// hasn't received yet.
+/// A running transfer and the sequence of its events, for one reader. A new status replaces an unread one.
 ///
-/// Leaving the loop over the events, or cancelling its task, cancels the transfer.
+/// The transfer is cancelled if you leave the loop over the events or cancel its task.
 public struct TransferHandle<Output: Sendable>: AsyncSequence, Sendable {
-    /// The element of the sequence: an event of the transfer.
+    /// An event of the transfer.
     public typealias Element = TransferEvent<Output>
 
     private let handle: RequestHandle<Response<Output>>
@@ -24,45 +23,45 @@ public struct TransferHandle<Output: Sendable>: AsyncSequence, Sendable {
         (self.control, self.feed) = (control, feed)
     }
 
-    /// The activity of the transfer, under which accessories observe it.
+    /// The transfer's activity, which accessories observe.
     public var activity: Activity { handle.activity }
 
-    /// Pauses the transfer, and all others that share its ``TransferControl``.
+    /// Pauses all transfers that share the ``TransferControl``.
     public func pause() { control.pause() }
-    /// Resumes the transfer, and all others that share its ``TransferControl``.
+    /// Resumes all transfers that share the ``TransferControl``.
     public func resume() { control.resume() }
-    /// Whether the transfer is paused, by this handle or another that shares its ``TransferControl``.
+    /// Whether the transfers that share the ``TransferControl`` are paused.
     public var isPaused: Bool { control.isPaused }
-    /// Cancels the transfer. ``response`` then throws `cancelled`. The bytes transferred so far are kept, so the same
-    /// request can continue later, if the server supports it.
+    /// Cancels the transfer. ``response`` then throws `cancelled`. Keeps the transferred bytes, so the same request can
+    /// continue later if the server supports it.
     public func cancel() { handle.cancel() }
 
-    /// The response of the completed transfer. Cancelling a task that awaits it doesn't cancel the transfer. Throws
+    /// The response of the complete transfer. Cancelling a task that awaits it doesn't cancel the transfer. Throws
     /// ``TransferError`` and `ErrandError`.
     public var response: Response<Output> {
         get async throws { try await handle.value }
     }
 
-    /// Creates an iterator over the events. Create only one.
+    /// Creates an iterator over the events. Call it only once.
     public func makeAsyncIterator() -> Iterator {
         Iterator(observer: LoopObserver(handle), feed: feed, signals: feed.signals.makeAsyncIterator())
     }
 
-    /// Cancels the transfer when its loop ends.
+    /// Cancels the transfer when the loop ends.
     final class LoopObserver: Sendable {
         let handle: RequestHandle<Response<Output>>
         init(_ handle: RequestHandle<Response<Output>>) { self.handle = handle }
         deinit { handle.cancel() }
     }
 
-    /// Reads the events of the transfer, on the caller's actor.
+    /// Reads the events on the caller's actor.
     public struct Iterator: AsyncIteratorProtocol {
         let observer: LoopObserver
         let feed: TransferFeed
         var signals: AsyncStream<Void>.Iterator
         var isOver = false
 
-        /// Returns the next event; the last is ``TransferEvent/finished(_:)``. Throws the transfer's error.
+        /// Returns the next event. The last one is ``TransferEvent/finished(_:)``. Throws the transfer's error.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws -> TransferEvent<Output>? {
@@ -70,7 +69,7 @@ public struct TransferHandle<Output: Sendable>: AsyncSequence, Sendable {
             let handle = observer.handle
             while true {
                 if let report = feed.take() { return TransferEvent(report) }
-                // Cancelling the task only ends the signals, so cancel the transfer as well.
+                // Cancelling the task ends only the signals.
                 let signal: Void? = await withTaskCancellationHandler {
                     await signals.next(isolation: actor)
                 } onCancel: {
@@ -85,7 +84,7 @@ public struct TransferHandle<Output: Sendable>: AsyncSequence, Sendable {
     }
 }
 
-/// What happened in a transfer, in chronological order. More cases may be added, so write a `default`.
+/// An event of a transfer. Write a `default` when you `switch` over it, because cases may be added.
 public enum TransferEvent<Output: Sendable>: Sendable {
     /// The byte counts or the state changed. The last status counts all bytes.
     case progress(TransferStatus)
@@ -103,7 +102,7 @@ public enum TransferEvent<Output: Sendable>: Sendable {
     }
 }
 
-/// A report from a transfer's filter, independent of the transfer's output type.
+/// A report from a transfer's filter, independent of the transfer's output.
 public enum TransferReport: Sendable, Hashable {
     /// The byte counts or the state changed.
     case progress(TransferStatus)
@@ -111,9 +110,9 @@ public enum TransferReport: Sendable, Hashable {
     case notice(TransferNotice)
 }
 
-/// A tag that tells a transfer's filter how to pause and report: `exchange.tags[TransferCall.self]`.
+/// A tag through which a transfer's filter pauses and reports: `exchange.tags[TransferCall.self]`.
 public struct TransferCall: TagKey, Sendable {
-    /// Calls without this tag can't be paused, and don't report.
+    /// The tag of calls that can't be paused and don't report.
     public static var defaultValue: TransferCall { TransferCall() }
 
     /// Pauses and resumes the transfer.
@@ -121,7 +120,7 @@ public struct TransferCall: TagKey, Sendable {
     /// Receives all reports, one at a time, on any thread.
     public let report: @Sendable (TransferReport) -> Void
 
-    /// Creates a tag with a control and a receiver of reports. By default, reports are dropped.
+    /// Creates a tag. By default, reports are dropped.
     public init(
         control: TransferControl = TransferControl(), report: @escaping @Sendable (TransferReport) -> Void = { _ in }
     ) {
@@ -129,13 +128,13 @@ public struct TransferCall: TagKey, Sendable {
     }
 }
 
-/// Buffers reports for a transfer's only reader. A status replaces the last report if that is a status too.
+/// Buffers reports for the transfer's reader. A status replaces a preceding unread status.
 final class TransferFeed: Sendable {
     private let reports = Mutex<[TransferReport]>([])
     private let signal: AsyncStream<Void>.Continuation
-    /// Yields when there are new reports, and ends with the transfer.
+    /// Yields when there are new reports. Ends with the transfer.
     let signals: AsyncStream<Void>
-    /// The maximum number of buffered reports. The oldest are dropped first.
+    /// The maximum number of buffered reports. The oldest is dropped first.
     private static var limit: Int { 256 }
 
     init() { (signals, signal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1)) }

@@ -4,7 +4,7 @@ import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-/// Counts a transfer's bytes and reports them in order, at most once per interval. The last report is always delivered.
+/// Counts a transfer's bytes and reports them in order, at most once per interval. Always delivers the last report.
 public final class TransferMeter: Sendable {
     private struct State {
         var count: Int64 = 0
@@ -12,13 +12,12 @@ public final class TransferMeter: Sendable {
         var phase = TransferState.connecting
         var rate = Throughput()
         var lastByte: ContinuousClock.Instant?
-        /// Whether anything changed since the last report.
         var isDirty = false
         var published: TransferStatus?
         var publishedAt: ContinuousClock.Instant?
         var timer: Task<Void, Never>?
         var wake: ContinuousClock.Instant?
-        /// Reports to deliver; one thread at a time delivers them in order.
+        /// Reports to deliver in order. Only one thread at a time delivers them.
         var outbox = FIFOQueue<TransferStatus>()
         var isDelivering = false
         var waiters: [CheckedContinuation<Void, Never>] = []
@@ -30,10 +29,10 @@ public final class TransferMeter: Sendable {
     private let mayFall: Bool
     private let time: any TimeSource
     private let deliver: @Sendable (TransferStatus) -> Void
-    /// The inactivity after which a transfer counts as stalled.
+    /// The time without bytes after which a transfer is stalled.
     package static var stall: Duration { .seconds(5) }
 
-    /// Creates a meter. It doesn't report anything until ``begin(at:total:)``.
+    /// Creates a meter. It starts to report with ``begin(at:total:)``.
     ///
     /// - Parameters:
     ///   - interval: The minimum time between reports while bytes move.
@@ -58,7 +57,7 @@ public final class TransferMeter: Sendable {
         }
     }
 
-    /// Counts bytes that have moved.
+    /// Counts transferred bytes.
     public func add(_ count: Int64) {
         update(isForced: false) { state, now in
             state.count += count
@@ -67,10 +66,10 @@ public final class TransferMeter: Sendable {
         }
     }
 
-    /// Adds a number, which can be negative, to the bytes transferred so far. Doesn't affect the rate.
+    /// Adds a number to the transferred bytes, which can be negative. Doesn't change the rate.
     public func shift(by count: Int64) { update(isForced: true) { state, _ in state.count += count } }
 
-    /// Sets the state of the transfer, and reports it immediately.
+    /// Sets the transfer's state and reports it immediately.
     public func set(_ phase: TransferState) { update(isForced: true) { state, _ in state.phase = phase } }
 
     /// Reports that the transfer is complete.
@@ -78,7 +77,7 @@ public final class TransferMeter: Sendable {
         update(isForced: true) { state, _ in (state.count, state.total, state.phase) = (total, total, .finished) }
     }
 
-    /// Returns once all reports so far have been delivered, whichever thread delivers them.
+    /// Returns when all reports so far have been delivered.
     public func allDelivered() async {
         await withCheckedContinuation { waiter in
             let isBusy = state.withLock { state in
@@ -92,7 +91,7 @@ public final class TransferMeter: Sendable {
     private func update(isForced: Bool, _ change: (inout State, ContinuousClock.Instant) -> Void) {
         let read = time.now
         let (isMine, stale) = state.withLock { state in
-            // Another thread may have read the clock later but acquired the lock first.
+            // Another thread may have read a later time before it acquired the lock.
             let now = state.publishedAt.map { max($0, read) } ?? read
             change(&state, now)
             state.isDirty = true
@@ -148,9 +147,9 @@ public final class TransferMeter: Sendable {
         }
     }
 
-    /// Sets the timer to the next report, or to the time at which the transfer counts as stalled.
+    /// Sets the timer to the next report, or to the time when the transfer is stalled.
     ///
-    /// Returns the timer it replaces. Cancel it after releasing the lock, because that runs the time source's code.
+    /// Returns the replaced timer. Cancel it outside the lock, because this runs the time source's code.
     private func arm(_ state: inout State) -> Task<Void, Never>? {
         let stale = state.timer
         var wake: ContinuousClock.Instant?
@@ -194,11 +193,11 @@ public final class TransferMeter: Sendable {
     }
 }
 
-/// The average rate of the last five seconds in bytes per second, in steps of half a second.
+/// The average rate of the last five seconds in bytes per second. Counts bytes in steps of half a second.
 struct Throughput: Sendable {
     private var steps: [(start: ContinuousClock.Instant, count: Int64)] = []
 
-    /// Starts a new window, because a wait between attempts isn't a slow network.
+    /// Starts a new window, because the wait before an attempt doesn't mean that the network is slow.
     mutating func restart(_ now: ContinuousClock.Instant) { steps = [(now, 0)] }
 
     mutating func add(_ count: Int64, _ now: ContinuousClock.Instant) {

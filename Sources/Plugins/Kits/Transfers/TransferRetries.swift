@@ -2,21 +2,21 @@ public import Errand
 import ErrandBackoff
 public import ErrandEssentials
 
-/// Counts a transfer's attempts, and determines the wait before the next one.
+/// Counts a transfer's attempts and returns the wait before the next one.
 public struct TransferRetries: Sendable {
-    /// The number of attempts that failed or started over.
+    /// The number of attempts that failed or restarted.
     public private(set) var attempts = 0
     private var failures = 0
     private var restarts = 0
     private let policy: TransferRetryPolicy
 
-    /// Creates a counter that follows a policy.
+    /// Creates a counter.
     public init(_ policy: TransferRetryPolicy) { self.policy = policy }
 
-    /// Counts a failed attempt, and returns the wait before the next one, or `nil` after the last attempt.
+    /// Counts a failed attempt. Returns the wait before the next one, or `nil` after the last attempt.
     ///
     /// - Parameters:
-    ///   - madeProgress: Whether the attempt transferred bytes that no earlier attempt had.
+    ///   - madeProgress: Whether the attempt transferred new bytes.
     ///   - asked: The server's `Retry-After`, if any.
     public mutating func wait(madeProgress: Bool = false, asked: Duration? = nil) -> Duration? {
         attempts += 1
@@ -26,24 +26,24 @@ public struct TransferRetries: Sendable {
     }
 
     /// Counts an attempt that ended with a response, and returns the wait before the next one. If the status isn't
-    /// temporary, returns `nil` without counting.
+    /// temporary, returns `nil` and doesn't count the attempt.
     public mutating func wait(after response: HTTPResponse, madeProgress: Bool, now: Date) -> Duration? {
         guard Self.isTemporary(response) else { return nil }
         return wait(madeProgress: madeProgress, asked: response.headers.retryAfter(from: now))
     }
 
-    /// Resets the consecutive failures, because a running attempt has made progress.
+    /// Resets the consecutive failures, because an attempt made progress.
     public mutating func countProgress() { failures = 0 }
 
-    /// Counts a restart from the beginning, and returns whether it's allowed. At most three are, so a server that keeps
-    /// losing the bytes can't repeat this endlessly.
+    /// Counts a restart from the beginning and returns whether it's allowed. Allows three, because a server may lose
+    /// the bytes again and again.
     public mutating func countRestart() -> Bool {
         attempts += 1
         restarts += 1
         return restarts <= 3 && attempts < max(2, policy.maximumAttempts ?? .max)
     }
 
-    /// Returns whether sending the same request again may get a different response.
+    /// Returns whether the same request may get a different response if it's sent again.
     public static func isTemporary(_ response: HTTPResponse) -> Bool {
         ErrandError(.unacceptableStatus, "", response: response).isRetryable
     }
@@ -52,10 +52,10 @@ public struct TransferRetries: Sendable {
     public static func isTemporary(_ error: any Error) -> Bool {
         if error is PauseInterruption { return true }
         guard let error = error as? ErrandError else {
-            // A transfer's own errors are final, but another filter's error may be temporary.
+            // A transfer's error is final, but another filter's error may be temporary.
             return !(error is TransferError) && (error as? any RequestFailure)?.isRetryable == true
         }
-        // URLSession on Linux reports lost connections and truncated bodies with this code.
+        // URLSession on Linux uses this code for lost connections and truncated bodies.
         return error.isRetryable || error.code == .transportFailed
     }
 }

@@ -4,24 +4,24 @@ import ErrandHTTPFields
 
 /// The progress and the state of a transfer.
 public struct TransferStatus: Sendable, Hashable {
-    /// The number of bytes received, or passed to the network, including earlier runs.
+    /// The number of bytes that were received or passed to the network, including earlier runs.
     ///
-    /// A download's count only decreases if the file turns out to be shorter. An upload's count decreases if the server
+    /// A download's count decreases only if the file turns out to be shorter. An upload's count decreases if the server
     /// has fewer bytes than expected.
     public var transferred: Int64
-    /// The number of bytes that the receiver has. For uploads, the server has confirmed them. For downloads, all
-    /// transferred bytes.
+    /// The number of bytes that the receiver has. For uploads, the server has confirmed them. For downloads, these are
+    /// all transferred bytes.
     public var acknowledged: Int64
     /// The length of the file or body in bytes, or `nil` if unknown.
     public var total: Int64?
-    /// Bytes per second over the last few seconds. 0 until it's known, and while no bytes move.
+    /// Bytes per second over the last few seconds. 0 if unknown, or while no bytes move.
     public var rate: Double
-    /// The estimated time left, or `nil` if unknown.
+    /// The estimated remaining time, or `nil` if unknown.
     public var timeLeft: Duration?
     /// What the transfer is doing.
     public var state: TransferState
 
-    /// Creates a status, for example for tests and previews. By default all bytes are acknowledged.
+    /// Creates a status, for example for tests and previews. By default, all bytes are acknowledged.
     public init(
         transferred: Int64 = 0, acknowledged: Int64? = nil, total: Int64? = nil, rate: Double = 0,
         timeLeft: Duration? = nil, state: TransferState
@@ -41,17 +41,17 @@ public struct TransferStatus: Sendable, Hashable {
     }
 }
 
-/// What a transfer is doing. More cases may be added, so write a `default`.
+/// The state of a transfer. Write a `default` when you `switch` over it, because cases may be added.
 public enum TransferState: Sendable, Hashable {
-    /// The transfer waits, because the process has too many open files.
+    /// The transfer waits because the process has too many open files.
     case queued
-    /// The file to upload is being read, before it's sent.
+    /// The file to upload is being read before it's sent.
     case preparing
     /// An attempt has begun, but no bytes have moved yet.
     case connecting
-    /// A download's bytes are being received.
+    /// A download receives bytes.
     case receiving
-    /// An upload's bytes are being sent.
+    /// An upload sends bytes.
     case sending
     /// An attempt is running, but no bytes have moved for five seconds.
     case stalled
@@ -59,7 +59,7 @@ public enum TransferState: Sendable, Hashable {
     case paused
     /// The transfer waits for the next attempt, which begins at this date.
     case waiting(until: Date)
-    /// All bytes of a download are on disk, and their digest is being checked.
+    /// All bytes of a download are on disk, and their digest is being verified.
     case verifying
     /// The file is at its destination, or the server has confirmed all bytes.
     case finished
@@ -71,37 +71,39 @@ public enum TransferState: Sendable, Hashable {
 
 /// An incident of a transfer: a wait, a retry, or a restart.
 ///
-/// A ``TransferHandle`` delivers it as ``TransferEvent/notice(_:)``. Accessories receive it as the `details` of a note
+/// A ``TransferHandle`` delivers it as ``TransferEvent/notice(_:)``. Accessories receive it in the `details` of a note
 /// named "download" or "upload":
 ///
 /// ```swift
 /// if case .note(let note) = event, let notice = note.details as? TransferNotice { print(notice) }
 /// ```
 ///
-/// Each `reason` is a sentence for users, without a full stop. More cases may be added, so write a `default`.
+/// Each `reason` is a sentence for users without a full stop. Write a `default` when you `switch` over notices, because
+/// cases may be added.
 public enum TransferNotice: Sendable, Hashable {
     /// The transfer waits because the process has too many open files.
     case queued(reason: String)
-    /// An attempt failed, and the next one begins after `wait`, at `until`. `attempt` counts failed attempts of this
-    /// run, or of one upload segment, from 1.
+    /// An attempt failed, and the next one begins after `wait`, at `until`. `attempt` is the number of failed attempts
+    /// of this run, or of one upload segment.
     case retrying(attempt: Int, wait: Duration, until: Date, reason: String)
-    /// The bytes on disk, or on the server, can't be used, so the transfer or one of its segments starts over.
-    /// `discarded` is the number of lost bytes.
+    /// The bytes on disk or on the server can't be used, so the transfer or a segment starts over. `discarded` is the
+    /// number of lost bytes.
     case restarting(reason: String, discarded: Int64)
-    /// The server sends the whole file instead of the rest. This many bytes are already on disk and are skipped.
+    /// The server sends the whole file instead of the rest. The transfer skips this many bytes, which are already on
+    /// disk.
     case skipping(Int64)
-    /// The server only sends the file in a content coding. The transport decodes it, and the download can't be resumed.
+    /// The server sends the file only in a content coding. The transport decodes it, and the download can't be resumed.
     case decoding(coding: String)
-    /// The upload continues. The server has this many bytes, counting all segments.
+    /// The upload continues after this many bytes of all segments, which the server has.
     case continuing(at: Int64)
-    /// The server took the upload as an ordinary request, which could not have been resumed.
+    /// The server accepted the upload as an ordinary request, which can't be resumed.
     case ordinary
     /// The server already had the whole body, for example because its last response was lost.
     case completedEarlier
 }
 
 extension TransferNotice: CustomStringConvertible {
-    /// The text shown in logs, on one line.
+    /// The text for logs, on one line.
     public var description: String {
         switch self {
         case .queued(let reason): "waits for its turn: \(reason)"
@@ -118,7 +120,7 @@ extension TransferNotice: CustomStringConvertible {
 }
 
 extension TransferNotice {
-    /// Returns the reason why an attempt failed: a sentence for users, without a full stop, an error code, or the URL.
+    /// Returns the reason for a failed attempt: a sentence without a full stop, or an error code, for logs and users.
     public static func reason(for error: any Error) -> String {
         guard let error = error as? ErrandError else {
             return (error as? TransferError)?.message ?? error.briefDescription

@@ -1,6 +1,6 @@
 public import Errand
 
-/// An accessory that records its events, in order, for a test to inspect.
+/// An accessory that records its events in order, for tests.
 ///
 /// ```swift
 /// let recording = RecordingAccessory()
@@ -11,21 +11,21 @@ public import Errand
 /// recording.problems()    // [] if every activity began and ended once and in order
 /// ```
 ///
-/// The records don't contain body streams, which would keep transfers alive.
+/// Records don't contain body streams, which would keep transfers alive.
 public final class RecordingAccessory: Accessory {
-    /// A recorded event, with the activity that reported it.
+    /// A recorded event and its activity.
     public struct Record: Sendable {
-        /// The number of the activity that reported the event.
+        /// The number of the activity.
         public let activity: Activity.ID
-        /// The activity that this activity is a part of, such as its batch. Nil if there is none.
+        /// The activity that contains this one, such as a batch. `nil` if there isn't any.
         public let parent: Activity.ID?
         /// The activity's kind, such as a request or a batch.
         public let kind: ActivityKind
         /// The activity's name in logs.
         public let label: String
-        /// The event, with empty bodies in place of streams.
+        /// The event, with empty bodies instead of streams.
         public let event: ActivityEvent
-        /// The event's name: "willStart", "sending", "progress" and so on.
+        /// The event's name, such as "willStart", "sending", or "progress".
         public var name: String { RecordingAccessory.name(of: event) }
     }
 
@@ -35,7 +35,7 @@ public final class RecordingAccessory: Accessory {
         var running: Set<Activity.ID> = []
     }
 
-    /// The most bytes of each body that the accessory records.
+    /// The maximum number of bytes to record of each body.
     public let maximumBodyBytes: Int
     /// Whether the accessory records WebSocket messages and events of event streams.
     public let observesMessages: Bool
@@ -45,16 +45,16 @@ public final class RecordingAccessory: Accessory {
     /// Creates an accessory without records.
     ///
     /// - Parameters:
-    ///   - maximumBodyBytes: The number of bytes of each body to receive. Defaults to 0.
-    ///   - observesMessages: Whether to receive WebSocket messages. Defaults to `false`.
-    ///   - maximumRecords: The number of events to keep, from the first on. Defaults to 100,000.
+    ///   - maximumBodyBytes: The maximum number of bytes to record of each body. Defaults to 0.
+    ///   - observesMessages: Whether to record WebSocket messages and events of event streams. Defaults to `false`.
+    ///   - maximumRecords: The number of events to keep, starting with the first. Defaults to 100,000.
     public init(maximumBodyBytes: Int = 0, observesMessages: Bool = false, maximumRecords: Int = 100_000) {
         (self.maximumBodyBytes, self.maximumRecords) = (maximumBodyBytes, maximumRecords)
         self.observesMessages = observesMessages
         CreationObservers.notify(of: self)
     }
 
-    /// Records an event. The agent calls it, so your test doesn't need to.
+    /// Records an event. The agent calls this method.
     public func activity(_ activity: Activity, did event: ActivityEvent) {
         let record = Record(
             activity: activity.id, parent: activity.parent, kind: activity.kind, label: activity.label,
@@ -69,7 +69,7 @@ public final class RecordingAccessory: Accessory {
         }
     }
 
-    /// Returns the records so far, of one activity or of all.
+    /// Returns the records of one activity or of all.
     public func records(of activity: Activity.ID? = nil) -> [Record] {
         state.read { state in
             guard let activity else { return state.records }
@@ -77,10 +77,10 @@ public final class RecordingAccessory: Accessory {
         }
     }
 
-    /// Returns the events of an activity, in order.
+    /// Returns an activity's events in order.
     public func events(of activity: Activity.ID) -> [ActivityEvent] { records(of: activity).map(\.event) }
 
-    /// Returns event names, of one activity or of all, without transport events unless you pass `transport: true`.
+    /// Returns the event names of one activity or of all. Omits transport events unless you pass `transport: true`.
     public func names(of activity: Activity.ID? = nil, transport includesTransport: Bool = false) -> [String] {
         records(of: activity).compactMap { record in
             if case .transport = record.event, !includesTransport { return nil }
@@ -88,13 +88,13 @@ public final class RecordingAccessory: Accessory {
         }
     }
 
-    /// The activities that have events, in the order of their first event.
+    /// The activities in the order of their first events.
     public var activities: [Activity.ID] {
         var seen: Set<Activity.ID> = []
         return records().map(\.activity).filter { seen.insert($0).inserted }
     }
 
-    /// Waits for the `count`th event with a name, in one activity or any. Throws ``WaitTimeout`` after `limit`.
+    /// Waits for the `count`th event with a name, in one activity or in any. Throws ``WaitTimeout`` after `limit`.
     @discardableResult
     public func wait(
         for name: String, count: Int = 1, of activity: Activity.ID? = nil, within limit: Duration = .seconds(300)
@@ -105,8 +105,8 @@ public final class RecordingAccessory: Accessory {
         }
     }
 
-    /// Waits until at least one activity has started and all started ones have stopped. Throws ``WaitTimeout`` after
-    /// `limit`.
+    /// Waits until at least one activity has started and all started activities have stopped. Throws ``WaitTimeout``
+    /// after `limit`.
     public func waitUntilQuiet(within limit: Duration = .seconds(300)) async throws {
         _ = try await state.wait(for: "all activities to stop", within: limit) { state in
             state.running.isEmpty && !state.records.isEmpty ? true : nil
@@ -115,8 +115,8 @@ public final class RecordingAccessory: Accessory {
 }
 
 extension RecordingAccessory {
-    /// Returns violations of the event order, or an empty array. Each activity must begin with will-start, have exactly
-    /// one will-stop, and end with exactly one did-stop, with the same outcome.
+    /// Returns violations of the event order, or an empty array. Each activity must begin with will-start, have one
+    /// will-stop, and end with one did-stop, which has the same outcome.
     public func problems() -> [String] {
         let (records, dropped) = state.read { ($0.records, $0.dropped) }
         var problems = dropped > 0 ? ["\(dropped) events were dropped; raise maximumRecords"] : []
@@ -151,7 +151,7 @@ extension RecordingAccessory {
         }
     }
 
-    /// Returns the name of an event, as in ``Record/name``.
+    /// Returns an event's name, as in ``Record/name``.
     public static func name(of event: ActivityEvent) -> String {
         switch event {
         case .willStart: "willStart"

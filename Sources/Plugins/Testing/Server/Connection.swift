@@ -4,13 +4,13 @@ import ErrandPlatform
 import ErrandSupport
 import Synchronization
 
-/// A connection, from accept to close. Confined to one thread.
+/// A connection, from accept to close. Used by one thread.
 final class Connection {
     enum Ending: Error {
-        /// Delivers all bytes sent.
+        /// Closes after delivering all sent bytes.
         case close
         case reset
-        /// The client has closed the connection, or the server stops.
+        /// The client closed the connection, or the server stops.
         case gone
     }
 
@@ -19,7 +19,7 @@ final class Connection {
     let core: ServerCore
     var input = InputBuffer()
     var output: [UInt8] = []
-    /// The bytes of the current response that may still be sent.
+    /// The number of bytes that may still be sent of the current response.
     var budget = Int.max
     private var served = 0
     private var lastHead: (bytes: [UInt8], head: RequestHead)?
@@ -80,7 +80,7 @@ final class Connection {
     private func readHead() throws -> RequestHead {
         while true {
             input.skipLineEnds()
-            // A TLS greeting doesn't contain the awaited line end.
+            // Otherwise, a TLS client would wait forever, because its greeting contains no line end.
             if let first = input.first, first != 0x0D, !RequestHead.isToken(first) {
                 let isTLS = first == 0x16
                 throw RequestFault(
@@ -89,7 +89,7 @@ final class Connection {
                         ? "the client uses TLS, but this server doesn't" : "the first line doesn't begin with a method")
             }
             let head = try input.takeHead(limit: core.configuration.maximumHeadBytes) { bytes in
-                // Clients often repeat the same bytes.
+                // Clients often repeat the same head.
                 if let lastHead, lastHead.bytes[...] == bytes { return lastHead.head }
                 let head = try RequestHead(parsing: bytes)
                 lastHead = (Array(bytes), head)
@@ -143,7 +143,7 @@ final class Connection {
         }
     }
 
-    /// Returns `true` if the bell fired. Keeps arriving bytes, as long as there is room.
+    /// Returns `true` if the bell rang. Keeps received bytes while there's room.
     @discardableResult
     private func watch(_ bell: Bell?, milliseconds: Int32) throws -> Bool {
         let hasRoom = input.count < core.configuration.maximumHeadBytes
@@ -157,7 +157,8 @@ final class Connection {
         }
     }
 
-    /// Unread input would turn the close into a reset, and the client might lose the response.
+    /// Reads the remaining input before closing. Otherwise, closing resets the connection, and the client may lose the
+    /// response.
     private func linger() {
         guard POSIX.hasUnreadInput(socket) else { return POSIX.shutDownWriting(socket) }
         POSIX.shutDownWriting(socket)
@@ -170,7 +171,7 @@ final class Connection {
 }
 
 extension Connection {
-    /// Returns `true` if more body bytes may still arrive.
+    /// Returns `true` if more bytes of the body may arrive.
     func readBody(_ request: inout RecordedRequest, _ head: RequestHead, _ reading: BodyReading) throws -> Bool {
         let framing = try head.framing()
         if framing == .length(0) {
@@ -193,7 +194,7 @@ extension Connection {
 
     private typealias Watch = @Sendable (RecordedRequest, Data) -> [BodyAction]
 
-    /// Thrown to skip the remaining body.
+    /// Ends reading, and skips the remaining body.
     private struct EnoughRead: Error {}
 
     private func readBody(
@@ -264,7 +265,7 @@ extension Connection {
         }
     }
 
-    /// Ignores extensions (RFC 9112, section 7.1).
+    /// Ignores chunk extensions (RFC 9112, section 7.1).
     private func readChunkSize() throws -> Int64 {
         let line = try readLine(limit: 4096)
         let digits = line.prefix { $0 != UInt8(ascii: ";") && $0 != 0x20 && $0 != 0x09 }
@@ -298,7 +299,7 @@ extension Connection {
 }
 
 extension Connection {
-    /// Sends a response with its scripted faults and waits. Throws if the connection is to end.
+    /// Sends a response with its scripted faults and waits. Throws to end the connection.
     func respond(_ response: TestResponse, isHead: Bool, mayKeep: Bool) throws {
         var closes = !mayKeep
         if case .close = response.ending { closes = true }
@@ -325,7 +326,7 @@ extension Connection {
         }
     }
 
-    /// Uses a single `send` for small responses without delays or faults, as a fast server does.
+    /// Sends a small response without delays or faults in a single `send`, like a fast server.
     private func write(_ encoder: ResponseEncoder) throws {
         let response = encoder.response
         budget = .max

@@ -1,11 +1,11 @@
 import ErrandSupport
 
-/// Received bytes that haven't been consumed.
+/// Received bytes that aren't consumed yet.
 struct InputBuffer {
     private var bytes: [UInt8] = []
     private var start = 0
     private var end = 0
-    /// The bytes that were searched for the end of a head.
+    /// The position up to which the bytes contain no end of a head.
     private var searched = 0
 
     var count: Int { end - start }
@@ -14,7 +14,7 @@ struct InputBuffer {
 
     mutating func removeAll() { (start, end, searched) = (0, 0, 0) }
 
-    /// Reads up to 64 KiB. Returns `nil` if the connection failed, 0 at its end.
+    /// Reads up to 64 KiB. Returns `nil` if the connection failed, and 0 at its end.
     mutating func fill(from socket: Int32) -> Int? {
         if start > 0 {
             if !isEmpty {
@@ -31,13 +31,13 @@ struct InputBuffer {
         return count
     }
 
-    /// Empty lines are allowed before a request (RFC 9112, section 2.2).
+    /// A request may follow empty lines (RFC 9112, section 2.2).
     mutating func skipLineEnds() {
         while end - start >= 2, bytes[start] == 0x0D, bytes[start + 1] == 0x0A { start += 2 }
         searched = max(searched, start)
     }
 
-    /// Passes the bytes before an empty line to `parse`. Returns `nil` until the empty line arrives.
+    /// Passes the bytes before an empty line to `parse`. Returns `nil` if the empty line is missing.
     mutating func takeHead<Head>(limit: Int, _ parse: (ArraySlice<UInt8>) throws -> Head) throws -> Head? {
         guard let stop = emptyLine() else {
             if count > limit { throw RequestFault(431, "the head is longer than this server accepts") }
@@ -49,8 +49,7 @@ struct InputBuffer {
         return try parse(bytes[start..<stop])
     }
 
-    /// The position of the empty line after a head. Two bare LFs count too: parsing rejects them instead of waiting
-    /// forever.
+    /// Returns the position of the empty line after a head. Two bare LFs count, so parsing can reject them.
     private func emptyLine() -> Int? {
         var position = max(start, searched)
         while position < end, let index = bytes.withSpan({ $0.firstIndex(of: 0x0A, in: position..<end) }) {
@@ -61,7 +60,7 @@ struct InputBuffer {
         return nil
     }
 
-    /// Without its end. `nil` if the line is incomplete.
+    /// Returns a line without its end, or `nil` if it's incomplete.
     mutating func takeLine(limit: Int) throws -> [UInt8]? {
         guard let feed = bytes[start..<end].firstIndex(of: 0x0A) else {
             if count > limit { throw RequestFault(400, "a line between the body's chunks is too long") }

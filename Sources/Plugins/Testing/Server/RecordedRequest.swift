@@ -1,19 +1,19 @@
 public import Errand
 public import ErrandEssentials
 
-/// A request as a ``TestServer`` received it.
+/// A request that a ``TestServer`` received.
 public struct RecordedRequest: Sendable {
-    /// The request's method, as sent.
+    /// The method.
     public let method: HTTPMethod
-    /// The request target, as sent: "/users/7?page=2".
+    /// The request target, such as "/users/7?page=2".
     public let target: String
     /// The HTTP version: "1.1" or "1.0".
     public let version: String
-    /// The header fields, in order of arrival. Printing them masks credentials.
+    /// The header fields in order of arrival. Their description masks credentials.
     public let headers: HTTPHeaders
-    /// The body's bytes without the framing. Empty if the route doesn't keep the body.
+    /// The body's bytes. Empty if the route doesn't keep the body.
     public internal(set) var body = Data()
-    /// The number of body bytes received, even if they weren't kept.
+    /// The number of received body bytes, even if they weren't kept.
     public internal(set) var bodyLength: Int64 = 0
     /// The trailer fields after a chunked body.
     public internal(set) var trailers = HTTPHeaders()
@@ -22,19 +22,19 @@ public struct RecordedRequest: Sendable {
     /// The request's number on its connection, from 1.
     public let index: Int
 
-    /// The path of the target, percent-encoded as sent.
+    /// The target's path, percent-encoded.
     public var path: String { String(target.prefix { $0 != "?" }) }
 
-    /// The decoded names and values of the query. The value is `nil` for a name without `=`.
+    /// The decoded query items. A value is `nil` if its name has no `=`.
     public var queryItems: [(name: String, value: String?)] {
         guard let mark = target.firstIndex(of: "?") else { return [] }
         return QueryItems.parse(target[target.index(after: mark)...])
     }
 
-    /// Returns the first value of a query item, if the query contains it.
+    /// Returns the first value of a query item, if any.
     public func query(_ name: String) -> String? { queryItems.first { $0.name == name }?.value }
 
-    /// The body, decoded as UTF-8.
+    /// The body as UTF-8 text.
     public var text: String { String(decoding: body, as: UTF8.self) }
 
     /// Decodes the body as JSON. Throws the decoder's error.
@@ -47,11 +47,11 @@ public struct RecordedRequest: Sendable {
 }
 
 extension RecordedRequest: CustomStringConvertible {
-    /// The method, the target and the headers, with masked credentials.
+    /// The method, the target, and the headers with credentials masked.
     public var description: String { "\(method) \(target)\n\(headers)" }
 }
 
-/// Decodes percent-encoding and `+`.
+/// Decodes percent-encoding, and `+` as a space.
 enum QueryItems {
     static func parse(_ query: some StringProtocol) -> [(name: String, value: String?)] {
         query.split(separator: "&").map { item in

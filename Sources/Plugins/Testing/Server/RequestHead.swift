@@ -1,7 +1,7 @@
 public import Errand
 import ErrandEssentials
 
-/// A request's first line and fields. Parsing is strict and rejects anything ambiguous.
+/// A request's first line and fields. Parsing rejects anything ambiguous.
 struct RequestHead {
     var method = ""
     var target = ""
@@ -13,7 +13,7 @@ struct RequestHead {
         case chunked
     }
 
-    /// See RFC 9112, section 6.3.
+    /// Returns the body's framing (RFC 9112, section 6.3).
     func framing() throws(RequestFault) -> Framing {
         let codings = headers.values(of: .transferEncoding)
         let lengths = headers.values(of: .contentLength)
@@ -33,7 +33,7 @@ struct RequestHead {
         return .length(length)
     }
 
-    /// See RFC 9112, section 9.3.
+    /// Whether the connection persists (RFC 9112, section 9.3).
     var wantsKeepAlive: Bool {
         guard let connection = headers[.connection]?.lowercased() else { return version == "1.1" }
         if connection == "keep-alive" { return true }
@@ -41,7 +41,7 @@ struct RequestHead {
         return !options.contains("close") && (version == "1.1" || options.contains("keep-alive"))
     }
 
-    /// Parses the lines before the empty line, including their CRLFs (RFC 9112, sections 2 to 5).
+    /// Parses the lines before the empty line, including their line ends (RFC 9112, sections 2 to 5).
     init(parsing bytes: ArraySlice<UInt8>) throws(RequestFault) {
         var rest = bytes
         let first = try Self.line(&rest)
@@ -80,7 +80,7 @@ struct RequestHead {
         return headers
     }
 
-    /// Removes the first line, and returns it without its end.
+    /// Removes the first line and returns it without its end.
     private static func line(_ bytes: inout ArraySlice<UInt8>) throws(RequestFault) -> ArraySlice<UInt8> {
         guard let end = bytes.firstIndex(of: 0x0A), end > bytes.startIndex, bytes[end - 1] == 0x0D else {
             throw RequestFault(400, "a line doesn't end with CR and LF")
@@ -89,7 +89,7 @@ struct RequestHead {
         return bytes[..<(end - 1)]
     }
 
-    /// UTF-8, or Latin-1 if the bytes aren't valid UTF-8.
+    /// Decodes UTF-8, or Latin-1 if the bytes aren't valid UTF-8.
     private static func text(_ bytes: ArraySlice<UInt8>) -> String {
         String(validating: bytes, as: UTF8.self)
             ?? String(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))
@@ -104,17 +104,17 @@ struct RequestHead {
     }
 }
 
-/// A request that a ``TestServer`` rejected because it wasn't valid, with the status of the response.
+/// An invalid request that a ``TestServer`` rejected, with the response's status.
 public struct RequestFault: DescribedError, Sendable, Hashable {
-    /// The status of the response: 400, 413, 417, 431, 501 or 505.
+    /// The status of the response: 400, 413, 417, 431, 501, or 505.
     public let status: Int
-    /// What is wrong with the request, without its content.
+    /// The fault, without content of the request.
     public let reason: String
 
     init(_ status: Int, _ reason: String) { (self.status, self.reason) = (status, reason) }
 
-    /// The status and the reason: "400 a line doesn't end with CR and LF".
+    /// The status and the reason, such as "400 a line doesn't end with CR and LF".
     public var description: String { "\(status) \(reason)" }
-    /// The code of the `NSError`: the status of the response.
+    /// The code of the `NSError`: the response's status.
     public var errorCode: Int { status }
 }

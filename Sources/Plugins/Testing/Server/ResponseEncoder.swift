@@ -2,11 +2,11 @@ public import Errand
 public import ErrandEssentials
 import ErrandSupport
 
-/// A response to one request as bytes, without I/O.
+/// Encodes the response to one request as bytes.
 struct ResponseEncoder {
     let response: TestResponse
     let isHead: Bool
-    /// Whether the head announces that the connection closes.
+    /// Whether the head announces that the connection will close.
     let closes: Bool
 
     var hasBody: Bool {
@@ -140,7 +140,7 @@ extension [UInt8] {
 }
 
 extension TestResponse {
-    /// Returns all bytes of the response, without faults and waits. A test can cut the response at each of them.
+    /// Returns all bytes of the response, without faults and waits. A test can cut the response after any of them.
     public func wireBytes(to method: HTTPMethod = .get) -> Data {
         var bytes: [UInt8] = []
         let encoder = ResponseEncoder(response: self, isHead: method == .head, closes: ending.isClose)
