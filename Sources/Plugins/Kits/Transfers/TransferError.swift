@@ -4,7 +4,9 @@ import ErrandEssentials
 /// A failure of a download or an upload. Failures of the network and the server throw `ErrandError` instead.
 ///
 /// ```swift
-/// do { _ = try await agent.send(GetVideo(destination: folder)) } catch let error as TransferError where error.code == .noSpace {
+/// do {
+///     _ = try await agent.send(GetVideo(destination: folder))
+/// } catch let error as TransferError where error.code == .noSpace {
 ///     show(error.localizedDescription)
 /// }
 /// ```

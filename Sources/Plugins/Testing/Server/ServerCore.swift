@@ -2,18 +2,18 @@ import ErrandPlatform
 import ErrandSupport
 import Synchronization
 
-/// The sockets and threads of a ``TestServer``. Lives until the last thread ends.
+/// The sockets and threads of a ``TestServer``. Lives until its last thread ends.
 final class ServerCore: Sendable {
     let configuration: TestServer.Configuration
     let port: UInt16
-    /// Outside the lock, which a server without recording never takes for a request.
+    /// Outside the lock, because a server without recording never takes the lock for a request.
     let requestCount = Atomic(0)
     let sentBytes = Atomic<Int64>(0)
     private let script = Mutex(ServerScript())
     private let scriptVersion = Atomic(1)
     let state = Watched(ServerState())
     private let listener: Int32
-    /// Holds the port once the listener is closed.
+    /// Keeps the port after the listener closes.
     private let placeholder: Mutex<Int32?>
     private let bell: Bell
 
@@ -34,7 +34,7 @@ final class ServerCore: Sendable {
         state.update { $0.running = 1 }
         let isStarted = SystemThread.start(stack: 256 << 10) { [self] in
             acceptAll()
-            // A spawning process may briefly hold a copy of the descriptor.
+            // A new child process may briefly have a copy of the descriptor.
             POSIX.shutDown(listener)
             close(listener)
             keepPort()
@@ -52,7 +52,7 @@ final class ServerCore: Sendable {
         if let descriptor = placeholder.withLock({ $0 }) { close(descriptor) }
     }
 
-    /// A client that expects this stopped server to refuse connections must not reach another test's server.
+    /// Keeps the port, so clients of this stopped server don't reach another test's server.
     private func keepPort() {
         placeholder.withLock { $0 = $0 ?? POSIX.reserve(port, ipv6: configuration.usesIPv6) }
     }
@@ -82,7 +82,7 @@ final class ServerCore: Sendable {
             requestCount.add(1, ordering: .sequentiallyConsistent)
             return state.touch()
         }
-        // Counted here, so a test that waited for the request finds it in the log.
+        // Counted under the lock, so a test that waits for the request finds it in the log.
         state.update { state in
             requestCount.add(1, ordering: .sequentiallyConsistent)
             state.record(request, limit: limit, byteLimit: byteLimit)
@@ -93,7 +93,7 @@ final class ServerCore: Sendable {
         while !state.read({ $0.isStopped }) {
             if POSIX.wait(listener, forInput: true, bell: bell, milliseconds: -1) == .belled { continue }
             guard let socket = POSIX.takeConnection(listener) else {
-                // Out of descriptors: one may be released soon.
+                // Out of descriptors. Another one may be closed soon.
                 if errno != EAGAIN { _ = POSIX.wait(bell.waits, forInput: true, milliseconds: 5) }
                 continue
             }
@@ -125,11 +125,11 @@ final class ServerCore: Sendable {
         }
     }
 
-    /// The system may reuse the descriptor, so remove it from the list first.
+    /// Removes the descriptor from the list first, because the system may reuse it.
     func end(_ id: Int, _ socket: Int32) {
         state.read { $0.open[id] = nil }
         close(socket)
-        // Waiting tasks must find the descriptor closed.
+        // After closing, so waiting tasks find the descriptor closed.
         state.update { _ in }
     }
 
@@ -146,7 +146,7 @@ final class ServerCore: Sendable {
         }
     }
 
-    /// Waits for all threads except the calling one.
+    /// Waits for all threads except the current one.
     func stop() {
         let isFirst = state.update { state in
             defer { state.isStopped = true }
@@ -157,7 +157,7 @@ final class ServerCore: Sendable {
             edit { $0 = ServerScript() }
         }
         closeConnections()
-        // Waits up to ten seconds for blocking handlers.
+        // Waits at most ten seconds for handlers that block.
         for _ in 0..<10_000 {
             let isDone = state.read { $0.running <= ($0.threads.contains(SystemThread.current) ? 1 : 0) }
             if isDone { return }
@@ -166,7 +166,6 @@ final class ServerCore: Sendable {
     }
 }
 
-/// The server's events so far, bounded.
 struct ServerState: Sendable {
     var open: [Int: Int32] = [:]
     var accepted = 0
@@ -194,7 +193,7 @@ struct ServerState: Sendable {
 
     func requests(limit: Int) -> [RecordedRequest] { log.last(limit) }
 
-    /// Skips requests that were taken, or that the log has dropped.
+    /// Skips requests that were already taken, or that the log dropped.
     mutating func takeNext() -> RecordedRequest? {
         guard let (request, position) = log.next(from: taken) else { return nil }
         taken = position + 1

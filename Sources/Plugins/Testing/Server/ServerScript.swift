@@ -1,7 +1,7 @@
 public import Errand
 public import ErrandEssentials
 
-/// A server's script: queued responses, then routes from last to first added, then the fallback.
+/// A server's script. Queued responses come first, then routes from last to first added, then the fallback.
 struct ServerScript: Sendable {
     struct Route: Sendable {
         let method: HTTPMethod?
@@ -43,19 +43,19 @@ struct ServerScript: Sendable {
 
 /// How a route handles request bodies.
 public enum BodyReading: Sendable {
-    /// The server reads and keeps the body, up to the configuration's `maximumBodyBytes`. The default.
+    /// The server reads and keeps the body, up to `maximumBodyBytes` of the configuration. The default.
     case kept
     /// The server reads and counts a body of any length, but doesn't keep it.
     case discarded
     /// The server doesn't read the body, and closes the connection after the response.
     case untouched
-    /// The server waits until the test opens the gate, then reads and keeps the body. Meanwhile, backpressure reaches
-    /// the client.
+    /// The server waits until the test opens the gate, and then reads and keeps the body. Meanwhile, the client can't
+    /// send more than the system buffers.
     case held(by: Gate)
-    /// Passes the body to a closure as it arrives, without keeping it.
+    /// The server passes the body to a closure as it arrives, and doesn't keep it.
     ///
-    /// The closure first receives empty data when the head arrives, then each piece, even if the client breaks off
-    /// later. The request's `bodyLength` counts the bytes so far. The server performs the returned actions in order.
+    /// The closure receives empty data when the head arrives, and then each piece of the body. `bodyLength` of the
+    /// request counts the bytes so far. The server performs the returned actions in order.
     ///
     /// ```swift
     /// server.on(.post, "/uploads", reading: .watched { request, piece in
@@ -65,11 +65,11 @@ public enum BodyReading: Sendable {
     case watched(@Sendable (RecordedRequest, Data) -> [BodyAction])
 }
 
-/// An action while a request's body is being read; see ``BodyReading/watched(_:)``.
+/// An action while the server reads a request's body. See ``BodyReading/watched(_:)``.
 public enum BodyAction: Sendable {
     /// Sends a 1xx response with a status and header fields.
     case inform(Int, HTTPHeaders)
-    /// Responds without reading the remaining body, then closes the connection.
+    /// Responds without reading the remaining body, and closes the connection.
     case respond
     /// Closes the connection without a response.
     case close
@@ -79,7 +79,7 @@ public enum BodyAction: Sendable {
     case stall
 }
 
-/// How the server treats a connection after accepting it.
+/// How the server handles a new connection.
 public enum ConnectionPlan: Sendable {
     /// The server handles the connection's requests.
     case serve
@@ -93,7 +93,7 @@ public enum ConnectionPlan: Sendable {
     case send([UInt8])
 }
 
-/// An exact path, or one with a `*` wildcard at its start or end.
+/// A path with an optional `*` wildcard at its start or end.
 struct PathPattern: Sendable, CustomStringConvertible {
     let description: String
     private let fixed: String
@@ -109,7 +109,7 @@ struct PathPattern: Sendable, CustomStringConvertible {
         description = text
     }
 
-    /// It includes a host.
+    /// Whether the pattern includes a host.
     var isAbsolute: Bool { fixed.contains("://") }
 
     func matches(_ path: some StringProtocol) -> Bool {

@@ -5,7 +5,8 @@ import ErrandSupport
 /// thread.
 ///
 /// ```swift
-/// server.on("/echo", TestResponse(status: 101, headers: ["Upgrade": "echo", "Connection": "Upgrade"]).continuing { connection in
+/// let upgrade = TestResponse(status: 101, headers: ["Upgrade": "echo", "Connection": "Upgrade"])
+/// server.on("/echo", upgrade.continuing { connection in
 ///     while let bytes = try connection.receive() { try connection.send(bytes) }
 /// })
 /// ```
@@ -14,7 +15,7 @@ public final class TestConversation {
 
     init(_ connection: Connection) { self.connection = connection }
 
-    /// Returns the next bytes, up to `limit`, or `nil` once the client has sent its last byte.
+    /// Returns the next bytes, up to `limit`, or `nil` if the client has closed its direction.
     public func receive(upTo limit: Int = .max) throws -> Data? {
         if connection.input.isEmpty {
             do { try connection.receive() } catch Connection.Ending.gone { return nil }
@@ -27,7 +28,7 @@ public final class TestConversation {
         return data
     }
 
-    /// Sends bytes, in pieces of `size` bytes if you pass it.
+    /// Sends bytes, in pieces of `size` bytes if you pass a size.
     public func send(_ data: Data, inPiecesOf size: Int? = nil) throws {
         var rest = data[...]
         while !rest.isEmpty {
@@ -40,9 +41,10 @@ public final class TestConversation {
     /// Waits until the test opens a gate. Throws if the client closes the connection or the server stops.
     public func wait(for gate: Gate) throws { try connection.wait(at: gate) }
 
-    /// Sends nothing until the client closes the connection or the server stops. Then throws, so the conversation ends.
+    /// Doesn't send until the client closes the connection or the server stops, and then throws to end the
+    /// conversation.
     public func stall() throws -> Never { try connection.stall() }
 
-    /// Resets the connection. Then throws, so the conversation ends.
+    /// Resets the connection and throws to end the conversation.
     public func reset() throws -> Never { throw Connection.Ending.reset }
 }

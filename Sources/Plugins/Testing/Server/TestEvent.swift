@@ -7,9 +7,9 @@ import ErrandEssentials
 /// server.on("/feed", .events("Hello", TestEvent("Ada", name: "joined", id: "7"), .comment("still here")))
 /// ```
 public struct TestEvent: Sendable, Hashable, ExpressibleByStringLiteral {
-    /// The text on the wire, including the final blank line.
+    /// The text to send, including the final blank line.
     public var text: String
-    /// The event's ID, from which clients resume a stream. Nil if the event has none.
+    /// The event's ID, after which clients can resume a stream. `nil` if the event has no ID.
     public var id: String?
 
     /// Creates an event with a data line for each line of `data`.
@@ -22,24 +22,26 @@ public struct TestEvent: Sendable, Hashable, ExpressibleByStringLiteral {
         self.init(text: lines.joined(separator: "\n") + "\n\n", id: id)
     }
 
-    /// Creates an event that has only data, from a string literal.
+    /// Creates an event with only data.
     public init(stringLiteral data: String) { self.init(data) }
 
     private init(text: String, id: String? = nil) { (self.text, self.id) = (text, id) }
 
-    /// Returns a comment, such as a heartbeat.
+    /// Returns a comment, for example a heartbeat.
     public static func comment(_ text: String = "") -> TestEvent { TestEvent(text: ":\(text)\n") }
 
-    /// Returns an event that is sent as exactly this text, which may be malformed.
+    /// Returns an event with exactly this text, which may be malformed.
     public static func raw(_ text: String) -> TestEvent { TestEvent(text: text) }
 }
 
 extension TestResponse {
-    /// Sends an event stream with a chunk for each event, then ends it. Add `slowly(bytesPerChunk:every:)` to spread
-    /// the events, or `stalled(afterBodyBytes:)` or `waiting(for:afterBodyBytes:)` to keep the stream open.
+    /// Returns a response that sends an event stream with one chunk for each event, and then ends it.
+    ///
+    /// To spread the events, add `slowly(bytesPerChunk:every:)`. To keep the stream open, add
+    /// `stalled(afterBodyBytes:)` or `waiting(for:afterBodyBytes:)`.
     public static func events(_ events: TestEvent...) -> TestResponse { self.events(events) }
 
-    /// Returns a response that sends an event stream with a chunk for each event, and then ends it.
+    /// Returns a response that sends an event stream with one chunk for each event, and then ends it.
     public static func events(_ events: [TestEvent]) -> TestResponse {
         let pieces = events.map { Data($0.text.utf8) }
         return TestResponse(
@@ -47,8 +49,8 @@ extension TestResponse {
         ).chunked(sizes: pieces.map(\.count))
     }
 
-    /// Sends an event stream that clients can resume: the events after the request's `Last-Event-ID`, or all events if
-    /// that is missing or unknown. Responds with 204 after the last event.
+    /// Returns a response that sends an event stream that clients can resume. Sends the events after the request's
+    /// `Last-Event-ID`, or all events if the ID is missing or unknown. Responds with 204 after the last event.
     public static func resumableEvents(_ events: [TestEvent]) -> TestResponse {
         computed { request in
             guard let last = request.headers[.lastEventID] else { return .events(events) }
@@ -60,7 +62,7 @@ extension TestResponse {
 }
 
 extension StubResponse {
-    /// Returns a response that streams one event for each pull, and then ends, with `failure` if you pass it.
+    /// Returns a response that streams one event for each pull, and then ends or throws `failure`.
     public static func events(
         _ events: [TestEvent], every interval: Duration = .zero, failure: (any Error)? = nil
     ) -> StubResponse {

@@ -1,7 +1,7 @@
 public import Errand
 public import ErrandEssentials
 
-/// A response of ``TestServer``. Create it with a factory method, then change it with modifiers.
+/// A response of a ``TestServer``. Create it with a factory method and change it with modifiers.
 ///
 /// ```swift
 /// .json(#"{"id":7}"#)
@@ -10,11 +10,11 @@ public import ErrandEssentials
 /// .text("lost").resetting(afterBytes: 12)
 /// ```
 public struct TestResponse: ScriptedResponse {
-    /// The response's status code.
+    /// The status code.
     public var status: Int
-    /// The reason phrase in the status line. Defaults to nil, which sends the usual phrase for the status.
+    /// The reason phrase in the status line. Defaults to `nil`, which sends the usual phrase for the status.
     public var reason: String?
-    /// The header fields, without the framing. A `Content-Length` or `Transfer-Encoding` here replaces the correct one.
+    /// The header fields. A `Content-Length` or `Transfer-Encoding` here replaces the field that the server would send.
     public var headers: HTTPHeaders
     var content: Content
     var framing = Framing.length
@@ -26,13 +26,13 @@ public struct TestResponse: ScriptedResponse {
     var pace: Pace?
     var cut: Cut?
     var ending = Ending.keep
-    /// Creates the actual response, to which modifiers then apply.
+    /// Creates the actual response. Modifiers apply to its result.
     var resolver: (@Sendable (RecordedRequest) -> TestResponse)?
 
     enum Content: Sendable {
         case data(Data)
         case repeated(Data, count: Int)
-        /// All bytes to send.
+        /// The whole response.
         case raw(Data)
 
         var count: Int {
@@ -45,7 +45,7 @@ public struct TestResponse: ScriptedResponse {
 
     enum Framing: Sendable {
         case length
-        /// One more chunk contains the remaining bytes.
+        /// The sizes of the chunks. Another chunk contains the remaining bytes.
         case chunked([Int])
         case untilClose
     }
@@ -65,18 +65,18 @@ public struct TestResponse: ScriptedResponse {
 
     enum Ending: Sendable {
         case keep
-        /// Sends `Connection: close`.
+        /// Closes the connection, and announces it with `Connection: close`.
         case close
         case closeSilently
-        /// Closes the connection when the next request arrives, without a response.
+        /// Closes the connection without a response when the next request arrives.
         case closeAtNextRequest
-        /// Closes once the closure returns.
+        /// Closes the connection when the closure returns.
         case conversation(@Sendable (TestConversation) throws -> Void)
 
         var isClose: Bool { if case .close = self { true } else { false } }
     }
 
-    /// Creates a response, by default a 200 without headers and body.
+    /// Creates a response, by default a 200 without headers or body.
     public init(status: Int = 200, headers: HTTPHeaders = [:], body: Data = Data()) {
         self.status = status
         self.headers = headers
@@ -85,14 +85,14 @@ public struct TestResponse: ScriptedResponse {
 }
 
 extension TestResponse {
-    /// Returns a response with a body of `count` bytes. It repeats a block, so the whole body isn't in memory.
+    /// Returns a response whose body repeats a block up to `count` bytes, so the whole body isn't in memory.
     public static func repeating(_ bytes: Data = Data(repeating: 0x2E, count: 1 << 16), count: Int) -> TestResponse {
         var response = TestResponse()
         response.content = bytes.isEmpty ? .data(Data()) : .repeated(bytes, count: max(0, count))
         return response
     }
 
-    /// Returns a response that sends exactly these bytes, and then closes the connection, unless you add
+    /// Returns a response that sends exactly these bytes and then closes the connection. To keep it open, add
     /// `keepAlive(true)`.
     public static func raw(_ bytes: Data) -> TestResponse {
         var response = TestResponse()
@@ -101,7 +101,7 @@ extension TestResponse {
         return response
     }
 
-    /// Returns a response that sends exactly this text, and then closes the connection.
+    /// Returns a response that sends exactly this text and then closes the connection.
     public static func raw(_ text: String) -> TestResponse { raw(Data(text.utf8)) }
 
     /// Returns a redirect to a URL, which may be relative.
@@ -109,7 +109,7 @@ extension TestResponse {
         TestResponse(status: status, headers: [.location: location])
     }
 
-    /// Returns a response that a closure creates from the request.
+    /// Returns a response that a closure computes for each request.
     public static func computed(_ resolver: @escaping @Sendable (RecordedRequest) -> TestResponse) -> TestResponse {
         var response = TestResponse()
         response.resolver = resolver
@@ -118,7 +118,7 @@ extension TestResponse {
 }
 
 extension TestResponse {
-    /// A response that sends the request back as JSON; decode it as ``EchoedRequest``.
+    /// A response that contains the request as JSON. Decode it as ``EchoedRequest``.
     public static let echo = computed { request in
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -126,7 +126,7 @@ extension TestResponse {
         return .data(data, contentType: "application/json")
     }
 
-    /// A response that sends the request's body back with its content type, and the method as `X-Method`.
+    /// A response with the request's body and content type, and its method as `X-Method`.
     public static let echoBody = computed { request in
         .data(request.body, contentType: request.headers[.contentType]).header("X-Method", request.method.rawValue)
     }
@@ -144,8 +144,8 @@ extension TestResponse {
         }
     }
 
-    /// Returns a response that serves a resource in parts or conditionally: Range with If-Range (RFC 9110, section 14),
-    /// If-Match, If-None-Match and If-Modified-Since (section 13). Serves the whole resource for several ranges.
+    /// Returns a response that serves a resource and supports Range with If-Range (RFC 9110, section 14), and If-Match,
+    /// If-None-Match, and If-Modified-Since (section 13). Serves the whole resource if a request has several ranges.
     public static func ranges(
         _ data: Data, etag: String? = nil, lastModified: String? = nil, contentType: String? = nil
     ) -> TestResponse {
@@ -183,8 +183,7 @@ extension TestResponse {
         }
     }
 
-    /// Parses a `Range` field. Returns an empty range if it can't be satisfied, or `nil` if the field has to be
-    /// ignored.
+    /// Parses a `Range` field. Returns an empty range if it can't be satisfied, or `nil` if it must be ignored.
     private static func range(_ text: String, of count: Int) -> Range<Int>? {
         guard text.hasPrefix("bytes=") else { return nil }
         let ends = text.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false)
@@ -210,13 +209,13 @@ extension TestResponse {
     }
 }
 
-/// The JSON body of ``TestResponse/echo``: the request as the server received it.
+/// The JSON body of ``TestResponse/echo``.
 public struct EchoedRequest: Codable, Sendable, Hashable {
-    /// The request's method, as sent.
+    /// The request's method.
     public var method: String
     /// The path and the query, as sent.
     public var target: String
-    /// The request's fields by lowercase name. Values of the same name are joined by ", ".
+    /// The request's fields by lowercase name. Values with the same name are joined by ", ".
     public var headers: [String: String]
     /// The request's body as text, or `nil` if it isn't valid UTF-8.
     public var text: String?
@@ -238,18 +237,18 @@ extension TestResponse {
         modified { ($0.status, $0.reason) = (status, reason) }
     }
 
-    /// Returns a copy with one more header field. A `Content-Type` replaces an existing one.
+    /// Returns a copy with another header field. A `Content-Type` replaces an existing one.
     public func header(_ name: HTTPHeaderName, _ value: String) -> TestResponse {
         modified { if name == .contentType { $0.headers.set(name, value) } else { $0.headers.add(name, value) } }
     }
 
-    /// Returns a copy whose `Content-Length` differs from the body, which is still sent as a whole.
+    /// Returns a copy with a wrong `Content-Length`. The whole body is still sent.
     public func contentLength(_ length: Int) -> TestResponse {
         modified { $0.headers.set(.contentLength, "\(length)") }
     }
 
-    /// Returns a copy that sends the body in chunks of these sizes, and one for the remaining bytes (RFC 9112, section
-    /// 7.1).
+    /// Returns a copy that sends the body in chunks of these sizes, and the remaining bytes in another chunk (RFC 9112,
+    /// section 7.1).
     public func chunked(sizes: [Int] = []) -> TestResponse { modified { $0.framing = .chunked(sizes) } }
 
     /// Returns a copy that sends the body without a length, and ends it by closing the connection.
@@ -260,7 +259,7 @@ extension TestResponse {
         }
     }
 
-    /// Returns a copy with trailer fields, which sends the body in chunks.
+    /// Returns a copy that sends the body in chunks, followed by trailer fields.
     public func trailers(_ trailers: HTTPHeaders) -> TestResponse {
         modified {
             $0.trailers = trailers
@@ -268,7 +267,7 @@ extension TestResponse {
         }
     }
 
-    /// Returns a copy that first sends a 1xx response, in a separate write. You can add several.
+    /// Returns a copy that sends a 1xx response first, in a separate write. You can add several.
     public func informational(_ status: Int, _ headers: HTTPHeaders = [:]) -> TestResponse {
         modified { $0.informational.append((status, headers)) }
     }
@@ -277,7 +276,7 @@ extension TestResponse {
     /// server stops.
     public func delayed(by delay: Duration) -> TestResponse { modified { $0.delay = delay } }
 
-    /// Returns a copy that waits before it responds, until the test opens a gate.
+    /// Returns a copy that doesn't respond until the test opens a gate.
     public func waiting(for gate: Gate) -> TestResponse { modified { $0.gate = gate } }
 
     /// Returns a copy that pauses after this many body bytes, until the test opens a gate.
@@ -285,8 +284,8 @@ extension TestResponse {
         modified { $0.bodyGate = (max(0, count), gate) }
     }
 
-    /// Returns a copy that sends the response in pieces, each in a separate write, with a pause before each but the
-    /// first. An interval of `.zero` only splits it. The head is sent as a whole unless you pass `includingHead`.
+    /// Returns a copy that sends the response in pieces, with a separate write for each, and pauses between them. An
+    /// interval of `.zero` only splits the response. The head is one piece unless you pass `includingHead`.
     public func slowly(
         bytesPerChunk: Int, every interval: Duration, includingHead: Bool = false
     ) -> TestResponse {
@@ -294,7 +293,7 @@ extension TestResponse {
     }
 
     /// Returns a copy that closes the connection after this many bytes, including the head and 1xx responses, or at the
-    /// end.
+    /// end of the response.
     public func closing(afterBytes count: Int) -> TestResponse { cut(count, countsHead: true, .close) }
 
     /// Returns a copy that closes the connection after this many bytes of the framed body.
@@ -306,28 +305,29 @@ extension TestResponse {
     /// Returns a copy that resets the connection after this many bytes of the framed body.
     public func resetting(afterBodyBytes count: Int) -> TestResponse { cut(count, countsHead: false, .reset) }
 
-    /// Returns a copy that stops sending after this many bytes, including the head and 1xx responses. It waits until
-    /// the client closes the connection or the server stops.
+    /// Returns a copy that stops sending after this many bytes, including the head and 1xx responses, until the client
+    /// closes the connection or the server stops.
     public func stalled(afterBytes count: Int) -> TestResponse { cut(count, countsHead: true, .stall) }
 
-    /// Returns a copy that stops sending after this many bytes of the framed body. It waits until the client closes the
+    /// Returns a copy that stops sending after this many bytes of the framed body, until the client closes the
     /// connection or the server stops.
     public func stalled(afterBodyBytes count: Int) -> TestResponse { cut(count, countsHead: false, .stall) }
 
     /// Returns a copy that announces the whole body, but closes the connection after `count` bytes of it.
     public func truncated(to count: Int) -> TestResponse { closing(afterBodyBytes: count) }
 
-    /// Returns a copy that keeps the connection open or closes it. If it closes, the head announces that.
+    /// Returns a copy that keeps the connection open, or announces in its head that it will close the connection, and
+    /// does so.
     public func keepAlive(_ keeps: Bool) -> TestResponse { modified { $0.ending = keeps ? .keep : .close } }
 
     /// Returns a copy that closes the connection after the response, or when the next request arrives, without
-    /// announcing it. This happens to clients that keep a connection longer than the server.
+    /// announcing it. Servers do this to clients that keep a connection for too long.
     public func closingSilently(atNextRequest: Bool = false) -> TestResponse {
         modified { $0.ending = atNextRequest ? .closeAtNextRequest : .closeSilently }
     }
 
-    /// Returns a copy that passes the connection to a closure after the response, for another protocol. The connection
-    /// closes once the closure returns or throws.
+    /// Returns a copy that passes the connection to a closure after the response, to speak another protocol. The
+    /// connection closes when the closure returns or throws.
     public func continuing(with body: @escaping @Sendable (TestConversation) throws -> Void) -> TestResponse {
         modified { $0.ending = .conversation(body) }
     }

@@ -2,7 +2,7 @@ public import Errand
 public import ErrandEssentials
 import Synchronization
 
-/// A response of a ``StubTransport``: a status, headers and a body, or an error.
+/// A response of a ``StubTransport``: a status, headers, and a body, or an error.
 ///
 /// ```swift
 /// .json(#"{"id":7}"#)
@@ -11,11 +11,11 @@ import Synchronization
 /// .failure(ErrandError(.connectionLost, "the cable was pulled"))
 /// ```
 ///
-/// Delays pass on the agent's `TimeSource`, and the request's timeout cuts them off.
+/// Delays use the agent's `TimeSource`. They end early at the request's timeout.
 public struct StubResponse: ScriptedResponse {
-    /// The response's status code.
+    /// The status code.
     public var status: Int
-    /// All header fields of the response; the transport doesn't add any.
+    /// All header fields. The transport doesn't add any.
     public var headers: HTTPHeaders
     var body: Body
     var delay = Duration.zero
@@ -30,7 +30,7 @@ public struct StubResponse: ScriptedResponse {
         case socket(@Sendable (StubSocket) async throws -> Void)
     }
 
-    /// Creates a response, by default a 200 without headers and body.
+    /// Creates a response, by default a 200 without headers or body.
     public init(status: Int = 200, headers: HTTPHeaders = [:], body: Data = Data()) {
         self.init(status, headers, .data(HTTPBody(body)))
     }
@@ -50,18 +50,18 @@ extension StubResponse {
         StubResponse(status: status, headers: [.location: location])
     }
 
-    /// Returns a response that throws an error of any type instead of responding.
+    /// Returns a response that throws an error.
     public static func failure(_ error: any Error) -> StubResponse { StubResponse(0, [:], .failure(error)) }
 
-    /// Returns a response that streams one chunk for each pull, with a pause before each but the first, then ends, with
-    /// `failure` if you pass it.
+    /// Returns a response that streams one chunk for each pull, with pauses between them, and then ends or throws
+    /// `failure`.
     public static func chunks(
         _ chunks: [Data], every interval: Duration = .zero, failure: (any Error)? = nil
     ) -> StubResponse {
         StubResponse(200, [:], .chunks(chunks, interval: interval, failure: failure))
     }
 
-    /// Returns a response that streams the chunks of `next`, until it returns `nil`. `onCancel` runs if the reader
+    /// Returns a response that streams the chunks of `next` until it returns `nil`. `onCancel` runs if the reader
     /// cancels.
     public static func stream(
         length: Int64? = nil, onCancel: @escaping @Sendable () -> Void = {},
@@ -72,7 +72,7 @@ extension StubResponse {
 }
 
 extension StubResponse {
-    /// Returns a copy with one more header field. A `Content-Type` replaces an existing one.
+    /// Returns a copy with another header field. A `Content-Type` replaces an existing one.
     public func header(_ name: HTTPHeaderName, _ value: String) -> StubResponse {
         modified { if name == .contentType { $0.headers.set(name, value) } else { $0.headers.add(name, value) } }
     }
@@ -80,15 +80,14 @@ extension StubResponse {
     /// Returns a copy with another status code.
     public func status(_ status: Int) -> StubResponse { modified { $0.status = status } }
 
-    /// Returns a copy whose head arrives after a delay on the agent's clock. Throws `timedOut` if that exceeds the
+    /// Returns a copy whose head arrives after a delay by the agent's clock. Throws `timedOut` if the delay exceeds the
     /// request's timeout.
     public func delayed(by delay: Duration) -> StubResponse { modified { $0.delay = delay } }
 
-    /// Returns a copy whose head waits until the test opens a gate. Throws `timedOut` if that exceeds the request's
-    /// timeout.
+    /// Returns a copy whose head waits until the test opens a gate. Throws `timedOut` after the request's timeout.
     public func waiting(for gate: Gate) -> StubResponse { modified { $0.gate = gate } }
 
-    /// Returns a copy that reports events before the head, such as progress, a 1xx response or timings.
+    /// Returns a copy that reports events before the head, such as progress, a 1xx response, or timings.
     public func reporting(_ events: TransportEvent...) -> StubResponse { modified { $0.events += events } }
 
     private func modified(_ change: (inout StubResponse) -> Void) -> StubResponse {
@@ -98,14 +97,14 @@ extension StubResponse {
     }
 }
 
-/// A prepared stub response. A class, because requests share it.
+/// A prepared stub response that requests share.
 final class StubReply: Sendable {
     private let stub: StubResponse
     let isLate: Bool
 
     init(_ stub: StubResponse) { (self.stub, isLate) = (stub, stub.gate != nil || stub.delay > .zero) }
 
-    /// The server's end of a WebSocket.
+    /// The script for the server's end of a WebSocket.
     var conversation: (@Sendable (StubSocket) async throws -> Void)? {
         if case .socket(let conversation) = stub.body { conversation } else { nil }
     }
@@ -147,7 +146,7 @@ final class StubReply: Sendable {
         if stub.delay > .zero { try await Self.wait(for: stub.delay, options) }
     }
 
-    /// Waits no longer than the request's timeout.
+    /// Waits at most for the request's timeout.
     private static func wait(for duration: Duration, _ options: TransportOptions) async throws {
         let limit = min(duration, options.timeout)
         try await options.time.sleep(until: options.time.instant(after: limit))
@@ -157,7 +156,6 @@ final class StubReply: Sendable {
     }
 }
 
-/// A body that produces each chunk when it is pulled.
 final class StubBody: HTTPBodySource {
     private let chunks: [Data]
     private let interval: Duration
@@ -187,7 +185,6 @@ final class StubBody: HTTPBodySource {
     func cancel() {}
 }
 
-/// A body whose chunks come from the test's closure.
 final class StubStream: HTTPBodySource {
     private let next: @Sendable () async throws -> Data?
     private let onCancel: @Sendable () -> Void

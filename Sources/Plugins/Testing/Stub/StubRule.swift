@@ -1,11 +1,11 @@
 public import Errand
 public import ErrandEssentials
 
-/// A rule of a ``StubTransport``: which requests it matches, and the responses to them. A condition that you leave out
-/// matches any request.
+/// A rule of a ``StubTransport``: the requests that it matches, and the responses to them. Without a condition, any
+/// request matches.
 public struct StubRule: Sendable {
     enum Responses: Sendable {
-        /// The last one is repeated.
+        /// Repeats the last response.
         case inTurn([StubReply])
         case handler(StubTransport.Handler)
     }
@@ -20,13 +20,14 @@ public struct StubRule: Sendable {
     /// Creates a rule for a method and a path.
     ///
     /// - Parameters:
-    ///   - method: `nil` matches any method.
+    ///   - method: The method. `nil` matches any method.
     ///   - path: The whole path, such as `/v1/users/7`, optionally after `https://host`. A `*` at its start or end is a
     ///     wildcard.
-    ///   - query: Items the request must have, with decoded values. It may have others.
-    ///   - headers: Fields the request must have, with these values. It may have others.
-    ///   - body: The exact bytes.
-    ///   - responses: One for each request; the last one is repeated. Defaults to a 200 with an empty body.
+    ///   - query: Items that the request must have, with decoded values. It may have others.
+    ///   - headers: Fields that the request must have. It may have others.
+    ///   - body: The exact body. `nil` matches any body.
+    ///   - responses: The responses to consecutive requests. The last one repeats. Defaults to a 200 with an empty
+    ///     body.
     public init(
         _ method: HTTPMethod?, _ path: String, query: [String: String] = [:], headers: HTTPHeaders = [:],
         body: Data? = nil, response responses: StubResponse...
@@ -42,7 +43,7 @@ public struct StubRule: Sendable {
         (self.headers, self.body, self.responses) = (headers, body, responses)
     }
 
-    /// Empty if the request matches.
+    /// Returns no differences if the request matches.
     func differences(from request: StubbedRequest) -> [String] {
         var found: [String] = []
         if let method, method != request.http.method {
@@ -75,7 +76,7 @@ extension StubRule: CustomStringConvertible {
     public var description: String { "\(method?.rawValue ?? "*") \(path)" }
 }
 
-/// A request with its URL split once for all rules.
+/// A request whose URL is split once for all rules.
 struct StubbedRequest {
     let http: HTTPRequest
     let origin: String
@@ -84,7 +85,7 @@ struct StubbedRequest {
 
     init(_ http: HTTPRequest) {
         self.http = http
-        // Runs for every request checked against a rule.
+        // Doesn't use `URL`, because this runs for every request to a transport with rules.
         let text = http.urlText
         let end = text.utf8.firstIndex(of: UInt8(ascii: "#")) ?? text.endIndex
         let mark = text.utf8[..<end].firstIndex(of: UInt8(ascii: "?")) ?? end
@@ -97,22 +98,22 @@ struct StubbedRequest {
     }
 }
 
-/// The error that a ``StubTransport`` throws if no rule matches a request. It names the closest rule and the
-/// differences, with masked sensitive headers and without bodies.
+/// No rule of a ``StubTransport`` matches a request. Describes the closest rule and the differences, with sensitive
+/// headers masked and without bodies.
 public struct UnmatchedRequest: DescribedError, Sendable {
-    /// The request that didn't match any rule.
+    /// The request.
     public let request: HTTPRequest
-    /// The rule with the fewest differences, such as "GET /users/7". Nil if there are no rules.
+    /// The rule with the fewest differences, such as "GET /users/7". `nil` if there are no rules.
     public let nearest: String?
-    /// How the request differs from that rule, one line for each difference.
+    /// The differences between the request and that rule. Each has one line.
     public let differences: [String]
 
-    /// The request, the nearest rule and the differences, in several lines for test logs.
+    /// The request, the nearest rule, and the differences, in several lines for test logs.
     public var description: String {
         guard let nearest else { return "\(request) has no response: the stub transport has no rules" }
         return "\(request) has no response. The nearest rule is \(nearest):\n  " + differences.joined(separator: "\n  ")
     }
 
-    /// The code of the `NSError`, always 1, because there is only one kind of failure.
+    /// The code of the `NSError`. Always 1.
     public var errorCode: Int { 1 }
 }

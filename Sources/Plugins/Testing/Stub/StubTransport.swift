@@ -15,16 +15,15 @@ import Synchronization
 ///
 /// For a single handler, write `transport: .stub { request in .text(request.url.path) }`.
 ///
-/// The last matching rule you added responds. Without a match, the handler responds; without a handler, the request
-/// throws ``UnmatchedRequest``. Streamed request bodies are first read to their end, up to 64 MiB, and recorded as
-/// data. Bodies are reported as sent before the response.
+/// The last added rule that matches responds. If there isn't any, the handler responds. Without a handler, the request
+/// throws ``UnmatchedRequest``. Streamed request bodies are read first, up to 64 MiB, and recorded as data.
 public final class StubTransport: Transport {
     /// Returns the response to a request. The transport rethrows its error.
     public typealias Handler = @Sendable (HTTPRequest) async throws -> StubResponse
 
     fileprivate struct State {
         var rules: [StubRule] = []
-        /// The matches of each rule.
+        /// The number of matches of each rule.
         var uses: [Int] = []
         var log = BoundedLog<HTTPRequest>()
     }
@@ -33,8 +32,8 @@ public final class StubTransport: Transport {
     private let recordLimit: Int
     private let state = Mutex(State())
 
-    /// Creates a transport that responds by rules. ``received`` keeps the last `maximumRecordedRequests` requests; 0
-    /// turns recording off.
+    /// Creates a transport with rules. ``received`` keeps the last `maximumRecordedRequests` requests. 0 turns
+    /// recording off.
     public init(_ rules: StubRule..., maximumRecordedRequests: Int = 10_000) {
         (otherwise, recordLimit) = (nil, max(0, maximumRecordedRequests))
         rules.forEach(add)
@@ -47,16 +46,16 @@ public final class StubTransport: Transport {
         CreationObservers.notify(of: self)
     }
 
-    /// Creates a transport that gives the same response whenever no rule matches.
+    /// Creates a transport with a response for requests that no rule matches.
     public init(_ response: StubResponse, maximumRecordedRequests: Int = 10_000) {
         (otherwise, recordLimit) = (.inTurn([StubReply(response)]), max(0, maximumRecordedRequests))
         CreationObservers.notify(of: self)
     }
 
-    /// The requests so far, oldest first, with bodies as data.
+    /// The requests so far with their bodies as data. The oldest is first.
     public var received: [HTTPRequest] { state.withLock { $0.log.last(recordLimit) } }
 
-    /// Returns the scripted response to a request. Throws the scripted error, ``UnmatchedRequest`` or
+    /// Returns the scripted response to a request. Throws the scripted error, ``UnmatchedRequest``, or
     /// `CancellationError`.
     public func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
         guard request.body.data != nil else { return try await respond(to: Self.readWhole(request), options) }
@@ -72,7 +71,7 @@ public final class StubTransport: Transport {
         case handler(Handler)
     }
 
-    /// Kept out of line: its copies would enlarge the async frame of every request.
+    /// Not inlined, because each copy would enlarge every request's async frame.
     @inline(never) private func reply(to request: HTTPRequest, _ options: TransportOptions) throws -> Reply {
         if let length = request.body.length, length > 0 {
             options.report(.progress(TransferProgress(sent: length, totalToSend: length)))
@@ -114,7 +113,7 @@ public final class StubTransport: Transport {
         try await Self.respond(to: request, options, reply(to: request, options))
     }
 
-    /// The number of earlier uses selects a response.
+    /// Returns the responses and their number of earlier uses, which selects one of them.
     private func responses(to request: HTTPRequest) throws -> (StubRule.Responses, turn: Int) {
         let rules = state.withLock { state in
             if recordLimit > 0 { state.log.add(request, limit: recordLimit) }
@@ -133,7 +132,7 @@ public final class StubTransport: Transport {
             request: request, nearest: nearest?.rule.description, differences: nearest?.differences ?? [])
     }
 
-    /// Kept out of line: inlining it would enlarge the async frame of every request.
+    /// Not inlined, because this would enlarge every request's async frame.
     @inline(never) private static func readWhole(_ request: HTTPRequest) async throws -> HTTPRequest {
         var request = request
         let bytes = try await request.body.open().collect(upTo: 64 << 20)
@@ -150,7 +149,7 @@ extension StubTransport.State {
 }
 
 extension StubTransport {
-    /// Adds a rule. It's tried before the rules that were added earlier.
+    /// Adds a rule. Later rules are tried first.
     public func add(_ rule: StubRule) {
         state.withLock { state in
             state.rules.append(rule)
@@ -158,7 +157,7 @@ extension StubTransport {
         }
     }
 
-    /// Adds a rule for a method and a path, with optional conditions; see ``StubRule``. Several responses are used in
+    /// Adds a rule for a method and a path, with optional conditions. See ``StubRule``. Several responses are used in
     /// turn.
     public func on(
         _ method: HTTPMethod, _ path: String, query: [String: String] = [:], headers: HTTPHeaders = [:],
@@ -183,7 +182,7 @@ extension StubTransport {
     @available(*, unavailable, message: "write 'response:' before the response")
     public func on(_ path: String, _ responses: StubResponse...) {}
 
-    /// Adds a rule for a method and a path, with a handler that creates the response.
+    /// Adds a rule for a method and a path, with a handler.
     public func on(
         _ method: HTTPMethod, _ path: String, query: [String: String] = [:], headers: HTTPHeaders = [:],
         body: Data? = nil, handler: @escaping Handler
@@ -191,7 +190,7 @@ extension StubTransport {
         add(StubRule(method, path, query: query, headers: headers, body: body, .handler(handler)))
     }
 
-    /// Adds a rule for a path and any method, with a handler that creates the response.
+    /// Adds a rule for a path and any method, with a handler.
     public func on(
         _ path: String, query: [String: String] = [:], headers: HTTPHeaders = [:], body: Data? = nil,
         handler: @escaping Handler
@@ -201,28 +200,28 @@ extension StubTransport {
 }
 
 extension Transport where Self == StubTransport {
-    /// A new stub transport without rules. Every request fails until you add some.
+    /// A new stub transport without rules. Requests fail until you add rules.
     public static var stub: StubTransport { StubTransport() }
 
-    /// Returns a stub transport that gives every request the same response.
+    /// Returns a stub transport with the same response to all requests.
     public static func stub(_ response: StubResponse) -> StubTransport { StubTransport(response) }
 
-    /// Returns a stub transport that responds by rules.
+    /// Returns a stub transport with rules.
     public static func stub(_ rules: StubRule...) -> StubTransport {
         let stub = StubTransport()
         rules.forEach(stub.add)
         return stub
     }
 
-    /// Returns a stub transport whose handler responds to every request.
+    /// Returns a stub transport with a handler for all requests.
     public static func stub(handler: @escaping StubTransport.Handler) -> StubTransport {
         StubTransport(handler: handler)
     }
 }
 
 extension StubTransport: ConnectingTransport {
-    /// Opens an in-memory connection that delivers the stubbed response, followed by the frames of
-    /// ``StubResponse/webSocket(headers:_:)``. Records the request like any other.
+    /// Opens a connection in memory that delivers the stubbed response, and then the frames of
+    /// ``StubResponse/webSocket(headers:_:)``. Records the request.
     public func connect(for request: HTTPRequest, options: TransportOptions) async throws -> any ByteConnection {
         let reply = try await stubbed(request)
         let response = try await reply.respond(to: request, options)

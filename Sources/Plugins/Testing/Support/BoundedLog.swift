@@ -1,12 +1,13 @@
-/// The last elements of an unbounded sequence of events.
+/// The last elements of a sequence.
 struct BoundedLog<Element: Sendable>: Sendable {
     private var kept: [Element] = []
     private(set) var total = 0
 
-    /// Fewer than twice the limit.
+    /// Less than twice the limit.
     var count: Int { kept.count }
 
-    /// Returns dropped elements. Drops half of them at once, for a constant amortized cost.
+    /// Returns the dropped elements. Drops half of the elements at once, so the cost per element is constant on
+    /// average.
     @discardableResult
     mutating func add(_ element: Element, limit: Int) -> [Element] {
         total += 1
@@ -22,7 +23,7 @@ struct BoundedLog<Element: Sendable>: Sendable {
 
     func last(_ limit: Int) -> [Element] { kept.count > limit ? Array(kept.suffix(limit)) : kept }
 
-    /// Returns the element at a position among all elements ever added, or the oldest kept one after it.
+    /// Returns the element at a position, counted from the first ever added, or else the oldest kept one after it.
     func next(from position: Int) -> (element: Element, position: Int)? {
         let first = total - kept.count
         let position = max(position, first)

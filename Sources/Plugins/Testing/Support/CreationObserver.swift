@@ -1,13 +1,13 @@
-/// Receives the test doubles that a task creates, to find leaked objects.
+/// Receives the test doubles that a task creates, to find leaks.
 package protocol CreationObserver: AnyObject, Sendable {
-    /// Called at the end of the initializer.
     func created(_ object: any AnyObject & Sendable)
 }
 
 package enum CreationObservers {
-    // Not a closure: in a release build, Swift 6.3 finds no metadata for task-local functions, and crashes.
+    // A protocol instead of a closure, because Swift 6.3 finds no metadata for task-local functions in release builds,
+    // and crashes.
     @TaskLocal package static var current: (any CreationObserver)?
 
-    /// Call this at the end of initializers of classes that tests create.
+    /// Call it at the end of the initializers of test doubles.
     package static func notify(of object: any AnyObject & Sendable) { current?.created(object) }
 }

@@ -1,8 +1,7 @@
 import ErrandPlatform
 import ErrandSupport
 
-/// A latch between a test and the code under test: tasks wait until the test opens it, and the test can wait for them
-/// to arrive.
+/// A latch for tests. Tasks wait until the test opens it, and the test can wait for their arrival.
 ///
 /// ```swift
 /// let gate = Gate()
@@ -12,7 +11,7 @@ import ErrandSupport
 /// task.cancel()
 /// ```
 ///
-/// A gate stays open. Any number of tasks may use it, from any thread.
+/// A gate stays open. Any number of tasks can use it, from any thread.
 public final class Gate: Sendable {
     private struct State: Sendable {
         var isOpen: Bool
@@ -22,10 +21,10 @@ public final class Gate: Sendable {
 
     private let state: Watched<State>
 
-    /// Creates a gate, which is closed by default.
+    /// Creates a gate. By default, it's closed.
     public init(isOpen: Bool = false) { state = Watched(State(isOpen: isOpen)) }
 
-    /// Opens the gate. Waiting tasks continue, and later arrivals pass.
+    /// Opens the gate. Waiting tasks continue, and later tasks don't wait.
     public func open() {
         state.update { state in
             state.isOpen = true
@@ -34,10 +33,10 @@ public final class Gate: Sendable {
         }
     }
 
-    /// Whether the gate is open, so tasks pass without waiting.
+    /// Whether the gate is open.
     public var isOpen: Bool { state.read { $0.isOpen } }
 
-    /// How many tasks have arrived so far, including tasks that have passed.
+    /// The number of tasks that have arrived, including tasks that have passed.
     public var arrivals: Int { state.read { $0.arrivals } }
 
     /// Waits until the gate opens. Throws ``WaitTimeout`` after `limit`, and `CancellationError` if the task is
@@ -55,7 +54,7 @@ public final class Gate: Sendable {
         }
     }
 
-    /// Returns `false` if the gate is already open. Otherwise, the gate notifies the bell when it opens.
+    /// Returns `false` if the gate is open. Otherwise, the bell rings when the gate opens.
     func arrive(_ bell: Bell) -> Bool {
         state.update { state in
             state.arrivals += 1

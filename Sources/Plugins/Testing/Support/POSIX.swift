@@ -1,20 +1,20 @@
 import ErrandPlatform
 import ErrandSupport
 
-// Pointers refer to local variables, or to spans or arrays for the duration of the call. The system reads and writes at
-// most the length passed with them.
+// Pointers refer to local variables, spans, or arrays that outlive the call. The system accesses at most the length
+// passed with them.
 
 /// System calls, retried after interruptions. Platform differences are in separate files.
 enum POSIX {
     enum Readiness { case readable, belled, timedOut }
 
-    /// Returns a listening loopback socket, its port, and a placeholder that keeps the port after the listener closes.
-    /// The placeholder is `nil` if the system doesn't allow it.
+    /// Returns a listening loopback socket, its port, and a socket that keeps the port after the listener closes. The
+    /// latter is `nil` if the system doesn't allow it.
     static func listen(
         ipv6: Bool
     ) throws(LoopbackSocket.Failure) -> (socket: Int32, port: UInt16, placeholder: Int32?) {
         let (descriptor, port) = try LoopbackSocket.bound(to: 0, ipv6: ipv6)
-        // After the socket listens, a connection being opened may get the port.
+        // Before listening, because a connection that is being opened could get the port.
         let placeholder = reserve(port, ipv6: ipv6)
         do throws(LoopbackSocket.Failure) { try LoopbackSocket.listen(descriptor, 0, backlog: 4096) } catch {
             if let placeholder { close(placeholder) }
@@ -23,8 +23,7 @@ enum POSIX {
         return (descriptor, port, placeholder)
     }
 
-    /// Occupies a loopback port without listening, so connections are refused. Returns `nil` if another socket has the
-    /// port.
+    /// Binds a loopback port without listening, so connections are refused. Returns `nil` if the port is taken.
     static func reserve(_ port: UInt16, ipv6: Bool) -> Int32? {
         try? LoopbackSocket.bound(to: port, ipv6: ipv6).socket
     }
@@ -40,7 +39,7 @@ enum POSIX {
         return nil
     }
 
-    /// Also returns whether the socket connected in time.
+    /// Returns a socket, and whether it connected in time.
     static func connect(host: UInt32, port: UInt16, milliseconds: Int32) -> (socket: Int32, isConnected: Bool)? {
         guard let descriptor = LoopbackSocket.make(ipv6: false) else { return nil }
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
@@ -57,14 +56,14 @@ enum POSIX {
 
     static func end(_ descriptor: Int32) { close(descriptor) }
 
-    /// Accepts a pending connection, for blocking calls. Returns `nil` without one, or if accepting fails.
+    /// Accepts a pending connection for blocking calls. Returns `nil` if there isn't any or accepting fails.
     static func takeConnection(_ listener: Int32) -> Int32? {
         guard let descriptor = LoopbackSocket.accept(listener) else { return nil }
         _ = fcntl(descriptor, F_SETFL, 0)
         return descriptor
     }
 
-    /// Returns the byte count: 0 at the end, `nil` if the connection failed.
+    /// Returns the byte count, 0 at the end, or `nil` if the connection failed.
     static func receive(_ descriptor: Int32, into bytes: inout [UInt8], from start: Int) -> Int? {
         let count = LoopbackSocket.read(descriptor, into: &bytes, from: start)
         return count < 0 ? nil : count
@@ -81,7 +80,7 @@ enum POSIX {
         return true
     }
 
-    /// -1 milliseconds wait without a limit.
+    /// -1 milliseconds means no limit.
     static func wait(_ descriptor: Int32, forInput: Bool, bell: Bell? = nil, milliseconds: Int32) -> Readiness {
         var polled = [
             pollfd(fd: descriptor, events: forInput ? Int16(POLLIN) : 0, revents: 0),
@@ -92,7 +91,7 @@ enum POSIX {
         return polled[1].revents != 0 && polled[0].revents == 0 ? .belled : .readable
     }
 
-    /// The end of the connection doesn't count.
+    /// Returns `false` at the end of the connection.
     static func hasUnreadInput(_ descriptor: Int32) -> Bool {
         var byte: UInt8 = 0
         return unsafe recv(descriptor, &byte, 1, peekFlags) > 0
@@ -106,7 +105,7 @@ enum POSIX {
 
     static func shutDownWriting(_ descriptor: Int32) { LoopbackSocket.shutDownWriting(descriptor) }
 
-    /// A thousand connections within a process take two thousand descriptors; many systems default to 1,024.
+    /// A thousand connections within a process need two thousand descriptors, but many systems limit them to 1,024.
     static func allowManyDescriptors() {
         var limit = rlimit()
         guard unsafe getrlimit(descriptorLimit, &limit) == 0, limit.rlim_cur < 8192 else { return }
@@ -115,7 +114,7 @@ enum POSIX {
     }
 }
 
-// Members with the same names would hide these.
+// Outside the enum, because its members with the same names hide the system's functions.
 private func systemListen(_ descriptor: Int32, _ backlog: Int32) -> Int32 { listen(descriptor, backlog) }
 private func systemConnect(
     _ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t

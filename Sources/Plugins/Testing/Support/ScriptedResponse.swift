@@ -1,7 +1,7 @@
 public import Errand
 public import ErrandEssentials
 
-/// A response that a test writes, for ``TestServer`` or ``StubTransport``.
+/// A scripted response of a ``TestServer`` or a ``StubTransport``.
 ///
 /// ```swift
 /// let stub = StubTransport()
@@ -9,22 +9,22 @@ public import ErrandEssentials
 /// stub.on("/gone", response: .status(410))
 /// ```
 public protocol ScriptedResponse: Sendable {
-    /// Creates a response from a status, headers and bytes.
+    /// Creates a response from a status, headers, and bytes.
     init(status: Int, headers: HTTPHeaders, body: Data)
 }
 
 extension ScriptedResponse {
-    /// Returns a response with a status and header fields, but no body.
+    /// Returns a response without a body.
     public static func status(_ status: Int, headers: HTTPHeaders = [:]) -> Self {
         Self(status: status, headers: headers, body: Data())
     }
 
-    /// Returns a response with text in UTF-8, as `text/plain`.
+    /// Returns a response with UTF-8 text, as `text/plain`.
     public static func text(_ text: String, status: Int = 200) -> Self {
         Self(status: status, headers: [.contentType: "text/plain; charset=utf-8"], body: Data(text.utf8))
     }
 
-    /// Returns a response with a JSON text, which isn't checked.
+    /// Returns a response with JSON text. Doesn't check the text.
     public static func json(_ text: String, status: Int = 200) -> Self {
         Self(status: status, headers: [.contentType: "application/json"], body: Data(text.utf8))
     }

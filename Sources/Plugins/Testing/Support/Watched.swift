@@ -2,7 +2,7 @@ public import Errand
 import ErrandEssentials
 import Synchronization
 
-/// Lock-protected state that tasks can wait on. Checks their conditions after each change, without polling.
+/// Lock-protected state whose changes tasks can wait for, without polling.
 package final class Watched<State: Sendable>: Sendable {
     private struct Waiter {
         let id: UInt64
@@ -22,17 +22,17 @@ package final class Watched<State: Sendable>: Sendable {
 
     package init(_ state: State) { guarded = Mutex(Guarded(state: state)) }
 
-    /// Checks the waiters' conditions again. Call it when a value outside the state has changed that a condition reads.
+    /// Checks the waiters' conditions. Call it after a change of a value outside the state that a condition reads.
     func touch() {
         if waiting.load(ordering: .sequentiallyConsistent) > 0 { update { _ in } }
     }
 
-    /// Doesn't check the waiters.
+    /// Doesn't check the waiters' conditions.
     package func read<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
         guarded.withLock { body(&$0.state) }
     }
 
-    /// Resumes tasks whose conditions are met.
+    /// Resumes waiters whose conditions are met.
     @discardableResult
     package func update<Result: Sendable>(_ change: (inout State) -> Result) -> Result {
         let (result, resumed) = guarded.withLock { guarded -> (Result, [@Sendable () -> Void]) in
@@ -62,9 +62,9 @@ package final class Watched<State: Sendable>: Sendable {
         let time = SystemTimeSource()
         let end = time.instant(after: limit)
         let timer = Task.detached { [self] in
-            // The timer of `Task.sleep` would outlive a wait that ends early.
+            // Unlike a timer of `Task.sleep`, this timer doesn't outlive a wait that ends early.
             try await time.sleep(until: end)
-            // If the limit passes before the task waits, this retries.
+            // Retries if the limit passes before the task waits.
             while !fail(id, WaitTimeout(what: what, limit: limit)) { try await Task.sleep(for: .milliseconds(10)) }
         }
         waiting.add(1, ordering: .sequentiallyConsistent)
@@ -106,14 +106,14 @@ package final class Watched<State: Sendable>: Sendable {
     }
 }
 
-/// The error of the test kit's waiting methods, if the condition isn't met within the limit.
+/// A condition wasn't met within the limit of a waiting method.
 public struct WaitTimeout: DescribedError, Sendable {
-    /// The condition that wasn't met, in words.
+    /// The condition, in words.
     public let what: String
-    /// How long the test waited.
+    /// The limit.
     public let limit: Duration
-    /// The condition and the limit, in a sentence for test logs.
+    /// The condition and the limit in a sentence, for test logs.
     public var description: String { "waited \(duration: limit) for \(what)" }
-    /// The code of the `NSError`, always 1, because there is only one kind of failure.
+    /// The code of the `NSError`. Always 1.
     public var errorCode: Int { 1 }
 }

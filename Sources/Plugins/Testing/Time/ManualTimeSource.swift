@@ -1,17 +1,18 @@
 public import Errand
 public import ErrandEssentials
 
-/// A clock that only moves when the test advances it. Tasks that wait on it sleep until then.
+/// A clock that moves only when the test advances it. Tasks that sleep on it wait until then.
 ///
 /// ```swift
 /// let time = ManualTimeSource()
-/// let agent = NetworkAgent(baseURL: "https://example.com", transport: .stub(.text("late").delayed(by: .seconds(7))), time: time)
+/// let late = StubResponse.text("late").delayed(by: .seconds(7))
+/// let agent = NetworkAgent(baseURL: "https://example.com", transport: .stub(late), time: time)
 /// let task = Task { try await agent.send(Get()) }       // its timeout is 5 seconds
 /// try await time.waitForSleepers()
-/// time.advance(by: .seconds(5))                          // task throws timedOut, at once
+/// time.advance(by: .seconds(5))                          // the task throws timedOut
 /// ```
 ///
-/// Time never goes backwards, but ``date`` may jump. Safe to use from any thread.
+/// You can use it from any thread. Time never goes backwards, but you can set ``date`` freely.
 public final class ManualTimeSource: TimeSource {
     private struct Sleeper: Sendable {
         let id: UInt64
@@ -35,22 +36,22 @@ public final class ManualTimeSource: TimeSource {
         CreationObservers.notify(of: self)
     }
 
-    /// The instant to which the test has advanced the clock.
+    /// The clock's current instant.
     public var now: ContinuousClock.Instant { state.read { $0.now } }
 
-    /// The calendar date. It moves with the clock, and you can set it like a user changes a device's date.
+    /// The calendar date. It advances with the clock. You can set it, as a user can set a device's date.
     public var date: Date {
         get { state.read { $0.date } }
         set { state.update { $0.date = newValue } }
     }
 
-    /// Advances the clock and wakes sleepers that are due, earliest first. Ignores negative durations, and treats more
-    /// than 100 years as 100 years.
+    /// Advances the clock and wakes sleepers that are due, the earliest first. Ignores negative durations. Advances by
+    /// at most 100 years.
     public func advance(by duration: Duration) {
         advance { $0.advanced(by: duration.bounded) }
     }
 
-    /// Advances the clock to an instant, but never moves it back.
+    /// Advances the clock to an instant. Ignores earlier instants.
     public func advance(to instant: ContinuousClock.Instant) { advance { max($0, instant) } }
 
     private func advance(_ change: @escaping @Sendable (ContinuousClock.Instant) -> ContinuousClock.Instant) {
@@ -65,19 +66,18 @@ public final class ManualTimeSource: TimeSource {
         for sleeper in due { sleeper.continuation.resume() }
     }
 
-    /// The instant at which the next sleeper wakes, or nil if no task is sleeping.
+    /// The instant at which the next sleeper wakes, or `nil` if there isn't any.
     public var nextWake: ContinuousClock.Instant? { state.read { $0.sleepers.first?.instant } }
 
-    /// The number of tasks that are waiting on the clock.
+    /// The number of tasks that sleep on the clock.
     public var sleeperCount: Int { state.read { $0.sleepers.count } }
 
-    /// Waits until at least `count` tasks sleep, so advancing the clock wakes them. Throws ``WaitTimeout`` after
-    /// `limit` of real time.
+    /// Waits until at least `count` tasks sleep on the clock. Throws ``WaitTimeout`` after `limit` of real time.
     public func waitForSleepers(atLeast count: Int = 1, within limit: Duration = .seconds(300)) async throws {
         _ = try await state.wait(for: "\(count) sleepers", within: limit) { $0.sleepers.count >= count ? true : nil }
     }
 
-    /// Sleeps until the clock reaches `instant`. Throws `CancellationError` as soon as the task is cancelled.
+    /// Sleeps until the clock reaches an instant. Throws `CancellationError` if the task is cancelled.
     public func sleep(until instant: ContinuousClock.Instant) async throws {
         let id = state.read { state in
             state.lastID += 1
@@ -87,7 +87,7 @@ public final class ManualTimeSource: TimeSource {
             try await withCheckedThrowingContinuation { continuation in
                 let isDue = state.update { state in
                     if instant <= state.now { return true }
-                    // Sleepers with the same instant wake in order of arrival.
+                    // Sleepers with the same instant wake in the order of their arrival.
                     let index = state.sleepers.firstIndex { $0.instant > instant } ?? state.sleepers.endIndex
                     state.sleepers.insert(Sleeper(id: id, instant: instant, continuation: continuation), at: index)
                     return false

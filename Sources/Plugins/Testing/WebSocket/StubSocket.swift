@@ -3,8 +3,8 @@ import ErrandEssentials
 import Synchronization
 
 extension StubResponse {
-    /// Returns a response that opens an in-memory WebSocket and passes the server's end to a closure. The connection
-    /// closes once the closure returns or throws.
+    /// Returns a response that opens a WebSocket in memory and passes the server's end to a closure. The connection
+    /// closes when the closure returns or throws.
     ///
     /// ```swift
     /// let stub = StubTransport()
@@ -26,7 +26,7 @@ extension StubResponse {
     }
 }
 
-/// The server's end of a stubbed WebSocket. It doesn't check frames, so a test can break the protocol.
+/// The server's end of a stubbed WebSocket. It doesn't check frames, so your test can break the protocol.
 public final class StubSocket: Sendable {
     private let connection: MemoryConnection
     private let input: Mutex<Data>
@@ -36,8 +36,8 @@ public final class StubSocket: Sendable {
         input = Mutex(rest)
     }
 
-    /// Returns the client's next frame, unmasked, or `nil` once the client has closed the connection. Only one task may
-    /// call it at a time.
+    /// Returns the client's next frame without its mask, or `nil` if the client has closed the connection. Only one
+    /// task may call it at a time.
     public func receive() async throws -> TestFrame? {
         while true {
             if let frame = input.withLock({ TestFrame.take(from: &$0) }) { return frame }
@@ -46,8 +46,8 @@ public final class StubSocket: Sendable {
         }
     }
 
-    /// Sends a frame, without its mask, so you can return a received one. Throws ``Errand/ErrandError`` with
-    /// `connectionLost` once the client has closed the connection.
+    /// Sends a frame without its mask, so you can send a received frame back. Throws ``Errand/ErrandError`` with
+    /// `connectionLost` if the client has closed the connection.
     public func send(_ frame: TestFrame) async throws {
         var frame = frame
         frame.mask = nil
@@ -55,14 +55,14 @@ public final class StubSocket: Sendable {
         try await connection.flush()
     }
 
-    /// Sends a close frame, waits for the client's close frame, and returns it.
+    /// Sends a close frame, and returns the client's close frame.
     @discardableResult public func close(_ code: UInt16? = 1000, _ reason: String = "") async throws -> TestFrame? {
         try await send(.close(code, reason))
         while let frame = try await receive() { if frame.opcode == 8 { return frame } }
         return nil
     }
 
-    /// Sends each message back and answers pings, until the client closes the socket.
+    /// Sends messages back and responds to pings, until the client closes the socket.
     public func echo() async throws {
         while let frame = try await receive() {
             if frame.opcode == 9 { try await send(.pong(frame.content)) } else { try await send(frame) }
@@ -71,7 +71,7 @@ public final class StubSocket: Sendable {
     }
 }
 
-/// One end of an in-memory connection, which closes when it is deallocated.
+/// One end of a connection in memory. Closes when it's deallocated.
 final class MemoryConnection: ByteConnection {
     private let incoming: MemoryPipe
     private let outgoing: MemoryPipe
@@ -99,10 +99,10 @@ final class MemoryConnection: ByteConnection {
     }
 }
 
-/// One direction. Up to `capacity` bytes are ready for the reader; the others wait at the writer.
+/// One direction of a connection. Up to `capacity` bytes are ready for the reader, and further bytes are pending.
 private final class MemoryPipe: Sendable {
     private struct State: Sendable {
-        /// Waits for room.
+        /// The bytes that wait for room.
         var pending = Data()
         var arrived = Data()
         var isEnded = false
@@ -146,7 +146,7 @@ private final class MemoryPipe: Sendable {
             }
             return .success(state.arrived)
         }
-        // There is room again.
+        // Writers can wait for the new room outside the lock.
         state.touch()
         return try taken.get()
     }

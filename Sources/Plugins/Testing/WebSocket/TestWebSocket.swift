@@ -3,8 +3,8 @@ import ErrandDigests
 public import ErrandEssentials
 
 extension TestResponse {
-    /// Returns a response that opens a WebSocket and passes the server's end to a closure. The connection closes once
-    /// it returns or throws.
+    /// Returns a response that opens a WebSocket and passes the server's end to a closure. The connection closes when
+    /// the closure returns or throws.
     ///
     /// ```swift
     /// server.on("/echo", .webSocket { socket in
@@ -13,8 +13,7 @@ extension TestResponse {
     /// })
     /// ```
     ///
-    /// Frames aren't checked, so the server can break the protocol at any byte. Modifiers change the handshake
-    /// response.
+    /// The server doesn't check frames, so it can break the protocol. Modifiers change the handshake response.
     public static func webSocket(
         headers: HTTPHeaders = [:], _ body: @escaping @Sendable (TestWebSocket) throws -> Void
     ) -> TestResponse {
@@ -30,13 +29,13 @@ extension TestResponse {
 
 /// The server's end of a WebSocket. Its methods block the connection's thread.
 public final class TestWebSocket {
-    /// The underlying connection, for bytes that aren't frames.
+    /// The underlying connection, for bytes outside frames.
     public let connection: TestConversation
     private var input = Data()
 
     init(_ connection: TestConversation) { self.connection = connection }
 
-    /// Returns the client's next frame, unmasked, or `nil` once the client has sent its last byte.
+    /// Returns the client's next frame without its mask, or `nil` if the client has closed its direction.
     public func receive() throws -> TestFrame? {
         while true {
             if let frame = TestFrame.take(from: &input) { return frame }
@@ -45,22 +44,22 @@ public final class TestWebSocket {
         }
     }
 
-    /// Sends a frame unmasked, so you can echo a received frame. If you pass `size`, the frame is sent in pieces of
-    /// that many bytes.
+    /// Sends a frame without its mask, so you can send a received frame back. If you pass `size`, sends pieces of that
+    /// many bytes.
     public func send(_ frame: TestFrame, inPiecesOf size: Int? = nil) throws {
         var frame = frame
         frame.mask = nil
         try connection.send(frame.wireBytes(), inPiecesOf: size)
     }
 
-    /// Sends a close frame, waits for the client's close frame, and returns it.
+    /// Sends a close frame, and returns the client's close frame.
     @discardableResult public func close(_ code: UInt16? = 1000, _ reason: String = "") throws -> TestFrame? {
         try send(.close(code, reason))
         while let frame = try receive() { if frame.opcode == 8 { return frame } }
         return nil
     }
 
-    /// Sends each message back and answers pings, until the client closes the socket.
+    /// Sends messages back and responds to pings, until the client closes the socket.
     public func echo() throws {
         while let frame = try receive() {
             if frame.opcode == 9 { try send(.pong(frame.content)) } else { try send(frame) }
@@ -74,20 +73,21 @@ public final class TestWebSocket {
     }
 }
 
-/// A WebSocket frame as it appears on the wire, valid or not (RFC 6455, section 5.2).
+/// A WebSocket frame, valid or not (RFC 6455, section 5.2).
 public struct TestFrame: Sendable, Hashable {
     /// Whether this is the last frame of its message.
     public var isFinal = true
-    /// The reserved bits, as a number from 0 to 7. RSV1, which marks a compressed message, is 4.
+    /// The reserved bits as a number from 0 to 7. RSV1, which marks a compressed message, is 4.
     public var reserved: UInt8 = 0
-    /// The opcode, 0 to 15: 0 continues a message, 1 is text, 2 data, 8 close, 9 ping, 10 pong.
+    /// The opcode, from 0 to 15. 0 continues a message, 1 is text, 2 is binary data, 8 is close, 9 is ping, and 10 is
+    /// pong.
     public var opcode: UInt8
-    /// The four-byte masking key, or `nil` for an unmasked frame, as servers send. Missing bytes count as zero.
+    /// The four-byte masking key. `nil` for an unmasked frame, as servers send it. Missing bytes count as zero.
     public var mask: [UInt8]?
-    /// The frame's content, without the mask.
+    /// The content, without the mask.
     public var content: Data
 
-    /// Creates a frame, by default the last of its message and unmasked.
+    /// Creates a frame. By default, it's unmasked and the last of its message.
     public init(
         opcode: UInt8, _ content: Data = Data(), isFinal: Bool = true, reserved: UInt8 = 0, mask: [UInt8]? = nil
     ) {
@@ -103,19 +103,19 @@ public struct TestFrame: Sendable, Hashable {
     public static func ping(_ content: String = "") -> TestFrame { TestFrame(opcode: 9, Data(content.utf8)) }
     /// Returns a pong frame with bytes.
     public static func pong(_ content: Data = Data()) -> TestFrame { TestFrame(opcode: 10, content) }
-    /// Returns a close frame. Pass `nil` to leave out the code.
+    /// Returns a close frame. Pass `nil` to omit the code.
     public static func close(_ code: UInt16? = 1000, _ reason: String = "") -> TestFrame {
         TestFrame(opcode: 8, (code.map { Data([UInt8($0 >> 8), UInt8($0 & 0xFF)]) } ?? Data()) + Data(reason.utf8))
     }
 
-    /// The frame's content as text, with invalid UTF-8 replaced.
+    /// The content as text, with invalid UTF-8 replaced.
     public var text: String { String(decoding: content, as: UTF8.self) }
-    /// The code in a close frame, or nil if there is none.
+    /// The code of a close frame, or `nil` if there isn't any.
     public var closeCode: UInt16? {
         content.count < 2 ? nil : UInt16(content[content.startIndex]) << 8 | UInt16(content[content.startIndex + 1])
     }
 
-    /// Returns the bytes on the wire, with the length in its shortest form or in `lengthBytes` of 0, 2 or 8.
+    /// Returns the frame's bytes. The length has its shortest form, or `lengthBytes` of 0, 2, or 8.
     public func wireBytes(lengthBytes: Int? = nil) -> Data {
         let count = content.count
         let size = lengthBytes ?? (count < 126 ? 0 : count <= 0xFFFF ? 2 : 8)
@@ -131,7 +131,7 @@ public struct TestFrame: Sendable, Hashable {
         return bytes
     }
 
-    /// Removes a frame from the start of `bytes`. Returns `nil` if it is incomplete.
+    /// Removes a frame from the start of the bytes. Returns `nil` if it's incomplete.
     public static func take(from bytes: inout Data) -> TestFrame? {
         let all = [UInt8](bytes.prefix(14))
         guard all.count >= 2 else { return nil }
