@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandTesting
 import Synchronization
 
-/// A case's server, transport, and checks that report the expected values.
+/// A case's server, transport, and checks.
 struct ConformanceBench: Sendable {
     let server: TestServer
     let transport: any Transport
@@ -16,7 +16,6 @@ struct ConformanceBench: Sendable {
         transport = try make()
     }
 
-    /// A response with its complete body.
     struct Received: Sendable {
         var status: Int
         var headers: HTTPHeaders
@@ -52,7 +51,7 @@ struct ConformanceBench: Sendable {
         return Received(status: response.status, headers: response.headers, data: data)
     }
 
-    /// An agent adds Core's checks and events.
+    /// Sends a request through an agent, which adds the core's checks and events.
     func viaAgent(
         _ request: HTTPRequest, delivery: BodyDelivery = .data, accessories: [any Accessory] = [],
         filters: [any Filter] = [], timeout: Duration = .seconds(60), limit: Int = 64 << 20
@@ -76,7 +75,7 @@ struct ConformanceBench: Sendable {
         func httpRequest() -> HTTPRequest? { http }
     }
 
-    /// The transport must still serve requests after a fault.
+    /// Checks that the transport works after a fault.
     func expectWorking(after what: String) async throws {
         let received = try await exchange(.get, "/ok")
         try equal(received.text, "ok", "the response to the request after \(what)")
@@ -100,7 +99,7 @@ extension ConformanceBench {
             came: "\(came.count) bytes, different from byte \(index ?? min(came.count, expected.count))")
     }
 
-    /// Returns the typed error of an operation, and checks its code if you pass any.
+    /// Returns an operation's error. Checks its type, and its code if you pass codes.
     @discardableResult
     func failure(
         of what: String, _ codes: ErrandError.Code..., body: () async throws -> Received
@@ -120,7 +119,7 @@ extension ConformanceBench {
             expected: "\(what): an error", came: "status \(received.status) with \(received.data.count) bytes")
     }
 
-    /// `nil` for a typed error other than cancellation or a timeout.
+    /// Returns `nil` for an `ErrandError` other than cancellation or a timeout.
     func receivedOrFailure(of what: String, body: () async throws -> Received) async throws -> Received? {
         do { return try await body() } catch let error as ErrandError {
             let isOurs = error.code == .cancelled || error.code == .timedOut
@@ -131,7 +130,7 @@ extension ConformanceBench {
         }
     }
 
-    /// Bytes whose pattern doesn't repeat soon.
+    /// Returns bytes that compress badly and don't repeat early.
     static func pattern(_ count: Int) -> Data {
         var data = Data(capacity: count)
         var state: UInt32 = 2_463_534_242
@@ -145,7 +144,7 @@ extension ConformanceBench {
     }
 }
 
-/// Cancels and abandons an operation that exceeds the limit.
+/// Cancels and abandons an operation after the limit.
 func withLimit(_ limit: Duration, _ body: @escaping @Sendable () async throws -> Void) async throws {
     let ending = Watched<Result<Void, any Error>?>(nil)
     let task = Task {

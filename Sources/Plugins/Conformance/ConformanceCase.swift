@@ -2,28 +2,28 @@ public import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// A requirement of transports, as a runnable case; see ``TransportConformance``.
+/// A requirement of transports as a runnable case. See ``TransportConformance``.
 public struct ConformanceCase: Sendable, CustomStringConvertible {
-    /// The requirement, in a sentence that is unique in the suite.
+    /// The requirement as a sentence that is unique in the suite.
     public let name: String
-    /// The feature that the case belongs to. A limitation can name it to excuse its cases.
+    /// The feature that the case belongs to. A limitation can excuse all cases of a feature.
     public let feature: TransportFeature
-    /// Why the case doesn't apply to this transport. Nil if it applies.
+    /// Why the case doesn't apply to this transport. `nil` if it applies.
     public let limitation: String?
     let limit: Duration
     let body: @Sendable () async throws -> Void
 
-    /// Runs the case against its own server. Throws ``ConformanceFailure`` if the transport fails or the case exceeds
-    /// the suite's limit. An excused case doesn't run and throws ``ConformanceSkipped``.
+    /// Runs the case with its own server. Throws ``ConformanceFailure`` if the transport fails or the case exceeds the
+    /// suite's limit. An excused case doesn't run, and throws ``ConformanceSkipped``.
     public func run() async throws {
         try await runCase(name, limitation: limitation, within: limit, body)
     }
 
-    /// The feature and the name, with the limitation, if any.
+    /// The feature, the name, and the limitation, if any.
     public var description: String { "\(feature): \(name)" + (limitation.map { " (excused: \($0))" } ?? "") }
 }
 
-/// Turns the errors of any suite's case into failures with its name.
+/// Runs the case of any suite, and throws its errors as failures with the case's name.
 func runCase(
     _ name: String, limitation: String?, within limit: Duration, _ body: @escaping @Sendable () async throws -> Void
 ) async throws {
@@ -35,7 +35,7 @@ func runCase(
     }
 }
 
-/// The error that a case throws if a requirement isn't met: the expected result and the actual one.
+/// A requirement isn't met.
 public struct ConformanceFailure: DescribedError, Sendable {
     /// The name of the case, which is its requirement.
     public internal(set) var name = ""
@@ -43,7 +43,7 @@ public struct ConformanceFailure: DescribedError, Sendable {
     public let expected: String
     /// The actual result, in words or as a value.
     public let came: String
-    /// What to do, and a test that repeats the failure of a ``FilterLaw``. Empty for other cases.
+    /// Advice, and a test that repeats the failure of a ``FilterLaw``. Empty for other cases.
     public let details: String
 
     init(expected: String, came: String, details: String = "") {
@@ -56,25 +56,25 @@ public struct ConformanceFailure: DescribedError, Sendable {
         return copy
     }
 
-    /// The case, the expected result and the actual one, in a sentence for test logs.
+    /// The case, the expected result, and the actual one in a sentence, for test logs.
     public var description: String {
         "\(name): expected \(expected), got \(came)" + (details.isEmpty ? "" : "\n\(details)")
     }
-    /// The code of the `NSError`, always 1, because there is only one kind of failure.
+    /// The code of the `NSError`. Always 1.
     public var errorCode: Int { 1 }
 }
 
-/// The error that an excused case throws, so it doesn't count as passed.
+/// The case was excused. It throws this error so it doesn't count as passed.
 public struct ConformanceSkipped: DescribedError, Sendable {
     /// Why the case doesn't apply to this transport or plugin.
     public let reason: String
     /// A sentence with the reason.
     public var description: String { "excused: \(reason)" }
-    /// The code of the `NSError`, always 1, because there is only one kind of failure.
+    /// The code of the `NSError`. Always 1.
     public var errorCode: Int { 1 }
 }
 
-/// A declared limitation of a transport or a plugin, which excuses cases of a suite.
+/// A known limitation of a transport or plugin, which excuses cases of a suite.
 public struct KnownLimitation: Sendable {
     let feature: TransportFeature?
     let name: String?
@@ -85,8 +85,7 @@ public struct KnownLimitation: Sendable {
         KnownLimitation(feature: feature, name: nil, reason: reason)
     }
 
-    /// Returns a limitation that excuses a case by its name. If no case has that name, the suite fails, so a limitation
-    /// can't outlive its case.
+    /// Returns a limitation that excuses the case with a name. The suite fails if no case has that name.
     public static func named(_ name: String, because reason: String) -> KnownLimitation {
         KnownLimitation(feature: nil, name: name, reason: reason)
     }

@@ -2,19 +2,19 @@ public import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// The requirements of a ``Errand/ConnectingTransport`` for its connections, as cases for any test framework.
+/// The requirements for the connections of a ``Errand/ConnectingTransport``, as cases for any test framework.
 ///
 /// ```swift
 /// @Test(arguments: ConnectionConformance.cases(for: { CurlTransport() }))
 /// func connections(_ each: PluginConformanceCase) async throws { try await each.run() }
 /// ```
 ///
-/// Each case creates a transport and starts its own server on the loopback interface.
+/// Each case creates a transport and starts its own loopback server.
 public enum ConnectionConformance {
     /// Returns the cases for the transports that `make` creates.
     ///
     /// - Parameters:
-    ///   - make: Creates a new transport, without connections or shared state.
+    ///   - make: Creates a new transport without connections or shared state.
     ///   - limit: The time after which a case counts as hanging. Defaults to ten minutes.
     public static func cases(
         for make: @escaping @Sendable () throws -> any ConnectingTransport, within limit: Duration = .seconds(600)
@@ -198,7 +198,7 @@ struct ConnectionBench: Sendable {
         return HTTPRequest(.get, url)
     }
 
-    /// Hands over each connection once the client has read the head and sent a byte.
+    /// Passes each connection to `body` after the client has read the head and sent a byte.
     func serve(_ body: @escaping @Sendable (TestConversation) throws -> Void) {
         let head = TestResponse(status: 101, headers: [.upgrade: "raw"])
         server.on(
@@ -208,7 +208,7 @@ struct ConnectionBench: Sendable {
             })
     }
 
-    /// Static: a handler that captured the bench would keep its server alive.
+    /// Static, because a handler that captured the bench would keep its server alive.
     static func echo(_ conversation: TestConversation) throws {
         while let bytes = try conversation.receive() { try conversation.send(bytes) }
     }
@@ -229,7 +229,7 @@ struct ConnectionBench: Sendable {
         return connection
     }
 
-    /// Returns fewer bytes if the connection ends.
+    /// Returns fewer bytes if the connection ends early.
     func read(_ connection: any ByteConnection, count: Int) async throws -> Data {
         var data = Data()
         while data.count < count, let bytes = try await connection.receive() { data.append(bytes) }

@@ -2,7 +2,7 @@ public import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// A host with several addresses, only some of which connect (RFC 8305, section 5).
+/// A host with several addresses. Only some of them connect (RFC 8305, section 5).
 enum AddressCases {
     typealias Make = @Sendable ([String: [String]]) throws -> any Transport
 
@@ -57,7 +57,7 @@ enum AddressCases {
         return HTTPRequest(.get, url)
     }
 
-    /// The host's last address is the server's.
+    /// Sends requests to a host whose last address is the server's.
     private static func reach(
         _ server: TestServer, _ make: Make, before addresses: [Address], requests: Int = 1,
         timeout: Duration = .seconds(14)
@@ -103,7 +103,7 @@ extension TransportConformance {
     /// for each in cases { try await each.run() }
     /// ```
     ///
-    /// They need 127.0.0.2 and its neighbors, which Linux has without any setup.
+    /// The cases need 127.0.0.2 and its neighbors, which Linux has by default.
     ///
     /// - Parameters:
     ///   - make: Creates a new transport that connects to these addresses, by host name, without a lookup.

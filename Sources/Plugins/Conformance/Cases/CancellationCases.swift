@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// The server must see the connection close.
+/// Cancelled requests. The server must notice that the connection closes.
 enum CancellationCases {
     static let all: [ConformanceDraft] = [
         ConformanceDraft(.cancellation, "a request that is cancelled before it starts isn't sent") { bench in

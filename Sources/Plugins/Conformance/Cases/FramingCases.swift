@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// See RFC 9112, section 6.
+/// The framing of response bodies (RFC 9112, section 6).
 enum FramingCases {
     static let deliveries: [BodyDelivery] = [.data, .stream]
 

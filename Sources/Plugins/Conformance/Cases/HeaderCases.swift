@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// Fields, methods and targets (RFC 9110, sections 5, 7 and 9).
+/// Fields, methods, and targets (RFC 9110, sections 5, 7, and 9).
 enum HeaderCases {
     static let latin1 = "a field value that isn't UTF-8 is read as Latin-1"
 
@@ -86,7 +86,7 @@ enum HeaderCases {
     ]
 }
 
-/// Responses for Core and filters to handle (see ``Transport``).
+/// Responses that transports must leave to the core and to filters. See ``Transport``.
 enum NeutralityCases {
     static let early = "the head of a redirect is returned before its body arrives"
     static let nowhere = "a redirect with a missing or empty Location keeps its body"

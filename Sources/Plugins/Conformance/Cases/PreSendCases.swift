@@ -21,7 +21,8 @@ enum PreSendCases {
                 gate.open()
                 return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
             }
-            // The server only responds once the barrier is down, so the second request on a connection was sent later.
+            // The server responds only after the barrier went down, so the second request on a connection was sent
+            // later.
             let late = bench.server.received.count { $0.index > 1 }
             try bench.equal(late, 0, "requests sent although willSend refused them")
             try bench.equal(
@@ -45,7 +46,7 @@ enum PreSendCases {
         }
     }
 
-    /// Holds back every request that hasn't been sent, once it is down.
+    /// Rejects every request that isn't sent yet, after the barrier went down.
     private final class Barrier: PreSendFilter {
         struct Down: Error {}
 

@@ -8,7 +8,7 @@ enum PressureCases {
             bench in
             let total = 256 << 20
             let gate = Gate()
-            // Sockets buffer a few megabytes each, so 64 MiB mean that something else buffers too.
+            // Each socket buffers a few megabytes, so 64 MiB mean that other code buffers, too.
             let endless = TestResponse.repeating(count: total).waiting(for: gate, afterBodyBytes: 64 << 20)
             bench.server.on("/endless", endless)
             let response = try await bench.send(.get, "/endless", options: TransportOptions(delivery: .stream))
@@ -59,7 +59,7 @@ enum PressureCases {
     ]
 }
 
-/// The second of its two pieces waits for a gate.
+/// Waits for a gate before its second and last piece.
 private final class LateSource: HTTPBodySource {
     private let gate: Gate
     private let count = Watched(0)

@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// Silence, measured on a clock the case advances.
+/// Silent servers. The case advances the clock that measures the silence.
 enum TimeoutCases {
     static let all: [ConformanceDraft] = [
         ConformanceDraft(.timeouts, "a server that is silent before the head causes a timeout") { bench in
@@ -37,7 +37,7 @@ enum TimeoutCases {
                 let agent = NetworkAgent(configuration: configuration, transport: bench.transport, time: time)
                 let probe = ConformanceBench.Probe(
                     http: try bench.request(.get, "/half"), delivery: delivery, accessories: [])
-                // Progress of data is reported to the call; a stream is read after it.
+                // The call receives the progress of data, but a stream is read after the call.
                 let received = Watched<Int64>(0)
                 let task = Task {
                     let options = CallOptions(progress: { progress in received.update { $0 = progress.received } })
@@ -51,7 +51,6 @@ enum TimeoutCases {
                 }
                 let mover = shortWaits(on: time)
                 defer { mover.cancel() }
-                // Waits for the head and part of the body.
                 _ = try await received.wait(for: "some of the body", within: .seconds(300)) { $0 > 0 ? true : nil }
                 let error = try await untilEnd(of: task, time, bench)
                 try bench.equal(error.response?.status, 200, "the status, delivered as \(delivery)")
@@ -94,7 +93,7 @@ enum TimeoutCases {
         },
     ]
 
-    /// Ends waits of milliseconds, such as those between the chunks of a stream that a transport slows down.
+    /// Ends waits of milliseconds, such as waits between the chunks of a throttled stream.
     private static func shortWaits(on time: ManualTimeSource) -> Task<Void, any Error> {
         Task {
             while !Task.isCancelled {
@@ -122,13 +121,13 @@ enum TimeoutCases {
         try await bench.server.waitUntilNoConnections()
     }
 
-    /// Less time than the timeout must not end the task, more must.
+    /// The task must not end before the timeout, but must end after it.
     @discardableResult
     private static func untilEnd(
         of task: Task<Data, any Error>, _ time: ManualTimeSource, _ bench: ConformanceBench
     ) async throws -> ErrandError {
         try await time.waitForSleepers()
-        // The transport measures from the last received bytes, so one step may not be enough.
+        // One step may not be enough, because the transport measures from the last received bytes.
         let ending = Watched(false)
         let mover = Task {
             while !ending.read({ $0 }) {

@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandTesting
 import Synchronization
 
-/// Request bodies, framed exactly (RFC 9112, section 6).
+/// The framing of request bodies (RFC 9112, section 6).
 enum UploadCases {
     static let all: [ConformanceDraft] = [
         ConformanceDraft(.uploads, "a body in memory is sent with its Content-Length") { bench in
@@ -119,7 +119,7 @@ enum UploadCases {
     }
 }
 
-/// Delivers pieces of given sizes, which may be 0. May fail at the end, or never end.
+/// Delivers pieces of the given sizes, which can be 0. Can fail at the end, or never end.
 final class PiecesSource: HTTPBodySource {
     struct Failure: Error {}
 

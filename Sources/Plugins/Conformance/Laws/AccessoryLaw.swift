@@ -2,7 +2,7 @@ public import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// Laws of accessories, tested with random exchanges that run with the accessory and without it.
+/// Laws of accessories. Each law runs random exchanges with and without the accessory.
 struct AccessoryLaw: RandomLaw {
     let name: String
     let advice: String
@@ -35,7 +35,7 @@ struct AccessoryLaw: RandomLaw {
 
     func arguments(_ bench: AccessoryBench) throws -> String { "{ \(type(of: try bench.make().0))() }" }
 
-    /// Plays exchanges without an accessory and with it.
+    /// Runs each exchange without and with an accessory.
     private static func pairs(
         _ accessory: any Accessory, _ exchanges: [LawExchange], _ bench: FilterBench, _ patience: Duration
     ) async -> [(LawTrace, LawTrace)] {
@@ -46,7 +46,7 @@ struct AccessoryLaw: RandomLaw {
         return pairs
     }
 
-    /// An accessory observes, and changes nothing.
+    /// An accessory only observes.
     static let conservation = AccessoryLaw(
         name: "law: a call with the accessory is the same as without it",
         advice: "Only observe: don't cancel the activity, don't wait, and don't report events of your own.", share: 100
@@ -75,7 +75,7 @@ struct AccessoryLaw: RandomLaw {
         return nil
     }
 
-    /// Secrets stay secret, wherever they occur.
+    /// An accessory's output contains no secrets.
     static let secrecy = AccessoryLaw(
         name: "law: the output contains no secret from any field, JSON member or form item",
         advice: """
@@ -102,7 +102,7 @@ struct AccessoryLaw: RandomLaw {
             ])
             _ = await run.begin(LawCall(exchange, notices: notices))
         }
-        // Messages of sockets and event streams, in both directions.
+        // Received and sent messages of sockets and event streams.
         let secrets = ["received", "sent"].map { "law-secret-\($0)-7b1e" }
         await run.report(secrets.map { "{\"law\":[{\"access_token\":\"\($0)\"}]}" })
         for secret in secrets { hidden.append(("a member of a message in JSON", secret)) }
@@ -115,7 +115,7 @@ struct AccessoryLaw: RandomLaw {
         return nil
     }
 
-    /// Bodies of finished calls are gone, however long they were.
+    /// An accessory doesn't keep the bodies of finished calls.
     static let thrift = AccessoryLaw(
         name: "law: the bodies of finished calls aren't kept, except for a bounded number of bytes",
         advice: """
@@ -131,13 +131,13 @@ struct AccessoryLaw: RandomLaw {
             let before = HeapMeter.bytes()
             for _ in 0..<24 {
                 let call = await run.begin(LawCall(exchange))
-                // An accessory may keep the request for a while, and this request holds the trace.
+                // Clears the trace, because an accessory may keep the request, which refers to it.
                 call.note { $0 = LawTrace() }
             }
             return HeapMeter.bytes() - before
         }
         let (accessory, _) = try bench.make()
-        // Half of the bodies.
+        // The size of half of the bodies.
         let most = 12 * 4 << 20
         let grown = await growth([accessory])
         if grown < most { return nil }
@@ -149,7 +149,7 @@ struct AccessoryLaw: RandomLaw {
         }
     }
 
-    /// Events can come in any order, twice, or not at all.
+    /// An accessory accepts events in any order, and repeated or missing ones.
     static let order = AccessoryLaw(
         name: "law: missing, repeated and reordered events from eight threads do no harm",
         advice: "Protect all state with one lock, and don't rely on the order of events.", share: 5
@@ -179,7 +179,7 @@ struct AccessoryLaw: RandomLaw {
     }
 }
 
-/// Where a secret can be.
+/// The place of a secret.
 private enum LawSecret: String, CaseIterable {
     case authorization, sensitiveField, cookie, query, requestMember, formItem, setCookie, responseMember
     case location, proxyAuthorization, userInfo
@@ -200,7 +200,7 @@ private enum LawSecret: String, CaseIterable {
         }
     }
 
-    /// Spellings of a JSON text with a secret member.
+    /// Spellings of JSON text with a secret member.
     private static let texts = [
         "{\"law\":[{\"a\":{\"password\":\"$\"}},1],\"b\":null}", "{\"password\" : \"$\"}",
         "{\n  \"law\" : {\n    \"password\"\t:\n      \"$\"\n  }\n}", "{\"pass\\u0077ord\":\"$\"}",
@@ -215,7 +215,7 @@ private enum LawSecret: String, CaseIterable {
         spellings[spelling % spellings.count].replacing("$", with: secret)
     }
 
-    /// Returns false if the exchange has no such place.
+    /// Returns `false` if the exchange has no such place.
     func hide(_ secret: String, in exchange: inout LawExchange, _ spelling: Int) -> Bool {
         func json() -> LawBody { .text(Self.text(Self.texts, spelling, secret)) }
         let hasBody = ![.get, .head, .options].contains(exchange.method)
@@ -249,8 +249,8 @@ private enum LawSecret: String, CaseIterable {
 }
 
 extension AccessoryConformance {
-    /// Sends exchanges with an accessory and without it, and throws ``ConformanceFailure`` if the accessory breaks a
-    /// law. The failure of a law contains a call of this method, to repeat the failure.
+    /// Checks an accessory with exchanges. Throws ``ConformanceFailure`` if the accessory breaks a law. The failure of
+    /// a law contains a call to this method, to repeat it.
     public static func check<Subject: Accessory>(
         _ make: @escaping @Sendable () throws -> Subject,
         output: @escaping @Sendable (Subject) async throws -> String = { _ in "" }, _ exchanges: LawExchange...

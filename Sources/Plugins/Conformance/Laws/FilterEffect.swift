@@ -1,20 +1,20 @@
 public import Errand
 
-/// Something that a filter changes on purpose, so its conformance suite doesn't expect it unchanged.
+/// A change that a filter makes on purpose, so its conformance suite accepts it.
 ///
 /// ```swift
 /// FilterConformance.cases(for: { MyFilter() }, effects: [.url])
 /// ```
 ///
-/// Without effects, the suite derives them from the filter's ``Errand/FilterTraits``: a filter that changes, signs or
-/// authenticates requests may change the URL, the body and fields with well-known names. Effects of the request replace
-/// these, so anything you don't list must stay as it was.
+/// Without effects, the suite derives them from the filter's ``Errand/FilterTraits``: a filter that changes, signs, or
+/// authenticates requests may change the URL, the body, and well-known fields. If you pass an effect on the request,
+/// the filter may make only the changes that you list.
 public struct FilterEffect: Sendable, Hashable {
     enum Kind: Hashable { case method, url, headers, body, timeout, priority, delivery, tags, response, error }
 
     let kind: Kind?
     var names: Set<HTTPHeaderName> = []
-    /// For a repetition: the methods.
+    /// The methods of requests that the filter repeats.
     var methods: Set<HTTPMethod> = []
     var isResponding = false
     var isWaiting = false
@@ -27,25 +27,25 @@ public struct FilterEffect: Sendable, Hashable {
     public static let url = FilterEffect(.url)
     /// The filter changes the request's body and the fields that describe it.
     public static let body = FilterEffect(.body)
-    /// The filter changes the timeout of requests.
+    /// The filter changes the timeout.
     public static let timeout = FilterEffect(.timeout)
-    /// The filter changes the priority of requests.
+    /// The filter changes the priority.
     public static let priority = FilterEffect(.priority)
-    /// The filter changes how the body is delivered to it.
+    /// The filter changes how it receives the body.
     public static let delivery = FilterEffect(.delivery)
-    /// The filter replaces or removes tags that others have set.
+    /// The filter replaces or removes other code's tags.
     public static let tags = FilterEffect(.tags)
-    /// The filter changes the status, the fields or the body of responses.
+    /// The filter changes the status, the fields, or the body of responses.
     public static let response = FilterEffect(.response)
-    /// The filter throws its own errors in place of other errors.
+    /// The filter replaces errors with its own.
     public static let error = FilterEffect(.error)
-    /// The filter adds, changes or removes the fields with these names, and no other fields.
+    /// The filter adds, changes, or removes only the fields with these names.
     public static func headers(_ names: HTTPHeaderName...) -> FilterEffect {
         var effect = FilterEffect(.headers)
         effect.names = Set(names)
         return effect
     }
-    /// The filter can send a request with one of these methods more than once, regardless of its outcome.
+    /// The filter can repeat requests with these methods, regardless of their outcome.
     public static func repeats(_ methods: HTTPMethod...) -> FilterEffect {
         var effect = FilterEffect(nil)
         effect.methods = Set(methods)
@@ -65,15 +65,15 @@ public struct FilterEffect: Sendable, Hashable {
     }()
 }
 
-/// The changes that a filter may make to one call, from its effects and its traits.
+/// The changes that a filter may make to a call, from its effects and traits.
 struct Permissions: Sendable {
-    /// Whether the author listed a part of the request.
+    /// Whether the effects include a part of the request.
     let isListed: Bool
     let kinds: Set<FilterEffect.Kind>
     let names: Set<HTTPHeaderName>
     let repeated: Set<HTTPMethod>
     let mayRespond: Bool
-    /// Whether the author listed that the filter responds by itself, to any request.
+    /// Whether the effects include a response to any request without sending it.
     let isResponder: Bool
     let mayWait: Bool
     let traits: FilterTraits
@@ -90,7 +90,7 @@ struct Permissions: Sendable {
         mayWait = effects.contains(where: \.isWaiting)
     }
 
-    /// Whether traits alone allow a change of the request.
+    /// Whether the traits allow a change of the request.
     private var changesRequest: Bool {
         !isListed
             && !traits.isDisjoint(with: [.changesRequest, .signs, .authenticates, .outsideCacheKey, .addsCookies])
@@ -102,7 +102,7 @@ struct Permissions: Sendable {
         kinds.contains(kind) || changesRequest && [.method, .url, .body].contains(kind)
     }
 
-    /// Whether the filter may add, replace or remove fields of a name.
+    /// Whether the filter may add, replace, or remove fields with a name.
     func mayChange(_ name: HTTPHeaderName) -> Bool {
         if names.contains(name) { return true }
         if kinds.contains(.body), Self.aboutBodies.contains(name) { return true }
@@ -121,7 +121,7 @@ struct Permissions: Sendable {
 }
 
 extension Filter {
-    /// With the traits of a group's members, and those for a request.
+    /// Returns the filter's traits in general and for a request, and the traits of a group's members.
     func lawTraits(for request: any Request) -> FilterTraits {
         let own = traits.union(traits(for: request))
         guard let group = self as? any FilterGroup else { return own }

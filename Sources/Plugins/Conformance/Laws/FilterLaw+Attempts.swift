@@ -2,9 +2,10 @@ import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// Laws about attempts: repetitions, the wait before them, and calls after a host has failed.
+/// Laws about attempts: repetitions, the waits before them, and calls after a host failed.
 extension FilterLaw {
-    /// A server recognizes a repetition by its key, so the key belongs to the call (draft-ietf-httpapi-idempotency-key).
+    /// All attempts of a call must have the same idempotency key, because it identifies repetitions
+    /// (draft-ietf-httpapi-idempotency-key).
     static func changedKey(_ pair: LawBench.Pair) -> LawViolation? {
         let first = pair.came.sends.first
         let repetitions = pair.came.sends.filter { send in
@@ -17,7 +18,8 @@ extension FilterLaw {
             came: "\(keys.count) keys in \(repetitions.count) attempts")
     }
 
-    /// A server that answered with a redirect has received the request, whatever happens to the next one.
+    /// A server that responded with a redirect has processed the request, so it must not be repeated after a failure of
+    /// the next server.
     static func repeatedBeforeRedirect(_ pair: LawBench.Pair) -> LawViolation? {
         guard pair.exchange.reply(to: 1).isRedirect, !pair.permissions.mayRepeat(pair.exchange.method),
             let first = pair.came.sends.first, first.failure == nil
@@ -31,9 +33,10 @@ extension FilterLaw {
             came: "\(count) times, after \(pair.came.sends.dropFirst().first?.failure ?? "a response")")
     }
 
-    /// A wait between two attempts that the agent's clock doesn't measure.
+    /// A wait between two attempts must use the agent's clock.
     ///
-    /// The shortest of several has to be long, next to a short one without the filter, so a busy machine doesn't count.
+    /// The shortest of several waits must be long, and a wait without the filter short, so a busy machine doesn't cause
+    /// a failure.
     static func hiddenWait(_ bench: LawBench, _ exchange: LawExchange) async throws -> LawViolation? {
         let failing = exchange.reply(to: 1).status < 400 ? LawReply(503) : LawReply(exchange.reply(to: 1).status)
         let unsteady = LawExchange(exchange.method, replies: [failing, LawReply()])
@@ -57,8 +60,8 @@ extension FilterLaw {
         return trace.sends[0].end.real.duration(to: trace.sends[1].begin.real)
     }
 
-    /// A host that failed is tried again, however the first call after its failures ends. Calls that were cancelled
-    /// while time stood still leave no trace, wherever they waited.
+    /// A host that failed is tried again, regardless of how the first call after its failures ends. Calls cancelled
+    /// while the clock doesn't move must have no effect on later calls.
     static func unrecovered(_ bench: LawBench, _ exchanges: [LawExchange]) async throws -> LawViolation? {
         let good = LawExchange(.get, "\(LawVocabulary.origin)/v1/good")
         let expected = await bench.control().play(good)
@@ -90,8 +93,8 @@ extension FilterLaw {
         return nil
     }
 
-    /// A task that is cancelled just before it enters the filter ends, although others wait in line, and its place in the
-    /// line isn't lost.
+    /// A task that is cancelled just before it enters the filter must end although other tasks are waiting, and must
+    /// not take their turn.
     static func cancelledAtTheDoor(_ bench: LawBench) async throws -> LawViolation? {
         for stage in [FilterStages.call, .hop, .wire] {
             let (run, _) = try bench.subject(outside: [LawCanceller(stages: stage)])
@@ -107,7 +110,7 @@ extension FilterLaw {
             for _ in 0..<2_000 where !held.allSatisfy({ $0.trace.isBegun }) {
                 try await Task.sleep(for: .milliseconds(1))
             }
-            // At the server, or in line.
+            // Waits until the calls are at the server or in the queue.
             for _ in 0..<20 where !held.allSatisfy({ $0.trace.isReached }) {
                 try await Task.sleep(for: .milliseconds(1))
             }
@@ -118,7 +121,7 @@ extension FilterLaw {
             }
             let last = late.map { run.launch($0) }
             defer { for task in last { task.cancel() } }
-            // A call that waits in an earlier stage hasn't been cancelled.
+            // A call that waits in an earlier stage isn't cancelled yet.
             func isStuck() -> Bool { late.contains { $0.isCancelled && $0.trace.outcome.kind == "endless" } }
             for _ in 0..<20 where !late.allSatisfy(\.isCancelled) { try await Task.sleep(for: .milliseconds(1)) }
             for _ in 0..<(100 * Int(bench.patience / .milliseconds(1))) where isStuck() {
@@ -133,7 +136,8 @@ extension FilterLaw {
         return nil
     }
 
-    /// The outcome within forty minutes. A filter that looks for a turn every millisecond would take long to play.
+    /// Returns the outcome within forty minutes of the clock. Advances it by minutes, because a filter may look for a
+    /// turn every millisecond.
     private static func end(of exchange: LawExchange, _ run: LawRun) async throws -> LawTrace.Outcome {
         let call = LawCall(exchange)
         let task = run.launch(call)
@@ -168,8 +172,8 @@ extension LawReply {
 }
 
 extension LawExchange {
-    /// A failure on the way to the response: a 503 after which a filter further out repeats the call, or a redirect to a
-    /// host that can't be reached.
+    /// Adds a failure before the response: a 503 after which an outer filter repeats the call, or a redirect to a host
+    /// that can't be reached.
     mutating func interrupt(_ random: inout LawRandom) {
         (isRefused, isDropped, cancellation) = (false, false, nil)
         method = random.pick([.get, .post, .post, .put])
@@ -183,7 +187,7 @@ extension LawExchange {
         replies = [replies[0], LawReply(failure: random.pick([.cannotConnect, .nameLookupFailed])), LawReply()]
     }
 
-    /// A call, and the same with a condition of the caller, whose response is as short as the caller expects.
+    /// Returns a call, and the same call with a caller's condition, which gets the 304 that the caller expects.
     static func conditionalStory(_ random: inout LawRandom) -> [LawExchange] {
         let tag: HTTPHeaders = [.entityTag: "\"law\""]
         let first = LawExchange(.get, randomURL(&random), replies: [LawReply(headers: tag)])

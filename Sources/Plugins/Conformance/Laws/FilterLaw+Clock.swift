@@ -2,9 +2,9 @@ import Errand
 import ErrandEssentials
 import ErrandMessageSyntax
 
-/// A call takes the same course in another year.
+/// A call must take the same course at any date.
 extension FilterLaw {
-    /// Plays calls whose server sends dates, once in 2001 by the agent's clock and once at the time of the system.
+    /// Runs calls whose server sends dates, first with an agent's clock in 2001, and then with the system's date.
     static func otherClock(_ bench: LawBench, _ exchange: LawExchange) async throws -> LawViolation? {
         let now = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down))
         let long = try await course(bench, exchange, from: Date(timeIntervalSince1970: 1_000_000_000))
@@ -38,7 +38,7 @@ extension FilterLaw {
             .setCookie: "law=1; Expires=\(HTTPDate.format(date + 60))",
         ]
         if !isGood {
-            // With the server's date, the wait can be told without a clock.
+            // Removes the server's date, because a filter could compute the wait from it without a clock.
             exchange.replies[0].headers.remove(.date)
             exchange.replies[0].headers[.retryAfter] = HTTPDate.format(date + 10)
             exchange.replies = [exchange.replies[0], LawReply()]

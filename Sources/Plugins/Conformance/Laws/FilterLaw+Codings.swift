@@ -3,7 +3,7 @@ import ErrandContentCodings
 import ErrandEssentials
 
 extension FilterLaw {
-    /// A body means the same, however it's coded.
+    /// The law that a body's meaning doesn't depend on its coding.
     public static let coding = FilterLaw(
         "coding", "law: decoded by its Content-Encoding, a request body is the original",
         advice: """
@@ -60,12 +60,12 @@ extension FilterLaw {
         }
     }
 
-    /// `nil` if the bytes are the original, or have a coding that the suite can't decode.
+    /// Returns `nil` if the decoded bytes are the original, or have a coding that the suite can't decode.
     private static func difference(of body: Data, codedBy codings: [String], from original: Data) -> String? {
         var data = body
         for coding in codings.reversed() where coding != "identity" {
             guard ["gzip", "x-gzip", "deflate"].contains(coding), ContentCodings.canDecode(coding) else { return nil }
-            // Some decoders also accept deflate without the frame of zlib, which HTTP requires (section 8.4.1.2).
+            // Some decoders also accept deflate without the zlib frame, which HTTP requires (section 8.4.1.2).
             let isFramed = coding != "deflate" || data.first.map { $0 & 15 == 8 } ?? false
             guard isFramed, let decoded = ContentCodings.decoded(Array(data), coding, upTo: longestBody)
             else { return "bytes that aren't \(coding)" }

@@ -2,9 +2,9 @@ import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// Laws about the traces of a call after its end, and its effects on others.
+/// Laws about the traces that a call leaves, and about its effects on other calls.
 extension FilterLaw {
-    /// The law that calls that run at the same time don't affect each other.
+    /// The law that concurrent calls don't affect each other.
     public static let concurrency = FilterLaw(
         "concurrency", "law: concurrent calls have the same results as each call alone",
         advice: """
@@ -18,7 +18,7 @@ extension FilterLaw {
                 exchange.deadline = nil
                 return exchange
             }
-            // Two equal calls, of which one is cancelled.
+            // Equal calls. One of them is cancelled.
             var equal = LawExchange(.get, LawExchange.randomURL(&random))
             equal.headers = exchanges[0].headers
             var cancelled = equal
@@ -40,7 +40,7 @@ extension FilterLaw {
             guard let came = traces[index] else { continue }
             let expected = await bench.control().begin(LawCall(exchange, isShared: true)).trace
             let comparison = Comparison(permissions, exchange)
-            // A call that was cancelled can have its response already.
+            // A call can receive its response before it's cancelled.
             if exchange.cancellation != nil, came.outcome.response != nil { continue }
             if let violation = comparison.difference(of: came, from: expected) { return violation }
             guard came.sends.count == 1, let send = came.sends.first, let plain = expected.sends.first else { continue }
@@ -49,7 +49,7 @@ extension FilterLaw {
         return nil
     }
 
-    /// A cancelled call that keeps waiting for a turn, because others are on the wire.
+    /// A cancelled call must not keep waiting for a turn while other calls run.
     private static func endlessWait(_ bench: LawBench) async throws -> LawViolation? {
         let (run, _) = try bench.subject()
         let slow = (0..<12).map { index in
@@ -58,7 +58,7 @@ extension FilterLaw {
         }
         let tasks = slow.map { run.launch($0) }
         defer { for task in tasks { task.cancel() } }
-        // They are at the server, or wait for a turn.
+        // Waits until the calls are at the server or in the queue.
         for _ in 0..<20 where !slow.allSatisfy({ $0.trace.isReached }) { try await Task.sleep(for: .milliseconds(1)) }
         let last = LawCall(
             LawExchange(.get, "\(LawVocabulary.origin)/v1/z", replies: [LawReply(delay: .seconds(3_600))]))
@@ -74,7 +74,7 @@ extension FilterLaw {
             came: "a call that still waits")
     }
 
-    /// The law that a filter doesn't keep objects or tasks of a call after the call has ended.
+    /// The law that a filter doesn't keep a call's objects or tasks after the call ends.
     public static let release = FilterLaw(
         "release", "law: after a call ends, no request, body, task or transfer of it is left",
         advice: """
@@ -105,12 +105,12 @@ extension FilterLaw {
                 return violation
             }
             came.note { $0 = LawTrace() }
-            // A response may be kept for others, the call itself never.
+            // A filter may keep a response for other calls, but not the call.
             let mayKeepBodies = permissions.mayRespond
             let isGone: @Sendable () -> Bool = {
                 came.remains.allSatisfy { mayKeepBodies && $0 == "a body" } && run.running == 0 && trail.mark == nil
             }
-            // The last confirmation gives a busy machine time.
+            // Waits longer in the last confirmation, because the machine may be busy.
             let isLast = bench.patience >= .milliseconds(100)
             var looks = isLast ? max(1_000, Int(bench.filters.gracePeriod / .milliseconds(2))) : 50
             while !isGone(), looks > 0 {
@@ -126,7 +126,7 @@ extension FilterLaw {
         return nil
     }
 
-    /// Apart, so nothing of the traces lives on while the objects of the call are counted.
+    /// Not inlined, so nothing refers to the traces while the call's remaining objects are counted.
     @inline(never) private static func cancellationViolation(
         of exchange: LawExchange, _ expected: LawTrace, _ came: LawTrace, _ permissions: Permissions
     ) -> LawViolation? {
@@ -144,7 +144,7 @@ extension FilterLaw {
         return nil
     }
 
-    /// The law that calls of one user or host don't affect calls of another.
+    /// The law that one user's or host's calls don't affect calls of another.
     public static let separation = FilterLaw(
         "separation", "law: the data and failures of one user or host don't reach another",
         advice: """
@@ -180,7 +180,7 @@ extension FilterLaw {
                     LawReply(307, headers: [.location: "\(LawVocabulary.foreignOrigins[0])/v1/x"]), LawReply(),
                 ]
             }
-            // A refusal, after which a filter can send a secret that it didn't send at first.
+            // After a refusal, a filter may send a secret that it didn't send at first.
             if second.replies[0].status == 307 || !second.url.hasPrefix(LawVocabulary.origin + "/"), random.isTrue() {
                 let refusal = LawReply(random.pick([401, 401, 401, 403, 503]), headers: [.wwwAuthenticate: "Bearer"])
                 second.replies.insert(refusal, at: second.replies.count - 1)
@@ -198,7 +198,7 @@ extension FilterLaw {
         let (run, permissions) = try bench.subject()
         let isFailing = first.reply(to: 1).failure != nil || first.reply(to: 1).status >= 400
         let isOtherHost = origin(of: first) != origin(of: second)
-        // A breaker needs some failures.
+        // A circuit breaker needs several failures.
         for index in 0..<(isFailing ? 40 : 2) {
             var each = first
             if isFailing { each.url += (each.url.contains("?") ? "&" : "?") + "n=\(index)" }
@@ -208,7 +208,7 @@ extension FilterLaw {
         let (fresh, _) = try bench.subject()
         let expected = await fresh.play(second)
         let names = [first, second].map { URL(string: $0.url)?.host() ?? "" }
-        // A jar keeps cookies for a host, whatever the port and whoever the user is (RFC 6265).
+        // A cookie jar keeps cookies for a host, regardless of ports and users (RFC 6265).
         let isJar = names[0] == names[1] && permissions.traits.contains(.addsCookies)
         for send in came.sends {
             let fields = send.http.headers.filter { !(isJar && $0.name == .cookie) }
@@ -240,7 +240,7 @@ extension FilterLaw {
             expected: "\(place) without data of another \(other)", came: String(text.prefix(200)))
     }
 
-    /// A secret that the filter adds for the agent's origin, in a request to another one.
+    /// A secret that the filter adds for the agent's origin must not reach another origin.
     private static func leakedSecret(_ bench: LawBench, _ exchanges: [LawExchange]) async throws -> LawViolation? {
         guard let exchange = exchanges.last, exchange.replies.count > 1 || origin(of: exchange) != LawVocabulary.origin
         else { return nil }
@@ -252,7 +252,7 @@ extension FilterLaw {
         guard let original = plain.sends.first else { return nil }
         let redaction = Redaction()
         var secrets: [HTTPHeaders.Field] = []
-        // The secret of a repetition can be another one.
+        // A repetition can have another secret.
         let refusals = [401, 403, 503].map { [LawReply($0, headers: [.wwwAuthenticate: "Bearer"]), LawReply()] }
         for replies in [[LawReply()]] + refusals {
             home.replies = replies
@@ -274,7 +274,7 @@ extension FilterLaw {
         return nil
     }
 
-    /// A response for one user in a call of another, who may have the same identity from another source.
+    /// A response for one user must not reach another user, who may have the same identity from another source.
     private static func confusedUsers(_ bench: LawBench, _ exchange: LawExchange) async throws -> LawViolation? {
         func mark(_ identity: String, _ source: String = "account") -> UserMark {
             UserMark(identity, source: source)
@@ -321,7 +321,7 @@ extension FilterLaw {
         return "{\(members.joined(separator: ","))}"
     }()
 
-    /// The law that a call works after many others, however they ended.
+    /// The law that a call works after many other calls, regardless of how they ended.
     public static let recovery = FilterLaw(
         "recovery",
         "law: a call still works after hundreds of failed, rejected and cancelled calls",
@@ -347,7 +347,7 @@ extension FilterLaw {
         if let violation = try await unrecovered(bench, exchanges) { return violation }
         let (run, permissions) = try bench.subject()
         let good = LawExchange(.get, "\(LawVocabulary.origin)/v1/good")
-        // A repetition works later as it did at first.
+        // A repetition must work as it did at first.
         let unsteady = LawExchange(.get, "\(LawVocabulary.origin)/v1/unsteady", replies: [LawReply(503), LawReply()])
         let repeated = await run.play(unsteady)
         let expected = await run.play(good)
@@ -362,7 +362,7 @@ extension FilterLaw {
                 }
             }
         }
-        // A breaker closes, and a limit for each minute is free again.
+        // By then, a circuit breaker has closed, and limits per minute have room again.
         run.clock.pass(.seconds(7_200))
         let came = await run.play(good)
         if came.outcome.kind != expected.outcome.kind {
