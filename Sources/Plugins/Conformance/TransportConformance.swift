@@ -8,21 +8,22 @@ import ErrandTesting
 /// func conformance(_ each: ConformanceCase) async throws { try await each.run() }
 /// ```
 ///
-/// Each case creates a transport and starts its own server on the loopback interface, so cases can run in any order and
-/// in parallel. Excuse limitations of your transport by feature or by name, with a reason:
+/// Each case creates a transport and starts its own loopback server, so cases can run in any order and in parallel.
+/// Excuse limitations by feature or case name, with a reason:
 ///
 /// ```swift
 /// TransportConformance.cases(
 ///     for: { MyTransport() }, knownLimitations: [.feature(.trailers, because: "the client below drops them")])
 /// ```
 ///
-/// The random exchanges of a ``TransportLaw`` don't include exchanges that a limitation covers.
+/// The random exchanges of a ``TransportLaw`` avoid limitations.
 public enum TransportConformance {
     /// Returns the cases for the transports that `make` creates.
     ///
     /// - Parameters:
-    ///   - make: Creates a new transport, without connections or shared state.
-    ///   - laws: How thoroughly to test each ``TransportLaw``. Defaults to a hundred rounds, at most a minute in all.
+    ///   - make: Creates a new transport without connections or shared state.
+    ///   - laws: How thoroughly to test each ``TransportLaw``. Defaults to a hundred rounds, and at most a minute for
+    ///     all laws.
     ///   - limitations: The transport's limitations. Excused cases stay in the list.
     ///   - limit: The time after which a case counts as hanging. Defaults to ten minutes.
     public static func cases(
@@ -52,12 +53,13 @@ public enum TransportConformance {
     /// TransportConformance.laws(for: { MyTransport() }, through: { port in try MyRelay(to: port) })
     /// ```
     ///
-    /// Much of what a client does differs over TLS: when it reads, how it finds the end of a body, and how it closes.
+    /// TLS can change when a client reads, how it finds the end of a body, and how it closes.
     ///
     /// - Parameters:
-    ///   - make: Creates a new transport, which trusts the relay.
+    ///   - make: Creates a new transport that trusts the relay.
     ///   - relay: Creates a relay to the server at a port of 127.0.0.1.
-    ///   - laws: How thoroughly to test each ``TransportLaw``. Defaults to a hundred rounds, at most a minute in all.
+    ///   - laws: How thoroughly to test each ``TransportLaw``. Defaults to a hundred rounds, and at most a minute for
+    ///     all laws.
     ///   - limitations: The transport's limitations. Excused cases stay in the list.
     ///   - limit: The time after which a case counts as hanging. Defaults to ten minutes.
     public static func laws(
@@ -103,7 +105,6 @@ public enum TransportConformance {
     }
 }
 
-/// A case that isn't bound to a transport yet.
 struct ConformanceDraft: Sendable {
     let feature: TransportFeature
     let name: String
@@ -116,16 +117,16 @@ struct ConformanceDraft: Sendable {
     }
 }
 
-/// A feature of transports, which groups the cases of ``TransportConformance``. More may be added, so write a `default`
-/// in a switch.
+/// A feature of transports that groups the cases of ``TransportConformance``. Write a `default` when you `switch` over
+/// it, because features may be added.
 public enum TransportFeature: String, Sendable, Hashable, CaseIterable, CustomStringConvertible {
-    /// How the end of a response is found: lengths, chunks, HEAD, 204, 304.
+    /// The end of a response: lengths, chunks, HEAD, 204, and 304.
     case framing
-    /// Header fields of requests and responses, methods and targets.
+    /// Header fields, methods, and targets.
     case headers
-    /// Responses that transports must return unchanged: redirects, challenges, cookies.
+    /// Responses that transports must return unchanged: redirects, challenges, and cookies.
     case neutrality
-    /// Informational responses (1xx) before the final response.
+    /// 1xx responses before the final response.
     case informational
     /// Trailer fields after a chunked body.
     case trailers
@@ -133,35 +134,35 @@ public enum TransportFeature: String, Sendable, Hashable, CaseIterable, CustomSt
     case codings
     /// Range requests and partial responses (206).
     case ranges
-    /// Connections that end at the wrong moment, and invalid responses.
+    /// Connections that end too early, and invalid responses.
     case faults
-    /// Connections that are used for several requests.
+    /// Connections for several requests.
     case reuse
-    /// Request bodies that are in memory.
+    /// Request bodies in memory.
     case uploads
-    /// Request bodies that are streamed.
+    /// Streamed request bodies.
     case streamedUploads
-    /// Cancellation of a request at every stage.
+    /// Cancellation at every stage.
     case cancellation
-    /// Timeouts when the server is silent.
+    /// Timeouts if the server is silent.
     case timeouts
     /// A slow reader slows down the server.
     case backpressure
     /// A slow server slows down the source of a request's body.
     case uploadBackpressure
-    /// Many requests that run at the same time.
+    /// Many concurrent requests.
     case load
-    /// The last check of a request that has waited for a connection; see ``Errand/PreSendFilter``.
+    /// The last check of a request that has waited for a connection. See ``Errand/PreSendFilter``.
     case preSendCheck
-    /// The events that a transport reports while it works.
+    /// The events that a transport reports.
     case events
-    /// Hosts that have several addresses.
+    /// Hosts with several addresses.
     case addresses
-    /// Connections close when the transport is deallocated.
+    /// The end of connections when the transport is deallocated.
     case lifetime
-    /// The laws of transports; see ``TransportLaw``.
+    /// The laws of transports. See ``TransportLaw``.
     case laws
 
-    /// The name of the feature.
+    /// The feature's name.
     public var description: String { rawValue }
 }

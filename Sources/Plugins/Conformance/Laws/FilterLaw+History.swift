@@ -2,9 +2,9 @@ import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// Laws about calls that follow each other: what one may leave for the next.
+/// Laws about consecutive calls.
 extension FilterLaw {
-    /// What a call sends and receives doesn't depend on other users and hosts.
+    /// The law that a call doesn't depend on calls of other users or to other hosts.
     public static let history = FilterLaw(
         "history", "law: a call is the same after calls of other users or to other hosts",
         advice: """
@@ -17,7 +17,7 @@ extension FilterLaw {
         guard exchanges.count == 2, exchanges[0].isStranger(to: exchanges[1]) else { return nil }
         let (first, second) = (exchanges[0], exchanges[1])
         let isFailing = first.reply(to: 1).failure != nil || first.reply(to: 1).status >= 400
-        // A breaker needs some failures.
+        // A circuit breaker needs several failures.
         let count = isFailing ? 8 : 2
         let (run, permissions) = try bench.subject()
         for index in 0..<count {
@@ -28,7 +28,7 @@ extension FilterLaw {
         let came = await aspects(run, second, permissions)
         var alone: [[String: String]] = []
         for _ in 0..<2 { alone.append(await aspects(try bench.subject().run, second, permissions)) }
-        // A counter counts calls of the same user and host as well.
+        // Shows the changes that calls of the same user to the same host cause, such as a counter's.
         let (own, _) = try bench.subject()
         for _ in 0..<count {
             var each = second
@@ -39,7 +39,7 @@ extension FilterLaw {
         for name in Set(came.keys).union(alone[0].keys).sorted() {
             let value = came[name]
             if value == alone[0][name] || value == repeated[name] || alone[0][name] != alone[1][name] { continue }
-            // A value that differs for each request, because the filter counts or draws it.
+            // Ignores a value that differs in each request, such as a counter or a random value.
             let isField = name.contains("field")
             if isField, alone[0][name] != repeated[name] { continue }
             let past = first.reply(to: 1).failure.map { "\($0)" } ?? "status \(first.reply(to: 1).status)"
@@ -50,7 +50,7 @@ extension FilterLaw {
         return nil
     }
 
-    /// Everything that the server and the caller can observe of a call, by name.
+    /// Returns everything that the server and the caller can observe, by name.
     private static func aspects(
         _ run: LawRun, _ exchange: LawExchange, _ permissions: Permissions
     ) async -> [String: String] {
@@ -78,7 +78,7 @@ extension FilterLaw {
         return aspects
     }
 
-    /// Equal calls are separate calls.
+    /// The law that equal unsafe calls are separate calls.
     public static let repetition = FilterLaw(
         "repetition", "law: a request that is sent twice reaches the server twice, each time as a new one",
         advice: """
@@ -100,7 +100,7 @@ extension FilterLaw {
         for exchange in exchanges {
             if exchange.method.isSafe { continue }
             let (run, permissions) = try bench.subject()
-            // A policy of the app can store the response to a query that's a POST.
+            // The app's policy can allow stored responses, for example to a query with POST.
             if permissions.isResponder || permissions.traits.contains(.cachesCalls) { continue }
             let row = [await run.play(exchange), await run.play(exchange)]
             let gate = Gate()
@@ -127,12 +127,12 @@ extension FilterLaw {
         return nil
     }
 
-    /// The values by which a server recognizes a repetition.
+    /// The values by which a server recognizes repetitions.
     private static func sentKeys(of headers: HTTPHeaders) -> [String] {
         headers.filter { $0.name.rawName.lowercased().contains("idempotency") }.map(\.value)
     }
 
-    /// A read doesn't get a version that a write has replaced before it began.
+    /// The law that a read that begins after a write doesn't get the version before the write.
     public static let coherence = FilterLaw(
         "coherence", "law: a read that begins after a write doesn't get what was there before",
         advice: """
@@ -166,7 +166,7 @@ extension FilterLaw {
         if !permissions.mayRespond { return nil }
         for _ in 0..<2 { _ = await plain.play(read) }
         _ = await plain.play(write)
-        // It keeps responses for some time on purpose, whatever is written.
+        // Skips a filter that keeps responses for some time despite writes.
         if isOld(await plain.play(later)) { return nil }
         let (run, _) = try bench.subject()
         let gate = Gate()
@@ -177,7 +177,7 @@ extension FilterLaw {
         guard slow.trace.isReached, await run.begin(LawCall(write, isShared: true)).trace.outcome.response != nil else {
             return nil
         }
-        // One read begins while the old one is in flight, another after its end.
+        // One read begins while the old read is in flight, the other after it has ended.
         let next = LawCall(later, isShared: true)
         let second = run.launch(next)
         defer { second.cancel() }
@@ -201,12 +201,11 @@ extension LawExchange {
     fileprivate var origin: String {
         url.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false).prefix(3).joined(separator: "/")
     }
-    /// The account that the credential belongs to.
     fileprivate var users: [UserMark] {
         headers[.authorization].map { [UserMark($0, source: "account")] } ?? []
     }
 
-    /// Whether neither data nor failures of one may reach the other.
+    /// Whether data and failures of one exchange must not reach the other.
     fileprivate func isStranger(to other: LawExchange) -> Bool {
         if host != other.host { return true }
         let isFailing = reply(to: 1).failure != nil || ![200, 404].contains(reply(to: 1).status)
@@ -214,7 +213,7 @@ extension LawExchange {
         return origin == other.origin && users.0 != nil && users.1 != nil && users.0 != users.1 && !isFailing
     }
 
-    /// A call, and one of another user, or to another host.
+    /// Returns two calls of different users or to different hosts.
     fileprivate static func strangers(_ random: inout LawRandom) -> [LawExchange] {
         let hosts = [LawVocabulary.origin, "https://other.example", "https://third.example"].shuffled(using: &random)
         let path = random.pick(["a", "b/c", "a?b=1"])
@@ -249,7 +248,7 @@ extension LawExchange {
         return [first, second]
     }
 
-    /// Makes another exchange differ in one thing, which a server may judge by.
+    /// Makes two exchanges differ in one part that can affect the response.
     mutating func differ(from other: inout LawExchange, _ random: inout LawRandom) {
         (method, body, headers) = (.get, .none, [:])
         (url, other.url) = ("\(LawVocabulary.origin)/v1/x", "\(LawVocabulary.origin)/v1/x")
@@ -268,7 +267,7 @@ extension LawExchange {
             let isPart = name == .range
             for (index, exchange) in [self, other].enumerated() {
                 var reply = exchange.replies[0]
-                // With a stored response, the server says what it judges by.
+                // The server names the field that determines the response.
                 if !isPart, name != .authorization { reply.headers[.vary] = name.rawName }
                 if isPart, let range = exchange.headers[.range] {
                     reply.status = 206
@@ -287,7 +286,7 @@ extension LawExchange {
         other.replies[0].headers["X-Law-C"] = "law-second"
     }
 
-    /// Whether the requests only differ in a field of an application.
+    /// Whether the requests differ only in application-specific fields.
     func isUnknownVariant(of other: LawExchange) -> Bool {
         let names = Set(headers.map(\.name)).union(other.headers.map(\.name)).filter {
             headers.values(of: $0) != other.headers.values(of: $0)
@@ -296,7 +295,7 @@ extension LawExchange {
         return !names.isEmpty && names.isDisjoint(with: known)
     }
 
-    /// A first attempt that succeeds late, while any further one fails at once.
+    /// Returns an exchange whose first attempt succeeds late, and whose other attempts fail immediately.
     static func slow(_ random: inout LawRandom) -> LawExchange {
         var exchange = LawExchange(random.pick([.get, .get, .head, .put, .delete, .post, .options]))
         if [.put, .post].contains(exchange.method) { exchange.body = .text("law") }

@@ -4,7 +4,7 @@ import ErrandTesting
 
 /// Laws about a single call.
 extension FilterLaw {
-    /// The law that all parts of a request reach the transport unchanged, except for declared effects.
+    /// The law that a request reaches the transport unchanged, except for declared effects.
     public static let request = FilterLaw(
         "request", "law: a request reaches the transport unchanged, except for declared effects",
         advice: """
@@ -20,7 +20,7 @@ extension FilterLaw {
         for pair in try await bench.pairs(exchanges) {
             let (exchange, expected, came, permissions) = (pair.exchange, pair.expected, pair.came, pair.permissions)
             let isRedirected = expected.sends.count > 1
-            // Another method is redirected differently.
+            // A changed method can change the redirect.
             let isSame = came.sends.map(\.http.method) == expected.sends.map(\.http.method)
             if isRedirected, !isSame { continue }
             for (index, send) in came.sends.enumerated() {
@@ -34,7 +34,7 @@ extension FilterLaw {
         return nil
     }
 
-    /// The law that requests that a server can tell apart stay different.
+    /// The law that requests that a server can distinguish stay different.
     public static let distinction = FilterLaw(
         "distinction", "law: requests that differ for a server stay different",
         advice: """
@@ -62,7 +62,7 @@ extension FilterLaw {
                 exchange.body = isText ? .text("law") : .stream(["law"], isReplayable: isReplayable)
                 other.body = isText ? .text("another") : .stream(["another"], isReplayable: isReplayable)
             }
-            // Many servers give a version number as the tag of everything.
+            // Many servers use a version number as the entity tag of all resources.
             let fields: HTTPHeaders = random.pick([
                 [:], [.entityTag: "\"1\""], [.entityTag: "\"1\""], [.entityTag: "\"1\"", .cacheControl: "max-age=60"],
                 [.cacheControl: "max-age=60"],
@@ -72,7 +72,7 @@ extension FilterLaw {
             if random.isTrue(0.5) {
                 exchange.differ(from: &other, &random)
             } else if random.isTrue(0.1) {
-                // A part, and the whole.
+                // A part and the whole resource.
                 (exchange.method, exchange.body) = (.get, .none)
                 exchange.headers = [.range: "bytes=0-8"]
                 exchange.replies[0].status = 206
@@ -87,7 +87,7 @@ extension FilterLaw {
         if let violation = try await confusion(bench, exchanges) { return violation }
         var (images, plain): ([String], [String]) = ([], [])
         for exchange in exchanges {
-            // Each with its own filter, so a counter doesn't hide that they became equal.
+            // Separate filters, because a counter in one filter would hide that the requests became equal.
             guard let pair = try await bench.pairs([exchange]).first, let send = pair.came.sends.first,
                 let original = pair.expected.sends.first
             else { return nil }
@@ -101,19 +101,19 @@ extension FilterLaw {
             came: "the same request twice: \(first)")
     }
 
-    /// The second request with the first one's response, after it or at the same time.
+    /// The second request must not get the first one's response, either after it or at the same time.
     private static func confusion(_ bench: LawBench, _ exchanges: [LawExchange]) async throws -> LawViolation? {
         let (first, second) = (exchanges[0], exchanges[1])
         let text = first.reply(to: 1).body.text
         if text.isEmpty || second.reply(to: 1).body.text.contains(text) { return nil }
         let (run, permissions) = try bench.subject()
-        // A policy for whole calls names the fields that it distinguishes.
+        // A policy for whole calls lists the fields that it distinguishes.
         if permissions.traits.contains(.cachesCalls), first.isUnknownVariant(of: second) { return nil }
-        // Twice, for a filter that keeps what it meets again.
+        // Twice, because a filter may store a response only on the second request.
         for _ in 0..<2 { _ = await run.play(first) }
         var outcomes = [await run.play(second).outcome]
         let (other, _) = try bench.subject()
-        // Neither has a response when the other one begins.
+        // Each call begins before the other has a response.
         let gate = Gate()
         let calls = [first, second].map { LawCall($0, isShared: true, heldBy: gate) }
         async let earlier = other.begin(calls[0])
@@ -139,7 +139,7 @@ extension FilterLaw {
         ("%2C", ","),
     ]
 
-    /// The law that a request is sent as often as without the filter, except for declared repeats.
+    /// The law that a filter sends a request as often as without it, except for declared repeats.
     public static let count = FilterLaw(
         "count", "law: a request is sent as often as without the filter, except for declared repeats",
         advice: """
@@ -152,7 +152,7 @@ extension FilterLaw {
             var exchange = LawExchange.random(&random)
             exchange.cancellation = nil
             if random.isTrue() {
-                // Each method meets each failure that filters repeat requests after.
+                // Combines each method with each failure that filters retry.
                 exchange.method = random.pick([.get, .put, .delete, .post])
                 exchange.body = [.put, .post].contains(exchange.method) ? .text("law") : .none
             }
@@ -174,13 +174,13 @@ extension FilterLaw {
             let (exchange, expected, came, permissions) = (pair.exchange, pair.expected, pair.came, pair.permissions)
             let (least, most) = (expected.sends.count, came.sends.count)
             if let violation = changedKey(pair) ?? repeatedBeforeRedirect(pair) { return violation }
-            // A filter may refuse the first response, or repeat the request itself.
+            // The filter may reject the first response, or repeat the request itself.
             let isInterrupted = exchange.isRepeated || exchange.reply(to: 1).isRedirect
             if isInterrupted, most < least || permissions.retries { continue }
             if least == 1, let violation = changedRepetition(pair) { return violation }
             if least == most { continue }
             if most < least {
-                // A refusal is an error; a response must be declared.
+                // A refusal throws an error. A response without a request must be declared.
                 if permissions.mayRespond { continue }
                 return LawViolation(
                     expected: "\(least) requests at the transport", came: "\(most), and \(came.outcome)")
@@ -199,7 +199,7 @@ extension FilterLaw {
         return nil
     }
 
-    /// A repetition is the same request, with its method, its body and the fields that no filter knows.
+    /// A repetition must have the same method, body, and unknown fields.
     private static func changedRepetition(_ pair: LawBench.Pair) -> LawViolation? {
         guard let first = pair.came.sends.first, let plain = pair.expected.sends.first else { return nil }
         for send in pair.came.sends.dropFirst() {
@@ -245,7 +245,7 @@ extension FilterLaw {
         return nil
     }
 
-    /// The law that events, trailers, checks and the work of other filters stay the same.
+    /// The law that events, trailers, checks, and other filters' work stay the same.
     public static let bystanders = FilterLaw(
         "bystanders", "law: events, trailers and other filters' work are the same as without the filter",
         advice: """
@@ -257,7 +257,7 @@ extension FilterLaw {
         for pair in try await bench.pairs(exchanges) {
             let (exchange, expected, came, permissions) = (pair.exchange, pair.expected, pair.came, pair.permissions)
             let sends = came.sends.count
-            // A repetition or another body has its own progress.
+            // A repetition or a changed body has its own progress.
             guard sends == expected.sends.count, sends > 0 else { continue }
             if came.sends.map(\.body) == expected.sends.map(\.body), came.events != expected.events,
                 !permissions.kinds.contains(.response)
@@ -274,7 +274,7 @@ extension FilterLaw {
         return nil
     }
 
-    /// The law that a call takes no longer than without the filter, except for declared waits.
+    /// The law that a call takes as long as without the filter, except for declared waits.
     public static let time = FilterLaw(
         "time", "law: on the agent's clock, a call takes as long as without the filter",
         advice: """

@@ -2,27 +2,26 @@ public import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// A rule about what a filter must not change, tested with random exchanges that run with the filter and without it.
+/// A rule about what a filter must not change. It's tested by running random exchanges with and without the filter.
 ///
-/// ``FilterConformance/cases(for:effects:secrets:laws:knownLimitations:within:gracePeriod:)`` includes every law, so
-/// you don't need to call this type. If a law fails, the failure contains a test with the simplest exchange that breaks
-/// it, which you can paste:
+/// ``FilterConformance/cases(for:effects:secrets:laws:knownLimitations:within:gracePeriod:)`` includes all laws, so you
+/// don't have to use this type. A law's failure contains a test with the simplest exchange that breaks it. You can
+/// paste this test:
 ///
 /// ```swift
 /// try await FilterLaw.request.check({ MyFilter() }, LawExchange(isTagged: true))
 /// ```
 public struct FilterLaw: Sendable, CustomStringConvertible {
-    /// The law in a sentence, which is also the name of its case.
+    /// The law as a sentence, and the name of its case.
     public let name: String
-    /// What to do if a filter breaks the law.
+    /// Advice if a filter breaks the law.
     public let advice: String
-    /// The name in Swift.
+    /// The law's name in Swift.
     let identifier: String
-    /// The exchanges of a round.
     let exchanges: @Sendable (inout LawRandom) -> [LawExchange]
-    /// The rounds for each hundred of the options.
+    /// The percentage of the options' rounds to run.
     let share: Int
-    /// Whether the law compares two calls with each other.
+    /// Whether the law compares two calls.
     let needsTwo: Bool
     let judge: @Sendable (LawBench, [LawExchange]) async throws -> LawViolation?
 
@@ -35,21 +34,21 @@ public struct FilterLaw: Sendable, CustomStringConvertible {
         (self.needsTwo, self.exchanges, self.judge) = (needsTwo, exchanges, judge)
     }
 
-    /// All laws of filters, in the order in which they run.
+    /// All laws, in the order in which they run.
     public static let all = [
         request, distinction, coding, count, repetition, response, bystanders, concurrency, time, release, separation,
         history, coherence, recovery,
     ]
 
-    /// The name of the law.
+    /// The law's name.
     public var description: String { name }
 
-    /// Sends exchanges with a filter and without it, and throws ``ConformanceFailure`` if the filter breaks the law.
+    /// Checks a filter with exchanges. Throws ``ConformanceFailure`` if the filter breaks the law.
     ///
     /// - Parameters:
-    ///   - make: Creates a filter that doesn't share state with another one.
-    ///   - effects: The changes that the filter makes on purpose. Derived from its traits by default.
-    ///   - exchanges: The calls, one after the other. A law that compares calls with each other needs two.
+    ///   - make: Creates a filter without shared state.
+    ///   - effects: The changes that the filter makes on purpose. By default, they're derived from its traits.
+    ///   - exchanges: The consecutive calls. A law that compares calls needs two.
     public func check(
         _ make: @escaping @Sendable () throws -> any Filter, effects: [FilterEffect] = [], _ exchanges: LawExchange...
     ) async throws {
@@ -60,25 +59,24 @@ public struct FilterLaw: Sendable, CustomStringConvertible {
     }
 }
 
-/// How thoroughly a conformance suite tests its laws.
+/// Determines how thoroughly a suite tests laws.
 public struct LawOptions: Sendable {
-    /// The number of random exchanges for most laws. Defaults to 100. 0 leaves the laws out.
+    /// The number of random exchanges for most laws. Defaults to 100. 0 omits the laws.
     public var rounds: Int
-    /// The longest time for all laws of one plugin. Defaults to one minute.
+    /// The time limit for all laws of a plugin. Defaults to one minute.
     public var budget: Duration
-    /// The number that determines the random exchanges. Defaults to 1, so a failure repeats.
+    /// The seed of the random exchanges. Defaults to 1, so failures repeat.
     public var seed: UInt64
 
-    /// Creates options. Every argument has the default of its property.
+    /// Creates options.
     public init(rounds: Int = 100, budget: Duration = .seconds(60), seed: UInt64 = 1) {
         (self.rounds, self.budget, self.seed) = (rounds, budget, seed)
     }
 
-    /// Options that leave the laws out.
+    /// Options that omit the laws.
     public static let off = LawOptions(rounds: 0)
 }
 
-/// A violation of a law.
 struct LawViolation: Sendable {
     let expected: String
     let came: String
@@ -87,17 +85,17 @@ struct LawViolation: Sendable {
     var kind: Substring { expected.prefix { !$0.isNumber && $0 != ":" } }
 }
 
-/// Plays exchanges with new filters.
+/// Runs exchanges with new filters.
 struct LawBench: Sendable {
     let filters: FilterBench
     let effects: [FilterEffect]
-    /// How long nothing must happen before the clock moves on.
+    /// How long the run must be idle before the clock advances.
     var patience = Duration.milliseconds(5)
 
     func control() -> LawRun { LawRun(nil, patience: patience, bench: filters) }
 
-    /// - Parameter date: The date of the agent's clock at the beginning.
-    /// - Parameter outside: Filters of the suite before the filter.
+    /// - Parameter date: The clock's date at the beginning.
+    /// - Parameter outside: Filters of the suite that run before the tested filter.
     func subject(
         date: Date? = nil, outside: [any Filter] = []
     ) throws -> (run: LawRun, permissions: Permissions) {
@@ -107,7 +105,7 @@ struct LawBench: Sendable {
         return (run, Permissions(effects, traits: traits))
     }
 
-    /// A call without the filter, and the same with it.
+    /// A call's traces without and with the filter.
     struct Pair {
         let exchange: LawExchange
         let expected: LawTrace
@@ -115,7 +113,7 @@ struct LawBench: Sendable {
         let permissions: Permissions
     }
 
-    /// Plays calls one after the other, without the filter and with one.
+    /// Runs consecutive calls, each without and with the filter.
     func pairs(_ exchanges: [LawExchange]) async throws -> [Pair] {
         let (run, permissions) = try subject()
         let control = control()

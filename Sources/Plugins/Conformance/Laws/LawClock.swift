@@ -3,18 +3,18 @@ import ErrandEssentials
 import ErrandTesting
 import Synchronization
 
-/// The agent's clock in a run of a law. It moves on to the next sleeper when nothing else happens.
+/// The agent's clock for laws. If the run is idle, the clock advances to the next sleeper.
 final class LawClock: TimeSource {
     private let manual: ManualTimeSource
     private let steps = Atomic(0)
 
-    /// - Parameter date: The date at the beginning. Defaults to one in 2001.
+    /// - Parameter date: The date at the beginning. Defaults to 2001.
     init(date: Date? = nil) { manual = date.map { ManualTimeSource(date: $0) } ?? ManualTimeSource() }
 
     var now: ContinuousClock.Instant { manual.now }
     var date: Date { manual.date }
 
-    /// Grows with everything that happens.
+    /// A counter of everything that happens.
     var activity: Int { steps.load(ordering: .relaxed) }
 
     func noteActivity() { steps.add(1, ordering: .relaxed) }
@@ -25,10 +25,10 @@ final class LawClock: TimeSource {
         try await manual.sleep(until: instant)
     }
 
-    /// Lets time pass for limits and tables that forget.
+    /// Advances the clock, so limits and tables can expire.
     func pass(_ duration: Duration) { manual.advance(by: duration) }
 
-    /// Moves on whenever nothing has happened for a while, and returns when nothing can happen anymore.
+    /// Advances the clock whenever the run is idle. Returns when nothing more can happen.
     func drive(patience: Duration, isServerWaiting: @Sendable () -> Bool) async throws {
         var (last, idle) = (activity, 0)
         while true {
@@ -38,7 +38,7 @@ final class LawClock: TimeSource {
                 continue
             }
             idle += 1
-            // A filter may be at work, so the clock waits longer if the server doesn't.
+            // Waits longer if the server isn't waiting, because the filter may be working.
             let wait = Int(patience / .milliseconds(1)) * (isServerWaiting() ? 1 : 4)
             if let wake = manual.nextWake {
                 if idle >= wait {

@@ -36,7 +36,7 @@ struct Comparison {
         for (kind, name, before, after) in rest where before != after && !permissions.mayChange(kind) {
             return different(name, before, after)
         }
-        // A request that calls share has the values of one of them, or none.
+        // A request that calls share has the values of one of them, or no values.
         if came.hasTaskValue != expected.hasTaskValue, !permissions.mayRespond {
             return LawViolation(
                 expected: "the task-local values of the call, such as its trace",
@@ -61,7 +61,7 @@ struct Comparison {
         let violation = different("the URL", expected, came)
         if !permissions.mayChange(.url) { return violation }
         if permissions.kinds.contains(.url) { return nil }
-        // Whatever is added or replaced around it, the request's own path and query stay byte for byte.
+        // The filter may add to the URL, but the request's own path and query must stay in it byte for byte.
         let (path, items) = Self.parts(of: expected)
         let (newPath, newItems) = Self.parts(of: came)
         if !newPath.contains(path) { return violation }
@@ -73,7 +73,7 @@ struct Comparison {
         return nil
     }
 
-    /// The path after the base URL, and the items of the query.
+    /// Returns the path after the base URL, and the query's items.
     private static func parts(of url: String) -> (String, [Substring]) {
         let halves = url.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let path =
@@ -100,7 +100,7 @@ struct Comparison {
     // MARK: Results
 
     func difference(of came: LawTrace, from expected: LawTrace) -> LawViolation? {
-        // A stored response has its own end.
+        // A stored response needs no comparison.
         if came.sends.isEmpty, permissions.mayRespond { return nil }
         switch (expected.outcome, came.outcome) {
         case (.endless, _): return nil
@@ -112,7 +112,7 @@ struct Comparison {
             return responseDifference(
                 after, before, sent: sent?.http.urlText, isSameRequest: sent != nil && sent?.image == plain?.image)
         case (.response(let response), .failure(let error)):
-            // A filter may reject a response, but cancels nothing.
+            // A filter may reject a response, but must not cancel a call.
             let isRejection = response.status >= 400 || permissions.kinds.contains(.error)
             if isRejection, !error.isCancellation { return nil }
             return LawViolation(expected: "\(expected.outcome)", came: "\(error)")
@@ -143,7 +143,7 @@ struct Comparison {
     private func responseDifference(
         _ came: LawTrace.Response, _ expected: LawTrace.Response, sent url: String?, isSameRequest: Bool
     ) -> LawViolation? {
-        // A response that the filter stored or validated can be another one.
+        // A response that the filter stored or revalidated may differ.
         if !isSameRequest, permissions.mayRespond { return nil }
         let parts = [
             ("the status", "\(expected.status)", "\(came.status)"),

@@ -1,48 +1,48 @@
 public import Errand
 import ErrandEssentials
 
-/// A random call that a ``FilterLaw`` makes: its request, the server's replies, and how the caller reads the response.
+/// A random call of a ``FilterLaw``: its request, the server's replies, and how the caller reads the response.
 ///
-/// A failure of a law prints the exchange as Swift code.
+/// A law's failure prints the exchange as Swift code.
 public struct LawExchange: Sendable, Hashable {
-    /// The moment at which a caller cancels its call.
+    /// When a caller cancels its call.
     public enum Cancellation: String, Sendable, Hashable {
-        /// The caller cancels while the server has the request.
+        /// The caller cancels while the server handles the request.
         case onTheWire
-        /// The caller cancels after the head of the response, in the middle of its body.
+        /// The caller cancels after the response's head, in the middle of its body.
         case whileReading
     }
 
-    /// The method of the request.
+    /// The request's method.
     public var method: HTTPMethod
-    /// The absolute URL of the request.
+    /// The request's absolute URL.
     public var url: String
-    /// The header fields of the request.
+    /// The request's header fields.
     public var headers: HTTPHeaders
-    /// The body of the request.
+    /// The request's body.
     public var body: LawBody
-    /// Whether the caller wants the response as a stream.
+    /// Whether the caller reads the response as a stream.
     public var isStreamed: Bool
-    /// The longest time without activity within an attempt. Nil for the agent's default.
+    /// The request's timeout. `nil` for the agent's default.
     public var timeout: Duration?
-    /// The time limit of the whole call. Nil for no limit.
+    /// The call's deadline. `nil` for no limit.
     public var deadline: Duration?
-    /// The priority of the request. Nil for the task's.
+    /// The request's priority. `nil` for the task's priority.
     public var priority: RequestPriority?
     /// Whether the request has a tag that the filter doesn't know.
     public var isTagged: Bool
     /// Whether a check of the request rejects the response.
     public var isRefused: Bool
-    /// Whether the caller drops a stream without reading it.
+    /// Whether the caller drops the stream without reading it.
     public var isDropped: Bool
     /// Whether an outer filter sends the request again after a 503.
     public var isRepeated: Bool
-    /// When the caller cancels the call. Nil if it doesn't.
+    /// When the caller cancels the call. `nil` if it doesn't.
     public var cancellation: Cancellation?
-    /// The replies to the requests of the call; the last one repeats.
+    /// The replies to consecutive requests of the call. The last one repeats.
     public var replies: [LawReply]
 
-    /// Creates an exchange. By default, a plain GET that isn't cancelled and gets a short text.
+    /// Creates an exchange. By default, it's a plain GET with a short text as its response.
     public init(
         _ method: HTTPMethod = .get, _ url: String = "https://conformance.example/v1/a", headers: HTTPHeaders = [:],
         body: LawBody = .none, isStreamed: Bool = false, timeout: Duration? = nil, deadline: Duration? = nil,
@@ -58,15 +58,15 @@ public struct LawExchange: Sendable, Hashable {
     func reply(to send: Int) -> LawReply { replies[min(send, replies.count) - 1] }
 }
 
-/// The body of a request or a response in a ``LawExchange``.
+/// A body in a ``LawExchange``.
 public enum LawBody: Sendable, Hashable {
-    /// The message doesn't have a body.
+    /// No body.
     case none
-    /// The body is a text in memory.
+    /// A text in memory.
     case text(String)
-    /// The body is a stream of chunks. A request body can be read again if `isReplayable` is true.
+    /// A stream of chunks. A request body can be read again if `isReplayable` is `true`.
     case stream([String], isReplayable: Bool = false)
-    /// The body of a response whose second chunk only arrives after the caller has received the first.
+    /// A response's stream whose second chunk arrives only after the caller has received the first.
     case awaitedStream([String])
 
     var text: String {
@@ -78,20 +78,21 @@ public enum LawBody: Sendable, Hashable {
     }
 }
 
-/// A server's reply to a request of a ``LawExchange``.
+/// A server's reply in a ``LawExchange``.
 public struct LawReply: Sendable, Hashable {
-    /// The status of the response.
+    /// The response's status.
     public var status: Int
-    /// The header fields of the response.
+    /// The response's header fields.
     public var headers: HTTPHeaders
-    /// The body of the response.
+    /// The response's body.
     public var body: LawBody
-    /// How long the server takes, by the agent's clock.
+    /// The time until the server responds, by the agent's clock.
     public var delay: Duration
-    /// An error that the transport throws, instead of a response or in the middle of a streamed body. Nil for no error.
+    /// An error that the transport throws instead of a response, or in the middle of a streamed body. `nil` for no
+    /// error.
     public var failure: ErrandError.Code?
 
-    /// Creates a reply. The default is a short text with the status 200.
+    /// Creates a reply. By default, it's a 200 with a short text.
     public init(
         _ status: Int = 200, headers: HTTPHeaders = [:], body: LawBody = .text("law"), delay: Duration = .zero,
         failure: ErrandError.Code? = nil
@@ -102,7 +103,7 @@ public struct LawReply: Sendable, Hashable {
 }
 
 extension LawReply {
-    /// Returns a 304 if a filter asks whether the entity tag that it knows is still valid.
+    /// Returns a 304 if a filter revalidates the entity tag.
     func validating(_ request: HTTPRequest, of exchange: LawExchange) -> LawReply {
         guard failure == nil, status == 200, request.method == .get || request.method == .head,
             let tag = headers[.entityTag], !exchange.headers.contains(.ifNoneMatch),

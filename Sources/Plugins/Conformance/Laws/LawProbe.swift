@@ -2,12 +2,12 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// A value that a filter further out gives to the task, such as the trace of a call.
+/// A task-local value from outside the filter, such as a trace.
 enum LawTaskValue {
     @TaskLocal static var isSet = false
 }
 
-/// Records what passes the filter, stages work and adds a check.
+/// Records the exchanges around the filter, stages work, and adds a check.
 final class LawProbe: Filter {
     let stages: FilterStages
 
@@ -47,7 +47,7 @@ final class LawProbe: Filter {
             throw error
         }
     }
-    /// Sends the request again after a 503, if the exchange wants that.
+    /// Sends the request again after a 503 if the exchange requires it.
     private func passed(_ exchange: Exchange, _ call: LawCall, _ next: Next) async throws -> HTTPResponse {
         let count = exchange.stagedWorkCount
         let first = try await next(exchange)
@@ -58,13 +58,13 @@ final class LawProbe: Filter {
     }
 }
 
-/// Cancels a call just before it enters the filter, where a wait can begin with a task that's already cancelled.
+/// Cancels a call just before it enters the filter, so the filter sees a task that is already cancelled.
 struct LawCanceller: Filter {
     let stages: FilterStages
 
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         if let call = (exchange.request as? LawRequest)?.call, call.cancelledBefore == stages {
-            // A call begins in its caller's task, and is only bound to its cancellation when it waits.
+            // Lets the call suspend, because only then its caller's cancellation reaches it.
             await Task.yield()
             try? await Task.sleep(for: .milliseconds(1))
             call.cancel()

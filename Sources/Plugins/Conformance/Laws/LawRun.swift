@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandTesting
 import Synchronization
 
-/// An agent with a filter, or without one, over a server that plays exchanges.
+/// An agent with or without a filter, over a server that runs exchanges.
 final class LawRun: Sendable {
     let clock: LawClock
     private let agent: NetworkAgent
@@ -26,10 +26,8 @@ final class LawRun: Sendable {
 
     var running: Int { server.running.load(ordering: .acquiring) }
 
-    /// Plays an exchange and returns what happened.
     func play(_ exchange: LawExchange) async -> LawTrace { await begin(LawCall(exchange)).trace }
 
-    /// Plays a call to its end.
     func begin(_ call: LawCall) async -> LawCall {
         let start = clock.now
         let end = OneShot()
@@ -66,7 +64,7 @@ final class LawRun: Sendable {
         _ = await handle.result
     }
 
-    /// Starts a call that ends by itself or by the cancellation of the task. Time stands still for it.
+    /// Starts a call without advancing the clock.
     func launch(_ call: LawCall) -> Task<Void, Never> {
         let start = Gate(isOpen: call.cancelledBefore == nil)
         let task = Task { [agent] in
@@ -117,7 +115,7 @@ private final class OneShot: Sendable {
     }
 }
 
-/// A call while it's being played.
+/// A call and its trace.
 final class LawCall: Sendable {
     struct State {
         var trace = LawTrace()
@@ -138,13 +136,13 @@ final class LawCall: Sendable {
 
     /// Whether an equal call runs at the same time.
     let isShared: Bool
-    /// The users whom a filter outside of the tested one assigns the call to.
+    /// The users that an outer filter assigns to the call.
     let users: [UserMark]
-    /// Further fields of 1xx responses and trailers.
+    /// Additional fields of 1xx responses and trailers.
     let notices: HTTPHeaders
     /// Opens when the server may respond.
     let gate: Gate?
-    /// The stage in which the task is cancelled, just before it enters the filter.
+    /// The stage before which the task is cancelled.
     let cancelledBefore: FilterStages?
 
     init(
@@ -256,10 +254,10 @@ struct LawRequest: Request {
     }
 }
 
-/// The chunks of a body, which can wait for its reader, or end with a failure.
+/// A body that can wait for its reader or fail at the end.
 final class LawSource: HTTPBodySource {
     private let pieces: [Data]
-    /// The number of pieces of the first chunk.
+    /// The number of pieces in the first chunk.
     private let firstCount: Int
     private let failure: ErrandError.Code?
     private let call: LawCall
@@ -289,7 +287,7 @@ final class LawSource: HTTPBodySource {
         return nil
     }
 
-    /// Cut within the first character of several bytes, as a network does.
+    /// Splits a chunk within its first multibyte character, as a network can.
     private static func cut(_ chunk: String) -> [Data] {
         let bytes = Data(chunk.utf8)
         guard let index = bytes.firstIndex(where: { $0 >= 0x80 }) else { return [bytes] }
@@ -299,10 +297,10 @@ final class LawSource: HTTPBodySource {
     func cancel() {}
 }
 
-/// Plays the replies of exchanges.
+/// A server for exchanges.
 final class LawServer: ConnectingTransport {
     let running = Atomic(0)
-    /// Requests that wait for the clock.
+    /// The number of requests that wait for the clock.
     let delayed = Atomic(0)
     private let clock: LawClock
 
@@ -313,7 +311,7 @@ final class LawServer: ConnectingTransport {
         running.add(1, ordering: .acquiringAndReleasing)
         defer { running.subtract(1, ordering: .acquiringAndReleasing) }
         guard let tag = options.tags[LawCallTag.self] else {
-            // A filter's own request, or one without the tags of the call.
+            // A request that the filter created, or one without the call's tags.
             return .text("ok", for: request)
         }
         let (call, exchange) = (tag.call, tag.call.exchange)
@@ -363,13 +361,13 @@ final class LawServer: ConnectingTransport {
         throw ErrandError(.transportUnavailable, "conformance")
     }
 
-    /// Returns only if others still wait for the transfer.
+    /// Returns only if other calls still wait for the transfer.
     private func cancel(_ call: LawCall) async throws {
         if !call.isShared {
             call.cancel()
             return try await Gate().wait(within: .seconds(3_600))
         }
-        // Others get the time to join.
+        // Gives other calls time to join.
         for _ in 0..<5 { try await Task.sleep(for: .milliseconds(1)) }
         call.cancel()
         for _ in 0..<50 { try await Task.sleep(for: .milliseconds(1)) }
@@ -387,7 +385,6 @@ extension HTTPHeaders {
     }
 }
 
-/// Records the transport's events.
 private final class LawEvents: Accessory {
     private let clock: LawClock
 

@@ -1,7 +1,7 @@
 import Errand
 import ErrandEssentials
 
-/// The view of one call from outside the filter.
+/// A call as observed outside the filter.
 struct LawTrace: Sendable {
     /// A request that reached the transport.
     struct Send: Sendable {
@@ -12,7 +12,7 @@ struct LawTrace: Sendable {
         var priority: RequestPriority
         var hasTag: Bool
         var isTrusted: Bool
-        /// Whether a task-local value from outside the filter is there.
+        /// Whether a task-local value from outside the filter is set.
         var hasTaskValue = true
         /// Whether the transport can open connections for other protocols.
         var connects = true
@@ -23,7 +23,7 @@ struct LawTrace: Sendable {
         var origin: String {
             "\(http.url.scheme ?? "")://\(http.host ?? "")\(http.url.port.map { ":\($0)" } ?? "")"
         }
-        /// The parts that a server can tell apart.
+        /// The parts of the request that a server can distinguish.
         var image: String {
             let fields = http.headers.map { "\($0.name.rawName.lowercased()): \($0.value)" }
             let text = body.map { String(decoding: $0, as: UTF8.self) } ?? ""
@@ -31,7 +31,7 @@ struct LawTrace: Sendable {
         }
     }
 
-    /// A time by the clock of the system and by that of the agent.
+    /// A time by the system's clock and by the agent's clock.
     struct Moment: Sendable {
         var real = ContinuousClock.now
         var time = ContinuousClock.now
@@ -56,12 +56,12 @@ struct LawTrace: Sendable {
 
     var sends: [Send] = []
     var outcome = Outcome.endless
-    /// Progress, 1xx responses and trailers.
+    /// Progress, 1xx responses, and trailers.
     var events: [String] = []
-    /// The work that other filters staged, and their checks.
+    /// Other filters' staged work and checks.
     var work: [String] = []
     var elapsed = Duration.zero
-    /// Whether the call has come to the filters.
+    /// Whether the call has reached the filters.
     var isBegun = false
     var isReached = false
 }
@@ -81,7 +81,6 @@ extension LawTrace.Outcome: CustomStringConvertible {
     var error: (any Error)? {
         if case .failure(let error) = self { error } else { nil }
     }
-    /// In a word.
     var kind: String {
         switch self {
         case .response(let response): "status \(response.status)"

@@ -21,7 +21,7 @@ struct LawRandom: RandomNumberGenerator {
     }
 }
 
-/// Words of HTTP, and words that no filter knows.
+/// Names and values that HTTP defines, and others that no filter knows.
 enum LawVocabulary {
     static let origin = FilterBench.origin
     /// Origins that the agent doesn't trust.
@@ -29,7 +29,7 @@ enum LawVocabulary {
         "https://other.example", "http://conformance.example", "https://conformance.example:8443",
     ]
 
-    /// A filter can't know these names.
+    /// Whether a filter can't know a name.
     static func isForeign(_ name: HTTPHeaderName) -> Bool { name.rawName.lowercased().hasPrefix("x-law-") }
 
     static let foreignNames: [HTTPHeaderName] = ["X-Law-A", "X-Law-B", "X-Law-C"]
@@ -68,11 +68,11 @@ enum LawVocabulary {
         201, 202, 203, 204, 205, 206, 226, 300, 304, 400, 401, 403, 404, 405, 408, 409, 410, 412, 413, 418, 422, 425,
         429, 451, 500, 501, 502, 503, 504,
     ]
-    /// Statuses on which filters act.
+    /// Statuses that filters handle.
     static let decisiveStatuses = [
         200, 201, 202, 204, 206, 304, 400, 401, 403, 404, 408, 409, 410, 412, 422, 425, 429, 500, 502, 503, 504,
     ]
-    /// Further values of fields that are lists (RFC 9110, section 5.3).
+    /// Additional values of list fields (RFC 9110, section 5.3).
     static let secondValues: [(HTTPHeaderName, String)] = [
         (.cacheControl, "private"), (.vary, "X-Law-B"), (.link, "</law/2>; rel=prev"), (.warning, "299 - law"),
         (.wwwAuthenticate, "Bearer realm=\"law\""), (.contentLanguage, "fr"), (.allow, "HEAD"), (.via, "1.1 a"),
@@ -80,13 +80,13 @@ enum LawVocabulary {
         ("Preference-Applied", "b"), ("X-Law-A", "1"), ("X-Law-A", "2"), ("Deprecation", "@1"), ("Sunset", "law"),
         ("Cache-Status", "a"), ("Cache-Status", "b"), ("Alt-Svc", "clear"),
     ]
-    /// A type that doesn't promise more than the body keeps.
+    /// Returns a content type that the body conforms to.
     static func type(of body: LawBody, _ random: inout LawRandom) -> String {
         if case .text(let text) = body, text.hasPrefix("{") { return random.pick(["application/json", "text/plain"]) }
         return random.pick(["text/plain", "application/x-law", "application/octet-stream"])
     }
 
-    /// Names under which servers send a value that clients send back.
+    /// Response fields whose value a client may send back.
     static let remembered: [HTTPHeaderName] =
         [
             .setCookie, .entityTag, .lastModified, .location, .link, .wwwAuthenticate, "Authorization",
@@ -108,7 +108,7 @@ enum LawVocabulary {
     ]
 }
 
-/// Creates random exchanges and simplifies them.
+/// Creates and simplifies random exchanges.
 extension LawExchange {
     static func random(_ random: inout LawRandom) -> LawExchange {
         var exchange = LawExchange()
@@ -134,7 +134,7 @@ extension LawExchange {
         return exchange
     }
 
-    /// Returns a call, sometimes preceded by a successful call to the same URL.
+    /// Returns a call, sometimes after a successful call to the same URL.
     static func story(_ random: inout LawRandom) -> [LawExchange] {
         let exchange = Self.random(&random)
         if !random.isTrue(0.3) { return [exchange] }
@@ -178,7 +178,7 @@ extension LawExchange {
         }
     }
 
-    /// Returns simpler sequences, each with one exchange fewer or one exchange simplified.
+    /// Returns simpler sequences: one exchange is missing or simplified in each.
     static func simpler(_ exchanges: [LawExchange], keepsCount: Bool) -> [[LawExchange]] {
         var results: [[LawExchange]] = []
         if !keepsCount, exchanges.count > 1 {
@@ -196,7 +196,7 @@ extension LawExchange {
         return results
     }
 
-    /// Simpler exchanges, the simplest first.
+    /// Simpler exchanges. The simplest is first.
     var simpler: [LawExchange] {
         let plain = LawExchange()
         var results: [LawExchange] = []
@@ -296,8 +296,7 @@ extension LawReply {
         return reply
     }
 
-    /// A reply with a status on which clients act, and with every field of the vocabulary; fields that are lists come
-    /// twice.
+    /// Returns a reply with a status that clients handle, all response fields of the vocabulary, and list fields twice.
     static func full(_ random: inout LawRandom) -> LawReply {
         var reply = LawReply(random.pick(LawVocabulary.decisiveStatuses))
         for (name, value) in LawVocabulary.responseFields where value != "no-store" {
@@ -343,11 +342,11 @@ extension LawExchange {
     }
 }
 
-/// Simpler targets of requests.
+/// Simplifies request targets.
 enum LawTarget {
-    /// Returns a target without its query, without each item of the query, and without each segment of the path.
+    /// Returns targets without the query, without one of its items, or without a segment of the path.
     ///
-    /// - Parameter fixed: The number of segments at the beginning that stay, such as those of a scheme and a host.
+    /// - Parameter fixed: The number of leading segments to keep, such as scheme and host.
     static func simpler(_ target: String, fixed: Int) -> [String] {
         let (path, query) = parts(target)
         var results: [String] = []
@@ -369,7 +368,7 @@ enum LawTarget {
         return results
     }
 
-    /// Returns the part before the first question mark, and the rest.
+    /// Returns the parts before and after the first question mark.
     static func parts(_ target: String) -> (path: String, query: String) {
         let mark = target.firstIndex(of: "?") ?? target.endIndex
         return (String(target[..<mark]), String(target[mark...]))

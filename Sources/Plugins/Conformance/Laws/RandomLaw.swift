@@ -1,39 +1,40 @@
 import ErrandEssentials
 
-/// A law that is tested with random exchanges. A violation has to occur again with more patience, so a busy machine
-/// doesn't count, and is then reduced to the simplest exchanges that break the law.
+/// A law that is tested with random exchanges.
+///
+/// A violation must occur again with more patience, so a busy machine doesn't cause a failure. It's then reduced to the
+/// simplest exchanges.
 protocol RandomLaw: Sendable {
     associatedtype Bench: Sendable
     associatedtype Exchange: Sendable, CustomStringConvertible
 
     static var all: [Self] { get }
-    /// The patience of each repetition.
+    /// The patience of consecutive attempts.
     static var patience: [Duration] { get }
     static var shrinking: LawShrinking { get }
 
-    /// What to do if a plugin breaks the law.
+    /// Advice if a plugin breaks the law.
     var advice: String { get }
-    /// The rounds for each hundred of the options.
+    /// The percentage of the options' rounds to run.
     var share: Int { get }
-    /// The exchanges of a round.
     var exchanges: @Sendable (inout LawRandom) -> [Exchange] { get }
-    /// The function that plays given exchanges, as a test calls it.
+    /// The function that runs given exchanges, as a test calls it.
     var check: String { get }
 
     func violation(_ bench: Bench, _ exchanges: [Exchange], patience: Duration) async throws -> LawViolation?
     func simpler(_ exchanges: [Exchange]) -> [[Exchange]]
     func isExcused(_ exchange: Exchange, by bench: Bench) -> Bool
-    /// The arguments of the function before the exchanges.
+    /// The arguments before the exchanges, as a test passes them.
     func arguments(_ bench: Bench) throws -> String
 }
 
-/// How to look for simpler exchanges.
+/// Limits the search for simpler exchanges.
 struct LawShrinking {
     static let maximumTries = 400
 
     let patience: [Duration]
     let time: Duration
-    /// Whether another kind of violation doesn't count, because it would hide this one.
+    /// Whether the search ignores other kinds of violations, which could hide this one.
     var keepsKind = false
 }
 
@@ -82,7 +83,7 @@ extension RandomLaw {
             details: "\(advice)\nTo repeat it (found with seed \(options.seed)):\n\n\(test)\n")
     }
 
-    /// Simplifies the exchanges as long as they break the law.
+    /// Simplifies the exchanges while they break the law.
     private func shrunk(
         _ bench: Bench, _ exchanges: [Exchange], _ violation: LawViolation
     ) async throws -> ([Exchange], LawViolation) {

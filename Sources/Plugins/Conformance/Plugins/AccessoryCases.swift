@@ -7,7 +7,7 @@ import ErrandTesting
 extension AccessoryDraft {
     static let all = calls + threads + memory + writing
 
-    /// Calls must end as they do without an accessory.
+    /// Calls must end as they do without the accessory.
     private static let calls: [AccessoryDraft] = [
         AccessoryDraft("every call ends the same way as without the accessory") { bench in
             let (accessory, _) = try bench.make()
@@ -22,7 +22,7 @@ extension AccessoryDraft {
         AccessoryDraft("the accessory doesn't cause events itself") { bench in
             let (accessory, _) = try bench.make()
             for scene in BenchScene.steady {
-                // If one accessory requests bodies, all of them receive bodies.
+                // Another accessory receives bodies, too, if the tested one requests them.
                 let limit = min(accessory.maximumBodyBytes, 1 << 20)
                 let (with, without) = (
                     RecordingAccessory(maximumBodyBytes: limit), RecordingAccessory(maximumBodyBytes: limit)
@@ -71,7 +71,7 @@ extension AccessoryDraft {
             let forwarder = BenchForwarder(accessory, keepsEvents: true)
             let agent = bench.agent(forwarder)
             for scene in BenchScene.allCases { _ = await scene.play(on: agent) }
-            // Only events of different activities interleave.
+            // Only events of different activities may interleave.
             let activities = Dictionary(grouping: forwarder.events) { $0.activity.id }.values
             await withTaskGroup { group in
                 for events in activities {
@@ -95,7 +95,7 @@ extension AccessoryDraft {
         },
     ]
 
-    /// The use of threads the accessory doesn't own.
+    /// Accessories run on threads of the agent and the transport.
     private static let threads: [AccessoryDraft] = [
         AccessoryDraft("the accessory doesn't block the thread of an event") { bench in
             guard let worst = try await measured(bench).worst({ $0.blocked }) else { return }
@@ -117,7 +117,7 @@ extension AccessoryDraft {
             let all = source.events
             guard let first = all.first?.activity.id else { return }
             let (one, other) = (all.filter { $0.activity.id == first }, all.filter { $0.activity.id != first })
-            // It ends after the other activity has ended, or is known to wait.
+            // Ends after the other activity has ended, or after a wait.
             for count in 1..<one.count {
                 let (gate, isThere, isOver, isGone) = (Watched(false), Counter(), Counter(), Counter())
                 let isStarted = SystemThread.start(stack: 1 << 20) {
@@ -153,7 +153,7 @@ extension AccessoryDraft {
         },
     ]
 
-    /// Often enough for a reliable median.
+    /// Runs enough calls for a reliable median.
     private static func measured(_ bench: AccessoryBench) async throws -> BenchForwarder {
         let forwarder = BenchForwarder(try bench.make().0, measures: true)
         let agent = bench.agent(forwarder)
@@ -199,7 +199,7 @@ extension AccessoryDraft {
                     case 0: BenchRequest(path: "\(index)/\(filler)items")
                     case 1: BenchRequest(path: "https://h\(index).conformance.example/items")
                     case 2: BenchRequest(headers: ["X-Conformance-Trace": "\(index) \(filler)"])
-                    // Redirected to an address that no other call is redirected to.
+                    // Each call is redirected to its own address.
                     case 3: BenchRequest(path: "\(index)/\(filler)redirected")
                     default: BenchRequest(method: .post, body: .text("\(index) \(filler)"))
                     }
@@ -222,7 +222,7 @@ extension AccessoryDraft {
         },
     ]
 
-    /// The text an accessory writes, and its descriptions.
+    /// The output and the descriptions of an accessory.
     static let writing: [AccessoryDraft] = [
         AccessoryDraft("the accessory's output contains no secret") { bench in
             let (accessory, output) = try bench.make()
@@ -279,13 +279,13 @@ extension AccessoryDraft {
         withExtendedLifetime((agent, accessory)) {}
     }
 
-    /// The bytes kept for each activity, without the text written, or `nil` if they are bounded.
+    /// Returns the bytes kept for each activity, without the output, or `nil` if they're bounded.
     private static func growth(
         _ bench: AccessoryBench, _ call: @escaping @Sendable (Int, NetworkAgent) async -> Void
     ) async throws -> Int? {
         let output = Watched<@Sendable () async throws -> String>({ "" })
         var meter = GrowthMeter()
-        // A collection of texts takes additional space.
+        // A collection of texts needs additional memory.
         meter.written = { _ in
             let text = try await output.read({ $0 })()
             return text.utf8.count * 2 + text.utf8.count { $0 == UInt8(ascii: "\n") } * 128

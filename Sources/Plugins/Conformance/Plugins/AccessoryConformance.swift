@@ -8,8 +8,8 @@ import ErrandTesting
 /// func conformance(_ each: PluginConformanceCase) async throws { try await each.run() }
 /// ```
 ///
-/// Each case creates an accessory and installs it in its own agent, over an in-memory transport. Pass the accessory's
-/// output, if any, to check it for secrets:
+/// Each case creates an accessory and its own agent over an in-memory transport. If the accessory has output, pass it,
+/// so the cases check it for secrets:
 ///
 /// ```swift
 /// AccessoryConformance.cases(for: { MyAccessory() }, output: { $0.text })
@@ -18,12 +18,13 @@ public enum AccessoryConformance {
     /// Returns the cases for the accessories that `make` creates.
     ///
     /// - Parameters:
-    ///   - make: Creates an accessory that doesn't share state with another one.
-    ///   - output: Returns the text written so far, to check for secrets. Defaults to an empty text.
-    ///   - laws: How thoroughly to test laws with random calls. Defaults to a hundred rounds, at most a minute in all.
-    ///   - limitations: Cases that don't apply, by ``KnownLimitation/named(_:because:)``. They stay in the list.
+    ///   - make: Creates an accessory without shared state.
+    ///   - output: Returns the output so far, to check it for secrets. Defaults to an empty text.
+    ///   - laws: How thoroughly to test laws. Defaults to a hundred rounds, and at most a minute for all laws.
+    ///   - limitations: Cases that don't apply, created with ``KnownLimitation/named(_:because:)``. They stay in the
+    ///     list.
     ///   - limit: The time after which a case counts as hanging. Defaults to ten minutes.
-    ///   - gracePeriod: How long a call's objects may outlive it. Defaults to 30 seconds.
+    ///   - gracePeriod: How long a call's objects may outlive the call. Defaults to 30 seconds.
     public static func cases<Subject: Accessory>(
         for make: @escaping @Sendable () throws -> Subject,
         output: @escaping @Sendable (Subject) async throws -> String = { _ in "" },
@@ -50,7 +51,6 @@ public enum AccessoryConformance {
     }
 }
 
-/// A case that isn't bound to an accessory yet.
 struct AccessoryDraft: Sendable {
     let name: String
     let body: @Sendable (AccessoryBench) async throws -> Void
@@ -60,18 +60,16 @@ struct AccessoryDraft: Sendable {
     }
 }
 
-/// A case's accessories, and agents that use them.
 struct AccessoryBench: Sendable {
     let make: @Sendable () throws -> (any Accessory, output: @Sendable () async throws -> String)
     let gracePeriod: Duration
 
-    /// Agents and checks. The filter passes everything through.
+    /// Agents and checks. Their filter passes everything on.
     var filters: FilterBench {
         FilterBench(
             make: { .closure { exchange, next in try await next(exchange) } }, secrets: [], gracePeriod: gracePeriod)
     }
 
-    /// Can play every scene.
     func agent(_ accessories: any Accessory...) -> NetworkAgent { agent(BenchScene.transport(), accessories) }
 
     func agent(_ transport: BenchTransport, _ accessories: any Accessory...) -> NetworkAgent {

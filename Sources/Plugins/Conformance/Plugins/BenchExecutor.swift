@@ -3,7 +3,7 @@ import ErrandSupport
 import ErrandTesting
 import Synchronization
 
-/// A thread for tasks to prefer. Measures each piece of their work between two suspensions.
+/// A thread that tasks can prefer. Measures each piece of their work between two suspensions.
 final class BenchExecutor: TaskExecutor {
     private struct State {
         var jobs: [UnownedJob] = []
@@ -14,7 +14,8 @@ final class BenchExecutor: TaskExecutor {
     private let state = Mutex(State())
     private let bell: Bell
 
-    /// `nil` if the system is out of threads or descriptors. The thread keeps the executor alive until ``end()``.
+    /// Returns `nil` if the system has no threads or descriptors left. The thread keeps the executor alive until
+    /// ``end()``.
     init?() {
         guard let bell = Bell() else { return nil }
         self.bell = bell
@@ -23,14 +24,14 @@ final class BenchExecutor: TaskExecutor {
 
     deinit { bell.close() }
 
-    /// Ends the thread once it is idle.
+    /// Ends the thread when it's idle.
     func end() {
         state.withLock { $0.isOver = true }
         bell.ring()
     }
 
     func enqueue(_ job: consuming ExecutorJob) {
-        // Each job is run once, before its thread's executor ends.
+        // Each job runs once, before its executor ends.
         let job = UnownedJob(job)
         state.withLock { $0.jobs.append(job) }
         bell.ring()
@@ -62,9 +63,9 @@ final class BenchExecutor: TaskExecutor {
 }
 
 struct ThreadUse: Sendable {
-    /// Processor time.
+    /// The processor time.
     var worked = Duration.zero
-    /// Time without a processor.
+    /// The time without a processor.
     var blocked = Duration.zero
 
     static func += (a: inout ThreadUse, b: ThreadUse) {
@@ -75,18 +76,18 @@ struct ThreadUse: Sendable {
         let (begin, worked, waits) = (ContinuousClock.now, SystemThread.processorTime, SystemThread.waits)
         body()
         let spent = SystemThread.processorTime - worked
-        // A thread that didn't wait by itself was preempted.
+        // A thread that didn't wait voluntarily was preempted.
         let hasWaited = waits == nil || SystemThread.waits != waits
         let blocked = hasWaited ? max(.zero, ContinuousClock.now - begin - spent) : .zero
         return ThreadUse(worked: spent, blocked: blocked)
     }
 
-    /// Other load on the machine doesn't affect a median.
+    /// Uses the median, because other load on the machine doesn't affect it.
     static func median(of uses: [ThreadUse]) -> ThreadUse {
         func middle(_ values: [Duration]) -> Duration { values.isEmpty ? .zero : values.sorted()[values.count / 2] }
         return ThreadUse(worked: middle(uses.map(\.worked)), blocked: middle(uses.map(\.blocked)))
     }
 
-    /// Locks that are held for an instant block for less, and small messages need less work in any build.
+    /// More than a lock that is held for an instant blocks, and more work than small messages need in any build.
     static let most = ThreadUse(worked: .milliseconds(5), blocked: .microseconds(800))
 }

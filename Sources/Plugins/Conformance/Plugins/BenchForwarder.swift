@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// Forwards, withholds or repeats events, and measures an accessory.
+/// Forwards, withholds, or repeats events, and measures an accessory.
 final class BenchForwarder: Accessory {
     struct Event: Sendable {
         let activity: Activity
@@ -12,7 +12,7 @@ final class BenchForwarder: Accessory {
     enum Mode: Sendable { case all, withoutEnds, endsTwice }
 
     private struct State: Sendable {
-        /// By the event's name.
+        /// The measurements by event name.
         var uses: [String: [ThreadUse]] = [:]
         var events: [Event] = []
         var counts: [Activity.ID: Int] = [:]
@@ -39,7 +39,7 @@ final class BenchForwarder: Accessory {
         let name = RecordingAccessory.name(of: event)
         let isEnd = name == "willStop" || name == "didStop"
         if isEnd, mode == .withoutEnds { return }
-        // An accessory that reports an event for each event never returns.
+        // Stops an accessory that reports another event for each event.
         let isFlooded = state.update { state in
             state.counts[activity.id, default: 0] += 1
             if state.counts[activity.id, default: 0] > 2_000 { state.isFlooded = true }
@@ -55,7 +55,7 @@ final class BenchForwarder: Accessory {
         if isEnd, mode == .endsTwice { accessory.activity(activity, did: event) }
     }
 
-    /// An accessory can treat an end by its outcome.
+    /// Returns the name of an event with its outcome, because accessories can distinguish outcomes.
     private static func kind(of event: ActivityEvent, _ name: String) -> String {
         switch event {
         case .willStop(.failure), .didStop(.failure): "\(name) of a failure"
@@ -64,7 +64,7 @@ final class BenchForwarder: Accessory {
         }
     }
 
-    /// An activity had too many events.
+    /// Whether an activity had too many events.
     var isFlooded: Bool { state.read { $0.isFlooded } }
 
     /// Returns the event with the largest median.

@@ -2,17 +2,17 @@ import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// A course of a call, named by the last component of its path.
+/// A kind of call, named by the last component of its path.
 enum BenchScene: String, Sendable, CaseIterable {
     case good, refused, lost, redirected, away, endless, repeated, hedged, cached, noted, uploaded, streamed, checked
     case undecodable, detached, composite, cancelledAtStart, cancelledOnTheWire, cancelledWhileWaiting, overdue
 
-    /// Scenes with the same events each time.
+    /// The scenes whose events are always the same.
     static let steady = allCases.filter {
         ![.hedged, .detached, .composite, .cancelledAtStart, .overdue].contains($0)
     }
 
-    /// Returns the result in a word, with the bytes if there are any.
+    /// Returns the result in a word, and the bytes, if any.
     func play(on agent: NetworkAgent, _ request: BenchRequest = BenchRequest()) async -> String {
         var request = request
         request.path = request.path.replacing("items", with: rawValue)
@@ -77,7 +77,7 @@ private enum BenchGate: TagKey {
 }
 
 extension BenchScene {
-    /// Plays the server, with secrets wherever servers have them.
+    /// Plays the server, whose responses contain secrets.
     static func transport() -> BenchTransport {
         BenchTransport(keepsArrivals: false, reports: true) { request, _ in
             let scene = BenchScene(rawValue: request.url.lastPathComponent)
@@ -104,7 +104,7 @@ extension BenchScene {
         }
     }
 
-    /// Play the filters' part.
+    /// Plays filters.
     static let filters: [any Filter] = [
         ClosureFilter(.call) { exchange, next in
             var exchange = exchange

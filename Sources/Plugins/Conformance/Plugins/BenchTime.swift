@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// A case's clock. A wait that ends before the horizon is short and advances the clock; other waits last until they are
+/// A case's clock. A wait that ends before the horizon is short, and advances the clock. Other waits last until they're
 /// cancelled.
 final class BenchTime: TimeSource {
     private let manual = ManualTimeSource()
@@ -12,7 +12,7 @@ final class BenchTime: TimeSource {
 
     /// - Parameters:
     ///   - horizon: The distance of the initial horizon.
-    ///   - pace: The real duration of a short wait, in which the operation under a time limit can end first.
+    ///   - pace: The real duration of a short wait. An operation with a time limit can end within it.
     init(horizon: Duration, pace: Duration = .milliseconds(2)) {
         (self.horizon, self.pace) = (Watched(manual.now.advanced(by: horizon)), pace)
     }
@@ -20,16 +20,16 @@ final class BenchTime: TimeSource {
     var now: ContinuousClock.Instant { manual.now }
     var date: Date { manual.date }
 
-    /// The longest of the lasting waits.
+    /// The longest wait that lasts.
     var longest: Duration? { waits.read { $0.max() } }
 
-    /// The horizon keeps its distance.
+    /// Advances the clock and the horizon.
     func pass(_ duration: Duration) {
         horizon.update { $0 = $0.advanced(by: duration) }
         manual.advance(by: duration)
     }
 
-    /// All later waits last.
+    /// Makes all later waits last.
     func hold() { horizon.update { [now] in $0 = now } }
 
     func sleep(until instant: ContinuousClock.Instant) async throws {
@@ -64,7 +64,7 @@ extension FilterDraft {
         }
     }
 
-    /// The server may still have processed the request.
+    /// Results after which the server may have processed the request.
     private static let unclear: [Ending] =
         [ErrandError.Code.connectionLost, .timedOut, .truncated, .invalidResponse].map {
             .error(ErrandError($0, "conformance"))
@@ -102,7 +102,7 @@ extension FilterDraft {
                 let request = BenchRequest(method: method, body: .text("once"))
                 let task = Task { try await agent.send(request, options: CallOptions()).value.status }
                 try await transport.arrived(1)
-                // Work that waits for milliseconds, or on the agent's clock, gets a turn.
+                // Gives work a turn that waits for milliseconds, or on the agent's clock.
                 for _ in 0..<10 { try await bench.pause() }
                 gate.open()
                 _ = await task.result
@@ -136,7 +136,7 @@ extension FilterDraft {
             for ending in [Ending.status(503, [.retryAfter: "5"]), .status(429, [:])] + unclear.prefix(2) {
                 let (time, probe) = (BenchTime(horizon: .seconds(3_600)), BenchProbe(.call))
                 let transport = BenchTransport { request, index in
-                    // A filter may also wait before the first attempt.
+                    // The filter may also have waited before the first attempt.
                     time.hold()
                     return index == 1 ? try ending.response(to: request) : .text("second", for: request)
                 }
@@ -163,7 +163,7 @@ extension FilterDraft {
         },
     ]
 
-    /// The host always responds the same way. Only the filter may end the calls: deadlines don't fire.
+    /// The host's response is always the same. Only the filter can end the calls, because deadlines don't fire.
     private static func endsItself(
         _ bench: FilterBench, _ ending: Ending, within horizon: Duration, deadline: Duration? = nil, _ expected: String
     ) async throws {
@@ -176,7 +176,7 @@ extension FilterDraft {
         for _ in 0..<2 {
             var request = BenchRequest(deadline: deadline)
             request.acceptableStatuses = .successful
-            // Less than the minute a filter with its own clock may wait.
+            // Less than a minute, for which a filter with its own clock may wait.
             let isOver = try await bench.ends(within: min(bench.gracePeriod, .seconds(40))) { [request] in
                 _ = try? await agent.send(request, options: CallOptions()).value.status
             }

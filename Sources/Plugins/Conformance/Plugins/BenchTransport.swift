@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// An in-memory transport that reads bodies like a real one and counts requests in flight.
+/// An in-memory transport that reads bodies, and counts requests in flight.
 final class BenchTransport: Transport {
     /// A request with its body and options.
     struct Arrival: Sendable {
@@ -25,7 +25,7 @@ final class BenchTransport: Transport {
     private let reports: Bool
     private let respond: @Sendable (HTTPRequest, _ index: Int) async throws -> HTTPResponse
 
-    /// `respond` receives the request and its number, from 1. `reports` passes wire events to accessories.
+    /// `respond` receives the request and its number, from 1. `reports` sends wire events to accessories.
     init(
         keepsArrivals: Bool = true, reports: Bool = false,
         _ respond: @escaping @Sendable (HTTPRequest, _ index: Int) async throws -> HTTPResponse
@@ -38,7 +38,7 @@ final class BenchTransport: Transport {
     }
 
     var arrivals: [Arrival] { state.read { $0.arrivals } }
-    /// The arrivals that have the tags of their call, or all if a filter has removed the tags.
+    /// The arrivals with the call's tags, or all if the filter removed the tags.
     var ownArrivals: [Arrival] {
         let own = arrivals.filter { $0.tags[BenchOwnTag.self] }
         return own.isEmpty ? arrivals : own
@@ -83,7 +83,7 @@ final class BenchTransport: Transport {
 }
 
 extension HTTPResponse {
-    /// Without a body for HEAD.
+    /// Omits the body for HEAD.
     static func text(_ text: String, status: Int = 200, for request: HTTPRequest) -> HTTPResponse {
         let headers: HTTPHeaders = [.contentType: "text/plain", .contentLength: "\(text.utf8.count)"]
         let body = request.method == .head ? HTTPBody.empty : HTTPBody(Data(text.utf8))
@@ -131,7 +131,7 @@ final class BenchProbe: Filter {
     }
 }
 
-/// References activities weakly, to find out whether something keeps them alive.
+/// Finds activities that are kept alive.
 final class BenchWitness: Accessory {
     private struct Reference: Sendable { weak let activity: Activity? }
     private let references = Watched<[Reference]>([])
@@ -144,7 +144,7 @@ final class BenchWitness: Accessory {
     var remaining: Int { references.read { $0.count { $0.activity != nil } } }
 }
 
-/// A task-local value that started tasks inherit and keep. It reveals tasks that hold no other object.
+/// A task-local value that reveals tasks that are still alive, because tasks inherit and keep it.
 enum BenchTrail {
     @TaskLocal static var current: BenchMark?
 }

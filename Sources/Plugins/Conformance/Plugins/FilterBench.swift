@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// A case's filters, agents, and checks that report the expected values.
+/// A case's filters, agents, and checks.
 struct FilterBench: Sendable {
     let make: @Sendable () throws -> any Filter
     let secrets: [String]
@@ -33,15 +33,14 @@ struct FilterBench: Sendable {
         return try await agent.send(request, options: CallOptions()).value
     }
 
-    /// Without the filter, as a control.
+    /// Sends the request without the filter.
     func control(_ request: BenchRequest, over transport: BenchTransport) async throws -> HTTPResponse {
         try await agent(transport, filter: nil).send(request, options: CallOptions()).value
     }
 
     /// Returns `false` if the condition doesn't hold within the grace period.
     ///
-    /// The period is counted in checks, a millisecond apart, because this task also waits for its turn on a busy
-    /// machine.
+    /// Counts checks, a millisecond apart, instead of time, because this task may also have to wait on a busy machine.
     func becomes(_ isSo: @Sendable () -> Bool) async throws -> Bool {
         var looks = gracePeriod / .milliseconds(1)
         while !isSo() {
@@ -52,7 +51,8 @@ struct FilterBench: Sendable {
         return true
     }
 
-    /// The parts of every request that the filter changes, and declares to change by its traits. The laws judge how.
+    /// The parts of requests that the filter changes and may change according to its traits. The laws check how it
+    /// changes them.
     func changesByTrait() async throws -> Set<FilterEffect.Kind> {
         let filter = try make()
         let declared: FilterTraits = [.changesRequest, .signs, .authenticates, .outsideCacheKey]
@@ -86,7 +86,7 @@ extension FilterBench {
         if came != expected { throw ConformanceFailure(expected: "\(what()): \(expected)", came: "\(came)") }
     }
 
-    /// Returns whether an operation ends within the limit, by default the grace period. Cancels it in any case.
+    /// Returns whether an operation ends within the limit, by default the grace period. Always cancels it.
     func ends(within limit: Duration? = nil, _ body: @escaping @Sendable () async -> Void) async throws -> Bool {
         let done = Counter()
         let task = Task {
@@ -106,7 +106,7 @@ extension FilterBench {
     }
 }
 
-/// A request with all the properties a filter might forget.
+/// A request with all the properties that a filter might lose.
 struct BenchRequest: Request {
     typealias Output = HTTPResponse
     var method = HTTPMethod.get
@@ -128,7 +128,7 @@ struct BenchRequest: Request {
         "conformance-secret-3b1f", "conformance-secret-77aa", "conformance-secret-c0de", "conformance-secret-d1ce",
         "conformance-secret-a5e1", "conformance-secret-10ca", "conformance-secret-f4a9", "conformance-secret-9a55",
     ]
-    /// In the order of the secrets.
+    /// The places of the secrets, in the same order.
     static let places = [
         "Authorization", "a sensitive field", "Set-Cookie", "the query", "the body of a response",
         "the query of Location", "the fragment of Location", "the body of a request",
@@ -141,21 +141,21 @@ struct BenchRequest: Request {
     }
 }
 
-/// An unknown type, as other filters and transports may throw.
+/// An error type that filters don't know.
 struct BenchError: Error, Equatable {}
 
-/// An error with identity.
+/// An error with an identity.
 final class BenchFault: Error {}
 
-/// A tag no filter knows.
+/// A tag that filters don't know.
 enum BenchTag: TagKey {
     static var defaultValue: BenchMark? { nil }
 }
 
-/// Marks the requests of a call. A filter may send copies elsewhere, which lack the tags of the call.
+/// Marks a call's own requests. Copies that a filter sends elsewhere don't have it.
 enum BenchOwnTag: TagKey {
     static var defaultValue: Bool { false }
 }
 
-/// A class, to find out what keeps it alive.
+/// A class, so weak references show what keeps it alive.
 final class BenchMark: Sendable {}

@@ -18,7 +18,7 @@ extension FilterDraft {
         }
     }
 
-    /// Streams in both directions.
+    /// Streamed requests and responses.
     static let bodies: [FilterDraft] = [
         FilterDraft("a streamed response can be read by the caller") { bench in
             let transport = BenchTransport { request, _ in

@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandTesting
 
 extension FilterDraft {
-    /// The requirements of other filters and of the request.
+    /// Checks that other filters and the request add.
     static let checks: [FilterDraft] = [
         FilterDraft("checks of other filters and of the request run, and can reject the response") { bench in
             for refusing in ["none", "request", "outside", "inside"] {
@@ -85,7 +85,7 @@ extension FilterDraft {
         },
     ]
 
-    /// Accepts only a number.
+    /// A request that accepts only a number.
     private struct Demanding: Request {
         typealias Output = Int
         let isChecked: Bool

@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandTesting
 
 extension FilterDraft {
-    /// Redirects, retries, caches and batches around the filter.
+    /// Redirects, retries, caches, and batches around the filter.
     static let surroundings: [FilterDraft] = [
         FilterDraft("a redirect is followed") { bench in
             let transport = BenchTransport { request, _ in
@@ -65,7 +65,7 @@ extension FilterDraft {
             let text = String(decoding: try await response.body.collect(upTo: 1 << 20), as: UTF8.self)
             try bench.equal(text, "kept", "the body from the inner filter")
             try bench.equal(response.headers["X-Conformance"], "kept", "a field from the inner filter")
-            // A copy for another server isn't the call's request.
+            // Ignores copies that the filter sends to another server.
             let own = transport.arrivals.filter { $0.tags[BenchOwnTag.self] }
             try bench.equal(own.count, 0, "the requests at the transport")
         },
@@ -96,7 +96,7 @@ extension FilterDraft {
                 let request = BenchRequest(headers: [.authorization: user])
                 let text = try await agent.send(request, options: CallOptions()).value.text()
                 let sent = transport.ownArrivals.last?.request.headers[.authorization] ?? "none"
-                // A filter that adds its own credentials may replace them.
+                // A filter may replace the credentials with its own.
                 try bench.equal(text, (sent.hasPrefix("Bearer one") ? user : sent) + " ", "the response for \(user)")
                 try await bench.pause()
             }
@@ -119,7 +119,7 @@ extension FilterDraft {
         },
     ]
 
-    /// The bodies that concurrent requests with different paths receive.
+    /// Sends concurrent requests with different paths, and returns their bodies.
     private static func texts(
         of count: Int, _ send: @escaping @Sendable (BenchRequest) async throws -> HTTPResponse
     ) async throws -> [String] {
@@ -136,7 +136,7 @@ extension FilterDraft {
         }
     }
 
-    /// Shares a filter with an agent that is released at the end.
+    /// Uses a filter in two agents. The first one is released at the end.
     private static func share(_ filter: any Filter, with second: NetworkAgent, _ bench: FilterBench) async throws {
         let first = bench.agent(BenchTransport(echoing: "first "), filter: filter)
         let task = Task { try await texts(of: 8) { try await first.send($0, options: CallOptions()).value } }

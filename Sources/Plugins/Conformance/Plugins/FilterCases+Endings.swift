@@ -47,7 +47,7 @@ extension FilterDraft {
         FilterDraft("if every attempt fails, the call ends") { bench in
             for isError in [true, false] {
                 let transport = BenchTransport { request, index in
-                    // Cancellation doesn't end this sleep, which stops a filter that ignores every error.
+                    // Stops a filter that ignores every error, because cancellation doesn't end this sleep.
                     if index > 100 { await Task { try? await Task.sleep(for: .seconds(3_600)) }.value }
                     if isError { throw ErrandError(.connectionLost, "cut") }
                     return HTTPResponse(to: request, status: 503)
@@ -143,7 +143,7 @@ extension FilterDraft {
     /// Objects that outlive a call.
     static let lifetimes: [FilterDraft] = [
         FilterDraft("after the filter returns, it doesn't send requests for the call") { bench in
-            // A late request may take a moment, so try several rounds.
+            // A late request may take a moment, so this needs several rounds.
             for _ in 0..<3 {
                 let probe = BenchProbe(.wire)
                 let counts = Watched<[Int]>([])
@@ -224,7 +224,7 @@ extension FilterDraft {
         },
     ]
 
-    /// Tasks inherit the trail. Returns a weak reference to it.
+    /// Runs a body whose tasks inherit a mark. Returns a weak reference to the mark.
     static func followed(_ body: () async throws -> Void) async throws -> WeakMark {
         let mark = BenchMark()
         try await BenchTrail.$current.withValue(mark, operation: body)
@@ -235,7 +235,7 @@ extension FilterDraft {
         let (transport, filter) = (BenchTransport(), try bench.make())
         let agent = bench.agent(transport, filter: filter)
         for _ in 0..<3 { _ = try await agent.send(BenchRequest(), options: CallOptions()).value.status }
-        // Only an object can be kept alive; values are copied.
+        // Only an object can be kept alive.
         let object = type(of: filter) is AnyClass ? filter as AnyObject : nil
         return (Weak(transport), Weak(object))
     }
@@ -244,7 +244,7 @@ extension FilterDraft {
 struct WeakMark: Sendable { weak let mark: BenchMark? }
 
 struct Weak: @unchecked Sendable {
-    // Only compared to `nil`.
+    // Only compared with `nil`.
     weak let value: AnyObject?
     init(_ value: AnyObject?) { self.value = value }
 }

@@ -11,10 +11,10 @@ extension FilterDraft {
         "X-cOnFoRmAnCe": "a  b;c=\"d\\\"e\"", "X-Conformance-Empty": "", "X-Conformance-Text": "ä€ 🙂",
     ]
 
-    /// An encoder wouldn't write this text.
+    /// Text that a JSON encoder wouldn't write.
     static let json = #"{"b":1.0,"a":[1e2,-0,12345678901234567890.10],"b":"\u00e4\/ä","é":null }"#
 
-    /// Parts that must reach the transport unchanged.
+    /// Parts of requests that must reach the transport unchanged.
     static let requests: [FilterDraft] = [
         FilterDraft("a URL reaches the transport unchanged", assuming: [.url]) { bench in
             let query = "b=2&a=1&b=1&empty=&bare&plus=a+b%20c&list%5B%5D=%C3%A4&t=12%3A30:15%2Cx,y"
@@ -76,7 +76,7 @@ extension FilterDraft {
                 return HTTPResponse(to: request, status: 206, headers: headers, body: HTTPBody(whole[first...last]))
             }
             let agent = try bench.agent(transport, filter: bench.make())
-            // Each range is requested before and after others, and after a full response.
+            // Each range is requested before and after others, and after the whole resource.
             for (path, ranges) in [
                 ("a", ["bytes=0-99", nil, "bytes=100-199"]), ("b", [nil, "bytes=0-99", "bytes=100-199", nil]),
             ] {
@@ -118,7 +118,7 @@ extension FilterDraft {
             }
         },
         FilterDraft("JSON is sent and received byte for byte", assuming: [.body, .response]) { bench in
-            // Numbers, escapes and duplicate names concern only the code that writes and reads them.
+            // Only the code that writes or reads JSON may interpret its numbers, escapes, and duplicate names.
             let texts = [json, "[\(json), \(json)]\n", "7.10", "\"\\u0000\\ud83d\\ude42\"", "not JSON"]
             for text in texts {
                 for method in [HTTPMethod.get, .post] {
@@ -129,7 +129,7 @@ extension FilterDraft {
                     }
                     let body: RequestBody =
                         method == .get ? .none : .text(text, contentType: "application/json")
-                    // Filters leave encoded bodies alone.
+                    // Filters don't change encoded bodies.
                     let request = BenchRequest(
                         method: method, headers: method == .get ? [:] : [.contentEncoding: "identity"], body: body)
                     let response = try await bench.send(request, over: transport)

@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandTesting
 
 extension FilterDraft {
-    /// A call's shared resources: turns, memory, threads.
+    /// Turns, memory, and threads that calls share.
     static let resources: [FilterDraft] = [
         FilterDraft("a call that fails, is rejected or is dropped gives back its turn") { bench in
             for end in CallEnd.all { try await leavesTurn(bench, after: end) }
@@ -19,7 +19,7 @@ extension FilterDraft {
             let agent = try bench.agent(transport, filter: bench.make(), time: time)
             let isOver = try await bench.ends {
                 for round in 1...36 {
-                    // Some have a turn when they are cancelled, others wait.
+                    // Some calls have a turn when they're cancelled, and others wait.
                     let tasks = (0..<8).map { index in
                         Task { _ = await end(of: BenchRequest(path: "items/\(round)/\(index)"), on: agent) }
                     }
@@ -49,7 +49,7 @@ extension FilterDraft {
         FilterDraft("the filter's memory for URLs, hosts, users and bodies is bounded") { bench in
             let filler = String(repeating: "conformance/", count: 40)
             let grown = try await growth(bench) { index, agent in
-                // The filter may keep a table by URL, host, user or body. Each kind of request fills one of these.
+                // The filter may keep a table by URL, host, user, or body. Each kind of request fills one.
                 let request =
                     switch index % 5 {
                     case 0: BenchRequest(path: "items/\(index)/\(filler)")
@@ -85,11 +85,11 @@ extension FilterDraft {
     private enum CallEnd: String {
         case lost, timedOut, foreign, server, client, check, decoding, dropped, inner
         static let all: [CallEnd] = [.lost, .timedOut, .foreign, .server, .client, .check, .decoding, .dropped, .inner]
-        /// A circuit breaker counts the end, and may refuse later calls.
+        /// Whether a circuit breaker counts the end, and may refuse later calls.
         var isFailureOfServer: Bool { [.lost, .timedOut, .foreign, .server, .inner].contains(self) }
     }
 
-    /// A body that nobody reads. A filter that reads it nevertheless gets an end, and leaves threads to others.
+    /// Returns a body that the caller doesn't read. It ends and suspends, in case a filter reads it.
     private static func unread() -> HTTPBody {
         let pulled = Counter()
         return HTTPBody {
@@ -160,7 +160,7 @@ extension FilterDraft {
     private static func expectGood(_ bench: FilterBench, _ agent: NetworkAgent, after what: String) async throws {
         let came = Watched("a call that never ends")
         _ = try await bench.ends {
-            // A loaded machine may exceed a short time limit.
+            // A busy machine may exceed a short time limit.
             for _ in 0..<5 where came.read({ $0 }) != "200" {
                 let end = await end(of: BenchRequest(path: "good"), on: agent)
                 came.update { $0 = end }
@@ -169,14 +169,14 @@ extension FilterDraft {
         try bench.equal(came.read { $0 }, "200", "the outcome of a call after \(what)")
     }
 
-    /// Returns the end in a word. Drops the body.
+    /// Returns the result in a word. Drops the body.
     static func end(of request: BenchRequest, on agent: NetworkAgent) async -> String {
         do { return "\(try await agent.send(request, options: CallOptions()).value.status)" } catch {
             return (error as? ErrandError)?.code.description ?? "\(type(of: error))"
         }
     }
 
-    /// The bytes kept for each call, or `nil` if they are bounded.
+    /// Returns the bytes kept for each call, or `nil` if they're bounded.
     private static func growth(
         _ bench: FilterBench, _ call: @escaping @Sendable (Int, NetworkAgent) async -> Void
     ) async throws -> Int? {
@@ -187,7 +187,7 @@ extension FilterDraft {
             case "refused": return HTTPResponse(to: request, status: 404)
             case "busy": return HTTPResponse(to: request, status: 503)
             case "redirected": return HTTPResponse(to: request, status: 302, headers: [.location: "good"])
-            // The shared buffer fills stores with a byte limit at no cost.
+            // The shared buffer fills a store with a byte limit without using memory.
             default: return HTTPResponse(to: request, status: 200, headers: [.entityTag: "\"\(index)\""], body: big)
             }
         }
@@ -210,7 +210,7 @@ extension FilterDraft {
         }
     }
 
-    /// The median of several calls.
+    /// Returns the median of several calls.
     private static func use(_ bench: FilterBench) async throws -> ThreadUse {
         guard let executor = BenchExecutor() else {
             throw ConformanceFailure(expected: "a system thread", came: "none")

@@ -28,7 +28,7 @@ extension FilterDraft {
         FilterDraft("a response to HEAD, or with 204 or 304, stays without a body") { bench in
             for (method, status) in [(HTTPMethod.head, 200), (.get, 204), (.get, 304)] {
                 let transport = BenchTransport { request, _ in
-                    // Like a server, gives requests with another method a body.
+                    // Like a server, gives responses to other methods a body.
                     if request.method == method, status != 200 { return HTTPResponse(to: request, status: status) }
                     return .text("body", for: request)
                 }
@@ -80,7 +80,7 @@ extension FilterDraft {
 }
 
 extension FilterDraft {
-    /// Fields that occur more than once, or would be ambiguous in a list.
+    /// Fields that occur more than once, or that are ambiguous in a list.
     private static let fields: HTTPHeaders = {
         var fields: HTTPHeaders = [
             .contentType: "text/plain; charset=\"utf-8\"", .entityTag: "W/\"conformance\"",
@@ -97,7 +97,7 @@ extension FilterDraft {
         return fields
     }()
 
-    /// Parts that must reach the caller unchanged.
+    /// Parts of responses that must reach the caller unchanged.
     static let responses: [FilterDraft] = [
         FilterDraft("a response's fields stay separate, unchanged and in order", assuming: [.response]) { bench in
             for (status, method) in [(200, HTTPMethod.get), (201, .post), (400, .get), (403, .put)] {
@@ -157,7 +157,7 @@ extension FilterDraft {
         ) { bench in
             for length in [Int64(4_000_000), nil] {
                 let (pulled, lengths) = (Counter(), Watched<[Int64?]>([]))
-                // Responds before the body is read, like some transports.
+                // Like some transports, responds before the body is read.
                 let early = ClosureFilter(.wire) { exchange, _ in
                     lengths.update { $0.append(exchange.http.body.length) }
                     return HTTPResponse(to: exchange.http, status: 200)
@@ -165,7 +165,7 @@ extension FilterDraft {
                 let body = RequestBody.stream(length: length) {
                     HTTPBody(length: length) { pulled.increment() <= 4_000 ? Data(repeating: 0x61, count: 1_000) : nil }
                 }
-                // Filters leave encoded bodies alone.
+                // Filters don't change encoded bodies.
                 let request = BenchRequest(method: .put, headers: [.contentEncoding: "identity"], body: body)
                 _ = try await bench.send(request, inside: [early], over: BenchTransport())
                 try bench.equal(lengths.read { $0 }.first, length, "the length of the body that is sent")

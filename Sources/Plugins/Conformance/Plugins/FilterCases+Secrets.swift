@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandTesting
 
 extension FilterDraft {
-    /// Ends calls with secrets in every way.
+    /// Runs calls with secrets that end in different ways.
     private static func reports(_ bench: FilterBench) async throws -> (notes: [String], errors: [String]) {
         let recording = RecordingAccessory()
         var errors: [String] = []
@@ -34,7 +34,7 @@ extension FilterDraft {
         return (notes, errors)
     }
 
-    /// The failure masks the secrets.
+    /// Masks the secrets in the failure.
     private static func check(_ bench: FilterBench, _ texts: [String], _ what: String) throws {
         for secret in BenchRequest.secrets + bench.secrets {
             guard let text = texts.first(where: { $0.contains(secret) }) else { continue }

@@ -24,7 +24,7 @@ extension FilterDraft {
             }
         }
 
-        /// The agent's marks go into its configuration.
+        /// Sets the mark in the request, or in the agent's configuration.
         func request(of user: String, _ path: String, on agent: NetworkAgent) -> BenchRequest {
             var request = BenchRequest(path: path)
             switch self {
@@ -37,7 +37,7 @@ extension FilterDraft {
         }
     }
 
-    /// Responds with the user's mark.
+    /// Returns a transport whose responses contain the user's mark.
     private static func transport(for mark: Mark, _ headers: HTTPHeaders, _ gate: Gate? = nil) -> BenchTransport {
         BenchTransport { request, _ in
             try await gate?.wait()
@@ -47,7 +47,7 @@ extension FilterDraft {
         }
     }
 
-    /// With a filter that adds its own credentials, all users are one.
+    /// Returns whether the filter keeps the mark. If it replaces all credentials with its own, all users are the same.
     private static func isKept(_ mark: Mark, _ bench: FilterBench) async throws -> Bool {
         let transport = transport(for: mark, [:])
         let agent = try bench.agent(transport, filter: bench.make())
@@ -116,7 +116,7 @@ extension FilterDraft {
                     return response
                 }
                 let agent = try bench.agent(transport, filter: bench.make())
-                // One after the other, then all at once.
+                // First consecutively, then concurrently.
                 for request in requests { try await isOwn(request, agent, transport, bench) }
                 try await withThrowingTaskGroup { group in
                     for request in requests.filter({ $0.method == .get || $0.method == .post }) {
@@ -172,7 +172,7 @@ extension FilterDraft {
         if request.method == .head { return try bench.expect(response.data.isEmpty, "no body", came: "a body") }
         let body = String(decoding: request.body.data ?? Data(), as: UTF8.self)
         let text = try response.text()
-        // A filter may extend the query, and send the request to another environment.
+        // A filter may add to the query, and send the request to another environment.
         let parts = text.split(separator: " ", omittingEmptySubsequences: false)
         let isSame =
             parts.count == 3 && parts[0] == request.method.rawValue && parts[2] == body

@@ -8,9 +8,9 @@ import ErrandTesting
 /// func conformance(_ each: PluginConformanceCase) async throws { try await each.run() }
 /// ```
 ///
-/// Each case creates a filter and installs it in its own agent, over a scripted in-memory transport. Most cases run in
-/// real time, so configure the filter to wait for milliseconds only, and to allow two hundred requests. Excuse intended
-/// deviations by the case's name, with a reason:
+/// Each case creates a filter and its own agent over an in-memory transport. Most cases run in real time, so configure
+/// the filter to wait only for milliseconds, and to allow two hundred requests. Excuse intended deviations by case
+/// name, with a reason:
 ///
 /// ```swift
 /// FilterConformance.cases(
@@ -23,16 +23,18 @@ public enum FilterConformance {
     /// Returns the cases for the filters that `make` creates.
     ///
     /// - Parameters:
-    ///   - make: Creates a filter, or a group of filters, that doesn't share state with another one.
-    ///   - effects: The changes that the filter makes on purpose. Cases that don't allow them are left out. Empty by
-    ///     default: the laws then derive them from the filter's traits.
-    ///   - secrets: The filter's own secrets, such as keys and tokens. They must not appear in notes, errors or
-    ///     descriptions, or reach another origin. Defaults to an empty list; the cases always check the secrets in
-    ///     their requests.
-    ///   - laws: How thoroughly to test each ``FilterLaw``. Defaults to a hundred rounds, at most a minute in all.
-    ///   - limitations: Cases that don't apply, by ``KnownLimitation/named(_:because:)``. They stay in the list.
+    ///   - make: Creates a filter, or a group of filters, without shared state.
+    ///   - effects: The changes that the filter makes on purpose. Cases that don't allow them are omitted. By default,
+    ///     the laws derive them from the filter's traits.
+    ///   - secrets: The filter's own secrets, such as keys and tokens. They must not appear in notes, errors, or
+    ///     descriptions, or reach another origin. The cases always check the secrets in their requests. Defaults to an
+    ///     empty list.
+    ///   - laws: How thoroughly to test each ``FilterLaw``. Defaults to a hundred rounds, and at most a minute for all
+    ///     laws.
+    ///   - limitations: Cases that don't apply, created with ``KnownLimitation/named(_:because:)``. They stay in the
+    ///     list.
     ///   - limit: The time after which a case counts as hanging. Defaults to ten minutes.
-    ///   - gracePeriod: How long a call's objects may outlive it. Defaults to 30 seconds.
+    ///   - gracePeriod: How long a call's objects may outlive the call. Defaults to 30 seconds.
     public static func cases(
         for make: @escaping @Sendable () throws -> any Filter, effects: [FilterEffect] = [], secrets: [String] = [],
         laws: LawOptions = LawOptions(), knownLimitations limitations: [KnownLimitation] = [],
@@ -68,10 +70,9 @@ public enum FilterConformance {
     }
 }
 
-/// A case that isn't bound to a filter yet.
 struct FilterDraft: Sendable {
     let name: String
-    /// What must stay as it was for the case to make sense.
+    /// The parts of an exchange that the filter must not change, or the case doesn't apply.
     let assumes: Set<FilterEffect.Kind>
     let body: @Sendable (FilterBench) async throws -> Void
 

@@ -1,26 +1,25 @@
 import ErrandEssentials
 import ErrandTesting
 
-/// Detects whether a plugin keeps more memory with every call, however little.
+/// Detects whether a plugin keeps more memory with every call.
 ///
-/// Memory kept for each call keeps growing when the number of calls triples; bounded memory stops growing. Other work
-/// of the process may hide or imitate growth, so only memory that grows in each of several rounds, with each of several
-/// plugins, counts.
+/// Unbounded memory keeps growing when the number of calls triples, and bounded memory doesn't. Other work of the
+/// process may hide or imitate growth, so memory must grow in several rounds with several plugins.
 struct GrowthMeter: Sendable {
-    /// Calls before the first round. Each round triples the total.
+    /// The number of calls before the first round. Each round triples the total.
     static let begin = 600
     static let rounds = 3
     static let plugins = 6
 
-    /// The size of memory to ignore, such as text the plugin has written.
+    /// The bytes to ignore, such as output of the plugin.
     var written: @Sendable (_ plugin: Int) async throws -> Int = { _ in 0 }
-    /// The bytes per call that count as growth. No collection needs less.
+    /// The bytes per call that count as growth. Every collection needs at least as many.
     var least = 3
 
-    /// Returns the bytes kept for each call, or `nil` if they don't grow.
+    /// Returns the bytes kept for each call, or `nil` if they're bounded.
     ///
     /// - Parameters:
-    ///   - prepare: Creates a plugin, and returns a function that calls it.
+    ///   - prepare: Creates a plugin. Returns a function that calls it.
     ///   - control: Makes the same call without a plugin, to subtract its growth.
     ///   - settle: Waits until the calls' work has ended.
     func growth(
@@ -53,7 +52,7 @@ struct GrowthMeter: Sendable {
         var least = Int.max
         for _ in 0..<3 {
             try await settle()
-            // A plugin may write on its own queue, so read both together.
+            // Reads both values together, because a plugin may write on its own queue.
             let written = try await written(plugin)
             least = min(least, HeapMeter.bytes() - written)
         }

@@ -12,8 +12,8 @@ enum HeapMeter {
     // Android's `malloc_info` has another format.
     static func bytes() -> Int { residentBytes() }
     #else
-    // Safe: the functions have the types of the C library's headers, in the program itself, which is never unloaded.
-    // The C library allocates the text, and it is freed here.
+    // Safe: the functions belong to the program itself, which is never unloaded, and have the types of the C library's
+    // headers. The C library allocates the text, and `heapText()` frees it.
 
     /// Sanitizers use their own allocator.
     private static let sanitizer = systemFunction(
@@ -27,7 +27,6 @@ enum HeapMeter {
         return residentBytes()
     }
 
-    /// The output of `malloc_info`.
     private static func heapText() -> String? {
         var (buffer, size): (UnsafeMutablePointer<CChar>?, Int) = (nil, 0)
         guard let info, let file = unsafe open_memstream(&buffer, &size) else { return nil }
@@ -37,7 +36,7 @@ enum HeapMeter {
         return unsafe buffer.map { unsafe String(cString: $0) }
     }
 
-    /// The sums follow the last heap: memory from the system, and its free part.
+    /// Returns the memory from the system without its free part. The sums follow the last heap.
     private static func used(in text: String) -> Int? {
         let sums = text.split(separator: "</heap>").last.map(String.init) ?? text
         var (given, free): (Int?, Int) = (nil, 0)
@@ -58,7 +57,7 @@ enum HeapMeter {
     #endif
 
     #if !canImport(Darwin)
-    /// Resident pages, for systems that don't count allocations.
+    /// Returns the size of resident pages, for systems that don't count allocations.
     private static func residentBytes() -> Int {
         guard let bytes = try? SystemFile(reading: "/proc/self/statm").read(256) else { return 0 }
         let fields = String(decoding: bytes, as: UTF8.self).split(separator: " ")

@@ -1,22 +1,22 @@
 import ErrandEssentials
 import ErrandTesting
 
-/// A requirement of filters or accessories, as a runnable case; see ``FilterConformance`` and ``AccessoryConformance``.
+/// A requirement of filters or accessories as a runnable case. See ``FilterConformance`` and ``AccessoryConformance``.
 public struct PluginConformanceCase: Sendable, CustomStringConvertible {
-    /// The requirement, in a sentence that is unique in its suite.
+    /// The requirement as a sentence that is unique in the suite.
     public let name: String
-    /// Why the case doesn't apply to this plugin. Nil if it applies.
+    /// Why the case doesn't apply to this plugin. `nil` if it applies.
     public let limitation: String?
     let limit: Duration
     let body: @Sendable () async throws -> Void
 
     /// Runs the case with its own plugin. Throws ``ConformanceFailure`` if the plugin fails or the case exceeds the
-    /// suite's limit. An excused case doesn't run and throws ``ConformanceSkipped``.
+    /// suite's limit. An excused case doesn't run, and throws ``ConformanceSkipped``.
     public func run() async throws {
         try await runCase(name, limitation: limitation, within: limit, body)
     }
 
-    /// The name, with the limitation, if any.
+    /// The name and the limitation, if any.
     public var description: String { name + (limitation.map { " (excused: \($0))" } ?? "") }
 }
 

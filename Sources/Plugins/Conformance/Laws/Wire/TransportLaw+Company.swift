@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandTesting
 
 extension TransportLaw {
-    /// The law that 1xx responses, trailers, progress and timings are reported correctly.
+    /// The law that 1xx responses, trailers, progress, and timings are reported correctly.
     public static let events = TransportLaw(
         "events", "law: 1xx responses and trailers are reported unchanged, and progress ends at the totals",
         advice: """
@@ -30,7 +30,7 @@ extension TransportLaw {
         return nil
     }
 
-    /// The law that values and bytes of an exchange don't appear in the next one.
+    /// The law that an exchange's values and bytes don't appear in the next one.
     public static let separation = TransportLaw(
         "separation", "law: values and bytes of an exchange don't appear in the next one",
         advice: """
@@ -39,14 +39,14 @@ extension TransportLaw {
             """, share: 150, needsTwo: true,
         exchanges: { WireExchange.story(&$0) }
     ) { bench, exchanges in
-        // A connection that ends or falls silent after a response looks idle, and the next request may be lost on it.
+        // Skips connections that end or stall after a complete response, because the next request may be lost.
         let looksIdle = exchanges.contains { $0.reply.fault?.position != nil && !WireImage($0).outcome.isFailure }
         if looksIdle { return nil }
         let run = try bench.run()
         for (index, exchange) in exchanges.enumerated() {
             let trace = try await run.play(exchange)
             if index < exchanges.count - 1 { continue }
-            // Bytes after a response may spoil the connection, but they must not become a response.
+            // Excess bytes may fail the next exchange, but must not become its response.
             let isSpoiled = exchanges.dropLast().contains { $0.reply.fault == .malformed(.excess) }
             if isSpoiled, let failure = trace.failure, failure.code != nil, !failure.isCancelled { continue }
             if let violation = trace.companyDifference(from: exchange) { return violation }
@@ -54,7 +54,7 @@ extension TransportLaw {
         return nil
     }
 
-    /// The law that exchanges that run at the same time have the results that they have alone.
+    /// The law that concurrent exchanges have the same results as each one alone.
     public static let concurrency = TransportLaw(
         "concurrency", "law: concurrent exchanges don't wait for each other and get their own responses",
         advice: "Keep the state of an exchange separate from the transport's, and let exchanges run concurrently.",
@@ -69,7 +69,7 @@ extension TransportLaw {
         }
     ) { bench, exchanges in
         let run = try bench.run()
-        // The server knows an exchange by its target.
+        // The server identifies an exchange by its target.
         let exchanges = exchanges.enumerated().map { index, exchange in
             var copy = exchange
             copy.target = "/\(index)\(exchange.target)"

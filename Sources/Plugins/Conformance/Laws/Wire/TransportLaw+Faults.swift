@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandTesting
 
 extension TransportLaw {
-    /// The law that a fault at any byte of a response is an error, and never a shortened success.
+    /// The law that a fault at any byte of a response is an error, never a truncated success.
     public static let faults = TransportLaw(
         "faults", "law: a fault at any byte is an error, never a truncated success",
         advice: """
@@ -101,7 +101,7 @@ extension TransportLaw {
         return nil
     }
 
-    /// The law that connections, bodies and tags are released, however an exchange ends.
+    /// The law that connections, bodies, and tags are released, regardless of how an exchange ends.
     public static let release = TransportLaw(
         "release", "law: connections, bodies and tags are released after every exchange",
         advice: """
@@ -144,7 +144,7 @@ extension WireBody {
 }
 
 extension WireTrace {
-    /// Codes for which the request, the name or the TLS is to blame.
+    /// Codes that blame the request, the host name, or TLS.
     private static let blame: Set<ErrandError.Code> = [
         .invalidURL, .invalidRequest, .encodingFailed, .decodingFailed, .bodyNotReplayable, .nameLookupFailed,
         .insecureConnection,
@@ -160,7 +160,7 @@ extension WireTrace {
             return failureDifference(exchange, image, mayHaveHead: false)
         }
         switch image.outcome {
-        // A coded body that ends early is an error, or comes as it is.
+        // A truncated coded body is an error, or is delivered without decoding.
         case .response(let count)
         where failure != nil && exchange.reply.body == .gzip && count < exchange.reply.body.data.count && image.hasBody:
             return failureDifference(exchange, image, mayHaveHead: true)
@@ -202,7 +202,7 @@ extension WireTrace {
         if code == .timedOut || isBlaming {
             return LawViolation(expected: "an error of the connection", came: failure.description)
         }
-        // A client that collects has received the head, unless a reset threw it away.
+        // A client that collects the body knows the head, unless a reset discarded it.
         guard case .close(let position) = exchange.reply.fault, position > image.headEnd, mayCollect, head == nil,
             failure.evidence != exchange.reply.status
         else { return nil }

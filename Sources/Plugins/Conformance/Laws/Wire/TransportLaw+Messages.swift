@@ -41,8 +41,7 @@ extension TransportLaw {
         return nil
     }
 
-    /// The law that the transport doesn't wait for bytes that it doesn't need, before it returns a head or a part of a
-    /// body.
+    /// The law that the transport delivers a head or a part of a body without waiting for later bytes.
     public static let promptness = TransportLaw(
         "promptness", "law: the head and each part of a body are delivered before the server sends more",
         advice: """
@@ -85,7 +84,7 @@ extension WireTrace {
         failure.map { LawViolation(expected: "a response", came: $0.description) }
     }
 
-    /// The difference from a response that has to be complete.
+    /// Compares the response with a complete one.
     func difference(from exchange: WireExchange) -> LawViolation? {
         if let violation = hanging ?? unexpectedFailure { return violation }
         let image = WireImage(exchange)
@@ -98,7 +97,7 @@ extension WireTrace {
         if head.status != exchange.reply.status {
             return LawViolation(expected: "status \(exchange.reply.status)", came: "\(head.status)")
         }
-        // Relative redirects and links are resolved by it.
+        // Filters resolve relative redirects and links against this URL.
         if let sent, head.url != sent.url {
             return LawViolation(expected: "the URL of the request: \(sent.url)", came: "\(head.url)")
         }
@@ -124,11 +123,11 @@ extension WireTrace {
     }
 }
 
-/// Fields of a message by name, compared as RFC 9110 allows: values of one name in order, one by one or joined.
+/// Compares fields as RFC 9110 allows: values with the same name must be in order, separate or joined.
 struct WireFields {
     private let fields: [HTTPHeaders.Field]
     private let optional: Set<String>
-    /// Names of other fields that may be there.
+    /// The names of additional fields that may occur.
     private let additions: Set<String>
 
     init(_ fields: [HTTPHeaders.Field], optional: Set<String> = [], additions: Set<String> = []) {
@@ -151,14 +150,14 @@ struct WireFields {
         return nil
     }
 
-    /// The bytes between the commas, without the space around them, which a client adds or removes when it joins.
+    /// Returns the bytes between commas without surrounding spaces, which joining can add or remove.
     private static func parts(of values: [String]) -> [[UInt8]] {
         values.joined(separator: ",").utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).map {
             Array($0.trimmingPrefix { $0 == 0x20 }.reversed().trimmingPrefix { $0 == 0x20 }.reversed())
         }
     }
 
-    /// Compares bytes: Swift's strings are equal in several normal forms.
+    /// Compares bytes, because Swift's strings ignore Unicode normalization.
     private static func isSame(_ left: [String], _ right: [String]) -> Bool {
         left.map { Array($0.utf8) } == right.map { Array($0.utf8) }
     }
@@ -179,7 +178,7 @@ extension RecordedRequest {
             return LawViolation(expected: "the target \(sent.target)", came: target)
         }
         var additions = Self.additions
-        // The same as no type (RFC 9110, section 8.3).
+        // Equivalent to a missing type (RFC 9110, section 8.3).
         if exchange.body != .none, headers[.contentType] == "application/octet-stream" {
             additions.insert("content-type")
         }
@@ -208,7 +207,7 @@ extension RecordedRequest {
         if framings > 1 {
             return LawViolation(expected: "either Content-Length or chunks", came: "\(framings) framings")
         }
-        // A missing body and an empty one are the same unless the method expects one (RFC 9110, section 8.6).
+        // An empty body can be omitted unless the method expects a body (RFC 9110, section 8.6).
         let expectsBody = [.post, .put, .patch].contains(exchange.method)
         if exchange.body.count == 0, sent.length != nil, framings == 0, !expectsBody { return nil }
         if let length = sent.length, exchange.body != .none, lengths != ["\(length)"] {

@@ -2,25 +2,24 @@ public import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// A rule that every transport must follow, tested with random exchanges against a scripted server and compared with a
-/// model of HTTP/1.1.
+/// A rule for all transports. It's tested with random exchanges with a scripted server, and compared with a model of
+/// HTTP/1.1.
 ///
-/// ``TransportConformance/cases(for:laws:knownLimitations:within:)`` includes every law, so you don't need to call this
-/// type. If a law fails, the failure contains a test with the simplest exchange that breaks it, which you can paste:
+/// ``TransportConformance/cases(for:laws:knownLimitations:within:)`` includes all laws, so you don't have to use this
+/// type. A law's failure contains a test with the simplest exchange that breaks it. You can paste this test:
 ///
 /// ```swift
 /// try await TransportLaw.response.check({ MyTransport() }, WireExchange(reply: WireReply(headers: ["X-Law-A": ""])))
 /// ```
 public struct TransportLaw: Sendable, CustomStringConvertible {
-    /// The law in a sentence, which is also the name of its case.
+    /// The law as a sentence, and the name of its case.
     public let name: String
-    /// What to do if a transport breaks the law.
+    /// Advice if a transport breaks the law.
     public let advice: String
-    /// The name in Swift.
+    /// The law's name in Swift.
     let identifier: String
-    /// The exchanges of a round.
     let exchanges: @Sendable (inout LawRandom) -> [WireExchange]
-    /// The rounds for each hundred of the options.
+    /// The percentage of the options' rounds to run.
     let share: Int
     /// Whether the law compares exchanges with each other.
     let needsTwo: Bool
@@ -35,20 +34,19 @@ public struct TransportLaw: Sendable, CustomStringConvertible {
         (self.needsTwo, self.exchanges, self.judge) = (needsTwo, exchanges, judge)
     }
 
-    /// All laws of transports, in the order in which they run.
+    /// All laws, in the order in which they run.
     public static let all = [
         request, response, promptness, faults, count, events, cancellation, release, separation, concurrency,
     ]
 
-    /// The name of the law.
+    /// The law's name.
     public var description: String { name }
 
-    /// Sends exchanges with a transport, one after the other, and throws ``ConformanceFailure`` if the transport breaks
-    /// the law.
+    /// Checks a transport with consecutive exchanges. Throws ``ConformanceFailure`` if the transport breaks the law.
     ///
     /// - Parameters:
-    ///   - make: Creates a new transport, without connections or shared state.
-    ///   - exchanges: The exchanges. A law that compares exchanges with each other needs two.
+    ///   - make: Creates a new transport without connections or shared state.
+    ///   - exchanges: The exchanges. A law that compares exchanges needs two.
     public func check(
         _ make: @escaping @Sendable () throws -> any Transport, _ exchanges: WireExchange...
     ) async throws {
@@ -57,13 +55,13 @@ public struct TransportLaw: Sendable, CustomStringConvertible {
     }
 }
 
-/// Plays exchanges with new transports.
+/// Runs exchanges with new transports.
 struct WireBench: Sendable {
     typealias Relay = @Sendable (_ port: Int) throws -> any WireRelay
 
     let make: @Sendable () throws -> any Transport
     var limitations: [KnownLimitation] = []
-    /// How long an exchange may take.
+    /// The time limit for an exchange.
     var patience = Duration.seconds(2)
     var relay: Relay?
 

@@ -20,7 +20,7 @@ extension WireExchange {
         return features
     }
 
-    /// The names of cases about the same thing.
+    /// The names of cases that test the same behavior.
     private var cases: Set<String> {
         var cases = faultCases
         if reply.headers.contains(where: \.isLatin1) { cases.insert(HeaderCases.latin1) }

@@ -1,8 +1,7 @@
 import Errand
 
-/// Simplifies exchanges.
 extension WireExchange {
-    /// Simpler sequences, without an exchange or with a simpler one.
+    /// Returns simpler sequences: one exchange is missing or simplified in each.
     static func simpler(_ exchanges: [WireExchange], keepsCount: Bool) -> [[WireExchange]] {
         var results: [[WireExchange]] = []
         if exchanges.count > (keepsCount ? 2 : 1) {
@@ -43,7 +42,7 @@ extension WireExchange {
         for body in body.simpler { add { $0.body = body } }
         for target in LawTarget.simpler(target, fixed: 1) { add { $0.target = target } }
         for reply in reply.simpler { add { $0.reply = reply } }
-        // A fault stays at its place in the message while the message gets shorter.
+        // Keeps the fault in the same part of the message while the message gets shorter.
         if let fault = reply.fault, let position = fault.position {
             for reply in reply.simpler {
                 var copy = self

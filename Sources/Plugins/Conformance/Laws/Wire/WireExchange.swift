@@ -1,33 +1,33 @@
 public import Errand
 import ErrandEssentials
 
-/// A random exchange that a ``TransportLaw`` makes: its request, the bytes that the server sends, and how the caller
-/// reads them.
+/// A random exchange of a ``TransportLaw``: its request, the bytes that the server sends, and how the caller reads
+/// them.
 ///
-/// A failure of a law prints the exchange as Swift code.
+/// A law's failure prints the exchange as Swift code.
 public struct WireExchange: Sendable, Hashable {
-    /// The method of the request.
+    /// The request's method.
     public var method: HTTPMethod
-    /// The path and the query, as they must appear on the wire.
+    /// The path and the query, as they must be sent.
     public var target: String
-    /// The header fields of the request.
+    /// The request's header fields.
     public var headers: HTTPHeaders
-    /// The body of the request.
+    /// The request's body.
     public var body: WireBody
-    /// Whether the request goes to another origin than the others of the law.
+    /// Whether the request goes to another origin than the law's other requests.
     public var isElsewhere: Bool
-    /// Whether the caller wants the response as a stream.
+    /// Whether the caller reads the response as a stream.
     public var isStreamed: Bool
-    /// Whether the caller pauses for longer than the timeout before each chunk.
+    /// Whether the caller waits for longer than the timeout before each chunk.
     public var isReadSlowly: Bool
     /// Whether the caller drops the body after its first chunk.
     public var isDropped: Bool
     /// Whether the caller cancels when the server stops sending.
     public var isCancelled: Bool
-    /// The response that the server sends.
+    /// The server's response.
     public var reply: WireReply
 
-    /// Creates an exchange. By default, a plain GET that gets a short text.
+    /// Creates an exchange. By default, it's a plain GET with a short text as its response.
     public init(
         _ method: HTTPMethod = .get, _ target: String = "/a", headers: HTTPHeaders = [:], body: WireBody = .none,
         isElsewhere: Bool = false, isStreamed: Bool = false, isReadSlowly: Bool = false, isDropped: Bool = false,
@@ -40,17 +40,17 @@ public struct WireExchange: Sendable, Hashable {
     }
 }
 
-/// The body of a request in a ``WireExchange``.
+/// A request body in a ``WireExchange``.
 public enum WireBody: Sendable, Hashable {
-    /// The request doesn't have a body.
+    /// No body.
     case none
-    /// The body is this many bytes in memory.
+    /// This many bytes in memory.
     case data(Int)
-    /// The body is a file of this many bytes.
+    /// A file of this many bytes.
     case file(Int)
-    /// The body is a stream of chunks with these sizes. Its length is announced if `isKnown` is true.
+    /// A stream of chunks with these sizes. Its length is announced if `isKnown` is `true`.
     case stream([Int], isKnown: Bool = false, isReplayable: Bool = true)
-    /// The body is a stream of unknown length whose source fails after these chunks.
+    /// A stream of unknown length whose source fails after these chunks.
     case failing([Int])
 
     var count: Int {
@@ -69,38 +69,38 @@ public enum WireBody: Sendable, Hashable {
     }
 }
 
-/// The response of a ``WireExchange``, which the server sends byte by byte as described.
+/// The server's response in a ``WireExchange``.
 public struct WireReply: Sendable, Hashable {
-    /// How the end of a response's body is marked.
+    /// What marks the end of a response's body.
     public enum Framing: Sendable, Hashable {
-        /// The body ends at its `Content-Length`.
+        /// The `Content-Length`.
         case length
-        /// The body is sent in chunks of these sizes, and one for the remaining bytes.
+        /// Chunks of these sizes, and another one for the remaining bytes.
         case chunked([Int])
-        /// The body ends when the connection closes.
+        /// The end of the connection.
         case untilClose
     }
 
     /// The statuses of 1xx responses before the final response.
     public var informational: [Int]
-    /// The status of the final response.
+    /// The final response's status.
     public var status: Int
-    /// The header fields, without the framing. A field with `isLatin1` is sent in Latin-1.
+    /// The header fields without the framing. A field with `isLatin1` is sent in Latin-1.
     public var headers: HTTPHeaders
-    /// The bytes of the response's body.
+    /// The response's body.
     public var body: WireContent
-    /// How the end of the body is marked.
+    /// What marks the end of the body.
     public var framing: Framing
-    /// The fields after a chunked body.
+    /// The trailer fields after a chunked body.
     public var trailers: HTTPHeaders
-    /// The size of the pieces in which the bytes are sent. `nil` sends them at once.
+    /// The size of the pieces to send. `nil` sends all bytes at once.
     public var pieces: Int?
-    /// Whether the server waits for the caller to receive the head, and each part of the body, before it goes on.
+    /// Whether the server waits until the caller has received the head, and each part of the body.
     public var isPaced: Bool
-    /// The fault of the server. Nil for none.
+    /// The server's fault. `nil` for no fault.
     public var fault: WireFault?
 
-    /// Creates a reply. The default is a short text with the status 200 and a `Content-Length`.
+    /// Creates a reply. By default, it's a 200 with a short text and a `Content-Length`.
     public init(
         _ status: Int = 200, headers: HTTPHeaders = [:], body: WireContent = .text("law"),
         framing: Framing = .length, trailers: HTTPHeaders = [:], informational: [Int] = [], pieces: Int? = nil,
@@ -112,13 +112,13 @@ public struct WireReply: Sendable, Hashable {
     }
 }
 
-/// The bytes of the body in a ``WireReply``.
+/// A response body in a ``WireReply``.
 public enum WireContent: Sendable, Hashable {
-    /// The body is a text in UTF-8.
+    /// UTF-8 text.
     case text(String)
-    /// The body is this many bytes that aren't text.
+    /// This many bytes that aren't text.
     case bytes(Int)
-    /// The body is a text compressed with gzip, with a `Content-Encoding`.
+    /// Text compressed with gzip, with a `Content-Encoding`.
     case gzip
 
     var data: Data {
@@ -130,7 +130,6 @@ public enum WireContent: Sendable, Hashable {
     }
 }
 
-/// Bytes for bodies, computed once.
 enum WireBytes {
     private static let long = ConformanceBench.pattern(1 << 20)
 
@@ -139,32 +138,32 @@ enum WireBytes {
     }
 }
 
-/// A fault of the server in a ``WireExchange``.
+/// A server's fault in a ``WireExchange``.
 public enum WireFault: Sendable, Hashable {
-    /// The connection closes after this many bytes of the response, with its head and its 1xx responses.
+    /// The connection closes after this many bytes of the response, including its head and 1xx responses.
     case close(Int)
-    /// The connection is reset after this many bytes.
+    /// The connection is reset after this many bytes of the response.
     case reset(Int)
-    /// The server is silent after this many bytes.
+    /// The server stops sending after this many bytes of the response.
     case stall(Int)
     /// The connection is reset after this many bytes of the request's body.
     case resetUpload(Int)
     /// The response isn't valid HTTP.
     case malformed(Malformation)
 
-    /// The mistake in a malformed response.
+    /// A mistake in a malformed response.
     public enum Malformation: String, Sendable, Hashable, CaseIterable {
         /// The status line begins with another protocol.
         case statusLine
-        /// There are two lengths that differ.
+        /// The response has two different lengths.
         case lengths
         /// The length isn't a number.
         case lengthText
-        /// The size of a chunk isn't a number.
+        /// A chunk's size isn't a number.
         case chunkSize
         /// A chunk is longer than its size.
         case chunkEnd
-        /// The body is followed by bytes that belong to no response.
+        /// Bytes that don't belong to a response follow the body.
         case excess
     }
 
@@ -254,7 +253,7 @@ extension WireReply: CustomStringConvertible {
 }
 
 extension LawCode {
-    /// Fields, some of which may be in Latin-1.
+    /// Fields that may be in Latin-1.
     static func wireHeaders(_ headers: HTTPHeaders) -> String {
         guard headers.contains(where: \.isLatin1) else { return self.headers(headers) }
         let fields = headers.map { field in
@@ -267,7 +266,7 @@ extension LawCode {
 }
 
 extension HTTPHeaders.Field {
-    /// Creates a field whose value is in Latin-1 on the wire, for a ``WireReply``.
+    /// Creates a field that a ``WireReply`` sends in Latin-1.
     public static func latin1(_ name: HTTPHeaderName, _ value: String) -> HTTPHeaders.Field {
         var field = HTTPHeaders.Field(name, value)
         field.isLatin1 = true

@@ -1,23 +1,21 @@
 import Errand
 import ErrandEssentials
 
-/// A reply as bytes, with the places that matter. Pure: the model of HTTP/1.1 that transports are compared with.
+/// The model of HTTP/1.1 that transports are compared with: a reply's bytes and their meaning.
 struct WireImage: Sendable {
-    /// A part of the body, by its last byte on the wire and the bytes of the body up to there.
+    /// A part of the body: its end in the bytes, and the number of body bytes up to there.
     struct Part: Sendable {
         let end: Int
         let delivered: Int
     }
 
     private(set) var bytes: [UInt8] = []
-    /// The fields of the final head, in order, with the framing.
+    /// The fields of the final head in order, including the framing.
     private(set) var fields: [HTTPHeaders.Field] = []
-    /// The end of the head.
     private(set) var headEnd = 0
     private(set) var parts: [Part] = []
-    /// The byte from which on the body is known to be complete. `nil` if only the connection's end shows it.
+    /// The number of bytes after which the body is known to be complete. `nil` if only the connection's end marks it.
     private(set) var completion: Int?
-    /// Whether there is a body.
     let hasBody: Bool
     private let reply: WireReply
 
@@ -39,7 +37,6 @@ struct WireImage: Sendable {
         if reply.fault == .malformed(.excess) { append("xyz") }
     }
 
-    /// The fields of a 1xx response.
     static func hints(of status: Int) -> HTTPHeaders {
         status == 103 ? ["Link": "</a>; rel=preload", "X-Law-Hint": "1"] : [:]
     }
@@ -100,11 +97,11 @@ struct WireImage: Sendable {
     }
 }
 
-/// The only right ends of an exchange.
+/// The correct result of an exchange.
 enum WireOutcome: Sendable, Equatable {
-    /// A response with the first bytes of the body.
+    /// A response with this many bytes of the body.
     case response(Int)
-    /// An error, before the head or after it.
+    /// An error before or after the head.
     case failure(afterHead: Bool)
     /// A response with the whole body, or an error.
     case either
@@ -113,7 +110,7 @@ enum WireOutcome: Sendable, Equatable {
 }
 
 extension WireImage {
-    /// The model: how the exchange has to end (RFC 9112, sections 6.3 and 8).
+    /// The correct result according to RFC 9112, sections 6.3 and 8.
     var outcome: WireOutcome {
         let count = hasBody ? reply.body.data.count : 0
         switch reply.fault {
@@ -131,14 +128,14 @@ extension WireImage {
         case .reset(let position), .stall(let position):
             if position < headEnd { return .failure(afterHead: false) }
             guard let completion, position >= completion else { return .failure(afterHead: true) }
-            // A client may throw away bytes that arrived before a reset.
+            // A client may discard bytes that arrived before a reset.
             return position >= bytes.count && isStall ? .response(count) : .either
         }
     }
 
     private var isStall: Bool { if case .stall = reply.fault { true } else { false } }
 
-    /// Whether the reply has a place for the fault.
+    /// Whether the fault applies to the reply.
     private func isMalformed(_ kind: WireFault.Malformation) -> Bool {
         switch kind {
         case .statusLine, .excess: true
@@ -148,7 +145,7 @@ extension WireImage {
         }
     }
 
-    /// Whether the connection may end before the client has the head. A reset may throw away received bytes.
+    /// Whether the connection may end before the client has the head. A reset can discard received bytes.
     var mayHideHead: Bool {
         switch reply.fault {
         case .close(let position): position < headEnd
@@ -157,7 +154,7 @@ extension WireImage {
         }
     }
 
-    /// The body that the caller may get in full, decoded or as it is.
+    /// The possible bodies of a complete response: decoded or not.
     func bodies(_ count: Int) -> [(data: Data, isDecoded: Bool)] {
         let data = reply.body.data.prefix(count)
         guard hasBody, reply.body == .gzip, count == reply.body.data.count else { return [(Data(data), false)] }

@@ -3,7 +3,6 @@ import ErrandEssentials
 import ErrandTesting
 import Synchronization
 
-/// The chunks of a request's body.
 final class WireSource: HTTPBodySource {
     private let rest: Mutex<(data: Data, sizes: ArraySlice<Int>)>
     private let fails: Bool
@@ -26,7 +25,6 @@ final class WireSource: HTTPBodySource {
     func cancel() {}
 }
 
-/// A file with the bytes of a request's body.
 struct WireFile: Sendable {
     let url: URL
 
@@ -110,7 +108,7 @@ final class WireProbe: Transport {
         return HTTPResponse(to: request, status: 200)
     }
 
-    /// Lets the timeout pass while the reader doesn't ask for a chunk, once all bytes are on the way.
+    /// Lets the timeout pass while the reader doesn't ask for a chunk. Waits first until the server has sent all bytes.
     private func pause(_ options: TransportOptions) async {
         let isServed = try? await scene.state.wait(for: "the response", within: .milliseconds(500)) { state in
             state.isServed ? true : nil
@@ -120,7 +118,7 @@ final class WireProbe: Transport {
         (options.time as? ManualTimeSource)?.advance(by: options.timeout * 2)
     }
 
-    /// Without the scheme and the host.
+    /// Returns the URL without its scheme and host.
     private static func target(of url: String) -> String {
         guard let start = url.firstRange(of: "://")?.upperBound else { return url }
         return String(url[start...].drop { $0 != "/" })
@@ -154,7 +152,6 @@ final class WireProbe: Transport {
     }
 }
 
-/// Records the transport's events.
 final class WireEvents: Accessory {
     private let scene: WireScene
 

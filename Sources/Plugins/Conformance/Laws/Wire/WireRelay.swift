@@ -1,16 +1,15 @@
 import ErrandTesting
 
-/// Passes bytes between a transport and the server of the laws in another form, such as TLS; see
+/// Passes bytes between a transport and the laws' server in another form, such as TLS. See
 /// ``TransportConformance/laws(for:through:laws:knownLimitations:within:)``.
 ///
-/// A relay passes on whatever happens to a connection, in both directions: bytes as soon as they come, a close as a
-/// close, and a reset as a reset.
+/// A relay passes on bytes immediately in both directions, a close as a close, and a reset as a reset.
 public protocol WireRelay: AnyObject, Sendable {
     /// The origin at which transports reach the server, such as `https://localhost:8443`.
     var url: String { get }
 }
 
-/// A server, and the relay before it.
+/// A server and its relay, if any.
 struct WireOrigin: Sendable {
     let server: TestServer
     private let relay: (any WireRelay)?

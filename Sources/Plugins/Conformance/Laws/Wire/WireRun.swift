@@ -3,16 +3,16 @@ import ErrandEssentials
 import ErrandTesting
 import Synchronization
 
-/// A server that plays exchanges for one transport, one after the other.
+/// A server that runs exchanges for one transport.
 final class WireRun: Sendable {
     private let stage = WireStage()
     private let origin: WireOrigin
-    /// The other origin, once an exchange needs it.
+    /// The other origin, if an exchange needed it.
     private let elsewhere = Mutex<WireOrigin?>(nil)
     private let relay: WireBench.Relay?
     private let clock = ManualTimeSource()
     private let transport: Mutex<(any Transport)?>
-    /// How long an exchange may take before it counts as hanging.
+    /// The time after which an exchange counts as hanging.
     let patience: Duration
 
     init(_ transport: any Transport, patience: Duration, relay: WireBench.Relay?) throws {
@@ -39,7 +39,7 @@ final class WireRun: Sendable {
         return server
     }
 
-    /// The path of requests that the server interrupts.
+    /// The path of uploads that the server interrupts.
     private static let uploads = "/interrupted"
 
     private func address(of exchange: WireExchange) throws -> String {
@@ -55,7 +55,7 @@ final class WireRun: Sendable {
         return origin.url + exchange.target
     }
 
-    /// Forgets the transport, whose connections must close then. Returns false if they stay open.
+    /// Releases the transport. Returns `false` if its connections stay open.
     func releaseTransport() async -> Bool {
         transport.withLock { $0 = nil }
         let other = elsewhere.withLock { $0 }
@@ -66,7 +66,6 @@ final class WireRun: Sendable {
         return true
     }
 
-    /// Plays an exchange to its end and returns what happened.
     func play(_ exchange: WireExchange) async throws -> WireTrace {
         let scene = WireScene(exchange)
         stage.add(scene)
@@ -74,7 +73,7 @@ final class WireRun: Sendable {
         return try await play(scene)
     }
 
-    /// Plays exchanges at the same time, while another one stays without a response. Their targets must differ.
+    /// Runs concurrent exchanges while another one gets no response. Their targets must differ.
     func play(together exchanges: [WireExchange], beside silent: WireExchange) async throws -> [WireTrace] {
         let held = WireScene(silent, isHeld: true)
         let scenes = exchanges.map { WireScene($0) }
@@ -125,19 +124,20 @@ final class WireRun: Sendable {
         }
     }
 
-    /// The timeout of an exchange whose server falls silent.
+    /// The timeout of an exchange whose server stops sending.
     static let silence = Duration.seconds(1_000)
 
     private func finish(_ scene: WireScene, _ task: Task<Void, Never>) async -> WireTrace {
         let driver = Task { [clock] in
-            // Transports may wait by the agent's clock. Their timeouts must not end before the server's silence.
+            // Advances the clock for waits of the transport, but lets its timeout pass only after the server stopped
+            // sending.
             var start = clock.now
             let exchange = scene.exchange
             var isAwaitingTimeout = exchange.isSilent && !exchange.isCancelled && !exchange.isDropped
             if case .response = scene.image.outcome { isAwaitingTimeout = false }
             while !Task.isCancelled {
                 let isSilent = isAwaitingTimeout && scene.state.read { $0.isServed }
-                // A slow reader has moved the clock by several timeouts.
+                // A slow reader advances the clock by several timeouts.
                 if exchange.isReadSlowly, start.duration(to: clock.now) > .seconds(100) { start = clock.now }
                 if let wake = clock.nextWake, isSilent || start.duration(to: wake) < .seconds(100) {
                     clock.advance(to: wake)
@@ -157,7 +157,7 @@ final class WireRun: Sendable {
         let isHanging = scene.state.read { $0.trace.isHanging }
         driver.cancel()
         if isHanging {
-            // Only the hanging matters, and each further wait may take as long.
+            // Skips further waits, which could also take this long.
             scene.finished.open()
             return scene.state.read { $0.trace }
         }

@@ -10,7 +10,7 @@ final class WireStage: Sendable {
     func add(_ scene: WireScene) { scenes.withLock { $0.append(scene) } }
     func remove(_ scene: WireScene) { scenes.withLock { $0.removeAll { $0 === scene } } }
 
-    /// By its target, if there are several. Returns `nil` if the request came to the wrong origin.
+    /// Compares targets if there are several exchanges. Returns `nil` if the request reached the wrong origin.
     func scene(for request: RecordedRequest, _ isElsewhere: Bool) -> WireScene? {
         scenes.withLock { scenes in
             let scene = scenes.count < 2 ? scenes.first : scenes.first { $0.exchange.target == request.target }
@@ -19,19 +19,18 @@ final class WireStage: Sendable {
     }
 }
 
-/// An exchange while it's being played.
+/// An exchange while it runs.
 final class WireScene: Sendable {
     struct State: Sendable {
         var trace = WireTrace()
         var requests: [RecordedRequest] = []
         var interrupted = 0
-        /// The server has sent its last byte.
+        /// Whether the server has sent its last byte.
         var isServed = false
-        /// The client has closed a connection on which the server was silent.
+        /// Whether the client has closed a connection on which the server waited.
         var isLeft = false
-        /// The transport has returned, and the body is read.
+        /// Whether the transport has returned and the body is read.
         var isEnded = false
-        /// The call is over.
         var isOver = false
     }
 
@@ -45,7 +44,7 @@ final class WireScene: Sendable {
     let state = Watched(State())
     let finished = Gate()
     let mayBeCancelled: Gate
-    /// The first opens with the head, the others when the parts of the body are received.
+    /// The first gate opens with the head, and the others with the parts of the body.
     private let gates: [Gate]
     private let references = Mutex(References())
 
@@ -56,7 +55,7 @@ final class WireScene: Sendable {
         gates = (0...image.parts.count).map { _ in Gate() }
     }
 
-    /// Opens all gates, so the server doesn't wait for a reader.
+    /// Opens all gates, so the server doesn't wait for the reader.
     func openAll() { for gate in gates { gate.open() } }
 
     func received(_ count: Int) {
@@ -83,7 +82,7 @@ final class WireScene: Sendable {
 
     // MARK: At the server
 
-    /// The bytes of the request's body after which the connection is reset.
+    /// The number of bytes of the request's body after which the connection is reset.
     var uploadLimit: Int64 {
         if case .resetUpload(let count) = exchange.reply.fault { Int64(count) } else { .max }
     }
@@ -95,7 +94,7 @@ final class WireScene: Sendable {
         let reply = exchange.reply
         let isWatched = reply.isPaced || exchange.isReadSlowly || exchange.isDropped || exchange.isCancelled
         if reply.fault?.position == nil, !isWatched {
-            // Kept alive, so nothing shows the end but the framing.
+            // Keeps the connection open, so only the framing marks the end.
             let response = TestResponse.raw(Data(image.bytes)).keepAlive(image.completion != nil)
             guard let pieces = reply.pieces else { return response }
             return response.slowly(bytesPerChunk: pieces, every: .zero, includingHead: true)
@@ -138,6 +137,6 @@ final class WireScene: Sendable {
 struct WeakWireSource: Sendable { weak let source: WireSource? }
 
 extension WireExchange {
-    /// Whether the server falls silent before the exchange is over.
+    /// Whether the server stops sending before the exchange ends.
     var isSilent: Bool { if case .stall = reply.fault { true } else { false } }
 }

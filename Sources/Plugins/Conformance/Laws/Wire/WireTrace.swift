@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// What happened in an exchange.
+/// The observed events and results of an exchange.
 struct WireTrace: Sendable {
     struct Head: Sendable {
         var status: Int
@@ -18,7 +18,7 @@ struct WireTrace: Sendable {
         case timings
     }
 
-    /// A request as the transport got it. Keeps neither its body nor its tags.
+    /// A request as the transport received it, without its body and tags.
     struct Sent: Sendable {
         let target: String
         let url: URL
@@ -43,9 +43,9 @@ struct WireTrace: Sendable {
 
     var sent: Sent?
     var mayCollect = false
-    /// The complete requests at the server.
+    /// The complete requests that the server received.
     var requests: [RecordedRequest] = []
-    /// With those whose body was interrupted.
+    /// The number of requests, including interrupted uploads.
     var arrivals = 0
     var head: Head?
     var body = Data()
@@ -53,7 +53,7 @@ struct WireTrace: Sendable {
     var failure: Failure?
     var events: [Event] = []
     var isHanging = false
-    /// Whether the server saw the end of a connection whose exchange was cancelled or dropped.
+    /// Whether the server noticed the end of a cancelled or dropped exchange's connection.
     var isClosed = false
     /// The objects that outlived the exchange.
     var remains: [String] = []

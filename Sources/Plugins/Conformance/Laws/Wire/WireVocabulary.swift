@@ -1,6 +1,5 @@
 import Errand
 
-/// Creates random exchanges.
 extension WireExchange {
     private static let segments = LawVocabulary.segments + ["", "a.b", "a%2fb", "%7E"]
     private static let values =
@@ -11,7 +10,7 @@ extension WireExchange {
 
     // MARK: Requests
 
-    /// A request with everything, and a plain response.
+    /// Returns an exchange with a random request and a plain response.
     static func upload(_ random: inout LawRandom) -> [WireExchange] {
         var exchange = WireExchange()
         exchange.method = random.pick([
@@ -62,7 +61,7 @@ extension WireExchange {
 
     // MARK: Responses
 
-    /// A plain request, and a response with everything.
+    /// Returns an exchange with a plain request and a random response.
     static func download(_ random: inout LawRandom) -> [WireExchange] {
         var exchange = WireExchange()
         exchange.method = random.pick([.get, .get, .get, .get, .head, .post, .options])
@@ -171,7 +170,7 @@ extension WireExchange {
         return [exchange]
     }
 
-    /// A response that invites a client to ask for the rest of a body that breaks off.
+    /// Invites clients to resume a truncated body.
     mutating func makeResumable() {
         method = .get
         body = .none
@@ -183,7 +182,7 @@ extension WireExchange {
         if reply.body == .gzip || reply.body.data.count < 10 { reply.body = .bytes(5_000) }
     }
 
-    /// An exchange whose server falls silent before the end.
+    /// Returns an exchange whose server stops sending before the end.
     static func withStop(_ random: inout LawRandom) -> WireExchange {
         var exchange = download(&random)[0]
         (exchange.method, exchange.reply.pieces) = (.get, nil)
@@ -196,7 +195,7 @@ extension WireExchange {
         return exchange
     }
 
-    /// A byte after the first of the body, and before its last.
+    /// Returns a position within the body.
     func stopInBody(_ random: inout LawRandom) -> Int {
         let image = WireImage(self)
         let end = image.completion.map { $0 - 1 } ?? image.bytes.count
@@ -205,7 +204,7 @@ extension WireExchange {
 
     // MARK: Stories
 
-    /// An exchange whose values or bytes could get into the next one.
+    /// Returns exchanges whose values or bytes could leak into the next one.
     static func story(_ random: inout LawRandom) -> [WireExchange] {
         var first = download(&random)[0]
         var second = download(&random)[0]
