@@ -24,7 +24,6 @@ extension CacheStoreSuite {
         },
     ]
 
-    /// Calls `secret()` 16 times concurrently. All calls must return the same secret.
     static func firstSecret(of store: any CacheStore) async throws -> Data {
         let all = try await withThrowingTaskGroup(of: Data.self) { group in
             for _ in 0..<16 { group.addTask { try await store.secret() } }

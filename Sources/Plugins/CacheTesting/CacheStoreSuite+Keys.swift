@@ -6,7 +6,6 @@ import ErrandEssentials
 ///
 /// This finds stores that look up entries by a short hash or a part of a digest.
 struct KeyLaw: Sendable {
-    /// The number of random keys. ``pairs`` are tested in addition.
     let count: Int
     let seed: UInt64
 

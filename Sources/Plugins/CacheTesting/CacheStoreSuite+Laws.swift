@@ -52,7 +52,6 @@ private struct Operation: Sendable {
 
     let kind: Kind
     let key: Int
-    /// Unique within its round.
     let version: Int
 }
 
@@ -67,7 +66,6 @@ private struct Record: Sendable {
     var old: Int?
     /// The version that a read found.
     var found: Int?
-    /// Whether an update succeeded.
     var isUpdated = false
     var begin = 0
     var end = 0
@@ -75,7 +73,6 @@ private struct Record: Sendable {
 
 private final class History: Sendable {
     let clock = Atomic(0)
-    /// The last written version of each key.
     let current = Mutex<[Int: Int]>([:])
 }
 

@@ -5,9 +5,7 @@ import Synchronization
 
 /// Reads a key many times while it's written, because a store returns an outdated entry only in short moments.
 struct ReaderLaw: Sendable {
-    /// The number of entries to write, one after the other.
     let count: Int
-    /// Whether the store may drop entries.
     var mayDrop = false
 
     /// The version that a read found, and the range that it must be in.

@@ -29,7 +29,6 @@ public enum CacheStoreSuite {
             self.init(description: description, opening: { make in try await body(try await make()) })
         }
 
-        /// Creates a case that opens the store more than once.
         init(description: String, opening body: @escaping @Sendable (Maker) async throws -> Void) {
             self.description = description
             self.body = body
@@ -83,7 +82,6 @@ public enum CacheStoreSuite {
                 expires: date + expires, tags: tags, partition: partition), body: HTTPBody(data))
     }
 
-    /// Throws if the key's entry is missing or has another body.
     static func expect(
         _ expected: String, at key: CacheKey, in store: any CacheStore, _ what: @autoclosure () -> String
     ) async throws {

@@ -3,7 +3,6 @@ import ErrandEssentials
 import ErrandTesting
 import Synchronization
 
-/// A case's server, transport, and checks.
 struct ConformanceBench: Sendable {
     let server: TestServer
     let transport: any Transport
@@ -75,7 +74,6 @@ struct ConformanceBench: Sendable {
         func httpRequest() -> HTTPRequest? { http }
     }
 
-    /// Checks that the transport works after a fault.
     func expectWorking(after what: String) async throws {
         let received = try await exchange(.get, "/ok")
         try equal(received.text, "ok", "the response to the request after \(what)")

@@ -8,7 +8,7 @@ public import ErrandURLSessionTransport
 /// let agent = NetworkAgent(baseURL: "https://api.example.com/v1", transport: .system)
 /// ```
 ///
-/// To use a feature that only one of them has, import that transport's module.
+/// Both have an initializer without arguments. To use a feature that only one of them has, import its module.
 public typealias SystemTransport = URLSessionTransport
 #elseif os(Linux) || os(Android)
 public import Errand
@@ -20,7 +20,7 @@ public import ErrandCurlTransport
 /// let agent = NetworkAgent(baseURL: "https://api.example.com/v1", transport: .system)
 /// ```
 ///
-/// To use a feature that only one of them has, import that transport's module.
+/// Both have an initializer without arguments. To use a feature that only one of them has, import its module.
 public typealias SystemTransport = CurlTransport
 #endif
 

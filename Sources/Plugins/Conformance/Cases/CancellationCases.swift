@@ -156,7 +156,6 @@ enum CancellationCases {
     }
 }
 
-/// Waits until its reader's task is cancelled.
 private final class StuckSource: HTTPBodySource {
     private let gate: Gate
 

@@ -2,7 +2,6 @@ import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// The framing of response bodies (RFC 9112, section 6).
 enum FramingCases {
     static let deliveries: [BodyDelivery] = [.data, .stream]
 

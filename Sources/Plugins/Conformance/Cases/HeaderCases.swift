@@ -2,7 +2,6 @@ import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// Fields, methods, and targets (RFC 9110, sections 5, 7, and 9).
 enum HeaderCases {
     static let latin1 = "a field value that isn't UTF-8 is read as Latin-1"
 

@@ -3,7 +3,6 @@ import ErrandEssentials
 import ErrandTesting
 import Synchronization
 
-/// The framing of request bodies (RFC 9112, section 6).
 enum UploadCases {
     static let all: [ConformanceDraft] = [
         ConformanceDraft(.uploads, "a body in memory is sent with its Content-Length") { bench in

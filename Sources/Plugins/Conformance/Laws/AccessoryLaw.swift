@@ -35,7 +35,6 @@ struct AccessoryLaw: RandomLaw {
 
     func arguments(_ bench: AccessoryBench) throws -> String { "{ \(type(of: try bench.make().0))() }" }
 
-    /// Runs each exchange without and with an accessory.
     private static func pairs(
         _ accessory: any Accessory, _ exchanges: [LawExchange], _ bench: FilterBench, _ patience: Duration
     ) async -> [(LawTrace, LawTrace)] {
@@ -90,7 +89,6 @@ struct AccessoryLaw: RandomLaw {
             var exchange = exchange
             for place in LawSecret.allCases {
                 let secret = "law-secret-\(index)-\(place.rawValue)-7b1e"
-                // Each place has several spellings.
                 let spelling = exchange.url.utf8.reduce(index) { $0 + Int($1) }
                 if place.hide(secret, in: &exchange, spelling) { hidden.append((place.description, secret)) }
             }
@@ -179,7 +177,6 @@ struct AccessoryLaw: RandomLaw {
     }
 }
 
-/// The place of a secret.
 private enum LawSecret: String, CaseIterable {
     case authorization, sensitiveField, cookie, query, requestMember, formItem, setCookie, responseMember
     case location, proxyAuthorization, userInfo
@@ -200,7 +197,6 @@ private enum LawSecret: String, CaseIterable {
         }
     }
 
-    /// Spellings of JSON text with a secret member.
     private static let texts = [
         "{\"law\":[{\"a\":{\"password\":\"$\"}},1],\"b\":null}", "{\"password\" : \"$\"}",
         "{\n  \"law\" : {\n    \"password\"\t:\n      \"$\"\n  }\n}", "{\"pass\\u0077ord\":\"$\"}",

@@ -102,7 +102,6 @@ struct Permissions: Sendable {
         kinds.contains(kind) || changesRequest && [.method, .url, .body].contains(kind)
     }
 
-    /// Whether the filter may add, replace, or remove fields with a name.
     func mayChange(_ name: HTTPHeaderName) -> Bool {
         if names.contains(name) { return true }
         if kinds.contains(.body), Self.aboutBodies.contains(name) { return true }
@@ -121,7 +120,6 @@ struct Permissions: Sendable {
 }
 
 extension Filter {
-    /// Returns the filter's traits in general and for a request, and the traits of a group's members.
     func lawTraits(for request: any Request) -> FilterTraits {
         let own = traits.union(traits(for: request))
         guard let group = self as? any FilterGroup else { return own }

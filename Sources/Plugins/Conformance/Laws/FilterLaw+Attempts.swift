@@ -152,7 +152,6 @@ extension FilterLaw {
         return call.trace.outcome
     }
 
-    /// Cancels calls that wait in the filter or at the server.
     private static func cancelled(_ count: Int, _ run: LawRun) async throws {
         let calls = (0..<count).map { index in
             let url = "\(LawVocabulary.origin)/v1/waiting/\(index)"

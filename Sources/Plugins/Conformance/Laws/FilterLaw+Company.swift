@@ -18,7 +18,6 @@ extension FilterLaw {
                 exchange.deadline = nil
                 return exchange
             }
-            // Equal calls. One of them is cancelled.
             var equal = LawExchange(.get, LawExchange.randomURL(&random))
             equal.headers = exchanges[0].headers
             var cancelled = equal

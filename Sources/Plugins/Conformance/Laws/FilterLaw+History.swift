@@ -50,7 +50,6 @@ extension FilterLaw {
         return nil
     }
 
-    /// Returns everything that the server and the caller can observe, by name.
     private static func aspects(
         _ run: LawRun, _ exchange: LawExchange, _ permissions: Permissions
     ) async -> [String: String] {
@@ -127,7 +126,6 @@ extension FilterLaw {
         return nil
     }
 
-    /// The values by which a server recognizes repetitions.
     private static func sentKeys(of headers: HTTPHeaders) -> [String] {
         headers.filter { $0.name.rawName.lowercased().contains("idempotency") }.map(\.value)
     }

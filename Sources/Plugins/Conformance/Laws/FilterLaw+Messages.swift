@@ -72,7 +72,6 @@ extension FilterLaw {
             if random.isTrue(0.5) {
                 exchange.differ(from: &other, &random)
             } else if random.isTrue(0.1) {
-                // A part and the whole resource.
                 (exchange.method, exchange.body) = (.get, .none)
                 exchange.headers = [.range: "bytes=0-8"]
                 exchange.replies[0].status = 206

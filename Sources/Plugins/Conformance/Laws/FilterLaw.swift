@@ -16,7 +16,6 @@ public struct FilterLaw: Sendable, CustomStringConvertible {
     public let name: String
     /// Advice if a filter breaks the law.
     public let advice: String
-    /// The law's name in Swift.
     let identifier: String
     let exchanges: @Sendable (inout LawRandom) -> [LawExchange]
     /// The percentage of the options' rounds to run.
@@ -85,7 +84,6 @@ struct LawViolation: Sendable {
     var kind: Substring { expected.prefix { !$0.isNumber && $0 != ":" } }
 }
 
-/// Runs exchanges with new filters.
 struct LawBench: Sendable {
     let filters: FilterBench
     let effects: [FilterEffect]
@@ -105,7 +103,6 @@ struct LawBench: Sendable {
         return (run, Permissions(effects, traits: traits))
     }
 
-    /// A call's traces without and with the filter.
     struct Pair {
         let exchange: LawExchange
         let expected: LawTrace
@@ -113,7 +110,6 @@ struct LawBench: Sendable {
         let permissions: Permissions
     }
 
-    /// Runs consecutive calls, each without and with the filter.
     func pairs(_ exchanges: [LawExchange]) async throws -> [Pair] {
         let (run, permissions) = try subject()
         let control = control()

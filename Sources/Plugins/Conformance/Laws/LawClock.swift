@@ -14,7 +14,6 @@ final class LawClock: TimeSource {
     var now: ContinuousClock.Instant { manual.now }
     var date: Date { manual.date }
 
-    /// A counter of everything that happens.
     var activity: Int { steps.load(ordering: .relaxed) }
 
     func noteActivity() { steps.add(1, ordering: .relaxed) }
@@ -25,7 +24,6 @@ final class LawClock: TimeSource {
         try await manual.sleep(until: instant)
     }
 
-    /// Advances the clock, so limits and tables can expire.
     func pass(_ duration: Duration) { manual.advance(by: duration) }
 
     /// Advances the clock whenever the run is idle. Returns when nothing more can happen.

@@ -73,7 +73,6 @@ struct Comparison {
         return nil
     }
 
-    /// Returns the path after the base URL, and the query's items.
     private static func parts(of url: String) -> (String, [Substring]) {
         let halves = url.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let path =

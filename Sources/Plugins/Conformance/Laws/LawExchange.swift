@@ -166,7 +166,6 @@ extension LawBody {
     }
 }
 
-/// Writes values as Swift expressions.
 enum LawCode {
     static func text(_ text: String) -> String {
         guard let first = text.first, text.utf8.count > 100, text.allSatisfy({ $0 == first }) else {

@@ -47,7 +47,6 @@ final class LawProbe: Filter {
             throw error
         }
     }
-    /// Sends the request again after a 503 if the exchange requires it.
     private func passed(_ exchange: Exchange, _ call: LawCall, _ next: Next) async throws -> HTTPResponse {
         let count = exchange.stagedWorkCount
         let first = try await next(exchange)

@@ -49,7 +49,6 @@ final class LawRun: Sendable {
         return call
     }
 
-    /// Reports messages of a stream to the accessories.
     func report(_ messages: [String]) async {
         let handle = agent.start(ActivityKind.stream, options: CallOptions(), completion: nil) { activity in
             for (index, text) in messages.enumerated() {
@@ -92,7 +91,6 @@ final class LawRun: Sendable {
     }
 }
 
-/// Resumes its only waiter once.
 private final class OneShot: Sendable {
     private let state = Mutex<(isFired: Bool, waiter: CheckedContinuation<Void, Never>?)>((false, nil))
 
@@ -115,7 +113,6 @@ private final class OneShot: Sendable {
     }
 }
 
-/// A call and its trace.
 final class LawCall: Sendable {
     struct State {
         var trace = LawTrace()
@@ -138,7 +135,6 @@ final class LawCall: Sendable {
     let isShared: Bool
     /// The users that an outer filter assigns to the call.
     let users: [UserMark]
-    /// Additional fields of 1xx responses and trailers.
     let notices: HTTPHeaders
     /// Opens when the server may respond.
     let gate: Gate?
@@ -180,7 +176,6 @@ final class LawCall: Sendable {
         return source
     }
 
-    /// The objects that are still in memory.
     var remains: [String] {
         references.withLock { references in
             (references.mark == nil ? [] : ["the request, with its tags"])
@@ -254,10 +249,8 @@ struct LawRequest: Request {
     }
 }
 
-/// A body that can wait for its reader or fail at the end.
 final class LawSource: HTTPBodySource {
     private let pieces: [Data]
-    /// The number of pieces in the first chunk.
     private let firstCount: Int
     private let failure: ErrandError.Code?
     private let call: LawCall
@@ -297,7 +290,6 @@ final class LawSource: HTTPBodySource {
     func cancel() {}
 }
 
-/// A server for exchanges.
 final class LawServer: ConnectingTransport {
     let running = Atomic(0)
     /// The number of requests that wait for the clock.

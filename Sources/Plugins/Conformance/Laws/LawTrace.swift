@@ -3,7 +3,6 @@ import ErrandEssentials
 
 /// A call as observed outside the filter.
 struct LawTrace: Sendable {
-    /// A request that reached the transport.
     struct Send: Sendable {
         var http: HTTPRequest
         var body: Data?
@@ -12,9 +11,7 @@ struct LawTrace: Sendable {
         var priority: RequestPriority
         var hasTag: Bool
         var isTrusted: Bool
-        /// Whether a task-local value from outside the filter is set.
         var hasTaskValue = true
-        /// Whether the transport can open connections for other protocols.
         var connects = true
         var failure: String?
         var begin = Moment()
@@ -61,7 +58,6 @@ struct LawTrace: Sendable {
     /// Other filters' staged work and checks.
     var work: [String] = []
     var elapsed = Duration.zero
-    /// Whether the call has reached the filters.
     var isBegun = false
     var isReached = false
 }

@@ -108,7 +108,6 @@ enum LawVocabulary {
     ]
 }
 
-/// Creates and simplifies random exchanges.
 extension LawExchange {
     static func random(_ random: inout LawRandom) -> LawExchange {
         var exchange = LawExchange()
@@ -196,7 +195,6 @@ extension LawExchange {
         return results
     }
 
-    /// Simpler exchanges. The simplest is first.
     var simpler: [LawExchange] {
         let plain = LawExchange()
         var results: [LawExchange] = []
@@ -333,7 +331,6 @@ extension LawReply {
 }
 
 extension LawExchange {
-    /// Redirects the first request, sometimes to another origin.
     mutating func redirect(_ random: inout LawRandom) {
         let origin = random.pick([LawVocabulary.origin, LawVocabulary.foreignOrigins[0]])
         let location: HTTPHeaders = [.location: "\(origin)/v1/there"]
@@ -342,7 +339,6 @@ extension LawExchange {
     }
 }
 
-/// Simplifies request targets.
 enum LawTarget {
     /// Returns targets without the query, without one of its items, or without a segment of the path.
     ///
@@ -368,7 +364,6 @@ enum LawTarget {
         return results
     }
 
-    /// Returns the parts before and after the first question mark.
     static func parts(_ target: String) -> (path: String, query: String) {
         let mark = target.firstIndex(of: "?") ?? target.endIndex
         return (String(target[..<mark]), String(target[mark...]))

@@ -13,7 +13,6 @@ protocol RandomLaw: Sendable {
     static var patience: [Duration] { get }
     static var shrinking: LawShrinking { get }
 
-    /// Advice if a plugin breaks the law.
     var advice: String { get }
     /// The percentage of the options' rounds to run.
     var share: Int { get }
@@ -53,7 +52,6 @@ extension RandomLaw {
         return found
     }
 
-    /// Tests the law with random exchanges.
     func search(_ bench: Bench, _ options: LawOptions) async throws {
         var random = LawRandom(seed: options.seed)
         let end = ContinuousClock.now.advanced(by: options.budget / Self.all.count)
@@ -83,7 +81,6 @@ extension RandomLaw {
             details: "\(advice)\nTo repeat it (found with seed \(options.seed)):\n\n\(test)\n")
     }
 
-    /// Simplifies the exchanges while they break the law.
     private func shrunk(
         _ bench: Bench, _ exchanges: [Exchange], _ violation: LawViolation
     ) async throws -> ([Exchange], LawViolation) {

@@ -7,7 +7,6 @@ import ErrandTesting
 extension AccessoryDraft {
     static let all = calls + threads + memory + writing
 
-    /// Calls must end as they do without the accessory.
     private static let calls: [AccessoryDraft] = [
         AccessoryDraft("every call ends the same way as without the accessory") { bench in
             let (accessory, _) = try bench.make()
@@ -153,7 +152,6 @@ extension AccessoryDraft {
         },
     ]
 
-    /// Runs enough calls for a reliable median.
     private static func measured(_ bench: AccessoryBench) async throws -> BenchForwarder {
         let forwarder = BenchForwarder(try bench.make().0, measures: true)
         let agent = bench.agent(forwarder)
@@ -222,7 +220,6 @@ extension AccessoryDraft {
         },
     ]
 
-    /// The output and the descriptions of an accessory.
     static let writing: [AccessoryDraft] = [
         AccessoryDraft("the accessory's output contains no secret") { bench in
             let (accessory, output) = try bench.make()
@@ -267,7 +264,6 @@ extension AccessoryDraft {
             came: "\(found.count) secrets: \(places.joined(separator: ", "))")
     }
 
-    /// Checks that activities are released.
     private static func keepsNone(
         _ bench: AccessoryBench, _ accessory: any Accessory, _ forwarder: BenchForwarder, _ problem: String
     ) async throws {

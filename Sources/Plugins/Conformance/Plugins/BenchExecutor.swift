@@ -24,7 +24,6 @@ final class BenchExecutor: TaskExecutor {
 
     deinit { bell.close() }
 
-    /// Ends the thread when it's idle.
     func end() {
         state.withLock { $0.isOver = true }
         bell.ring()

@@ -12,7 +12,6 @@ final class BenchForwarder: Accessory {
     enum Mode: Sendable { case all, withoutEnds, endsTwice }
 
     private struct State: Sendable {
-        /// The measurements by event name.
         var uses: [String: [ThreadUse]] = [:]
         var events: [Event] = []
         var counts: [Activity.ID: Int] = [:]
@@ -64,10 +63,8 @@ final class BenchForwarder: Accessory {
         }
     }
 
-    /// Whether an activity had too many events.
     var isFlooded: Bool { state.read { $0.isFlooded } }
 
-    /// Returns the event with the largest median.
     func worst(_ part: @Sendable (ThreadUse) -> Duration) -> (name: String, median: Duration)? {
         let medians = state.read { state in
             state.uses.filter { $0.value.count >= 20 }.map {

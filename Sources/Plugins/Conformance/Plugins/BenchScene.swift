@@ -104,7 +104,6 @@ extension BenchScene {
         }
     }
 
-    /// Plays filters.
     static let filters: [any Filter] = [
         ClosureFilter(.call) { exchange, next in
             var exchange = exchange

@@ -23,7 +23,6 @@ final class BenchTime: TimeSource {
     /// The longest wait that lasts.
     var longest: Duration? { waits.read { $0.max() } }
 
-    /// Advances the clock and the horizon.
     func pass(_ duration: Duration) {
         horizon.update { $0 = $0.advanced(by: duration) }
         manual.advance(by: duration)
@@ -71,7 +70,6 @@ extension FilterDraft {
         } + [.error(BenchError())]
         + [408, 500, 502, 503, 504].flatMap { [.status($0, [:]), .status($0, [.retryAfter: "0"])] }
 
-    /// Repeated requests, and waits within a call.
     static let repeats: [FilterDraft] = [
         FilterDraft("a request that isn't idempotent is sent once, even if it fails") { bench in
             for method in [HTTPMethod.post, .patch, "CONFORM"] {

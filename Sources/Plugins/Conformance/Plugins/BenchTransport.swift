@@ -4,7 +4,6 @@ import ErrandTesting
 
 /// An in-memory transport that reads bodies, and counts requests in flight.
 final class BenchTransport: Transport {
-    /// A request with its body and options.
     struct Arrival: Sendable {
         let request: HTTPRequest
         let body: Data
@@ -45,7 +44,6 @@ final class BenchTransport: Transport {
     }
     var running: Int { state.read { $0.running } }
 
-    /// Releases the arrivals.
     func forget() { state.update { ($0.arrivals, $0.count) = ([], 0) } }
 
     func arrived(_ count: Int) async throws {
@@ -83,7 +81,6 @@ final class BenchTransport: Transport {
 }
 
 extension HTTPResponse {
-    /// Omits the body for HEAD.
     static func text(_ text: String, status: Int = 200, for request: HTTPRequest) -> HTTPResponse {
         let headers: HTTPHeaders = [.contentType: "text/plain", .contentLength: "\(text.utf8.count)"]
         let body = request.method == .head ? HTTPBody.empty : HTTPBody(Data(text.utf8))

@@ -2,7 +2,6 @@ import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// A case's filters, agents, and checks.
 struct FilterBench: Sendable {
     let make: @Sendable () throws -> any Filter
     let secrets: [String]
@@ -33,7 +32,6 @@ struct FilterBench: Sendable {
         return try await agent.send(request, options: CallOptions()).value
     }
 
-    /// Sends the request without the filter.
     func control(_ request: BenchRequest, over transport: BenchTransport) async throws -> HTTPResponse {
         try await agent(transport, filter: nil).send(request, options: CallOptions()).value
     }
@@ -98,7 +96,6 @@ extension FilterBench {
         return try await bench.becomes { done.value > 0 }
     }
 
-    /// Fails the case if the operation doesn't throw.
     func error(of what: String, _ body: () async throws -> HTTPResponse) async throws -> any Error {
         let response: HTTPResponse
         do { response = try await body() } catch { return error }

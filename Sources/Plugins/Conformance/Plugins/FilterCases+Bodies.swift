@@ -6,7 +6,6 @@ import Synchronization
 extension FilterDraft {
     private static let chunk = Data(repeating: 0x61, count: 1_000)
 
-    /// Counts the pulls.
     private static func stream(
         of count: Int, pulled: Counter, failure: (any Error)? = nil, cancel: @escaping @Sendable () -> Void = {}
     ) -> HTTPBody {
@@ -18,7 +17,6 @@ extension FilterDraft {
         }
     }
 
-    /// Streamed requests and responses.
     static let bodies: [FilterDraft] = [
         FilterDraft("a streamed response can be read by the caller") { bench in
             let transport = BenchTransport { request, _ in

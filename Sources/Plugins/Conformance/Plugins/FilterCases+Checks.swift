@@ -3,7 +3,6 @@ import ErrandEssentials
 import ErrandTesting
 
 extension FilterDraft {
-    /// Checks that other filters and the request add.
     static let checks: [FilterDraft] = [
         FilterDraft("checks of other filters and of the request run, and can reject the response") { bench in
             for refusing in ["none", "request", "outside", "inside"] {
@@ -85,7 +84,6 @@ extension FilterDraft {
         },
     ]
 
-    /// A request that accepts only a number.
     private struct Demanding: Request {
         typealias Output = Int
         let isChecked: Bool

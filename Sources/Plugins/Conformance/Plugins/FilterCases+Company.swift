@@ -3,7 +3,6 @@ import ErrandEssentials
 import ErrandTesting
 
 extension FilterDraft {
-    /// Redirects, retries, caches, and batches around the filter.
     static let surroundings: [FilterDraft] = [
         FilterDraft("a redirect is followed") { bench in
             let transport = BenchTransport { request, _ in

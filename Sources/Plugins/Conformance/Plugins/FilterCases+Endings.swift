@@ -74,7 +74,6 @@ extension FilterDraft {
         return a.code == b.code && (a.underlying is BenchError) == (b.underlying is BenchError)
     }
 
-    /// Cancellation at every stage.
     static let cancellations: [FilterDraft] = [
         FilterDraft("a cancellation reaches the transport and the caller, and no request follows") { bench in
             let gate = Gate()
@@ -140,7 +139,6 @@ extension FilterDraft {
         },
     ]
 
-    /// Objects that outlive a call.
     static let lifetimes: [FilterDraft] = [
         FilterDraft("after the filter returns, it doesn't send requests for the call") { bench in
             // A late request may take a moment, so this needs several rounds.

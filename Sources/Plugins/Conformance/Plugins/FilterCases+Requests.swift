@@ -14,7 +14,6 @@ extension FilterDraft {
     /// Text that a JSON encoder wouldn't write.
     static let json = #"{"b":1.0,"a":[1e2,-0,12345678901234567890.10],"b":"\u00e4\/ä","é":null }"#
 
-    /// Parts of requests that must reach the transport unchanged.
     static let requests: [FilterDraft] = [
         FilterDraft("a URL reaches the transport unchanged", assuming: [.url]) { bench in
             let query = "b=2&a=1&b=1&empty=&bare&plus=a+b%20c&list%5B%5D=%C3%A4&t=12%3A30:15%2Cx,y"

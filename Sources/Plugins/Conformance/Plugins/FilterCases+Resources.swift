@@ -3,7 +3,6 @@ import ErrandEssentials
 import ErrandTesting
 
 extension FilterDraft {
-    /// Turns, memory, and threads that calls share.
     static let resources: [FilterDraft] = [
         FilterDraft("a call that fails, is rejected or is dropped gives back its turn") { bench in
             for end in CallEnd.all { try await leavesTurn(bench, after: end) }
@@ -210,7 +209,6 @@ extension FilterDraft {
         }
     }
 
-    /// Returns the median of several calls.
     private static func use(_ bench: FilterBench) async throws -> ThreadUse {
         guard let executor = BenchExecutor() else {
             throw ConformanceFailure(expected: "a system thread", came: "none")

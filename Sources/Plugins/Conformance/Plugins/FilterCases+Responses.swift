@@ -97,7 +97,6 @@ extension FilterDraft {
         return fields
     }()
 
-    /// Parts of responses that must reach the caller unchanged.
     static let responses: [FilterDraft] = [
         FilterDraft("a response's fields stay separate, unchanged and in order", assuming: [.response]) { bench in
             for (status, method) in [(200, HTTPMethod.get), (201, .post), (400, .get), (403, .put)] {

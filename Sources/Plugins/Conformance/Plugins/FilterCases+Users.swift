@@ -37,7 +37,6 @@ extension FilterDraft {
         }
     }
 
-    /// Returns a transport whose responses contain the user's mark.
     private static func transport(for mark: Mark, _ headers: HTTPHeaders, _ gate: Gate? = nil) -> BenchTransport {
         BenchTransport { request, _ in
             try await gate?.wait()
@@ -56,7 +55,6 @@ extension FilterDraft {
         return sent.contains(mark.value(of: "probe"))
     }
 
-    /// Responses reach only the user who requested them.
     static let users: [FilterDraft] = [
         FilterDraft("consecutive calls of different users get their own responses") { bench in
             for mark in Mark.allCases where try await isKept(mark, bench) {

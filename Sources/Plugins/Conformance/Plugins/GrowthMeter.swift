@@ -6,7 +6,7 @@ import ErrandTesting
 /// Unbounded memory keeps growing when the number of calls triples, and bounded memory doesn't. Other work of the
 /// process may hide or imitate growth, so memory must grow in several rounds with several plugins.
 struct GrowthMeter: Sendable {
-    /// The number of calls before the first round. Each round triples the total.
+    /// Each round triples the number of calls.
     static let begin = 600
     static let rounds = 3
     static let plugins = 6

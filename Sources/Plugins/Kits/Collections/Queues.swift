@@ -1,7 +1,6 @@
 /// A first-in, first-out queue with amortized constant time per element.
 package struct FIFOQueue<Element> {
     private var slots: [Element?] = []
-    /// The index of the first element. Earlier slots are free.
     private var start = 0
 
     package init() {}
@@ -72,7 +71,6 @@ package struct WaitingQueue<Element> {
         return nil
     }
 
-    /// Removes an element. Returns `nil` if it has already left.
     package mutating func remove(_ number: UInt64) -> Element? { elements.removeValue(forKey: number) }
 
     /// Removes all elements after the first `maximum` and returns them in order.

@@ -11,7 +11,7 @@ package enum ContentCodings {
     ]
     private static let step = 64 << 10
 
-    /// Whether this system can decode a coding, such as `gzip`. The name is in lowercase.
+    /// Whether this system can decode a coding. The name must be in lowercase.
     package static func canDecode(_ name: String) -> Bool {
         bits[name].map { Int(errand_codings()) & $0 != 0 } ?? false
     }

@@ -41,7 +41,6 @@ struct BlockBuffer: Sendable {
     static let blockByteCount = 64
 
     private(set) var byteCount: UInt64 = 0
-    /// The bytes of the incomplete last block.
     private(set) var partial: [UInt8] = []
 
     init() {}

@@ -10,7 +10,6 @@ extension PlatformSHA256 {
 struct OpenSSLSHA256: RunningSHA256 {
     private let context: Context
 
-    /// Returns `nil` if libcrypto isn't available.
     init?() {
         guard let library = Library.shared(), let context = Context(library) else { return nil }
         self.context = context
@@ -56,7 +55,6 @@ struct OpenSSLSHA256: RunningSHA256 {
         }
     }
 
-    /// The functions of OpenSSL's EVP interface that the digest uses (EVP_DigestInit(3)).
     // Safe: libcrypto is never unloaded once its functions were found.
     @safe
     private struct Library: Sendable {

@@ -14,7 +14,6 @@ package enum RecordSlot {
     package static let size = 16 << 10
     private static let headSize = 8 + 8 + 4 + 32
 
-    /// Returns the bytes of a slot, or `nil` if the content is too long.
     package static func bytes(_ payload: Data, sequence: UInt64, magic: [UInt8]) -> [UInt8]? {
         guard payload.count <= size - headSize else { return nil }
         var bytes = magic

@@ -178,7 +178,6 @@ package protocol RunningSHA256: Sendable {
 }
 
 package enum PlatformSHA256 {
-    /// Returns the platform's implementation, or the portable one if there isn't any.
     package static func make() -> any RunningSHA256 { platform() ?? PortableSHA256() }
 }
 

@@ -17,7 +17,6 @@ package struct UserStamp: Codable, Hashable, Sendable {
 
     /// The source of a cookie: this prefix and the cookie's name.
     package static let cookiePrefix = "cookie "
-    /// The maximum number of identities, and of cookies.
     private static let limit = 32
 
     package init(_ identities: [Identity]) {
@@ -43,7 +42,6 @@ package struct UserStamp: Codable, Hashable, Sendable {
         self.cookies = cookies.filter { names.contains($0.key) }
     }
 
-    /// Whether the stamp doesn't identify anyone.
     package var isEmpty: Bool { users.isEmpty && cookies.isEmpty }
 
     /// Returns whether the identities belong to the same user.
@@ -84,7 +82,6 @@ package struct HMAC<Digest: MessageDigest>: Sendable {
     private var inner = Digest()
     private var outer = Digest()
 
-    /// Creates an HMAC with a key of any length.
     package init(key: some Sequence<UInt8>) {
         var block = Array(key)
         if block.count > Digest.blockByteCount { block = Digest.digest(of: block) }
@@ -112,9 +109,7 @@ package struct HMAC<Digest: MessageDigest>: Sendable {
 /// The user who owns a persistent transfer: the user in its record, or else the user of its first request.
 package final class TransferUser: Sendable {
     private struct State {
-        /// The user in the record, or `nil` for a new transfer.
         var expected: UserStamp?
-        /// The newest stamp and its marks.
         var newest: (marks: Set<UserMark>, stamp: UserStamp)?
     }
 

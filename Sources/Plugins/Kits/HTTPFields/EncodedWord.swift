@@ -10,7 +10,6 @@ struct EncodedWordDecoder {
     private struct Group {
         let charset: String
         var content: [UInt8]
-        /// The words as sent, including white space between them.
         var source: Range<Int>
     }
 
@@ -78,7 +77,6 @@ struct EncodedWordDecoder {
         result += bytes[end...]
     }
 
-    /// Returns whether the words could be decoded.
     @discardableResult private mutating func flushWords() -> Bool {
         guard let words = group else { return false }
         group = nil
@@ -111,7 +109,7 @@ struct EncodedWordDecoder {
         return text.endIndex < bytes.count && bytes[text.endIndex] == mark ? (text, text.endIndex) : nil
     }
 
-    /// Decodes the Q encoding (section 4.2). Returns `nil` if an escape is malformed.
+    /// Decodes the Q encoding (section 4.2).
     private static func quoted(_ text: ArraySlice<UInt8>) -> [UInt8]? {
         var (result, rest) = ([UInt8](), text)
         while let byte = rest.popFirst() {

@@ -68,7 +68,6 @@ enum RateLimitGrammar {
         return try? StructuredField.Item(parsing: text).value.integer
     }
 
-    /// Returns `nil` for a negative number.
     static func seconds(_ number: Int64) -> Duration? { number >= 0 ? .seconds(min(number, 1 << 32)) : nil }
 }
 

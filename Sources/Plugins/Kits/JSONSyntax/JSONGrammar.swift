@@ -173,7 +173,6 @@ extension JSONGrammar {
     }
 }
 
-// Strings (RFC 8259, section 7).
 extension JSONGrammar {
     /// Scans a string, starting after its opening quote. The returned end is after the closing quote.
     ///
@@ -334,7 +333,7 @@ extension JSONGrammar {
     /// Returns a string's UTF-8 content without escapes. See the overload for a span.
     public static func unescaped(_ content: ArraySlice<UInt8>) -> [UInt8] { unescaped(content.span) }
 
-    /// Returns the character of the escape at an index, and advances the index. Returns `nil` if the escape is invalid.
+    /// Returns the character of the escape at an index, and advances the index.
     static func scalar(ofEscapeIn bytes: Span<UInt8>, from index: inout Int) -> Unicode.Scalar? {
         guard bytes.count - index >= 2 else { return nil }
         let letter = bytes[index + 1]

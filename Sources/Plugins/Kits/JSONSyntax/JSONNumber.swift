@@ -9,7 +9,6 @@ public struct JSONNumber: Sendable {
     private let isNegative: Bool
     /// The first nineteen digits as one number.
     private let mantissa: UInt64
-    /// The power of ten that the digits are multiplied by.
     private let power: Int
     /// All digits as 0 to 9, without leading and trailing zeros. Empty for nineteen digits or less.
     private let digits: [UInt8]
@@ -108,7 +107,6 @@ public struct JSONNumber: Sendable {
         return Self.appendingZeros(power, to: value)
     }
 
-    /// Multiplies a nonzero value by a power of ten. Returns `nil` if it overflows.
     private static func appendingZeros<Value: FixedWidthInteger>(_ count: Int, to value: Value) -> Value? {
         var value = value
         var left = count

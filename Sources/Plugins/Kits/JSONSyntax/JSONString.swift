@@ -26,7 +26,6 @@ import ErrandMessageSyntax
     public func string(in text: Span<UInt8>, limit: Int = .max) -> String {
         let bytes = decoded(in: text)
         guard bytes.count > limit else { return String(decoding: bytes, as: UTF8.self) }
-        // Moves to the next character boundary.
         var end = limit
         while end < bytes.count, bytes[end] & 0xC0 == 0x80 { end += 1 }
         let shown = String(decoding: bytes[..<end], as: UTF8.self)
@@ -125,7 +124,6 @@ public struct JSONStringScan: Sendable {
         return end(in: bytes.span, from: start)
     }
 
-    /// Skips the rest of an escape, up to the end of the piece.
     @usableFromInline mutating func finishEscape(in bytes: Span<UInt8>, from start: Int) -> Int {
         var index = start
         while pending != 0, index < bytes.count {
@@ -175,7 +173,6 @@ public struct JSONStringScan: Sendable {
         return (found | word) & 0x8080_8080_8080_8080
     }
 
-    /// Finds quotes, backslashes and, if `controls`, control characters.
     @inlinable @inline(__always) static func delimiters(_ word: UInt64, controls: Bool) -> UInt64 {
         let quotes = word ^ 0x2222_2222_2222_2222
         var found = (quotes &- 0x0101_0101_0101_0101) & ~quotes

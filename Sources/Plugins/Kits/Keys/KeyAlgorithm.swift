@@ -67,7 +67,6 @@ public struct KeyAlgorithm: Sendable, Hashable, CustomStringConvertible {
     /// The algorithm's name in HTTP signatures.
     public var description: String { httpName }
 
-    /// The type of the key. `nil` for a shared key.
     var keyType: KeyType? {
         switch scheme {
         case .hmacSHA256: nil

@@ -91,7 +91,6 @@ package enum LoopbackSocket {
         return isBound
     }
 
-    /// Binds the socket, and sets the address to the socket's actual address.
     private static func bind<Address>(_ descriptor: Int32, to address: inout Address) -> Bool {
         var length = socklen_t(MemoryLayout<Address>.size)
         return unsafe withUnsafeMutablePointer(to: &address) { pointer in
@@ -116,7 +115,6 @@ package enum LoopbackSocket {
         return descriptor
     }
 
-    /// Appends the bytes that have arrived, up to a limit.
     package static func receive(_ descriptor: Int32, into bytes: inout [UInt8], limit: Int) -> Transfer {
         let start = bytes.count
         bytes += [UInt8](repeating: 0, count: limit)
@@ -160,7 +158,7 @@ package enum LoopbackSocket {
         }
     }
 
-    /// Waits for any of the descriptors. A negative time means no limit.
+    /// A negative time means no limit.
     package static func wait(_ polled: inout [pollfd], milliseconds: Int32) {
         _ = unsafe poll(&polled, nfds_t(polled.count), milliseconds)
     }

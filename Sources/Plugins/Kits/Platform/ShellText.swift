@@ -1,6 +1,5 @@
 package import ErrandEssentials
 
-/// Text for shell commands.
 package enum ShellText {
     /// Returns the text in single quotes, which a shell doesn't interpret.
     package static func quoted(_ text: some StringProtocol) -> String {

@@ -22,7 +22,6 @@ package enum SystemQueries {
         return bytes.overflow ? nil : bytes.partialValue
     }
 
-    /// Returns a terminal's width in characters, or `nil` if the descriptor isn't a terminal or the width is unknown.
     package static func columns(of descriptor: Int32) -> Int? {
         var size = winsize()
         return unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : nil

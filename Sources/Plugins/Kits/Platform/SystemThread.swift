@@ -64,7 +64,6 @@ package enum SystemThread {
         #endif
     }
 
-    /// The processor time of the current thread.
     package static var processorTime: Duration {
         var time = timespec()
         unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

@@ -21,15 +21,12 @@ package struct JSONMasker {
     private let mask: String
     /// The number of strings that enclose this text.
     private let depth: Int
-    /// The closing brace or bracket of each open container.
     private var closers: [JSONToken.Kind] = []
     /// The name and value found in each open container.
     private var pairs: [Pair] = []
-    /// Whether the previous token names a secret header field.
     private var followsField = false
 
     private struct Pair {
-        /// Whether a member names a secret.
         var isSecret = false
         /// A value before its name.
         var value: JSONToken?
@@ -42,7 +39,6 @@ package struct JSONMasker {
     /// What may come next: a value, a name, or the token after a value.
     private enum Place { case value, valueOrEnd, name, nameOrEnd, behind }
     private var place = Place.value
-    /// Whether the tokens so far are a single valid JSON text.
     private var isJSON = true
 
     /// The maximum nesting of containers. Deeper texts aren't masked.
@@ -114,7 +110,6 @@ package struct JSONMasker {
             (.literal, .valueOrEnd):
             place = .behind
         case (.invalid, .value) where token.range == 0..<3 && bytes[token.range].elementsEqual([0xEF, 0xBB, 0xBF]):
-            // A byte order mark.
             isJSON = true
         default: isJSON = false
         }
@@ -228,7 +223,6 @@ package struct JSONMasker {
 
 // Strings that contain JSON, URLs, or a form.
 extension JSONMasker {
-    /// The maximum nesting of strings to mask.
     private static let maximumStrings = 4
 
     /// Masks the secrets within a string.

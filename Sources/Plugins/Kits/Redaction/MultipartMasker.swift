@@ -22,7 +22,6 @@ struct MultipartMasker {
         delimiters = boundaries.map { Array($0.utf8) }
     }
 
-    /// Returns the masked body, or `nil` if it has no parts.
     mutating func masked(by redactor: inout Redactor, depth: Int) -> [UInt8]? {
         guard !delimiters.isEmpty else { return nil }
         while position < bytes.count, !isDelimiter(line(at: position)) { position = end(of: position) }
@@ -42,7 +41,6 @@ struct MultipartMasker {
         return result
     }
 
-    /// Masks a part up to the next delimiter.
     private mutating func part(_ redactor: inout Redactor, _ depth: Int) {
         var (fields, isReadable) = ([(name: String, value: String)](), true)
         while position < bytes.count {
@@ -138,7 +136,6 @@ struct MultipartMasker {
         return bytes[start..<stop]
     }
 
-    /// Returns the start of the next line.
     private func end(of start: Int) -> Int {
         bytes[start...].firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? bytes.count
     }

@@ -202,7 +202,6 @@ struct PairsInText {
         "bearer", "basic", "digest", "token", "negotiate", "ntlm", "bot", "apikey", "jwt", "dpop", "oauth", "hawk",
         "aws4-hmac-sha256",
     ]
-    /// Schemes with a parameter list.
     private static let schemesOfLists: Set<String> = ["digest", "oauth", "hawk", "aws4-hmac-sha256"]
 
     private static let longestScheme = 16
@@ -228,7 +227,6 @@ struct PairsInText {
         return looksSecret(word) ? word : nil
     }
 
-    /// Returns the credentials after `Bearer` or `Basic`.
     private mutating func credentials(at start: Int) -> Range<Int>? {
         if start > 0, Self.isOfName(bytes[start - 1]) { return nil }
         let end = bytes[start...].firstIndex { !Self.isOfName($0) } ?? bytes.count
@@ -243,7 +241,6 @@ struct PairsInText {
 
 /// Masks a text's secrets: secrets in URLs, and values after secret names.
 enum SecretsInText {
-    /// Returns the masked text, or `nil` if it contains no secret.
     static func masked(
         _ text: String, where isSecret: (String) -> Bool, found: (Substring) -> Void
     ) -> String? {

@@ -13,7 +13,6 @@ struct XMLMasker {
     private var position = 0
     private var result: [UInt8] = []
     private var secrets: [String] = []
-    /// Whether the last text was a secret's name.
     private var expectsSecret = false
 
     private static let mask = Array(Redaction.mask.utf8)

@@ -30,7 +30,6 @@ public final class StateBroadcaster<State: Sendable>: Sendable {
     private struct Guarded {
         var state: State
         var count: UInt64 = 0
-        /// The newest undelivered states and their numbers.
         var waiting = FIFOQueue<(number: UInt64, state: State)>()
         /// The readers, each with the number of its first state.
         var readers: [UInt64: (first: UInt64, continuation: Continuation)] = [:]

@@ -115,7 +115,6 @@ public final class ClientIdentities<Identity: Sendable>: Sendable, ExpressibleBy
         return try choice(for: url)
     }
 
-    /// Returns the origin of an https URL, or `nil` for other text.
     private static func key(_ text: String) -> String? {
         guard let origin = URLSyntax.origin(ofText: text), origin.hasPrefix("https:") else { return nil }
         return origin

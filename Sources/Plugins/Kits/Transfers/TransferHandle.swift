@@ -132,7 +132,6 @@ public struct TransferCall: TagKey, Sendable {
 final class TransferFeed: Sendable {
     private let reports = Mutex<[TransferReport]>([])
     private let signal: AsyncStream<Void>.Continuation
-    /// Yields when there are new reports. Ends with the transfer.
     let signals: AsyncStream<Void>
     /// The maximum number of buffered reports. The oldest is dropped first.
     private static var limit: Int { 256 }

@@ -194,7 +194,6 @@ extension Connection {
 
     private typealias Watch = @Sendable (RecordedRequest, Data) -> [BodyAction]
 
-    /// Ends reading, and skips the remaining body.
     private struct EnoughRead: Error {}
 
     private func readBody(

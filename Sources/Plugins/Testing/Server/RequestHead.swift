@@ -80,7 +80,6 @@ struct RequestHead {
         return headers
     }
 
-    /// Removes the first line and returns it without its end.
     private static func line(_ bytes: inout ArraySlice<UInt8>) throws(RequestFault) -> ArraySlice<UInt8> {
         guard let end = bytes.firstIndex(of: 0x0A), end > bytes.startIndex, bytes[end - 1] == 0x0D else {
             throw RequestFault(400, "a line doesn't end with CR and LF")

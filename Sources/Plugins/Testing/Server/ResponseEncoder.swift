@@ -2,7 +2,6 @@ public import Errand
 public import ErrandEssentials
 import ErrandSupport
 
-/// Encodes the response to one request as bytes.
 struct ResponseEncoder {
     let response: TestResponse
     let isHead: Bool

@@ -64,7 +64,6 @@ final class ServerCore: Sendable {
         }
     }
 
-    /// Uses a copy of the script until the script changes.
     func plan(_ head: RequestHead, _ copy: inout (version: Int, script: ServerScript)) -> ServerScript.Plan {
         if copy.version != scriptVersion.load(ordering: .acquiring) {
             copy = script.withLock { (scriptVersion.load(ordering: .relaxed), $0) }

@@ -109,7 +109,6 @@ struct PathPattern: Sendable, CustomStringConvertible {
         description = text
     }
 
-    /// Whether the pattern includes a host.
     var isAbsolute: Bool { fixed.contains("://") }
 
     func matches(_ path: some StringProtocol) -> Bool {

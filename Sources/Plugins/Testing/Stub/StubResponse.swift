@@ -146,7 +146,6 @@ final class StubReply: Sendable {
         if stub.delay > .zero { try await Self.wait(for: stub.delay, options) }
     }
 
-    /// Waits at most for the request's timeout.
     private static func wait(for duration: Duration, _ options: TransportOptions) async throws {
         let limit = min(duration, options.timeout)
         try await options.time.sleep(until: options.time.instant(after: limit))

@@ -43,7 +43,6 @@ public struct StubRule: Sendable {
         (self.headers, self.body, self.responses) = (headers, body, responses)
     }
 
-    /// Returns no differences if the request matches.
     func differences(from request: StubbedRequest) -> [String] {
         var found: [String] = []
         if let method, method != request.http.method {

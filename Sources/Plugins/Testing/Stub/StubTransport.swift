@@ -23,7 +23,6 @@ public final class StubTransport: Transport {
 
     fileprivate struct State {
         var rules: [StubRule] = []
-        /// The number of matches of each rule.
         var uses: [Int] = []
         var log = BoundedLog<HTTPRequest>()
     }

@@ -28,7 +28,6 @@ enum POSIX {
         try? LoopbackSocket.bound(to: port, ipv6: ipv6).socket
     }
 
-    /// Returns `nil` on failure.
     static func listen(host: UInt32, port: UInt16, backlog: Int32) -> Int32? {
         guard let descriptor = LoopbackSocket.make(ipv6: false) else { return nil }
         var port = port

@@ -6,7 +6,6 @@ import Synchronization
 package final class Watched<State: Sendable>: Sendable {
     private struct Waiter {
         let id: UInt64
-        /// Returns a closure that resumes the waiter if its condition is met.
         let probe: (inout State) -> (@Sendable () -> Void)?
         let fail: @Sendable (any Error) -> Void
     }
@@ -32,7 +31,6 @@ package final class Watched<State: Sendable>: Sendable {
         guarded.withLock { body(&$0.state) }
     }
 
-    /// Resumes waiters whose conditions are met.
     @discardableResult
     package func update<Result: Sendable>(_ change: (inout State) -> Result) -> Result {
         let (result, resumed) = guarded.withLock { guarded -> (Result, [@Sendable () -> Void]) in

@@ -102,7 +102,6 @@ final class MemoryConnection: ByteConnection {
 /// One direction of a connection. Up to `capacity` bytes are ready for the reader, and further bytes are pending.
 private final class MemoryPipe: Sendable {
     private struct State: Sendable {
-        /// The bytes that wait for room.
         var pending = Data()
         var arrived = Data()
         var isEnded = false

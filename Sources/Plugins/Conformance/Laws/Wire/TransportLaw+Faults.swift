@@ -39,7 +39,6 @@ extension TransportLaw {
             if random.isTrue(0.7) {
                 var position = random.isTrue(0.6) ? 0 : Int.random(in: 1...60, using: &random)
                 if random.isTrue(0.4) {
-                    // In the middle of the body.
                     exchange.reply.body = .bytes(random.pick([10, 5_000, 70_000]))
                     exchange.isStreamed = exchange.isStreamed || random.isTrue()
                     if random.isTrue() { exchange.makeResumable() }

@@ -127,7 +127,6 @@ extension WireTrace {
 struct WireFields {
     private let fields: [HTTPHeaders.Field]
     private let optional: Set<String>
-    /// The names of additional fields that may occur.
     private let additions: Set<String>
 
     init(_ fields: [HTTPHeaders.Field], optional: Set<String> = [], additions: Set<String> = []) {
@@ -164,7 +163,6 @@ struct WireFields {
 }
 
 extension RecordedRequest {
-    /// The fields that a transport may add.
     private static let additions: Set<String> = [
         "host", "accept", "accept-encoding", "accept-language", "user-agent", "connection", "keep-alive",
         "content-length", "transfer-encoding", "expect", "te", "trailer", "priority",

@@ -16,7 +16,6 @@ public struct TransportLaw: Sendable, CustomStringConvertible {
     public let name: String
     /// Advice if a transport breaks the law.
     public let advice: String
-    /// The law's name in Swift.
     let identifier: String
     let exchanges: @Sendable (inout LawRandom) -> [WireExchange]
     /// The percentage of the options' rounds to run.
@@ -55,13 +54,11 @@ public struct TransportLaw: Sendable, CustomStringConvertible {
     }
 }
 
-/// Runs exchanges with new transports.
 struct WireBench: Sendable {
     typealias Relay = @Sendable (_ port: Int) throws -> any WireRelay
 
     let make: @Sendable () throws -> any Transport
     var limitations: [KnownLimitation] = []
-    /// The time limit for an exchange.
     var patience = Duration.seconds(2)
     var relay: Relay?
 

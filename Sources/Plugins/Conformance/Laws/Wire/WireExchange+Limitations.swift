@@ -1,7 +1,6 @@
 import Errand
 
 extension WireExchange {
-    /// Whether a limitation of the transport covers the exchange.
     func isExcused(by limitations: [KnownLimitation]) -> Bool {
         limitations.contains { limitation in
             limitation.feature.map { features.contains($0) } ?? limitation.name.map { cases.contains($0) } ?? false

@@ -1,7 +1,6 @@
 import Errand
 
 extension WireExchange {
-    /// Returns simpler sequences: one exchange is missing or simplified in each.
     static func simpler(_ exchanges: [WireExchange], keepsCount: Bool) -> [[WireExchange]] {
         var results: [[WireExchange]] = []
         if exchanges.count > (keepsCount ? 2 : 1) {

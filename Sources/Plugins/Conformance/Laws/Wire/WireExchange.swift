@@ -253,7 +253,6 @@ extension WireReply: CustomStringConvertible {
 }
 
 extension LawCode {
-    /// Fields that may be in Latin-1.
     static func wireHeaders(_ headers: HTTPHeaders) -> String {
         guard headers.contains(where: \.isLatin1) else { return self.headers(headers) }
         let fields = headers.map { field in

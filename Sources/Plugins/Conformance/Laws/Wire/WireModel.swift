@@ -10,7 +10,6 @@ struct WireImage: Sendable {
     }
 
     private(set) var bytes: [UInt8] = []
-    /// The fields of the final head in order, including the framing.
     private(set) var fields: [HTTPHeaders.Field] = []
     private(set) var headEnd = 0
     private(set) var parts: [Part] = []

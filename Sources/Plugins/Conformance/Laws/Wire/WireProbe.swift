@@ -85,7 +85,6 @@ struct WireRequest: Request {
     func httpRequest() -> HTTPRequest? { http }
 }
 
-/// Calls the transport, reads its response, and records both.
 final class WireProbe: Transport {
     private let scene: WireScene
     private let subject: any Transport

@@ -9,7 +9,6 @@ public protocol WireRelay: AnyObject, Sendable {
     var url: String { get }
 }
 
-/// A server and its relay, if any.
 struct WireOrigin: Sendable {
     let server: TestServer
     private let relay: (any WireRelay)?

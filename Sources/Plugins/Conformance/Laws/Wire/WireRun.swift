@@ -7,7 +7,6 @@ import Synchronization
 final class WireRun: Sendable {
     private let stage = WireStage()
     private let origin: WireOrigin
-    /// The other origin, if an exchange needed it.
     private let elsewhere = Mutex<WireOrigin?>(nil)
     private let relay: WireBench.Relay?
     private let clock = ManualTimeSource()
@@ -39,7 +38,6 @@ final class WireRun: Sendable {
         return server
     }
 
-    /// The path of uploads that the server interrupts.
     private static let uploads = "/interrupted"
 
     private func address(of exchange: WireExchange) throws -> String {

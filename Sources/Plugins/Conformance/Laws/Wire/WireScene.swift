@@ -3,7 +3,6 @@ import ErrandEssentials
 import ErrandTesting
 import Synchronization
 
-/// Finds the exchange that a request belongs to.
 final class WireStage: Sendable {
     private let scenes = Mutex<[WireScene]>([])
 
@@ -19,7 +18,6 @@ final class WireStage: Sendable {
     }
 }
 
-/// An exchange while it runs.
 final class WireScene: Sendable {
     struct State: Sendable {
         var trace = WireTrace()
@@ -55,7 +53,6 @@ final class WireScene: Sendable {
         gates = (0...image.parts.count).map { _ in Gate() }
     }
 
-    /// Opens all gates, so the server doesn't wait for the reader.
     func openAll() { for gate in gates { gate.open() } }
 
     func received(_ count: Int) {
@@ -82,7 +79,6 @@ final class WireScene: Sendable {
 
     // MARK: At the server
 
-    /// The number of bytes of the request's body after which the connection is reset.
     var uploadLimit: Int64 {
         if case .resetUpload(let count) = exchange.reply.fault { Int64(count) } else { .max }
     }

@@ -2,7 +2,6 @@ import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// The observed events and results of an exchange.
 struct WireTrace: Sendable {
     struct Head: Sendable {
         var status: Int
@@ -43,7 +42,6 @@ struct WireTrace: Sendable {
 
     var sent: Sent?
     var mayCollect = false
-    /// The complete requests that the server received.
     var requests: [RecordedRequest] = []
     /// The number of requests, including interrupted uploads.
     var arrivals = 0
@@ -55,6 +53,5 @@ struct WireTrace: Sendable {
     var isHanging = false
     /// Whether the server noticed the end of a cancelled or dropped exchange's connection.
     var isClosed = false
-    /// The objects that outlived the exchange.
     var remains: [String] = []
 }

@@ -195,7 +195,6 @@ extension WireExchange {
         return exchange
     }
 
-    /// Returns a position within the body.
     func stopInBody(_ random: inout LawRandom) -> Int {
         let image = WireImage(self)
         let end = image.completion.map { $0 - 1 } ?? image.bytes.count

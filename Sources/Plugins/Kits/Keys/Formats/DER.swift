@@ -12,7 +12,6 @@ struct DERReader {
     init(_ bytes: some Sequence<UInt8>) { rest = ArraySlice(Array(bytes)) }
 
     var isAtEnd: Bool { rest.isEmpty }
-    /// The tag of the next value, or `nil` at the end.
     var next: UInt8? { rest.first }
 
     func end() throws(KeyError) {
@@ -81,7 +80,6 @@ enum DER {
 
     static func sequence(_ parts: [UInt8]...) -> [UInt8] { value(Tag.sequence, parts.flatMap(\.self)) }
 
-    /// Writes a positive integer.
     static func integer(_ bytes: some Collection<UInt8>) -> [UInt8] {
         let bytes = Array(bytes.drop { $0 == 0 })
         return value(Tag.integer, bytes.isEmpty || bytes[0] >= 0x80 ? [0] + bytes : bytes)
@@ -121,7 +119,6 @@ enum ECDSASignature {
         return padded(r, size) + padded(s, size)
     }
 
-    /// Returns `nil` if the signature has another size.
     static func der(_ raw: [UInt8], size: Int) -> [UInt8]? {
         guard raw.count == 2 * size else { return nil }
         return DER.sequence(DER.integer(raw[..<size]), DER.integer(raw[size...]))

@@ -1,5 +1,4 @@
 extension PublicMaterial {
-    /// Returns `nil` if the label isn't a public key's.
     init?(label: String, der: [UInt8]) throws(KeyError) {
         switch label {
         case "PUBLIC KEY": try self.init(subjectInfo: der)
@@ -51,7 +50,6 @@ extension PublicMaterial {
 }
 
 extension PrivateMaterial {
-    /// Returns `nil` if the label isn't a private key's.
     init?(label: String, der: [UInt8]) throws(KeyError) {
         switch label {
         case "PRIVATE KEY": try self.init(pkcs8: der)

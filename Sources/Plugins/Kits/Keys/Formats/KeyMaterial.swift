@@ -1,4 +1,3 @@
-/// The numbers of a public key.
 enum PublicMaterial: Sendable, Hashable {
     case ed25519([UInt8])
     /// The uncompressed point: 4, x, y.
@@ -14,7 +13,7 @@ enum PublicMaterial: Sendable, Hashable {
     }
 }
 
-/// The numbers of a private key, and of its public key if the source contained them.
+/// The numbers of a private key, and of its public key if they came together.
 enum PrivateMaterial: Sendable {
     case ed25519(seed: [UInt8], publicKey: [UInt8]?)
     case ec(Curve, scalar: [UInt8], point: [UInt8]?)
@@ -38,12 +37,10 @@ enum PrivateMaterial: Sendable {
     }
 }
 
-/// A curve for ECDSA.
 enum Curve: Sendable, Hashable {
     case p256, p384
 
     var type: KeyType { self == .p256 ? .p256 : .p384 }
-    /// The size of a coordinate in bytes.
     var size: Int { self == .p256 ? 32 : 48 }
     var id: [UInt8] { self == .p256 ? ObjectID.p256 : ObjectID.p384 }
 

@@ -4,7 +4,6 @@ import ErrandMessageSyntax
 
 /// Reads and writes labeled blocks of base64 (RFC 7468).
 enum PEM {
-    /// The limit for a text to search.
     private static let maximumBytes = 1 << 20
     private static let (begin, end, dashes) = ("-----BEGIN ", "-----END ", "-----")
 
@@ -36,7 +35,7 @@ enum PEM {
 
     private static var mismatch: KeyError { .malformed("a PEM block's END label differs from its BEGIN label") }
 
-    /// Returns the label after the next prefix and advances past it. Returns `nil` without a label.
+    /// Returns the label after the next prefix and advances past it.
     private static func take(_ prefix: String, from text: inout Substring) -> String? {
         while let start = text.firstRange(of: prefix) {
             text = text[start.upperBound...]
