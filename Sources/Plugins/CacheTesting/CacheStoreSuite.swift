@@ -11,11 +11,10 @@ import Synchronization
 /// }
 /// ```
 ///
-/// Four cases are laws. Two compare random operations with a model: one runs them in sequence, the other concurrently.
-/// The other two look for keys that a store confuses.
-///
 /// Each case creates its own store. It must be empty, and keep at least 1 MB and 100 entries, including expired ones.
 /// For a store that drops entries earlier, use ``droppingCases``.
+///
+/// Four cases run random operations. Two compare the results with a model, and two look for keys that a store confuses.
 public enum CacheStoreSuite {
     /// A test of one requirement.
     public struct Case: Sendable, CustomStringConvertible {
@@ -34,8 +33,8 @@ public enum CacheStoreSuite {
             self.body = body
         }
 
-        /// Creates a store and tests it. Throws ``Failure`` if the store doesn't meet the requirement, and rethrows the
-        /// store's errors.
+        /// Runs the test. Throws ``Failure`` if the store doesn't meet the requirement, and rethrows the store's
+        /// errors.
         public func run(_ makeStore: () async throws -> any CacheStore) async throws { try await body(makeStore) }
     }
 
@@ -52,8 +51,7 @@ public enum CacheStoreSuite {
     /// The cases for every store. See also ``persistentCases``, ``limitCases`` and ``evictionCases``.
     public static let cases: [Case] = basics + fidelity + secrets + removals + selections + concurrency + laws()
 
-    /// The cases for a store that may drop any entry at any time, for example because it's small. An entry may be
-    /// missing, but never wrong.
+    /// The cases for a store that may drop any entry at any time, for example because it's small.
     public static let droppingCases: [Case] =
         (basics + fidelity + secrets + removals + selections + concurrency).map { each in
             Case(description: each.description) { make in

@@ -11,8 +11,8 @@ public import ErrandOAuth
 /// }
 /// ```
 ///
-/// The closure can be called more than once in a case. Its stores must share one storage, which must be empty when the
-/// case begins. For a store in memory, return the same object each time.
+/// A case can call the closure more than once. The stores must share one storage, which must be empty at first. For a
+/// store in memory, return the same object each time.
 public enum TokenStoreSuite {
     /// A test of one requirement.
     public struct Case: Sendable, CustomStringConvertible {
@@ -26,8 +26,8 @@ public enum TokenStoreSuite {
             (self.description, self.body) = (description, body)
         }
 
-        /// Runs the test on new stores. Throws ``Failure`` if the store doesn't meet the requirement, and rethrows the
-        /// store's errors.
+        /// Runs the test. Throws ``Failure`` if the store doesn't meet the requirement, and rethrows the store's
+        /// errors.
         public func run(_ makeStore: () async throws -> any TokenStore) async throws { try await body(makeStore) }
     }
 

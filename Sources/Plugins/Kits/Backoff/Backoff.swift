@@ -10,8 +10,8 @@ import ErrandHTTP
 /// try await exchange.time.sleep(until: exchange.time.instant(after: backoff.delay(afterFailures: 3)))
 /// ```
 ///
-/// Jitter spreads the retries of clients that failed at the same time. By default, the whole delay is random.
-/// Properties out of range count as the nearest valid value.
+/// Jitter spreads the retries of clients that failed at the same time. Properties out of range count as the nearest
+/// valid value.
 public struct Backoff: Sendable, Hashable {
     /// The delay after the first failure. Defaults to half a second.
     public var base: Duration
@@ -20,7 +20,7 @@ public struct Backoff: Sendable, Hashable {
     /// The longest delay. Defaults to 20 seconds.
     public var maximumDelay: Duration
     /// The random share of a delay, from 0 to 1. Defaults to 1: the delay is between zero and its full length. With
-    /// 0.25, it's at least three quarters of its length. Use 0 for exact delays in tests.
+    /// 0.25, it's at least three quarters of its length. Use 0 for exact delays.
     public var jitter: Double
 
     /// Creates a backoff. By default, delays are random: up to half a second at first, and later up to 20 seconds.
@@ -38,8 +38,8 @@ public struct Backoff: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - count: The number of failures. Values below 1 count as 1.
-    ///   - floor: The shortest delay, for example a delay that the server asked for. Defaults to zero. Jitter can make
-    ///     the delay longer than the floor, so that clients still spread out.
+    ///   - floor: The shortest delay, for example one that the server asked for. Defaults to zero. Jitter can make the
+    ///     delay longer.
     ///   - random: The share of the jitter to apply, from 0 to 1.
     public func delay(
         afterFailures count: Int, atLeast floor: Duration = .zero, random: Double = .random(in: 0...1)

@@ -1,14 +1,13 @@
 public import ErrandHTTP
 
-/// Decides whether and when to reconnect after a long-lived connection ends, such as the connection of an event stream.
+/// Decides whether and when to reconnect after a long-lived connection ends, such as an event stream's.
 ///
 /// ```swift
 /// ReconnectionPolicy(backoff: Backoff(base: .seconds(1)), statuses: [502, 503, 504])
 /// ```
 ///
-/// The wait is the time that the server asked for, or else a ``backoff`` delay. The delay grows while connections
-/// deliver no data. Permanent failures aren't retried: an unexpected status, an untrusted certificate, or a body that
-/// can be sent only once.
+/// The wait is the time that the server asked for, or else a ``backoff`` delay. Permanent failures aren't retried, such
+/// as an unexpected status, an untrusted certificate, or a body that can be sent only once.
 public struct ReconnectionPolicy: Sendable, Hashable {
     /// The delays while connections deliver no data. By default, they grow from 3 to 60 seconds, with 25% jitter.
     ///
@@ -40,10 +39,9 @@ public struct ReconnectionPolicy: Sendable, Hashable {
         (self.statuses, self.minimumDelay) = (statuses, minimumDelay)
     }
 
-    /// A policy that never reconnects. The stream ends when its first connection ends, and throws if that connection
-    /// fails.
+    /// A policy that never reconnects. The stream ends with its first connection, and throws that connection's error.
     public static let off = ReconnectionPolicy(false, .none, 0, [], .zero)
-    /// The default policy: delays from 3 to 60 seconds, and at most 20 consecutive connections that fail to open.
+    /// The default policy.
     public static let standard = ReconnectionPolicy()
 
     /// The longest wait that a server can ask for: a day.

@@ -2,7 +2,7 @@ import ErrandEssentials
 import ErrandHTTP
 public import ErrandMessageSyntax
 
-/// A `Content-Disposition` (RFC 6266): how to show a response, and the file name to save it under.
+/// A `Content-Disposition` (RFC 6266): how to show a response, and its file name.
 ///
 /// ```swift
 /// ContentDisposition(parsing: #"attachment; filename="a.txt"; filename*=UTF-8''%C3%A4.txt"#).fileName    // "ä.txt"
@@ -39,7 +39,7 @@ public struct ContentDisposition: Sendable, Hashable {
         if plain != fileName { parameters.all.append(.init("filename*", ExtendedValue.encode(fileName))) }
     }
 
-    /// The file name to save under. Prefers `filename*` over `filename` (section 4.3).
+    /// The file name, from `filename*` or else `filename` (section 4.3).
     ///
     /// Like browsers, decodes the encoded words of mail headers (RFC 2047), such as `=?UTF-8?B?w6QudHh0?=`, except in
     /// `form-data`. The name may contain slashes, `..`, and control characters: sanitize it before you use it in a

@@ -60,7 +60,7 @@ public enum EntityTagCondition: Sendable, Hashable {
         self = .tags(tags)
     }
 
-    /// Returns whether a tag meets the condition by weak comparison, which `If-None-Match` uses.
+    /// Returns whether a tag meets the condition by weak comparison, for `If-None-Match`.
     public func matchesWeakly(_ tag: EntityTag) -> Bool {
         switch self {
         case .any: true
@@ -68,7 +68,7 @@ public enum EntityTagCondition: Sendable, Hashable {
         }
     }
 
-    /// Returns whether a tag meets the condition by strong comparison, which `If-Match` uses.
+    /// Returns whether a tag meets the condition by strong comparison, for `If-Match`.
     public func matchesStrongly(_ tag: EntityTag) -> Bool {
         switch self {
         case .any: true

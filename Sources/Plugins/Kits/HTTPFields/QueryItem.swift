@@ -26,10 +26,8 @@ public struct QueryItem: Sendable, Hashable {
 
     /// Splits a form, or a query without its `?`, into items in order. Returns an empty array for empty text.
     ///
-    /// - Parameters:
-    ///   - query: The query or form.
-    ///   - keepingEmpty: Whether to keep empty items, such as between `&&`. Joining the descriptions with `&` then
-    ///     restores the text. Defaults to `false`.
+    /// - Parameter keepingEmpty: Whether to keep empty items, such as between `&&`. Joining the descriptions with `&`
+    ///   then restores the text. Defaults to `false`.
     public static func split(_ query: some StringProtocol, keepingEmpty: Bool = false) -> [QueryItem] {
         if query.isEmpty { return [] }
         let parts = Substring(query).utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: !keepingEmpty)

@@ -21,7 +21,7 @@ public struct RateLimitStatus: Sendable, Hashable {
     /// Parses a `RateLimit` field into at most 16 limits.
     ///
     /// Accepts a list, or a dictionary as in draft 07 (`limit=10, remaining=2, reset=30`). Skips members without a
-    /// number of requests. Returns an empty array for any other value, and for more than 4,096 bytes.
+    /// number of requests. Returns an empty array for other values, or more than 4,096 bytes.
     public static func parse(_ value: String) -> [RateLimitStatus] {
         guard value.utf8.count <= RateLimitGrammar.maximumBytes else { return [] }
         if let list = try? StructuredField.List(parsing: value) {
@@ -96,8 +96,8 @@ public struct RateLimitPolicy: Sendable, Hashable {
 
     /// Parses a `RateLimit-Policy` field into at most 16 policies.
     ///
-    /// Skips members without a name or a quota. Returns an empty array if the value isn't a list or is longer than
-    /// 4,096 bytes.
+    /// Skips members without a name or a quota. Returns an empty array for values that aren't lists, or more than 4,096
+    /// bytes.
     public static func parse(_ value: String) -> [RateLimitPolicy] {
         guard value.utf8.count <= RateLimitGrammar.maximumBytes,
             let list = try? StructuredField.List(parsing: value)

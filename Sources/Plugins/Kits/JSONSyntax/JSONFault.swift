@@ -1,6 +1,4 @@
 /// The reason why a text isn't JSON (RFC 8259).
-///
-/// Use ``expected`` and ``found(in:at:)`` in messages. They describe the fault in words, such as "a colon" and "'}'".
 public enum JSONFault: UInt8, Sendable, Hashable {
     /// The text is valid.
     case none

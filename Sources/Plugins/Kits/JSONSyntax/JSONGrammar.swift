@@ -8,8 +8,8 @@ import ErrandMessageSyntax
 /// let isString = end.fault == .none && end.index == text.count            // true
 /// ```
 ///
-/// These functions are for fast parsers. Each one takes a text and the index at which a token begins. It returns the
-/// token's end, or the index and reason of a fault, and doesn't allocate. An index beyond the text stops the program.
+/// Each function takes a text and the index at which a token begins. It returns the token's end, or the index and
+/// reason of a fault, and doesn't allocate. An index beyond the text stops the program.
 ///
 /// To read one token after another, even from incomplete text, use ``JSONTokenizer``. To scan a string that arrives in
 /// pieces, use ``JSONStringScan``.

@@ -1,10 +1,8 @@
-/// The value of a number that ``JSONGrammar/number(in:from:)`` accepts.
+/// The exact value of a number that ``JSONGrammar/number(in:from:)`` accepts.
 ///
 /// ```swift
 /// let seventy = JSONNumber(Array("7e1".utf8).span).integer      // 70
 /// ```
-///
-/// The value is exact. It consists of all digits and a power of ten.
 public struct JSONNumber: Sendable {
     private let isNegative: Bool
     /// The first nineteen digits as one number.

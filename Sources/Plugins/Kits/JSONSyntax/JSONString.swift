@@ -65,9 +65,9 @@ import ErrandMessageSyntax
 /// let end = scan.end(in: [0x22, 0x22])                        // 2: after the closing quote
 /// ```
 ///
-/// The scan reads each piece once and doesn't keep it. By default, it only finds the end. With `checks`, it also
-/// records the first fault in an escape or control character, and continues. It never checks UTF-8 or surrogate pairs.
-/// The code that decodes the string must check them.
+/// By default, the scan only finds the end. With `checks`, it also records the first fault in an escape or control
+/// character, and continues. It never checks UTF-8 or surrogate pairs. The code that decodes the string must check
+/// them.
 public struct JSONStringScan: Sendable {
     /// The first fault, and its index in its piece. `nil` without a fault, or without checks.
     public private(set) var fault: (fault: JSONFault, index: Int)?
@@ -85,7 +85,7 @@ public struct JSONStringScan: Sendable {
     ///
     /// - Parameters:
     ///   - bytes: The next piece.
-    ///   - start: The index at which the string begins or continues in the piece.
+    ///   - start: The index at which the string begins or continues.
     @inlinable @inline(__always)
     public mutating func end(in bytes: Span<UInt8>, from start: Int = 0) -> Int? {
         var index = start

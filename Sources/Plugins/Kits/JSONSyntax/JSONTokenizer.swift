@@ -10,10 +10,8 @@
 /// malformed. Reading continues after a malformed token. A malformed string extends to its closing quote. A malformed
 /// number or word ends before whitespace, a quote, a bracket, a comma, or a colon.
 ///
-/// The tokenizer doesn't check the order of tokens or the nesting depth. It skips whitespace, but not a byte order
-/// mark, which isn't a valid token. It doesn't allocate while reading.
-///
-/// To look ahead, copy the tokenizer.
+/// The tokenizer skips whitespace. It doesn't check the order of tokens or the nesting depth, or skip a byte order
+/// mark. It doesn't allocate while reading. To look ahead, copy it.
 public struct JSONTokenizer: Sendable {
     /// The index after the last token.
     public private(set) var position = 0
@@ -21,12 +19,10 @@ public struct JSONTokenizer: Sendable {
     private let text: ContiguousArray<UInt8>
     private let isComplete: Bool
 
-    /// Creates a tokenizer that starts at the first byte.
+    /// Creates a tokenizer.
     ///
-    /// - Parameters:
-    ///   - bytes: The text.
-    ///   - isComplete: Whether the bytes are the whole text. If `false`, a token that is incomplete at the end counts
-    ///     as cut, not as malformed. Defaults to `true`.
+    /// - Parameter isComplete: Whether the bytes are the whole text. If `false`, a token that is incomplete at the end
+    ///   counts as cut, not as malformed. Defaults to `true`.
     public init(_ bytes: [UInt8], isComplete: Bool = true) {
         text = ContiguousArray(bytes)
         self.isComplete = isComplete

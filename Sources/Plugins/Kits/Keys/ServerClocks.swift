@@ -27,10 +27,6 @@ public final class ServerClocks: Sendable {
     public init() {}
 
     /// Returns the date by a server's clock, or `now` if the server is unknown.
-    ///
-    /// - Parameters:
-    ///   - url: A URL of the server.
-    ///   - now: The current date, by the device's clock.
     public func date(of url: URL, now: Date) -> Date {
         let origin = URLSyntax.origin(of: url)
         return now.addingTimeInterval(known.withLock { $0[origin] ?? 0 })
@@ -41,7 +37,7 @@ public final class ServerClocks: Sendable {
     ///
     /// - Parameters:
     ///   - response: The refusal. Ignored if it has an `Age`, because it came from a cache.
-    ///   - url: The URL of the request.
+    ///   - url: The request's URL.
     ///   - signedAt: The date in the signature.
     ///   - now: The current date, by the device's clock.
     public func learn(from response: HTTPResponse, to url: URL, signedAt: Date, now: Date) -> Bool {

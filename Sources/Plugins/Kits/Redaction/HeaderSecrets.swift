@@ -8,8 +8,8 @@ public import ErrandHTTP
 /// print(redactor.url(exchange.http.urlText))
 /// ```
 ///
-/// Consecutive exchanges often carry the same credential, so this type reuses the last redactor if its secrets are the
-/// same. It never mixes the secrets of different exchanges.
+/// If consecutive exchanges have the same secrets, they share a redactor. Secrets of different exchanges are never
+/// mixed.
 public struct HeaderSecrets: Sendable {
     private var (sent, received): (ContiguousArray<HTTPHeaders.Field>, ContiguousArray<HTTPHeaders.Field>) = ([], [])
     private var redactor: Redactor

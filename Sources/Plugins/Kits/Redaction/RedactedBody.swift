@@ -19,15 +19,14 @@ extension RedactedBody {
 }
 
 extension Redactor {
-    /// Returns a body with the values of secret fields masked. The body may be truncated. All other bytes stay the
-    /// same.
+    /// Returns a body with the values of secret fields masked and all other bytes unchanged. The body may be truncated.
     ///
     /// Masks JSON, forms, XML, HTML, and the parts of multipart bodies. If the type is unknown, the bytes determine it.
     /// In text, masks secrets in URLs, values after secret names, as in `token=…`, and credentials such as `Bearer …`.
     /// Other types are shown unchanged.
     ///
-    /// Omits a body whose secrets are unknown. Such a body doesn't match its declared type, has a content coding, or
-    /// looks like JSON but isn't.
+    /// Omits a body that has a content coding, doesn't match its type, or looks like JSON but isn't, because its
+    /// secrets are unknown.
     ///
     /// ```swift
     /// var redactor = Redactor()

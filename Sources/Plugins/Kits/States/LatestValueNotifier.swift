@@ -1,7 +1,7 @@
 import Synchronization
 
 /// A state that many threads change, and a listener for a value derived from it. The listener gets the latest values in
-/// order, on one thread at a time and outside the lock. It doesn't get values that were replaced before their delivery.
+/// order, on one thread at a time and outside the lock. It skips values that were replaced before their delivery.
 public final class LatestValueNotifier<State: Sendable, Value: Sendable>: Sendable {
     private let locked: Mutex<NotifierState<State>>
     private let value: @Sendable (State) -> Value

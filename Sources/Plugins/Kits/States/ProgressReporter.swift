@@ -14,10 +14,7 @@ public struct ProgressReporter<State: Sendable>: Sendable {
 
     /// Creates a reporter.
     ///
-    /// - Parameters:
-    ///   - state: The initial state.
-    ///   - activity: The composite's activity.
-    ///   - progress: Computes the total progress. Runs under the lock, so return quickly.
+    /// - Parameter progress: Computes the composite's progress. Runs under the lock, so return quickly.
     public init(
         _ state: State, of activity: Activity, progress: @escaping @Sendable (State) -> TransferProgress
     ) {

@@ -48,9 +48,7 @@ public final class StateBroadcaster<State: Sendable>: Sendable {
 
     /// Creates a broadcaster.
     ///
-    /// - Parameters:
-    ///   - state: The first state.
-    ///   - maximumWaiting: The number of newest states to keep for a slow reader. Defaults to 1, the minimum.
+    /// - Parameter maximumWaiting: The number of newest states to keep for a slow reader. Defaults to 1, the minimum.
     public init(_ state: State, maximumWaiting: Int = 1) {
         guarded = Mutex(Guarded(state: state))
         self.maximumWaiting = max(1, maximumWaiting)

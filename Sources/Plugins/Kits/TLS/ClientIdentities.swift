@@ -11,11 +11,11 @@ import Synchronization
 /// configuration.tls.identities = identities
 /// ```
 ///
-/// A server receives a certificate only if it requests one and belongs to an origin here. An origin is a scheme, a
-/// host, and a port; default ports and paths are ignored. `"*"` stands for all other https origins.
+/// An origin is a scheme, a host, and a port; default ports and paths are ignored. `"*"` stands for all other https
+/// origins.
 ///
-/// You can assign another certificate at any time and from any thread, for example to renew it. Later requests use it
-/// over a new connection. If an origin isn't an https URL, every https request fails with `insecureConnection`.
+/// You can assign another certificate at any time and from any thread. Later requests use it over a new connection. If
+/// an origin isn't an https URL, every https request fails with `insecureConnection`.
 public final class ClientIdentities<Identity: Sendable>: Sendable, ExpressibleByDictionaryLiteral,
     CustomStringConvertible
 {

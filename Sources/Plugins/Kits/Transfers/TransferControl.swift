@@ -78,9 +78,7 @@ public final class TransferControl: Sendable {
     /// Runs a body. If ``pause()`` interrupts it, throws ``PauseInterruption``. If the control is already paused,
     /// interrupts the body immediately.
     ///
-    /// - Parameters:
-    ///   - interrupt: Ends the body. Returns whether it did.
-    ///   - body: The work that a pause ends.
+    /// - Parameter interrupt: Ends the body. Returns whether it did.
     public func interruptible<Value>(
         _ interrupt: @escaping @Sendable () -> Bool, _ body: () async throws -> Value
     ) async throws -> Value {
@@ -105,10 +103,8 @@ public final class TransferControl: Sendable {
     /// ``PauseInterruption``. A pause doesn't interrupt the response's body.
     ///
     /// - Parameters:
-    ///   - exchange: The exchange to send.
-    ///   - next: The remaining filters and the transport.
     ///   - mayInterrupt: Returns whether a pause may end the request now.
-    ///   - onStart: Receives a closure that ends the request like a pause. Does nothing by default.
+    ///   - onStart: Receives a closure that ends the request like a pause.
     public func send(
         _ exchange: Exchange, _ next: Next, mayInterrupt: @escaping @Sendable () -> Bool,
         onStart: (@escaping @Sendable () -> Void) -> Void = { _ in }

@@ -38,7 +38,6 @@ public final class TransferMeter: Sendable {
     ///   - interval: The minimum time between reports while bytes move.
     ///   - moving: The state while bytes move.
     ///   - mayFall: Whether an attempt may begin with fewer bytes than already reported.
-    ///   - time: The clock.
     ///   - deliver: Receives the reports, one at a time.
     public init(
         interval: Duration, moving: TransferState, mayFall: Bool, time: any TimeSource,

@@ -35,8 +35,8 @@ public struct TransferRetries: Sendable {
     /// Resets the consecutive failures, because an attempt made progress.
     public mutating func countProgress() { failures = 0 }
 
-    /// Counts a restart from the beginning and returns whether it's allowed. Allows three, because a server may lose
-    /// the bytes again and again.
+    /// Counts a restart from the beginning and returns whether it's allowed. At most three are, because a server may
+    /// keep losing the bytes.
     public mutating func countRestart() -> Bool {
         attempts += 1
         restarts += 1

@@ -1,19 +1,19 @@
 public import ErrandBackoff
 
-/// Decides whether and when a resumable download or upload continues after a failure of the network or the server.
+/// Decides whether and when a resumable download or upload continues after a failure.
 ///
 /// ```swift
 /// let policy = TransferRetryPolicy(maximumFailures: 10, maximumWait: .seconds(300))
 /// ```
 ///
 /// The wait is the time in `Retry-After` (RFC 9110, section 10.2.3), or else a ``backoff`` delay that grows with
-/// consecutive attempts without progress. A transfer retries only temporary failures. See `ErrandError.isRetryable`.
+/// consecutive attempts without progress. Only temporary failures are retried. See `ErrandError.isRetryable`.
 public struct TransferRetryPolicy: Sendable, Hashable {
     /// The number of consecutive attempts that may fail without new bytes. The next failure ends the transfer. Defaults
     /// to 5.
     public var maximumFailures: Int
-    /// The maximum number of attempts in one run, with or without progress. Defaults to `nil`, which means no limit. To
-    /// limit the time, use the request's `deadline`.
+    /// The maximum number of attempts in one run. Defaults to `nil`, which means no limit. To limit the time, use the
+    /// request's `deadline`.
     public var maximumAttempts: Int?
     /// The delays if the server doesn't ask for one. By default, random delays of up to half a second at first, and
     /// later up to a minute.
@@ -21,7 +21,7 @@ public struct TransferRetryPolicy: Sendable, Hashable {
     /// The longest `Retry-After` to wait for. A longer one ends the transfer. Defaults to a minute.
     public var maximumWait: Duration
 
-    /// Creates a policy. By default, five consecutive attempts may fail, with delays of up to a minute.
+    /// Creates a policy.
     public init(
         maximumFailures: Int = 5, maximumAttempts: Int? = nil,
         backoff: Backoff = Backoff(maximumDelay: .seconds(60)), maximumWait: Duration = .seconds(60)
@@ -30,7 +30,7 @@ public struct TransferRetryPolicy: Sendable, Hashable {
         (self.backoff, self.maximumWait) = (backoff, maximumWait)
     }
 
-    /// The default policy: five consecutive failures, and waits of up to a minute.
+    /// The default policy.
     public static let standard = TransferRetryPolicy()
     /// A policy without retries.
     public static let off = TransferRetryPolicy(maximumFailures: 0, maximumAttempts: 1)

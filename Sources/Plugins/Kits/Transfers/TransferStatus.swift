@@ -9,8 +9,8 @@ public struct TransferStatus: Sendable, Hashable {
     /// A download's count decreases only if the file turns out to be shorter. An upload's count decreases if the server
     /// has fewer bytes than expected.
     public var transferred: Int64
-    /// The number of bytes that the receiver has. For uploads, the server has confirmed them. For downloads, these are
-    /// all transferred bytes.
+    /// The number of bytes that the receiver has. The server has confirmed an upload's bytes. For downloads, the same
+    /// as ``transferred``.
     public var acknowledged: Int64
     /// The length of the file or body in bytes, or `nil` if unknown.
     public var total: Int64?
@@ -120,7 +120,8 @@ extension TransferNotice: CustomStringConvertible {
 }
 
 extension TransferNotice {
-    /// Returns the reason for a failed attempt: a sentence without a full stop, or an error code, for logs and users.
+    /// Returns the reason why an attempt failed, for users: a sentence without a full stop, and without the error's
+    /// code and URL.
     public static func reason(for error: any Error) -> String {
         guard let error = error as? ErrandError else {
             return (error as? TransferError)?.message ?? error.briefDescription

@@ -46,7 +46,7 @@ public final class RecordingAccessory: Accessory {
     ///
     /// - Parameters:
     ///   - maximumBodyBytes: The maximum number of bytes to record of each body. Defaults to 0.
-    ///   - observesMessages: Whether to record WebSocket messages and events of event streams. Defaults to `false`.
+    ///   - observesMessages: Whether to record messages of WebSockets and event streams. Defaults to `false`.
     ///   - maximumRecords: The number of events to keep, starting with the first. Defaults to 100,000.
     public init(maximumBodyBytes: Int = 0, observesMessages: Bool = false, maximumRecords: Int = 100_000) {
         (self.maximumBodyBytes, self.maximumRecords) = (maximumBodyBytes, maximumRecords)

@@ -43,19 +43,19 @@ struct ServerScript: Sendable {
 
 /// How a route handles request bodies.
 public enum BodyReading: Sendable {
-    /// The server reads and keeps the body, up to `maximumBodyBytes` of the configuration. The default.
+    /// Reads and keeps the body, up to `maximumBodyBytes` of the configuration. The default.
     case kept
-    /// The server reads and counts a body of any length, but doesn't keep it.
+    /// Reads and counts a body of any length, but doesn't keep it.
     case discarded
-    /// The server doesn't read the body, and closes the connection after the response.
+    /// Doesn't read the body, and closes the connection after the response.
     case untouched
-    /// The server waits until the test opens the gate, and then reads and keeps the body. Meanwhile, the client can't
-    /// send more than the system buffers.
+    /// Waits until the test opens the gate, then reads and keeps the body. Meanwhile, the client can't send more than
+    /// the system buffers.
     case held(by: Gate)
-    /// The server passes the body to a closure as it arrives, and doesn't keep it.
+    /// Passes the body to a closure as it arrives, and doesn't keep it.
     ///
-    /// The closure receives empty data when the head arrives, and then each piece of the body. `bodyLength` of the
-    /// request counts the bytes so far. The server performs the returned actions in order.
+    /// The closure receives empty data when the head arrives, and then each piece. The request's `bodyLength` counts
+    /// the bytes so far. The server performs the returned actions in order.
     ///
     /// ```swift
     /// server.on(.post, "/uploads", reading: .watched { request, piece in
@@ -81,15 +81,15 @@ public enum BodyAction: Sendable {
 
 /// How the server handles a new connection.
 public enum ConnectionPlan: Sendable {
-    /// The server handles the connection's requests.
+    /// Handles the connection's requests.
     case serve
-    /// The server closes the connection immediately.
+    /// Closes the connection immediately.
     case close
-    /// The server resets the connection immediately.
+    /// Resets the connection immediately.
     case reset
-    /// The server neither reads nor sends until the client closes the connection or the server stops.
+    /// Doesn't read or send until the client closes the connection or the server stops.
     case silence
-    /// The server sends these bytes first, then closes the connection.
+    /// Sends these bytes, then closes the connection.
     case send([UInt8])
 }
 

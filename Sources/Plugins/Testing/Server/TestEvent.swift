@@ -49,7 +49,7 @@ extension TestResponse {
         ).chunked(sizes: pieces.map(\.count))
     }
 
-    /// Returns a response that sends an event stream that clients can resume. Sends the events after the request's
+    /// Returns a response with an event stream that clients can resume. Sends the events after the request's
     /// `Last-Event-ID`, or all events if the ID is missing or unknown. Responds with 204 after the last event.
     public static func resumableEvents(_ events: [TestEvent]) -> TestResponse {
         computed { request in

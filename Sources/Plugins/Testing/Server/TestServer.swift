@@ -16,8 +16,8 @@ import Synchronization
 /// ```
 ///
 /// Each server has its own port, so tests can run in parallel. Handlers run on their connection's thread and may block
-/// it. The server stops when it's deallocated. If a handler captures the server, call ``stop()``. The first server of a
-/// process raises the soft limit of open files to 8,192, if possible.
+/// it. The server stops when it's deallocated. If a handler captures the server, call ``stop()``. A process's first
+/// server raises the soft limit of open files to 8,192, if possible.
 public final class TestServer: Sendable {
     /// Returns the response to a request. If it throws, the response is a 500 that describes the error.
     public typealias Handler = @Sendable (RecordedRequest) throws -> TestResponse

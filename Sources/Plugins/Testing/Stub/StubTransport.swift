@@ -16,7 +16,8 @@ import Synchronization
 /// For a single handler, write `transport: .stub { request in .text(request.url.path) }`.
 ///
 /// The last added rule that matches responds. If there isn't any, the handler responds. Without a handler, the request
-/// throws ``UnmatchedRequest``. Streamed request bodies are read first, up to 64 MiB, and recorded as data.
+/// throws ``UnmatchedRequest``. Streamed request bodies are read first, up to 64 MiB, and recorded as data. Request
+/// bodies are reported as sent before the response.
 public final class StubTransport: Transport {
     /// Returns the response to a request. The transport rethrows its error.
     public typealias Handler = @Sendable (HTTPRequest) async throws -> StubResponse

@@ -14,11 +14,9 @@ public import ErrandHTTP
 /// try priority.serialized()                       // "u=1, i"
 /// ```
 ///
-/// Join field lines with the same name by `, ` before you parse them (section 4.2). A value that isn't entirely valid
-/// throws ``ParseError``, and the recipient should ignore the field.
-///
-/// A value can have up to 4,096 members, and a member up to 1,024 parameters or items. These limits are four times the
-/// minimum that RFC 9651, section 3, requires.
+/// Join field lines with the same name by `, ` before you parse them (section 4.2). An invalid value throws
+/// ``ParseError``, and the recipient should ignore the field. A value can have up to 4,096 members, and a member up to
+/// 1,024 parameters or items.
 public enum StructuredField {
     /// The value isn't a valid structured field.
     public struct ParseError: Error, Sendable, Hashable, CustomStringConvertible {
@@ -181,8 +179,7 @@ public enum StructuredField {
     public struct Dictionary: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         /// A key with its member.
         public struct Entry: Sendable, Hashable {
-            /// The key. It consists of lowercase letters, digits, `_`, `-`, `.`, and `*`, and begins with a lowercase
-            /// letter or `*`.
+            /// The key: lowercase letters, digits, `_`, `-`, `.`, and `*`, beginning with a lowercase letter or `*`.
             public let key: String
             /// The member. `?1` (true) if the field contains only the key.
             public var member: Member
