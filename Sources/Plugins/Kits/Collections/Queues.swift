@@ -42,7 +42,7 @@ package struct WaitingQueue<Element> {
     /// The number of elements, including removed elements that aren't cleaned up yet.
     package var orderCount: Int { order.count }
 
-    /// Returns a number for an element. You don't have to add the element.
+    /// The element doesn't have to be added.
     package mutating func nextNumber() -> UInt64 {
         last += 1
         return last
@@ -73,7 +73,7 @@ package struct WaitingQueue<Element> {
 
     package mutating func remove(_ number: UInt64) -> Element? { elements.removeValue(forKey: number) }
 
-    /// Removes all elements after the first `maximum` and returns them in order.
+    /// Removes and returns all elements after the first `maximum`.
     package mutating func removeLast(upTo maximum: Int) -> [Element] {
         var (kept, left, removed) = (FIFOQueue<UInt64>(), 0, [Element]())
         while let number = order.popFirst() {

@@ -45,7 +45,6 @@ struct BlockBuffer: Sendable {
 
     init() {}
 
-    /// Returns `nil` if the partial block doesn't fit the byte count.
     init?(byteCount: UInt64, partial: some Collection<UInt8>) {
         // The length in bits must fit in 64 bits (FIPS 180-4, section 5.1.1).
         guard byteCount < 1 << 61, UInt64(partial.count) == byteCount % UInt64(Self.blockByteCount) else { return nil }
@@ -53,7 +52,6 @@ struct BlockBuffer: Sendable {
         self.partial = Array(partial)
     }
 
-    /// Processes all complete blocks, if possible in place.
     @inline(__always)
     mutating func take<Words>(
         _ bytes: Span<UInt8>, into words: inout Words, _ process: (Span<UInt8>, inout Words) -> Void

@@ -2,7 +2,7 @@ package import ErrandHTTP
 import ErrandSupport
 import Synchronization
 
-/// Identifies the user who owns persistent state by keyed hashes of the user's identities, which don't reveal secrets.
+/// Identifies the user who owns persistent state, by keyed hashes that don't reveal secrets.
 ///
 /// Each stamp has a random key, so two stamps don't reveal that they belong to the same user.
 package struct UserStamp: Codable, Hashable, Sendable {

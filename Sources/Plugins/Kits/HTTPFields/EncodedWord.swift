@@ -63,7 +63,6 @@ struct EncodedWordDecoder {
             source: (isContinued ? last.source.lowerBound : start)..<word.end)
     }
 
-    /// Ends the group at a character other than white space.
     private mutating func endGroup(before position: Int) {
         if let group, !ASCII.isBlank(bytes[position]) {
             flushWords()

@@ -48,7 +48,6 @@ public struct JSONNumber: Sendable {
         (self.isNegative, self.mantissa, self.power, self.digits) = (isNegative, mantissa, power, digits)
     }
 
-    /// Creates a number with many digits, without the zeros at both ends.
     private init(_ isNegative: Bool, _ decimal: Span<UInt8>, _ power: Int) {
         var (digits, power): ([UInt8], Int) = ([], power)
         for index in 0..<decimal.count where decimal[index] != 0x2E {

@@ -93,7 +93,6 @@ package struct JSONMasker {
         return result + bytes[end...]
     }
 
-    /// Records whether a token is valid JSON and allowed here.
     private mutating func check(_ token: JSONToken) {
         // Strings end at the same quotes in charsets other than UTF-8.
         if case .malformed(let fault, _) = token.state, fault != .invalidUTF8, fault != .loneSurrogate {
@@ -190,7 +189,6 @@ package struct JSONMasker {
 
     private static let fields = ["authorization", "cookie"]
 
-    /// Skips a secret field's value, and records its range and contents.
     private mutating func maskValue() {
         var range: Range<Int>?
         var depth = 0
@@ -225,7 +223,6 @@ package struct JSONMasker {
 extension JSONMasker {
     private static let maximumStrings = 4
 
-    /// Masks the secrets within a string.
     private mutating func maskWithin(_ token: JSONToken) {
         let content = bytes[token.content]
         guard depth < Self.maximumStrings,

@@ -206,7 +206,6 @@ struct PairsInText {
 
     private static let longestScheme = 16
 
-    /// Returns the credentials after an authentication scheme.
     private mutating func credentials(after scheme: Range<Int>) -> Range<Int>? {
         guard scheme.count <= Self.longestScheme, scheme.upperBound < bytes.count,
             ASCII.isBlank(bytes[scheme.upperBound])

@@ -47,7 +47,6 @@ public struct TransferHandle<Output: Sendable>: AsyncSequence, Sendable {
         Iterator(observer: LoopObserver(handle), feed: feed, signals: feed.signals.makeAsyncIterator())
     }
 
-    /// Cancels the transfer when the loop ends.
     final class LoopObserver: Sendable {
         let handle: RequestHandle<Response<Output>>
         init(_ handle: RequestHandle<Response<Output>>) { self.handle = handle }

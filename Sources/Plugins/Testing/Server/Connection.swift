@@ -114,7 +114,6 @@ final class Connection {
 
     struct CutReached: Error {}
 
-    /// Throws if the client closes the connection or the server stops.
     func wait(for duration: Duration) throws {
         let end = ContinuousClock.now.advanced(by: min(duration, .seconds(86_400)))
         while true {

@@ -60,7 +60,6 @@ struct InputBuffer {
         return nil
     }
 
-    /// Returns a line without its end, or `nil` if it's incomplete.
     mutating func takeLine(limit: Int) throws -> [UInt8]? {
         guard let feed = bytes[start..<end].firstIndex(of: 0x0A) else {
             if count > limit { throw RequestFault(400, "a line between the body's chunks is too long") }

@@ -232,26 +232,25 @@ public struct EchoedRequest: Codable, Sendable, Hashable {
 }
 
 extension TestResponse {
-    /// Returns a copy with another status code and reason phrase.
+    /// Replaces the status code and the reason phrase.
     public func status(_ status: Int, reason: String? = nil) -> TestResponse {
         modified { ($0.status, $0.reason) = (status, reason) }
     }
 
-    /// Returns a copy with another header field. A `Content-Type` replaces an existing one.
+    /// Adds a header field. A `Content-Type` replaces an existing one.
     public func header(_ name: HTTPHeaderName, _ value: String) -> TestResponse {
         modified { if name == .contentType { $0.headers.set(name, value) } else { $0.headers.add(name, value) } }
     }
 
-    /// Returns a copy with a wrong `Content-Length`. The whole body is still sent.
+    /// Announces a wrong `Content-Length`, but sends the whole body.
     public func contentLength(_ length: Int) -> TestResponse {
         modified { $0.headers.set(.contentLength, "\(length)") }
     }
 
-    /// Returns a copy that sends the body in chunks of these sizes, and the remaining bytes in another chunk (RFC 9112,
-    /// section 7.1).
+    /// Sends the body in chunks of these sizes, and the remaining bytes in another chunk (RFC 9112, section 7.1).
     public func chunked(sizes: [Int] = []) -> TestResponse { modified { $0.framing = .chunked(sizes) } }
 
-    /// Returns a copy that sends the body without a length, and ends it by closing the connection.
+    /// Sends the body without a length, and ends it by closing the connection.
     public func untilClose() -> TestResponse {
         modified {
             $0.framing = .untilClose
@@ -259,7 +258,7 @@ extension TestResponse {
         }
     }
 
-    /// Returns a copy that sends the body in chunks, followed by trailer fields.
+    /// Sends the body in chunks, followed by trailer fields.
     public func trailers(_ trailers: HTTPHeaders) -> TestResponse {
         modified {
             $0.trailers = trailers
@@ -267,67 +266,65 @@ extension TestResponse {
         }
     }
 
-    /// Returns a copy that sends a 1xx response first, in a separate write. You can add several.
+    /// Sends a 1xx response first, in a separate write. You can add several.
     public func informational(_ status: Int, _ headers: HTTPHeaders = [:]) -> TestResponse {
         modified { $0.informational.append((status, headers)) }
     }
 
-    /// Returns a copy that waits before it responds. The wait ends early if the client closes the connection or the
-    /// server stops.
+    /// Waits before responding. The wait ends early if the client closes the connection or the server stops.
     public func delayed(by delay: Duration) -> TestResponse { modified { $0.delay = delay } }
 
-    /// Returns a copy that doesn't respond until the test opens a gate.
+    /// Doesn't respond until the test opens a gate.
     public func waiting(for gate: Gate) -> TestResponse { modified { $0.gate = gate } }
 
-    /// Returns a copy that pauses after this many body bytes, until the test opens a gate.
+    /// Pauses after this many body bytes, until the test opens a gate.
     public func waiting(for gate: Gate, afterBodyBytes count: Int) -> TestResponse {
         modified { $0.bodyGate = (max(0, count), gate) }
     }
 
-    /// Returns a copy that sends the response in pieces, with a separate write for each, and pauses between them. An
-    /// interval of `.zero` only splits the response. The head is one piece unless you pass `includingHead`.
+    /// Sends the response in pieces, with a separate write for each, and pauses between them. An interval of `.zero`
+    /// only splits the response. The head is one piece unless you pass `includingHead`.
     public func slowly(
         bytesPerChunk: Int, every interval: Duration, includingHead: Bool = false
     ) -> TestResponse {
         modified { $0.pace = Pace(bytes: max(1, bytesPerChunk), interval: interval, includesHead: includingHead) }
     }
 
-    /// Returns a copy that closes the connection after this many bytes, including the head and 1xx responses, or at the
-    /// end of the response.
+    /// Closes the connection after this many bytes, including the head and 1xx responses, or at the end of the
+    /// response.
     public func closing(afterBytes count: Int) -> TestResponse { cut(count, countsHead: true, .close) }
 
-    /// Returns a copy that closes the connection after this many bytes of the framed body.
+    /// Closes the connection after this many bytes of the framed body.
     public func closing(afterBodyBytes count: Int) -> TestResponse { cut(count, countsHead: false, .close) }
 
-    /// Returns a copy that resets the connection after this many bytes, including the head and 1xx responses.
+    /// Resets the connection after this many bytes, including the head and 1xx responses.
     public func resetting(afterBytes count: Int) -> TestResponse { cut(count, countsHead: true, .reset) }
 
-    /// Returns a copy that resets the connection after this many bytes of the framed body.
+    /// Resets the connection after this many bytes of the framed body.
     public func resetting(afterBodyBytes count: Int) -> TestResponse { cut(count, countsHead: false, .reset) }
 
-    /// Returns a copy that stops sending after this many bytes, including the head and 1xx responses, until the client
-    /// closes the connection or the server stops.
+    /// Stops sending after this many bytes, including the head and 1xx responses, until the client closes the
+    /// connection or the server stops.
     public func stalled(afterBytes count: Int) -> TestResponse { cut(count, countsHead: true, .stall) }
 
-    /// Returns a copy that stops sending after this many bytes of the framed body, until the client closes the
-    /// connection or the server stops.
+    /// Stops sending after this many bytes of the framed body, until the client closes the connection or the server
+    /// stops.
     public func stalled(afterBodyBytes count: Int) -> TestResponse { cut(count, countsHead: false, .stall) }
 
-    /// Returns a copy that announces the whole body, but closes the connection after `count` bytes of it.
+    /// Announces the whole body, but closes the connection after `count` bytes of it.
     public func truncated(to count: Int) -> TestResponse { closing(afterBodyBytes: count) }
 
-    /// Returns a copy that keeps the connection open, or announces in its head that it will close the connection, and
-    /// does so.
+    /// Keeps the connection open, or closes it and announces that in the head.
     public func keepAlive(_ keeps: Bool) -> TestResponse { modified { $0.ending = keeps ? .keep : .close } }
 
-    /// Returns a copy that closes the connection after the response, or when the next request arrives, without
-    /// announcing it. Servers do this to clients that keep a connection for too long.
+    /// Closes the connection without announcing it, after the response or when the next request arrives. Servers do
+    /// this to clients that keep a connection for too long.
     public func closingSilently(atNextRequest: Bool = false) -> TestResponse {
         modified { $0.ending = atNextRequest ? .closeAtNextRequest : .closeSilently }
     }
 
-    /// Returns a copy that passes the connection to a closure after the response, to speak another protocol. The
-    /// connection closes when the closure returns or throws.
+    /// Passes the connection to a closure after the response, to speak another protocol. The connection closes when the
+    /// closure returns or throws.
     public func continuing(with body: @escaping @Sendable (TestConversation) throws -> Void) -> TestResponse {
         modified { $0.ending = .conversation(body) }
     }

@@ -72,22 +72,21 @@ extension StubResponse {
 }
 
 extension StubResponse {
-    /// Returns a copy with another header field. A `Content-Type` replaces an existing one.
+    /// Adds a header field. A `Content-Type` replaces an existing one.
     public func header(_ name: HTTPHeaderName, _ value: String) -> StubResponse {
         modified { if name == .contentType { $0.headers.set(name, value) } else { $0.headers.add(name, value) } }
     }
 
-    /// Returns a copy with another status code.
+    /// Replaces the status code.
     public func status(_ status: Int) -> StubResponse { modified { $0.status = status } }
 
-    /// Returns a copy whose head arrives after a delay by the agent's clock. Throws `timedOut` if the delay exceeds the
-    /// request's timeout.
+    /// Delays the head, by the agent's clock. Throws `timedOut` if the delay exceeds the request's timeout.
     public func delayed(by delay: Duration) -> StubResponse { modified { $0.delay = delay } }
 
-    /// Returns a copy whose head waits until the test opens a gate. Throws `timedOut` after the request's timeout.
+    /// Holds the head until the test opens a gate. Throws `timedOut` after the request's timeout.
     public func waiting(for gate: Gate) -> StubResponse { modified { $0.gate = gate } }
 
-    /// Returns a copy that reports events before the head, such as progress, a 1xx response, or timings.
+    /// Reports events before the head, such as progress, a 1xx response, or timings.
     public func reporting(_ events: TransportEvent...) -> StubResponse { modified { $0.events += events } }
 
     private func modified(_ change: (inout StubResponse) -> Void) -> StubResponse {

@@ -1,4 +1,3 @@
-/// The last elements of a sequence.
 struct BoundedLog<Element: Sendable>: Sendable {
     private var kept: [Element] = []
     private(set) var total = 0

@@ -38,7 +38,6 @@ enum POSIX {
         return nil
     }
 
-    /// Returns a socket, and whether it connected in time.
     static func connect(host: UInt32, port: UInt16, milliseconds: Int32) -> (socket: Int32, isConnected: Bool)? {
         guard let descriptor = LoopbackSocket.make(ipv6: false) else { return nil }
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)

@@ -29,7 +29,6 @@ struct DERReader {
 
     mutating func sequence() throws(KeyError) -> DERReader { DERReader(try value(Tag.sequence)) }
 
-    /// Returns a positive integer's bytes without leading zeros.
     mutating func integer() throws(KeyError) -> [UInt8] {
         let bytes = try value(Tag.integer)
         guard let first = bytes.first, first < 0x80 else { throw .malformed("a number in the key is negative") }

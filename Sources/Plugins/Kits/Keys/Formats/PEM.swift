@@ -35,7 +35,6 @@ enum PEM {
 
     private static var mismatch: KeyError { .malformed("a PEM block's END label differs from its BEGIN label") }
 
-    /// Returns the label after the next prefix and advances past it.
     private static func take(_ prefix: String, from text: inout Substring) -> String? {
         while let start = text.firstRange(of: prefix) {
             text = text[start.upperBound...]
