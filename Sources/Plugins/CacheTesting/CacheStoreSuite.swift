@@ -48,7 +48,7 @@ public enum CacheStoreSuite {
         public static var errorDomain: String { "Errand.CacheStoreSuite.Failure" }
     }
 
-    /// The cases for every store. See also ``persistentCases``, ``limitCases`` and ``evictionCases``.
+    /// The cases for every store. See also ``persistentCases``, ``limitCases``, and ``evictionCases``.
     public static let cases: [Case] = basics + fidelity + secrets + removals + selections + concurrency + laws()
 
     /// The cases for a store that may drop any entry at any time, for example because it's small.

@@ -1,4 +1,4 @@
-// Start here: ``TransportConformance``, ``FilterConformance`` and ``AccessoryConformance`` list the cases to run.
+// Start here: ``TransportConformance``, ``FilterConformance``, and ``AccessoryConformance`` list the cases to run.
 //
 // Cases/    the requirements of transports
 // Plugins/  the requirements of filters and accessories, and the bench that checks them

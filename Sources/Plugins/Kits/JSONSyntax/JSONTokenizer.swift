@@ -122,9 +122,9 @@ public struct JSONToken: Sendable, Hashable {
         case colon
         /// A string, either a value or a key.
         case string
-        /// A number, with its sign, fraction and exponent.
+        /// A number with its sign, fraction, and exponent.
         case number
-        /// The word `true`, `false` or `null`.
+        /// The word `true`, `false`, or `null`.
         case literal
         /// Bytes that don't begin a token.
         case invalid

@@ -1,6 +1,6 @@
-// Start here: ``PrivateKey``, ``PublicKey`` and ``HMACKey`` sign and verify; plugins take a ``KeySigner`` or a
-// ``KeyVerifier``, so a key can also live in hardware or a service.
+// Start here: ``PrivateKey``, ``PublicKey``, and ``HMACKey`` sign and verify. Plugins use a ``KeySigner`` or a
+// ``KeyVerifier``, so a key can also be in hardware or in a service.
 //
-// Formats/   PEM, DER and JWK: the parts of a key. Pure.
-// Platform/  CryptoKit and Security, or OpenSSL. All cryptography is there.
+// Formats/   PEM, DER, and JWK, without I/O
+// Platform/  the cryptography, with CryptoKit and Security or with OpenSSL
 // CShim/     the C functions of OpenSSL's libcrypto, loaded at run time

@@ -38,7 +38,7 @@ public final class TransferControl: Sendable {
         for (id, interrupt) in interrupts { run(interrupt, id) }
     }
 
-    /// Resumes the transfers after their transferred bytes.
+    /// Resumes the transfers. Each one continues after the bytes that it has transferred.
     public func resume() {
         let waiters = state.withLock { state in
             state.isPaused = false
