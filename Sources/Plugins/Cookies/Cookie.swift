@@ -11,8 +11,7 @@ import Synchronization
 public struct Cookie: Sendable, Hashable {
     /// Controls whether a browser sends the cookie with requests that other sites cause.
     ///
-    /// Without pages, every request is your app's own. A jar therefore stores and reports the attribute, but checks it
-    /// only when the cookie is set.
+    /// An app shows no pages from other sites, so a jar checks the attribute only when it stores the cookie.
     public enum SameSite: String, Sendable, Hashable {
         /// Browsers never send the cookie with cross-site requests.
         case strict
@@ -42,7 +41,7 @@ public struct Cookie: Sendable, Hashable {
     public var isHTTPOnly: Bool
     /// The cross-site restriction for browsers. See ``SameSite-swift.enum``.
     public var sameSite: SameSite
-    /// Whether the bytes on the wire are Latin-1 instead of UTF-8.
+    /// Whether the cookie is sent as Latin-1 instead of UTF-8.
     var isLatin1 = false
 
     /// Creates a cookie for your app to insert into a jar. ``CookieJar/insert(_:at:)`` validates it.
@@ -55,25 +54,24 @@ public struct Cookie: Sendable, Hashable {
         (self.isHostOnly, self.isSecure, self.isHTTPOnly, self.sameSite) = (isHostOnly, isSecure, isHTTPOnly, sameSite)
     }
 
-    /// Compares all properties, and the value byte by byte.
+    /// Unlike `==`, compares the value byte by byte.
     func isSame(as other: Cookie) -> Bool { self == other && value.hasSameBytes(as: other.value) }
 
-    /// The name-value pair as it appears in the `Cookie` field.
     var pair: String { name.isEmpty ? value : "\(name)=\(value)" }
 
     func isExpired(at date: Date) -> Bool { expiry.map { $0 <= date } ?? false }
 }
 
 extension Cookie: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The name, the domain and the path, with a masked value.
+    /// The name, domain and path, with a masked value.
     public var description: String { "\(name)=\(Redaction.mask) for \(isHostOnly ? "" : ".")\(domain)\(path)" }
     /// The same text as `description`, so a dump doesn't reveal the value.
     public var debugDescription: String { description }
-    /// A mirror that shows the name, the domain and the path, so a dump doesn't reveal the value.
+    /// A mirror that shows only the name, domain and path, so a dump doesn't reveal the value.
     public var customMirror: Mirror { Mirror(self, children: ["name": name, "domain": domain, "path": path]) }
 }
 
-/// The cookies of a jar and the lock that guards them, shared by the jar and its file writer.
+/// The cookies of a jar and the lock that guards them. The jar shares them with its file writer.
 final class CookieContents: Sendable {
     private let store: Mutex<CookieStore>
     private let holdsNone: Atomic<Bool>

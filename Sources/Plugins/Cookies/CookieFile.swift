@@ -3,20 +3,20 @@ import ErrandEssentials
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// A cookie file in the Netscape format that curl reads and writes: one cookie per line, seven fields separated by
-/// tabs.
+/// A cookie file in the Netscape format, which curl uses: one cookie per line, with seven fields separated by tabs.
 struct CookieFile: Sendable {
     private let path: String
-    /// The largest file size in bytes that is read.
+    /// In bytes.
     private static let limit = 32 << 20
 
     init(_ url: URL) { path = url.path }
 
-    /// Returns the cookies in the file, or an empty array if the file doesn't exist. Blocks.
+    /// Returns an empty array if the file doesn't exist. Blocks.
     func read() throws(CookieFileError) -> [Cookie] {
         let data: Data
         do {
-            // Only a missing file is empty: cookies that can't be reached must not be replaced.
+            // Only a missing file counts as empty. Otherwise the next write would replace cookies that couldn't be
+            // read.
             guard let size = try size() else { return [] }
             guard size <= Int64(Self.limit) else { throw failure("the file is longer than \(Self.limit) bytes", true) }
             data = try SystemFile(path, [.read, .onlyRegular]).read(Int(size), at: 0)
@@ -24,7 +24,6 @@ struct CookieFile: Sendable {
         return data.split(separator: UInt8(ascii: "\n")).compactMap(Self.cookie)
     }
 
-    /// Returns `nil` if the file doesn't exist.
     private func size() throws(SystemFile.Failure) -> Int64? {
         do { return try SystemFile.size(of: path) } catch {
             if error.code == ENOENT { return nil }
@@ -32,7 +31,7 @@ struct CookieFile: Sendable {
         }
     }
 
-    /// Replaces the contents of the file. Blocks.
+    /// Blocks.
     func write(_ cookies: [Cookie], at date: Date) throws(CookieFileError) {
         do { try SystemFile.replace(path, with: Self.text(of: cookies, at: date)) } catch {
             throw failure("\(error)", false)
@@ -74,7 +73,7 @@ struct CookieFile: Sendable {
         return data
     }
 
-    /// Parses a line. Returns nil for comments and malformed lines.
+    /// Returns nil for comments and malformed lines.
     static func cookie(_ line: Data) -> Cookie? {
         var bytes = line[...]
         if bytes.last == UInt8(ascii: "\r") { bytes = bytes.dropLast() }
@@ -94,8 +93,8 @@ struct CookieFile: Sendable {
         return cookie
     }
 
-    /// Returns the expiry in seconds since 1970, or 0 for a session cookie. Python leaves the field of a session cookie
-    /// empty, and browser extensions add a fraction.
+    /// Returns the expiry in seconds since 1970, or 0 for a session cookie. Accepts an empty field, which Python writes
+    /// for session cookies, and a fraction, which browser extensions write.
     private static func seconds(_ field: String) -> Int64? {
         if field.isEmpty { return 0 }
         let digits = field.utf8.prefix(while: ASCII.isDigit)
@@ -109,14 +108,14 @@ struct CookieFile: Sendable {
 public struct CookieFileError: Error, Sendable, Hashable {
     /// The path of the file.
     public let path: String
-    /// Why the file can't be read or written, in one sentence, for example the system's message.
+    /// The reason in one sentence, for example the system's message.
     public let reason: String
     /// Whether reading failed. If false, writing failed.
     public let isReading: Bool
 }
 
 extension CookieFileError: DescribedError {
-    /// The path and the reason, without any cookie.
+    /// The path and the reason, without cookies.
     public var description: String {
         "the cookies in \(path) could not be \(isReading ? "read" : "written"): \(reason)"
     }

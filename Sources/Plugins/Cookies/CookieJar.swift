@@ -9,7 +9,7 @@ public import ErrandEssentials
 /// ```
 ///
 /// A jar keeps its cookies in memory, or in a file that only its owner can read: `try CookieJar(file: url)`. Several
-/// agents can share a jar. You can use it from any thread; the cookies of one response are stored atomically.
+/// agents can share a jar, and you can use it from any thread. A jar stores the cookies of one response atomically.
 public final class CookieJar: Sendable {
     private let contents: CookieContents
     private let writer: CookieWriter?
@@ -22,14 +22,15 @@ public final class CookieJar: Sendable {
     /// Creates a jar that keeps its cookies in a file in the Netscape format, which curl uses. Throws
     /// ``CookieFileError``.
     ///
-    /// The file is read now, if it exists. Writes replace it atomically, readable by its owner only.
+    /// The initializer reads the file, if it exists. Each write replaces the file atomically. Only its owner can read
+    /// it.
     ///
-    /// Responses don't wait for the file. One second after a change, by the agent's clock, the jar writes everything
-    /// that has changed by then. Pending changes are also written by ``save(at:)``, when the jar is released, and when
-    /// the process ends by `exit` or by returning from `main`. They're lost if the process crashes or is killed.
+    /// Responses don't wait for the file. One second after a change, by the agent's clock, the jar writes all changes
+    /// made until then. The jar also writes pending changes in ``save(at:)``, when it's released, and when the process
+    /// ends by `exit` or by returning from `main`. Pending changes are lost if the process crashes or is killed.
     ///
-    /// The file includes session cookies, as curl's files do, but not SameSite, which the format lacks. A cookie with a
-    /// tab in one of its fields stays in memory.
+    /// Like curl's files, the file includes session cookies. The format has no place for SameSite. A cookie with a tab
+    /// in one of its fields stays in memory.
     ///
     /// - Parameters:
     ///   - url: The URL of the file.
@@ -50,16 +51,16 @@ public final class CookieJar: Sendable {
 
     deinit { writer?.end() }
 
-    /// Schedules a write of the file, if the jar has one and it's out of date.
+    /// Does nothing if the jar has no file or the file is up to date.
     func writeSoon(by time: any TimeSource) { writer?.plan(by: time) }
 
     /// Returns the error of a failed background write, once.
     func takeFailure() -> CookieFileError? { writer?.takeFailure() }
 
-    /// All cookies in creation order, including those that have expired but haven't been removed.
+    /// All cookies in creation order, including expired cookies that haven't been removed.
     public var cookies: [Cookie] { contents.snapshot.cookies }
 
-    /// The number of cookies, including those that have expired but haven't been removed.
+    /// The number of cookies, including expired cookies that haven't been removed.
     public var count: Int { contents.read { $0.count } }
 
     /// Returns the cookies for a request to a URL, in the order they're sent (RFC 6265bis, section 5.8.3).
@@ -67,8 +68,8 @@ public final class CookieJar: Sendable {
         entries(for: url.absoluteString, url, at: date).map(\.cookie)
     }
 
-    /// Returns the value of the `Cookie` field for a request to a URL, such as `session=7; theme=dark`, or nil without
-    /// cookies.
+    /// Returns the value of the `Cookie` field for a request to a URL, such as `session=7; theme=dark`, or nil if no
+    /// cookies match.
     ///
     /// Use it for a web view or another HTTP client. The value is a secret: never log it.
     public func cookieField(for url: URL, at date: Date = Date()) -> String? {
@@ -76,7 +77,7 @@ public final class CookieJar: Sendable {
         return cookies.isEmpty ? nil : cookies.map(\.pair).joined(separator: "; ")
     }
 
-    /// Returns the cookies for a URL given as text. Parses the URL only if necessary.
+    /// Parses the URL only if reading its text isn't enough.
     func entries(
         for text: String, _ url: @autoclosure () -> URL, at date: @autoclosure () -> Date
     ) -> [CookieTable.Entry] {
@@ -102,13 +103,13 @@ public final class CookieJar: Sendable {
         rejected: (CookieRejection) throws(CookieRejection) -> Void
     ) throws(CookieRejection) {
         guard let origin = CookieOrigin(url) else { return try rejected(.noHost) }
-        // There may be thousands of fields, so parse them before taking the lock.
+        // Parse before taking the lock, because there may be thousands of fields.
         var (rejections, cookies): ([CookieRejection], [(set: SetCookie, isLatin1: Bool)]) = ([], [])
         let limits = contents.limits
         for field in fields {
             do throws(CookieRejection) {
                 var cookie = try SetCookie(parsing: field.value, limits: limits)
-                // Keep a date that deletes the cookie.
+                // Keep a date in the past that deletes the cookie.
                 if let expires = cookie.expires, expires > .epoch { cookie.expires = expiring(expires) }
                 cookies.append((cookie, field.isLatin1))
             } catch { rejections.append(error) }
@@ -117,8 +118,8 @@ public final class CookieJar: Sendable {
         for rejection in rejections { try rejected(rejection) }
     }
 
-    /// Stores a cookie that your app created. Throws ``CookieRejection`` if it breaks a rule that also applies to
-    /// servers.
+    /// Stores a cookie that your app created. Throws ``CookieRejection`` if the cookie breaks a rule that also applies
+    /// to servers.
     public func insert(_ cookie: Cookie, at date: Date = Date()) throws(CookieRejection) {
         let result = contents.change { store in
             Result { () throws(CookieRejection) in try store.insert(cookie, at: date) }
@@ -126,7 +127,7 @@ public final class CookieJar: Sendable {
         try result.get()
     }
 
-    /// Removes the cookies that match, by default all of them, and returns how many were removed.
+    /// Removes the cookies that match, or all cookies, and returns how many were removed.
     ///
     /// ```swift
     /// jar.remove { $0.domain == "example.com" }
@@ -139,10 +140,11 @@ public final class CookieJar: Sendable {
         return contents.change { $0.remove(matching) }
     }
 
-    /// Writes the file now, if the jar has one and cookies have changed since the last write.
+    /// Writes the file now, if the jar has one and its cookies have changed since the last write.
     ///
-    /// Call it after ``insert(_:at:)`` and ``remove(where:)``, and before the process may be killed, for example when
-    /// an app enters the background. Throws ``CookieFileError``; the changes then remain pending.
+    /// Call it after ``insert(_:at:)`` and ``remove(where:)``, which don't schedule a write. Also call it before the
+    /// process may be killed, for example when an app enters the background. If it throws ``CookieFileError``, the
+    /// changes remain pending.
     @concurrent public func save(at date: Date = Date()) async throws(CookieFileError) { try writer?.write(at: date) }
 
     /// Adds the cookies in a curl cookie file to the jar and returns how many were stored. Throws ``CookieFileError``.
@@ -152,19 +154,20 @@ public final class CookieJar: Sendable {
         return contents.change { $0.insert(all: cookies, at: date) }
     }
 
-    /// Writes the cookies to a file for curl, atomically and readable by its owner only. Throws ``CookieFileError``.
+    /// Writes the cookies to a file for curl, atomically. Only the file's owner can read it. Throws
+    /// ``CookieFileError``.
     @concurrent public func write(curlFile url: URL, at date: Date = Date()) async throws(CookieFileError) {
         try CookieFile(url).write(cookies, at: date)
     }
 }
 
 extension Date {
-    /// 1 January 1970, which servers write to delete a cookie.
+    /// The end of 1 January 1970. Servers delete a cookie with an expiry on that day.
     fileprivate static var epoch: Date { Date(timeIntervalSince1970: 86_400) }
 }
 
 extension CookieJar: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The number of cookies, without their names and values.
+    /// The number of cookies, without names and values.
     public var description: String { "\(count) \(count == 1 ? "cookie" : "cookies")" }
     /// The same text as `description`, so a dump doesn't reveal cookies.
     public var debugDescription: String { description }

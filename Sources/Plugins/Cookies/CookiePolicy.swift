@@ -4,24 +4,26 @@ import ErrandPunycode
 
 /// The rules that decide which cookies a ``CookieJar`` stores.
 public struct CookiePolicy: Sendable {
-    /// The domains that a cookie can't cover as a whole. Defaults to ``PublicSuffixes/wellKnown``.
+    /// The domains that a cookie must not cover as a whole. Defaults to ``PublicSuffixes/wellKnown``.
     public var publicSuffixes = PublicSuffixes.wellKnown
     /// Whether to store a cookie without a name whose value contains a `=`. Defaults to false.
     ///
     /// RFC 6265bis accepts cookies without a name, such as `Set-Cookie: token`, and sends only their value (section
-    /// 5.6, step 3). So `=id=7` would reach the server as a cookie `id` whose name was never checked. Section 5.7, step
-    /// 1, allows a client to ignore such cookies, and the Cookie Store API rejects them.
+    /// 5.6, step 3). A cookie `=id=7` would thus reach the server as a cookie named `id`, and its name would never be
+    /// checked. The RFC allows a client to ignore such cookies (section 5.7, step 1), and the Cookie Store API rejects
+    /// them.
     public var keepsNamelessCookies = false
-    /// The longest lifetime of a cookie; a later expiry is shortened. Defaults to 400 days (RFC 6265bis, section 5.5).
+    /// The longest lifetime of a cookie. A later expiry is shortened to it. Defaults to 400 days (RFC 6265bis, section
+    /// 5.5).
     public var maximumAge: Duration = .seconds(400 * 86_400)
-    /// The limits on the number and size of cookies. Defaults to ``CookieLimits``'s defaults.
+    /// The limits on the number and size of cookies. Default: every limit has its default.
     public var limits = CookieLimits()
 
     /// Creates a policy in which every property has its default.
     public init() {}
 
-    /// Limits an expiry date to the maximum age and to dates that a file can represent. Returns `.distantPast` if the
-    /// date isn't a number.
+    /// Limits an expiry to the maximum age and to dates that a file can represent. Returns `.distantPast` if the date
+    /// is NaN or before 1970.
     func end(of date: Date, setAt now: Date) -> Date {
         let latest = now.timeIntervalSince1970 + max(0, maximumAge / .seconds(1))
         let end = min(date.timeIntervalSince1970, latest, Self.lastSecond)
@@ -37,8 +39,7 @@ public struct CookiePolicy: Sendable {
 /// A full jar removes expired cookies first, then insecure cookies of a domain that has too many, then the least
 /// recently used (RFC 6265bis, section 5.7).
 public struct CookieLimits: Sendable, Hashable {
-    /// The maximum number of cookies per domain, which also bounds the work per request. Defaults to 180; from 1 to
-    /// 1,000.
+    /// The maximum number of cookies per domain. Defaults to 180; from 1 to 1,000.
     public var maximumCookiesPerDomain = 180
     /// The maximum number of cookies. Defaults to 3,000; at least 1.
     public var maximumCookies = 3_000
@@ -58,7 +59,7 @@ public struct CookieLimits: Sendable, Hashable {
     var allowedCookiesOfDomain: Int { min(max(1, maximumCookiesPerDomain), 1_000) }
 }
 
-/// The domains under which anyone can register a name, so a cookie can't cover them (RFC 6265bis, section 5.7, and
+/// The domains under which anyone can register a name, so a cookie must not cover them (RFC 6265bis, section 5.7, and
 /// publicsuffix.org).
 ///
 /// ```swift
@@ -70,7 +71,7 @@ public struct CookieLimits: Sendable, Hashable {
 public struct PublicSuffixes: Sendable {
     private let test: @Sendable (String) -> Bool
 
-    /// Creates a rule from a closure that returns whether a domain is a public suffix. The domain is in lowercase,
+    /// Creates rules from a closure that returns whether a domain is a public suffix. The domain is in lowercase,
     /// without leading or trailing dots.
     public init(_ isPublicSuffix: @escaping @Sendable (_ domain: String) -> Bool) { test = isPublicSuffix }
 
@@ -89,9 +90,9 @@ public struct PublicSuffixes: Sendable {
 
     /// Creates rules from a list in the format of publicsuffix.org.
     ///
-    /// Each line contains one rule: `*.` matches any label, `!` marks an exception, and `//` begins a comment. Names in
-    /// other scripts may be written as such, as in the list, or in Punycode. A name that matches no rule is a public
-    /// suffix if it has only one label.
+    /// Each line contains one rule. A `*.` at its start matches any label, `!` marks an exception, and `//` starts a
+    /// comment. International names can be in Unicode, as in the list, or in Punycode. A name that matches no rule is a
+    /// public suffix if it has only one label.
     public init(list: String) {
         var (rules, wildcards, exceptions): (Set<String>, Set<String>, Set<String>) = ([], [], [])
         for line in list.split(whereSeparator: \.isNewline) {
@@ -112,7 +113,7 @@ public struct PublicSuffixes: Sendable {
         }
     }
 
-    /// Returns a lowercased name with its labels beyond ASCII in Punycode, as hosts of URLs are written: `xn--55qx5d.cn`.
+    /// Encodes international labels in Punycode, as in the hosts of URLs: `xn--55qx5d.cn`.
     private static func ascii(_ name: String) -> String {
         if name.utf8.allSatisfy({ $0 < 0x80 }) { return name }
         return name.split(separator: ".", omittingEmptySubsequences: false).map { label in
@@ -124,8 +125,8 @@ public struct PublicSuffixes: Sendable {
         }.joined(separator: ".")
     }
 
-    /// Returns whether a domain is a public suffix, or isn't a valid name because of an empty label. Ignores the
-    /// trailing dot of an absolute name (RFC 1034, section 3.1).
+    /// Also true for a name with an empty label, which is invalid. Ignores the trailing dot of an absolute name (RFC
+    /// 1034, section 3.1).
     func contains(_ domain: String) -> Bool {
         let name = domain.utf8.last == UInt8(ascii: ".") ? String(domain.dropLast()) : domain
         let labels = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)

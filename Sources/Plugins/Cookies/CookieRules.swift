@@ -7,7 +7,7 @@ import ErrandSupport
 struct CookieOrigin {
     let host: String
     let path: String
-    /// Whether the connection is protected by TLS or doesn't leave the machine.
+    /// Whether TLS protects the connection, or the connection stays on this device.
     let isSecure: Bool
 
     init?(_ url: URL) {
@@ -22,12 +22,13 @@ struct CookieOrigin {
         isSecure = scheme == "https" || scheme == "wss" || Self.loopbackHosts.contains(host)
     }
 
-    /// RFC 6265bis lets clients decide which connections are secure. curl, Chromium and Firefox include these hosts.
+    /// RFC 6265bis lets clients decide which connections are secure. curl, Chromium and Firefox accept these hosts.
     private static let loopbackHosts: Set<String> = ["localhost", "127.0.0.1", "::1"]
 
-    /// Reads the text of an absolute URL without parsing it as `URL` does. Returns nil unless scheme and host are plain
-    /// lowercase, no user information precedes the host, and the path consists of ordinary characters, as in almost all
-    /// requests.
+    /// Reads a simple absolute URL faster than `URL` does.
+    ///
+    /// Returns nil unless the scheme and host are in plain lowercase, no user information precedes the host, and the
+    /// path contains only ordinary characters. Almost all requests have such a URL.
     init?(plain text: String) {
         let parts = text.withSpan { bytes -> (host: String, path: String, isSecure: Bool)? in
             let isSecure = "https://".withSpan { bytes.starts(with: $0) }
@@ -60,7 +61,6 @@ struct CookieOrigin {
             || byte == UInt8(ascii: "-")
     }
 
-    /// Returns the host in lowercase.
     static func host(of url: URL) -> String? {
         guard let host = url.host, !host.isEmpty else { return nil }
         return host.utf8.contains { $0 >= UInt8(ascii: "A") && $0 <= UInt8(ascii: "Z") } ? host.lowercased() : host
@@ -92,8 +92,10 @@ enum CookieRules {
         HostName.isAddress(host) ? [host] : [host] + domains(above: host).filter { !$0.isEmpty }
     }
 
-    /// Returns the parent domains of a host, longest first, skipping names longer than DNS allows (RFC 1035, section
-    /// 2.3.4). Without that limit, their total length would be quadratic in the length of the host.
+    /// Returns the parent domains of a host, longest first.
+    ///
+    /// Skips names longer than DNS allows (RFC 1035, section 2.3.4). Without that limit, the total length of the names
+    /// would be quadratic in the length of the host.
     static func domains(above host: String) -> some Sequence<String> {
         sequence(state: host.utf8[...]) { rest in
             while let dot = rest.firstIndex(of: UInt8(ascii: ".")) {
@@ -104,7 +106,7 @@ enum CookieRules {
         }
     }
 
-    /// Includes the trailing dot of an absolute name.
+    /// In bytes, including the trailing dot of an absolute name.
     private static let longestName = 254
 
     /// Returns whether a path equals the cookie's path or is below it (section 5.1.4).
@@ -118,8 +120,8 @@ enum CookieRules {
         }
     }
 
-    /// Throws if the name has a prefix whose requirements the cookie doesn't meet (section 5.4). For a cookie without a
-    /// name, checks the value.
+    /// Throws if the name has a prefix whose requirements the cookie doesn't meet (section 5.4). Checks the value of a
+    /// cookie without a name.
     static func checkPrefix(of cookie: Cookie, hasPath: Bool) throws(CookieRejection) {
         let name = cookie.name.isEmpty ? cookie.value : cookie.name
         let isSecure = begins(name, with: "__Secure-")
@@ -134,18 +136,18 @@ enum CookieRules {
     }
 }
 
-/// Why a jar rejected a cookie. Each case names the section of RFC 6265bis.
+/// Why a jar rejected a cookie. Numbers in parentheses are sections of RFC 6265bis.
 ///
 /// New cases may be added, so write a `default`.
 public enum CookieRejection: String, Error, Sendable, Hashable {
-    /// The cookie contains a control character other than a tab, or, if your app created it, a character that ends a
-    /// name or value (5.6).
+    /// The cookie contains a control character other than a tab (5.6). In a cookie that your app created, also a
+    /// character that ends a name or value.
     case controlCharacter
     /// The cookie has neither a name nor a value (5.7).
     case empty
     /// The name and value together exceed ``CookieLimits/maximumNameAndValueBytes`` (5.6).
     case tooLong
-    /// The domain is invalid, or is neither the host nor one of its parent domains (5.7).
+    /// The domain is invalid, or it's neither the host nor one of the host's parent domains (5.7).
     case foreignDomain
     /// The domain is a public suffix, such as `com` (5.7).
     case publicSuffix
@@ -161,7 +163,7 @@ public enum CookieRejection: String, Error, Sendable, Hashable {
     case invalidPath
     /// The URL lacks a host, or the domain of a cookie that your app created isn't a host name.
     case noHost
-    /// The cookie consists of a value that a server would split into a name and a value at its `=` (5.7).
+    /// The cookie has no name, and a server would split its value into a name and a value at the `=` (5.7).
     case namelessPair
 }
 
@@ -186,7 +188,7 @@ extension CookieRejection: DescribedError {
         }
     }
 
-    /// The code of the `NSError`: the position of the case, starting at 1. It never changes.
+    /// The code of the `NSError`, a stable number that starts at 1.
     public var errorCode: Int {
         switch self {
         case .controlCharacter: 1

@@ -2,24 +2,22 @@ import Errand
 import ErrandEssentials
 import ErrandMessageSyntax
 
-/// Stores and retrieves cookies according to RFC 6265bis, sections 5.7 and 5.8. A value type that the jar guards with a
-/// lock.
+/// Stores and retrieves cookies as RFC 6265bis, sections 5.7 and 5.8, requires. The jar guards it with a lock.
 struct CookieStore {
     private var table = CookieTable()
-    /// Increases with each change to the cookies in the file.
+    /// Increases with each change that the cookie file must contain.
     private(set) var version: UInt64 = 0
     let policy: CookiePolicy
 
     init(_ policy: CookiePolicy) { self.policy = policy }
 
-    /// The cookies in creation order.
     var cookies: [Cookie] { table.cookies }
 
     var count: Int { table.count }
 
-    /// Validates the cookies of one response and stores them (section 5.7). Returns the reasons for rejected cookies.
+    /// Validates and stores the cookies of one response (section 5.7). Returns the reasons for rejected cookies.
     ///
-    /// Excess cookies are removed once, at the end, to keep the work linear in the number of cookies.
+    /// Removes excess cookies only once, at the end, to keep the work linear in the number of cookies.
     mutating func store(
         _ cookies: some Sequence<(set: SetCookie, isLatin1: Bool)>, from origin: CookieOrigin, at date: Date
     ) -> [CookieRejection] {
@@ -57,14 +55,14 @@ struct CookieStore {
         return cookie
     }
 
-    /// Section 5.7, step 1, and the Cookie Store API. A cookie without a name is sent as its value alone.
+    /// See section 5.7, step 1, and the Cookie Store API. A cookie without a name is sent as its value alone.
     private func checkName(of cookie: Cookie) throws(CookieRejection) {
         guard cookie.name.isEmpty else { return }
         if cookie.value.isEmpty { throw .empty }
         if cookie.value.utf8.contains(UInt8(ascii: "=")), !policy.keepsNamelessCookies { throw .namelessPair }
     }
 
-    /// Section 5.7, steps 7 to 10.
+    /// See section 5.7, steps 7 to 10.
     private func setDomain(
         of cookie: inout Cookie, _ domain: String, _ origin: CookieOrigin
     ) throws(CookieRejection) {
@@ -80,12 +78,12 @@ struct CookieStore {
         try insert(cookie, at: date, removingExcess: true)
     }
 
-    /// Validates and stores the cookies of a file. Returns how many were stored.
+    /// Returns how many cookies were stored.
     mutating func insert(all cookies: [Cookie], at date: Date) -> Int {
         let kept = cookies.count { cookie in
             var cookie = cookie
-            // A public suffix's own host may have set it, such as `localhost`, so keep it for that host alone (section
-            // 5.7, step 9).
+            // A host that is itself a public suffix, such as `localhost`, can set cookies for itself (section 5.7, step
+            // 9). The format doesn't show that, so keep such a cookie for that host alone.
             if policy.publicSuffixes.contains(cookie.domain) { cookie.isHostOnly = true }
             do throws(CookieRejection) {
                 try insert(cookie, at: date, removingExcess: false)
@@ -121,8 +119,8 @@ struct CookieStore {
         if replaced.map({ !$0.isSame(as: cookie) }) ?? !isExpired { version += 1 }
     }
 
-    /// Removes expired cookies, then excess cookies of the changed domains, and then excess cookies of the whole store,
-    /// as at the end of section 5.7.
+    /// Removes expired cookies, then excess cookies of the changed domains, and then excess cookies of the whole store
+    /// (end of section 5.7).
     private mutating func removeExcess(of changed: Set<String>, at date: Date) {
         let (allowed, ofDomain) = (policy.limits.allowedCookies, policy.limits.allowedCookiesOfDomain)
         guard table.count > allowed || changed.contains(where: { table.count(of: $0) > ofDomain }) else { return }
@@ -131,7 +129,7 @@ struct CookieStore {
         table.removeExcess(beyond: allowed)
     }
 
-    /// Removes the cookies that haven't changed since they were read. Returns how many were removed.
+    /// Keeps a cookie that has changed since the caller read it. Returns how many were removed.
     mutating func remove(_ cookies: [Cookie]) -> Int {
         let before = count
         for cookie in cookies where table.contains(cookie) { table.remove(like: cookie) }
@@ -151,7 +149,7 @@ struct CookieStore {
             func isSent(_ entry: CookieTable.Entry) -> Bool {
                 CookieRules.matches(path: origin.path, cookiePath: entry.cookie.path) && isIncluded(entry.cookie)
             }
-            // Most requests receive all cookies of their host.
+            // Most requests receive all cookies of their host, so their sorted list is reused.
             let areAllSent = candidates.list.allSatisfy { isSent($0.entry) }
             for candidate in candidates.list where areAllSent || isSent(candidate.entry) {
                 table.use(candidate)
@@ -169,10 +167,10 @@ struct CookieStore {
     }
 }
 
-/// Detects insecure cookies in one response that would shadow a secure cookie (RFC 6265bis, section 5.7, step 16).
+/// Detects insecure cookies in one response that would hide a secure cookie (RFC 6265bis, section 5.7, step 16).
 struct SecureCookies {
     private var steps = 0
-    /// The maximum number of comparisons per response. Beyond it, every cookie counts as shadowing.
+    /// The maximum number of comparisons per response. Above it, every insecure cookie is rejected.
     private static let maximumSteps = 1 << 20
 
     mutating func hide(_ new: Cookie, in store: CookieStore) -> Bool {

@@ -4,14 +4,13 @@ import ErrandSupport
 /// Indexes the cookies of a jar by domain, path and name, and orders them by last use and by expiry. No operation on
 /// the request path scans all cookies.
 struct CookieTable {
-    /// A class, because a request copies its entries, and a cookie has many fields.
+    /// A class, because a request copies its entries and a cookie has many fields.
     final class Entry: Sendable {
         let cookie: Cookie
-        /// The name-value pair as it appears in the `Cookie` field.
         let pair: String
-        /// The creation order. A cookie that replaces another one inherits its position.
+        /// The creation order. A replacement inherits the position of the cookie it replaces.
         let created: UInt64
-        /// Differs from the stamps of earlier cookies in the same slot.
+        /// Distinguishes this cookie from earlier cookies in the same slot.
         let stamp: UInt64
 
         init(_ cookie: Cookie, created: UInt64, stamp: UInt64) {
@@ -20,18 +19,17 @@ struct CookieTable {
         }
     }
 
-    /// A cookie that a host receives if path, scheme and date match.
+    /// A cookie that a host receives if the path, scheme and date match.
     struct Candidate {
         fileprivate let slot: Int
         let entry: Entry
         fileprivate let domain: Dictionary<String, Domain>.Index
     }
 
-    /// The cookies that a host may receive.
     struct Candidates {
-        /// In the order in which they're used.
+        /// In the order in which cookies are marked as used.
         let list: [Candidate]
-        /// In the order in which they're sent (section 5.8.3), for requests that receive all.
+        /// In the order in which cookies are sent (section 5.8.3), for requests that receive all of them.
         let entries: [Entry]
 
         fileprivate init(_ list: [Candidate]) { (self.list, entries) = (list, CookieTable.sorted(list.map(\.entry))) }
@@ -56,7 +54,7 @@ struct CookieTable {
         /// Canonically equivalent paths share an entry.
         var paths: [String: [Key: Int]] = [:]
         var count = 0
-        /// Insecure cookies are removed first.
+        /// Excess insecure cookies are removed first.
         var plain = UseOrder.Ends()
         var secure = UseOrder.Ends()
     }
@@ -65,14 +63,14 @@ struct CookieTable {
     private var free: [Int] = []
     private var domains: [String: Domain] = [:]
     private var secureNames: [String: Set<Int>] = [:]
-    /// All cookies by last use (`order`), and the cookies of each domain (`domainOrder`).
+    /// `order` and `all` list all cookies by last use. `domainOrder` lists the cookies of each domain.
     private var (order, all, domainOrder) = (UseOrder(), UseOrder.Ends(), UseOrder())
     private var expiries = ExpiryOrder()
     private var clock: UInt64 = 0
-    /// The candidates of the last hosts. Cleared by each change, because cookies change much less often than requests
+    /// The candidates of the last hosts. Each change clears them, because cookies change much less often than requests
     /// are sent.
     private var candidates: [String: Candidates] = [:]
-    /// The host of the last request and its candidates. Most requests go to the same host as the last request.
+    /// The host of the last request and its candidates, because most requests go to the same host as the last one.
     private var last: (host: String, candidates: Candidates)?
     private static let (maximumHosts, maximumCandidates) = (64, 32)
 
@@ -80,7 +78,6 @@ struct CookieTable {
 
     func count(of domain: String) -> Int { domains[domain]?.count ?? 0 }
 
-    /// The cookies in creation order.
     var cookies: [Cookie] { slots.compactMap(\.self).sorted { $0.created < $1.created }.map(\.cookie) }
 
     func secureCookies(named name: String) -> some Sequence<Cookie> {
@@ -88,7 +85,7 @@ struct CookieTable {
             .filter { $0.name.hasSameBytes(as: name) }
     }
 
-    /// Stores a cookie and returns the one it replaced.
+    /// Returns the cookie that was replaced.
     @discardableResult
     mutating func insert(_ cookie: Cookie) -> Cookie? {
         let replaced = remove(like: cookie)
@@ -111,7 +108,7 @@ struct CookieTable {
         return replaced?.cookie
     }
 
-    /// Removes the cookie with the same name, domain and path.
+    /// Removes the cookie with the same name, domain, path and scope.
     @discardableResult
     mutating func remove(like cookie: Cookie) -> Entry? {
         guard let slot = domains[cookie.domain]?.paths[cookie.path]?[Key(cookie)] else { return nil }
@@ -147,7 +144,7 @@ struct CookieTable {
         }
     }
 
-    /// Removes insecure cookies first, in order of last use.
+    /// Removes insecure cookies first, least recently used first.
     mutating func removeExcess(of domain: String, beyond limit: Int) {
         while count(of: domain) > limit, let slot = firstToGo(of: domain), remove(slot) != nil {}
     }
@@ -156,7 +153,7 @@ struct CookieTable {
         domains[domain].map { $0.plain.first >= 0 ? $0.plain.first : $0.secure.first }
     }
 
-    /// Removes cookies above the limit, least recently used first.
+    /// Removes the least recently used cookies first.
     mutating func removeExcess(beyond limit: Int) {
         while count > limit, remove(all.first) != nil {}
     }
@@ -175,8 +172,8 @@ struct CookieTable {
         }
     }
 
-    /// Returns the cookies of a host and the domains above it. Returns nil if there are so many that looking them up by
-    /// path is faster.
+    /// Returns the cookies of a host and its parent domains, or nil if there are so many that a lookup by path is
+    /// faster.
     mutating func candidates(for host: String) -> Candidates? {
         if let last, last.host.hasSameBytes(as: host) { return last.candidates }
         if let known = candidates[host] {
@@ -201,7 +198,7 @@ struct CookieTable {
         return new
     }
 
-    /// Marks a cookie as used. No cookie may have changed since the candidate was returned.
+    /// Marks a cookie as used. The table must not have changed since it returned the candidate.
     mutating func use(_ candidate: Candidate) {
         order.use(candidate.slot, in: &all)
         if candidate.entry.cookie.isSecure {
@@ -234,8 +231,8 @@ struct CookieTable {
         }
     }
 
-    /// Visits the entries whose path may match. Looks up each prefix of the path, or compares all entries if there are
-    /// fewer.
+    /// Visits the entries whose path may match. Looks up each prefix of the path, or compares all entries if that's
+    /// less work.
     private static func forEachPath(
         of paths: [String: [Key: Int]], above path: String, _ body: ([Key: Int]) -> Void
     ) {
@@ -257,12 +254,12 @@ struct CookieTable {
     }
 }
 
-/// A min-heap of cookies by expiry. Items of removed cookies stay until they reach the top or make up most of the heap.
+/// A min-heap of cookies by expiry. Items of removed cookies stay until they reach the top or `prune(keeping:)` runs.
 struct ExpiryOrder {
     struct Item {
         let date: Date
         let slot: Int
-        /// Differs from the stamps of earlier cookies in the same slot.
+        /// Distinguishes the cookie from earlier cookies in the same slot.
         let stamp: UInt64
     }
 
@@ -278,7 +275,7 @@ struct ExpiryOrder {
         }
     }
 
-    /// Removes and returns the earliest item, if it isn't later than the date.
+    /// Removes and returns the earliest item, unless it's later than the date.
     mutating func take(until date: Date) -> Item? {
         guard let first = heap.first, first.date <= date else { return nil }
         let last = heap.removeLast()
@@ -313,14 +310,13 @@ struct ExpiryOrder {
 struct UseOrder {
     /// The ends of a list, or -1 if it's empty.
     struct Ends {
-        /// The least recently used slot.
         fileprivate(set) var first = -1
         fileprivate var last = -1
     }
 
     private var links: [(previous: Int, next: Int)] = []
 
-    /// Adds a slot that isn't in a list yet as the most recently used.
+    /// Adds a slot as the most recently used. The slot must not be in a list.
     mutating func append(_ slot: Int, to ends: inout Ends) {
         while links.count <= slot { links.append((-1, -1)) }
         links[slot] = (ends.last, -1)

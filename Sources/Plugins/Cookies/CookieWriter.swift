@@ -3,28 +3,28 @@ import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-/// Writes the file of a jar shortly after responses change it. Combines changes, and runs one write at a time.
+/// Writes the file of a jar shortly after responses change it. Combines changes into one write, and runs one write at a
+/// time.
 final class CookieWriter: Sendable {
     private struct State {
-        /// The version of the cookies in the file.
+        /// The version of the cookies in the file. See `CookieStore.version`.
         var written: UInt64
-        /// The pending or running write.
         var work: Task<Void, Never>?
-        /// The clock that scheduled the last write.
+        /// The clock of the last scheduled write.
         var time: (any TimeSource)?
-        /// The error of the last scheduled write, until it's reported.
+        /// The error of the last scheduled write, until the filter reports it.
         var failure: CookieFileError?
         var hasEnded = false
     }
 
-    /// The delay from a change to its write, which includes all changes made meanwhile.
+    /// The delay between a change and its write.
     static let delay = Duration.seconds(1)
 
     private let contents: CookieContents
     private let file: CookieFile
     private let state: Mutex<State>
     private let hasFailed = Atomic(false)
-    /// Held while the file is written, so writes happen one at a time.
+    /// Held during a write, so writes happen one at a time.
     private let turn = Mutex(())
 
     /// - Parameter contents: The cookies that the file already contains.
@@ -34,9 +34,9 @@ final class CookieWriter: Sendable {
         ExitHook.add(self)
     }
 
-    /// Schedules a write, unless one is pending or the file is up to date. Retries a failed write.
+    /// Schedules a write, unless one is pending or the file is up to date. The next call retries a failed write.
     ///
-    /// The task doesn't retain the jar or an exchange, so the jar can be released while it waits.
+    /// The task doesn't retain the jar or an exchange, so the jar can be released while the task waits.
     func plan(by time: any TimeSource) {
         let former = state.withLock { state -> (any TimeSource)? in
             if state.written == contents.version || state.work != nil || state.hasEnded { return nil }
@@ -61,7 +61,7 @@ final class CookieWriter: Sendable {
         }
     }
 
-    /// Returns the error of a failed scheduled write, once.
+    /// Returns the error once.
     func takeFailure() -> CookieFileError? {
         guard hasFailed.load(ordering: .acquiring) else { return nil }
         hasFailed.store(false, ordering: .relaxed)
@@ -71,7 +71,7 @@ final class CookieWriter: Sendable {
         }
     }
 
-    /// Ends the work if the cookies haven't changed since a version. The next change then schedules a new write.
+    /// Ends the task if the cookies haven't changed since the version. The next change then schedules a new task.
     private func hasFinished(_ version: UInt64) -> Bool {
         let (isDone, work) = state.withLock { state -> (Bool, Task<Void, Never>?) in
             if contents.version != version { return (false, nil) }
@@ -82,7 +82,7 @@ final class CookieWriter: Sendable {
         return withExtendedLifetime(work) { isDone }
     }
 
-    /// Writes the file if it's out of date. Blocks.
+    /// Does nothing if the file is up to date. Blocks.
     func write(at date: Date) throws(CookieFileError) {
         let result = turn.withLock { _ -> Result<Void, CookieFileError> in
             let (cookies, version) = contents.snapshot
@@ -101,7 +101,7 @@ final class CookieWriter: Sendable {
         try? write(at: time?.date ?? Date())
     }
 
-    /// Writes pending changes and stops the writer, because the jar has been released. Blocks.
+    /// Writes pending changes and stops the writer when the jar is released. Blocks.
     func end() {
         ExitHook.remove(self)
         let work = state.withLock { state in
@@ -113,7 +113,7 @@ final class CookieWriter: Sendable {
     }
 }
 
-/// Writes pending changes of all jars when the process ends by `exit` or by returning from `main`.
+/// Writes the pending changes of all jars when the process ends by `exit` or by returning from `main`.
 private enum ExitHook {
     private static let writers = Mutex<[ObjectIdentifier: CookieWriter]>([:])
     private static let isInstalled: Bool = atexit { ExitHook.run() } == 0

@@ -12,13 +12,13 @@ struct SetCookie: Sendable, Equatable {
     var domain = ""
     /// Nil if the default path applies.
     var path: String?
-    /// Whether there is a Path attribute, valid or not.
+    /// Whether there is a `Path` attribute, even an invalid one.
     var hasPath = false
     var isSecure = false
     var isHTTPOnly = false
     var sameSite = Cookie.SameSite.unspecified
 
-    /// Parses a field. Throws if it contains a control character, or if its name and value are too long or both empty.
+    /// Throws if the field contains a control character, or if its name and value are too long or both empty.
     init(parsing text: String, limits: CookieLimits) throws(CookieRejection) {
         if text.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }) { throw .controlCharacter }
         let pair = text.utf8.prefix { $0 != UInt8(ascii: ";") }
@@ -34,7 +34,7 @@ struct SetCookie: Sendable, Equatable {
             let parts = attribute.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
             guard let key = parts.first else { continue }
             let content = ASCII.trimmed(Substring(parts.count > 1 ? parts[1] : attribute[attribute.endIndex...]))
-            // Section 5.6, step 6 of the attribute parsing: ignore attributes that are too long.
+            // Ignore attributes that are too long (section 5.6, step 6 of the attribute parsing).
             if content.utf8.count <= limits.maximumAttributeBytes {
                 read(Self.lowercased(ASCII.trimmed(Substring(key))), content)
             }
@@ -47,8 +47,8 @@ struct SetCookie: Sendable, Equatable {
         case "expires": expires = CookieDate.parse(String(content)) ?? expires
         case "max-age": maxAge = Self.seconds(content) ?? maxAge
         case "domain":
-            // Work on bytes: a combining character after the dot, or a letter whose lowercase form is ASCII, must not
-            // change the name.
+            // Lowercase only ASCII bytes. `lowercased()` turns some other letters into ASCII. Also drop the dot as a
+            // byte, because a combining character may follow it.
             let isDotted = content.utf8.first == UInt8(ascii: ".")
             domain = Self.lowercased(isDotted ? Substring(content.utf8.dropFirst()) : content)
         case "path":
@@ -78,7 +78,7 @@ struct SetCookie: Sendable, Equatable {
 enum CookieDate {
     /// Returns nil if a part is missing or out of range, or if the day doesn't exist.
     static func parse(_ text: String) -> Date? {
-        // The first token of the right form counts for each part, even if its value is out of range.
+        // For each part, the first token of the right form counts, even if its value is out of range.
         var (time, day, month, year): (Clock?, Int?, Int?, Int?)
         for token in text.utf8.split(whereSeparator: isDelimiter) {
             if time == nil, let found = clock(token) {
@@ -94,7 +94,6 @@ enum CookieDate {
         guard let time, time.isValid, let day, let month, var year else { return nil }
         if year <= 69 { year += 2000 } else if year <= 99 { year += 1900 }
         guard year >= 1601, (1...31).contains(day) else { return nil }
-        // The HTTP date parser rejects days that don't exist.
         return HTTPDate.parse("Sun, \(padded(day)) \(months[month - 1]) \(padded(year, 4)) \(time.text) GMT")
     }
 
@@ -123,7 +122,7 @@ enum CookieDate {
         }
     }
 
-    /// Parses `8:49:37`, optionally followed by a non-digit and more.
+    /// Parses a time such as `8:49:37`. A non-digit may follow, with any text after it.
     private static func clock(_ token: Substring.UTF8View) -> Clock? {
         let fields = token.split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
         guard fields.count == 3, fields[0].count <= 2, fields[1].count <= 2,

@@ -20,28 +20,28 @@ import ErrandSupport
 /// let agent = NetworkAgent(baseURL: url, transport: .system, filters: [.retry])
 /// ```
 ///
-/// ``RetryPolicy`` decides which requests are retried. `.retry` also installs a ``HostLimitFilter``, which pauses a host that
-/// sent `Retry-After` for all calls; this filter alone doesn't. Each retry is an attempt of the same activity, so
-/// accessories see all of them.
+/// ``RetryPolicy`` decides which requests are retried. Each retry is an attempt of the same activity, so accessories
+/// see all of them. `.retry` also installs a
+/// ``HostLimitFilter``, which pauses all calls to a host that sent `Retry-After`. This filter alone doesn't.
 ///
-/// If several filters can repeat a request, for example a retry and a download, only the innermost does. Once the head
-/// of a streamed response has arrived, later failures aren't retried, because its body belongs to the reader.
+/// If several filters can repeat a request, for example a retry and a download, only the innermost one does. Failures
+/// of a streamed response aren't retried after its head has arrived, because your code reads the body.
 public struct RetryFilter: Filter {
     /// The policy for requests that don't have their own.
     public let policy: RetryPolicy
-    /// Whether a request or tag requires the filter. An explicit retry of the agent or call replaces it.
+    /// Whether a request or tag requires the filter. A retry filter that the agent or call has replaces it.
     private let isRequired: Bool
     private let ledgers = HostTable<RetryLedger> { _, _ in RetryLedger() }
-    /// A type of requests without their own policy.
+    /// Remembers a request type without its own policy.
     private let plain = PlainType()
 
-    /// Creates a filter that retries without a ``HostLimitFilter``, which `.retry` adds. Agents that share it share its
+    /// Creates a filter without the ``HostLimitFilter`` that `.retry` adds. Agents that use the same filter share its
     /// budgets.
     public init(_ policy: RetryPolicy = .standard) { self.init(policy, isRequired: false) }
 
     init(_ policy: RetryPolicy, isRequired: Bool) { (self.policy, self.isRequired) = (policy, isRequired) }
 
-    /// The filter's only trait is ``FilterTraits/retries``.
+    /// The trait ``FilterTraits/retries``. A filter that a request or tag requires is also ``FilterTraits/unique``.
     public var traits: FilterTraits { isRequired ? [.retries, .unique] : .retries }
 
     /// The filter's line in the agent's `explain`, with the maximum number of attempts.
@@ -71,10 +71,10 @@ public struct RetryFilter: Filter {
         return try await retry(exchange, next, policy, after: result, since: start)
     }
 
-    /// Sends the request again after its first result, which may be a failure.
+    /// Retries after the first attempt, unless its result is acceptable.
     ///
-    /// Apart from the first attempt, because its variables would enlarge the async frame of every request: in one function,
-    /// the filter takes a fifth more instructions, and an allocation for a frame of 1,400 bytes.
+    /// A separate function, because its variables would enlarge the async frame of every request. In one function, the
+    /// filter needs a fifth more instructions and allocates a frame of 1,400 bytes.
     private func retry(
         _ exchange: Exchange, _ next: Next, _ policy: RetryPolicy, after first: Result<HTTPResponse, any Error>,
         since start: Counts
@@ -87,7 +87,7 @@ public struct RetryFilter: Filter {
                 return response
             }
             if attempt == 1 { failed(exchange, policy) }
-            // A later filter has already repeated the request as often as possible.
+            // A later filter has already repeated the request as often as it may.
             if exchange.finalFailureCount != counts.finalFailures { return try result.get() }
             let isUnsent = failure.reachedNoServer && exchange.possiblyReceivedCount == start.deliveries
             guard Self.isSafe(exchange.http, isUnsent: isUnsent, policy) else { return try result.get() }
@@ -136,11 +136,14 @@ private struct Counts {
 
 extension Filter where Self == StandardResilience {
     /// Creates filters that retry failed requests and pause hosts that send `Retry-After`: `filters: [.retry]`.
+    ///
     /// Installs a ``RetryFilter`` and a ``HostLimitFilter``.
     public static var retry: StandardResilience { .retry(.standard) }
 
     /// Creates filters that retry failed requests with a custom policy, and pause hosts that send `Retry-After`:
-    /// `filters: [.retry(RetryPolicy(maximumAttempts: 5))]`. Installs a ``RetryFilter`` and a ``HostLimitFilter``.
+    /// `filters: [.retry(RetryPolicy(maximumAttempts: 5))]`.
+    ///
+    /// Installs a ``RetryFilter`` and a ``HostLimitFilter``.
     public static func retry(_ policy: RetryPolicy) -> StandardResilience {
         .standardResilience {
             ($0.retry, $0.limits) = (policy, HostLimits(maximumPause: policy.maximumRetryAfter))
@@ -149,22 +152,22 @@ extension Filter where Self == StandardResilience {
     }
 }
 
-/// The details of the note "retry", which tells accessories that another attempt follows.
+/// The details of the note "retry", which accessories receive before another attempt.
 public struct RetryNote: Sendable {
     /// The number of the next attempt, starting at 2.
     public let attempt: Int
     /// How long the filter waits before the next attempt.
     public let wait: Duration
-    /// Whether the server asked for the wait, with `Retry-After`.
+    /// Whether the server requested the wait with `Retry-After`.
     public let isAskedFor: Bool
-    /// Why the last attempt failed, in words, without header values or bodies.
+    /// Why the last attempt failed. Contains no header values or bodies.
     public let reason: String
 }
 
 // MARK: - Rules
 
 extension RetryFilter {
-    /// Returns the policy of the call, the request, or the filter, in this order.
+    /// The call's policy takes precedence over the request's, and the request's over the filter's.
     private func policy(for exchange: Exchange) -> RetryPolicy {
         if let tagged = exchange.tags[RetryPolicy.self] { return tagged }
         let type = type(of: exchange.request)
@@ -172,7 +175,7 @@ extension RetryFilter {
         return (exchange.request as? any RetryableRequest)?.retryPolicy ?? policy
     }
 
-    /// Adds the key as a string of structured fields, in quotation marks (RFC 9651, section 3.3.3).
+    /// The key is a structured-field string, in quotation marks (RFC 9651, section 3.3.3).
     private func withIdempotencyKey(_ exchange: Exchange) -> Exchange {
         let request = exchange.http
         guard !request.method.isIdempotent, !request.headers.contains(.idempotencyKey) else { return exchange }
@@ -181,17 +184,17 @@ extension RetryFilter {
         return exchange
     }
 
-    /// Returns whether the request can be sent again safely.
+    /// Whether the request can be sent again safely.
     ///
-    /// - Parameter isUnsent: Whether no server has received a request of the call. After a redirect, only the last
-    ///   request has failed.
+    /// - Parameter isUnsent: Whether no server has received any request of the call. A request before a redirect may
+    ///   have been received, even if the last request wasn't.
     private static func isSafe(_ request: HTTPRequest, isUnsent: Bool, _ policy: RetryPolicy) -> Bool {
         guard request.body.isReplayable else { return false }
         if let isRepeatable = policy.isRepeatable { return isRepeatable }
         return request.method.isIdempotent || isUnsent || request.headers.contains(.idempotencyKey)
     }
 
-    /// Returns the wait before the next attempt, or nil if the policy, deadline or budget doesn't allow one.
+    /// Returns the wait before the next attempt, or nil if the policy, deadline or budget doesn't allow another one.
     private func wait(
         after failure: RetryFailure, _ attempt: Int, _ exchange: Exchange, _ policy: RetryPolicy
     ) -> Duration? {
@@ -246,10 +249,10 @@ private struct RetryFailure {
     let reason: String
     /// The response that failed, or the response in the error.
     let response: HTTPResponse?
-    /// Whether the failed request reached no server. Earlier requests of the call may have.
+    /// Whether no server received the failed request. A server may have received earlier requests of the call.
     let reachedNoServer: Bool
 
-    /// Fails if the policy doesn't consider the result a failure.
+    /// Fails if the policy doesn't treat the result as a failure.
     init?(_ result: Result<HTTPResponse, any Error>, _ exchange: Exchange, _ policy: RetryPolicy) async {
         switch result {
         case .success(let response): await self.init(response, exchange, policy)

@@ -21,13 +21,13 @@ public struct StandardResilience: FilterGroup {
     public struct Settings: Sendable {
         /// When and how often requests are retried. Defaults to three attempts.
         public var retry = RetryPolicy.standard
-        /// The limits of each host. Defaults to 64 concurrent requests. Pauses are also limited to
-        /// `retry.maximumRetryAfter`.
+        /// The limits of each host. Defaults to 64 concurrent requests. `retry.maximumRetryAfter` also limits their
+        /// pauses.
         public var limits = HostLimits(maximumConcurrent: 64)
-        /// When requests to a host are rejected for a while. Nil installs no breaker. Defaults to ``BreakerPolicy``'s
+        /// When requests to a host are rejected for a while, or nil for no breaker. Defaults to ``BreakerPolicy``'s
         /// defaults.
         public var breaker: BreakerPolicy? = BreakerPolicy()
-        /// The maximum time of an attempt, or nil for no limit. Defaults to 30 seconds, so increase it for long uploads
+        /// The maximum time of an attempt, or nil for no limit. Defaults to 30 seconds. Increase it for long uploads
         /// and downloads.
         public var attemptTimeout: Duration? = .seconds(30)
 
@@ -35,16 +35,17 @@ public struct StandardResilience: FilterGroup {
         public init() {}
     }
 
-    /// The settings that the filters were created with.
+    /// The settings of the filters in the group.
     public let settings: Settings
-    /// The filters of the group. Each runs in its own stage.
+    /// The filters of the group. Each runs in the stage that it declares.
     public let filters: [any Filter]
 
     /// Creates the group. Agents that use the same group share the state of each host.
     public init(_ settings: Settings = Settings()) {
         self.settings = settings
         var limits = settings.limits
-        // A retry waits no longer than this, so with a longer pause it would still wait at the host limit.
+        // A retry waits no longer than this. If the host's pause were longer, the retry would wait again at the host
+        // limit.
         limits.maximumPause = min(limits.maximumPause, settings.retry.maximumRetryAfter)
         var filters: [any Filter] = [RetryFilter(settings.retry), HostLimitFilter(limits)]
         if let breaker = settings.breaker { filters.append(BreakerFilter(breaker)) }
@@ -57,7 +58,8 @@ extension Filter where Self == StandardResilience {
     /// Creates filters that retry, limit and protect requests: `filters: [.standardResilience]`.
     public static var standardResilience: StandardResilience { StandardResilience() }
 
-    /// Creates the group with custom settings: `filters: [.standardResilience { $0.retry.maximumAttempts = 5 }]`.
+    /// Creates filters that retry, limit and protect requests, with custom settings:
+    /// `filters: [.standardResilience { $0.retry.maximumAttempts = 5 }]`.
     public static func standardResilience(
         _ configure: (inout StandardResilience.Settings) -> Void
     ) -> StandardResilience {
@@ -67,7 +69,7 @@ extension Filter where Self == StandardResilience {
     }
 }
 
-/// The error that host limits and breakers throw if they don't send a request.
+/// The error that host limits and breakers throw instead of sending a request.
 ///
 /// ```swift
 /// do { try await agent.send(GetUser(id: 7)) } catch let error as ResilienceError where error.code == .breakerOpen {
@@ -82,7 +84,7 @@ public struct ResilienceError: CodedError, Sendable {
     public let code: Code
     /// The host's name and port.
     public let host: String
-    /// How long it takes until the host allows requests again. Nil if unknown.
+    /// The time until the host allows requests again, or nil if it's unknown.
     public let remaining: Duration?
     private let message: String
 
@@ -97,14 +99,14 @@ public struct ResilienceError: CodedError, Sendable {
 extension FailureCode<ResilienceError> {
     /// The host's breaker is open, because too many requests to it have failed.
     public static var breakerOpen: Self { Self("breakerOpen", 1) }
-    /// The host doesn't allow the request before the deadline of the call or within the maximum wait.
+    /// The host allows the request only after the call's deadline or the maximum wait.
     public static var waitTooLong: Self { Self("waitTooLong", 2) }
-    /// Too many requests already wait for the host.
+    /// Too many requests are already waiting for the host.
     public static var queueFull: Self { Self("queueFull", 3) }
 }
 
 extension ResilienceError: RequestFailure {
-    /// Returns true, because the host may accept the request later. Caches can use a stale response in the meantime. A
+    /// Returns true, because the host may accept the request later. A cache can use a stale response in the meantime. A
     /// retry repeats the request only if its policy includes this error.
     public var isRetryable: Bool { true }
 }

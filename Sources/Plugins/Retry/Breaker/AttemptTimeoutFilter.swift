@@ -8,18 +8,18 @@ import Synchronization
 /// ```
 ///
 /// The `timeout` of a request limits inactivity, and `deadline` limits the whole call. This filter limits one request
-/// on the wire: until its response is in memory, or until the head of a stream. It throws `ErrandError` with
-/// `timedOut`, which a retry repeats and a breaker counts. It runs right before the transport, after host limits and
-/// breakers.
+/// on the wire, until its response is in memory or until the head of a stream has arrived. After that time, it throws
+/// `ErrandError` with `timedOut`. Retries repeat such an attempt, and breakers count it as a failure. The filter runs
+/// right before the transport, after host limits and breakers.
 public struct AttemptTimeoutFilter: Filter {
     /// The longest time of an attempt.
     public let timeout: Duration
 
-    /// Creates a filter with the longest time of an attempt. If it's zero or negative, every attempt that has to wait
-    /// fails.
+    /// Creates a filter with the longest time of an attempt. With zero or a negative time, every attempt that has to
+    /// wait fails.
     public init(_ timeout: Duration) { self.timeout = timeout }
 
-    /// The filter runs in the stage ``FilterStages/wire``.
+    /// Runs in the stage ``FilterStages/wire``.
     public var stages: FilterStages { .wire }
 
     /// The filter's line in the agent's `explain`, with the maximum time.

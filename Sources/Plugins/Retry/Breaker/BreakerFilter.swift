@@ -6,14 +6,14 @@ public import Errand
 /// let agent = NetworkAgent(baseURL: url, transport: .system, filters: [.retry, .breaker])
 /// ```
 ///
-/// Once too many requests to a host have failed, the breaker opens, and further requests throw
-/// ``ResilienceError/Code/breakerOpen`` immediately. After a pause it is half open: it sends one probe and still
-/// rejects other requests. If the probe succeeds, the breaker closes; if it fails, the breaker opens for longer; if
-/// it's cancelled, the next request is the probe.
+/// The breaker of a host opens once too many requests have failed. While it's open, requests throw
+/// ``ResilienceError/Code/breakerOpen`` immediately. After a pause, the breaker sends one request as a probe and still
+/// rejects all others. If the probe succeeds, the breaker closes. If the probe fails, the breaker stays open for a
+/// longer pause. If the probe is cancelled, the next request is the probe.
 ///
-/// The breaker runs right before the transport, so it counts each attempt, and caches can respond while it's open.
-/// Cancelled requests don't count. If the call's deadline ends an attempt that has run for a second or more, that is a
-/// failure. Hosts with different ports are separate.
+/// The breaker runs right before the transport, so it counts each attempt, and caches can respond while it's open. A
+/// cancelled request doesn't count. An attempt counts as a failure if the call's deadline ends it after a second or
+/// more. Each port of a host has its own breaker.
 public struct BreakerFilter: Filter {
     /// When the breaker opens, and for how long.
     public let policy: BreakerPolicy
@@ -25,7 +25,7 @@ public struct BreakerFilter: Filter {
         states = HostTable { BreakerState($0, policy, at: $1) }
     }
 
-    /// The filter runs in the stage ``FilterStages/wire``.
+    /// Runs in the stage ``FilterStages/wire``.
     public var stages: FilterStages { .wire }
 
     /// The filter's line in the agent's `explain`, with the conditions for opening.
@@ -87,7 +87,7 @@ public struct BreakerFilter: Filter {
         return policy.errors.contains(error.code) ? .failure : .neither
     }
 
-    /// Whether the call's deadline ended the attempt, and waits before the attempt aren't to blame.
+    /// Whether the call's deadline ended the attempt, after long enough that earlier waits of the call aren't to blame.
     private func hasTakenTooLong(_ exchange: Exchange, since begin: ContinuousClock.Instant) -> Bool {
         guard policy.errors.contains(.timedOut), let deadline = exchange.deadline else { return false }
         let now = exchange.time.now
@@ -96,15 +96,15 @@ public struct BreakerFilter: Filter {
 }
 
 extension Filter where Self == BreakerFilter {
-    /// Creates a filter that stops requests to hosts that are down: `filters: [.retry, .breaker]`.
+    /// Creates a filter that stops requests to a host that is down: `filters: [.retry, .breaker]`.
     public static var breaker: BreakerFilter { BreakerFilter() }
 
-    /// Creates a filter that stops requests to hosts that are down, with a custom policy: `filters:
-    /// [.breaker(BreakerPolicy(failureShare: 0.2))]`.
+    /// Creates a filter that stops requests to a host that is down, with a custom policy:
+    /// `filters: [.breaker(BreakerPolicy(failureShare: 0.2))]`.
     public static func breaker(_ policy: BreakerPolicy) -> BreakerFilter { BreakerFilter(policy) }
 }
 
-/// The details of the note "breaker", which reports that a breaker opened or closed for a host.
+/// The details of the note "breaker", which accessories receive when a breaker opens or closes.
 public struct BreakerNote: Sendable, Hashable {
     /// The host's name and port.
     public let host: String
@@ -116,20 +116,22 @@ public struct BreakerNote: Sendable, Hashable {
 public struct BreakerPolicy: Sendable {
     /// The share of failed requests at which the breaker opens, from 0 to 1. Defaults to 0.5.
     public var failureShare: Double
-    /// How many requests to a host are needed within the window before the share counts. Defaults to 10.
+    /// The minimum number of requests to a host within the window before the breaker can open. Defaults to 10.
     public var minimumRequests: Int
-    /// How long a result counts. Defaults to 30 seconds.
+    /// How long the breaker counts a result. Defaults to 30 seconds.
     public var window: Duration
     /// The time the breaker stays open before it sends a probe. Doubles with each failed probe. Defaults to 5 seconds.
     public var pause: Duration
-    /// The longest pause, after repeated failed probes. Defaults to 60 seconds.
+    /// The longest pause after repeated failed probes. Defaults to 60 seconds.
     public var maximumPause: Duration = .seconds(60)
     /// The statuses that count as failures. Defaults to 500 to 599 except 501 and 505.
     ///
-    /// A response with `Retry-After` doesn't count: the host is up, and the host limit pauses it.
+    /// A response with `Retry-After` doesn't count, because the host is up. A host limit pauses the host instead.
     public var statuses = StatusCodes(500...500, 502...504, 506...599)
     /// The errors that count as failures. Defaults to `timedOut`, `cannotConnect`, `connectionLost`, `nameLookupFailed`
-    /// and `truncated`. With `timedOut`, an attempt that the call's deadline ends after a second or more counts, too.
+    /// and `truncated`.
+    ///
+    /// If the set contains `timedOut`, an attempt also counts if the call's deadline ends it after a second or more.
     public var errors: Set<ErrandError.Code> = .retryable
 
     /// Creates a policy. Arguments default to the values of the properties.

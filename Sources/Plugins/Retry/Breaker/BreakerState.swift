@@ -1,16 +1,16 @@
 import Errand
 import Synchronization
 
-/// The breaker of one host: closed, open, or half open with a running probe.
+/// The breaker of one host: closed, open, or half open, which means that a probe is running.
 final class BreakerState: HostRecord {
-    /// The phase in which a request was sent. Its result counts only in the same phase.
+    /// The phase in which a request was sent. The request's result counts only in that phase.
     struct Ticket: Sendable {
         fileprivate let generation: Int
     }
 
     enum Result { case success, failure, neither }
 
-    /// The breaker opened, also after a failed probe, or closed.
+    /// A change that the filter reports. Also made by a failed probe, which keeps the breaker open.
     struct Change {
         let isOpen: Bool
         let message: String
@@ -39,7 +39,7 @@ final class BreakerState: HostRecord {
 
     let host: String
     private let policy: BreakerPolicy
-    /// The origin of all times, for the same reason as in ``HostLine``.
+    /// Times are relative to this instant, as in ``HostLine``.
     private let origin: ContinuousClock.Instant
     private let state = Mutex(State())
 
@@ -47,7 +47,7 @@ final class BreakerState: HostRecord {
         (self.host, self.policy, origin) = (host, policy, now)
     }
 
-    /// A closed breaker whose results have all expired equals a new one.
+    /// Retires a closed breaker without current results, because it equals a new one.
     func retire(at now: ContinuousClock.Instant, isForced: Bool) -> Bool {
         let now = origin.duration(to: now)
         return state.withLock { state in

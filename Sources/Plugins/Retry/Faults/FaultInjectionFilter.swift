@@ -9,17 +9,17 @@ import Synchronization
 ///     filters: [.standardResilience, .faultInjection(seed: 7, failing: 0.1, with: [.status(503), .stall])])
 /// ```
 ///
-/// The seed alone determines the faults of the first, second and following requests, so you can repeat a run. The
-/// filter runs right before the transport. Put it last in the array, so retries, host limits and breakers see the faults.
-/// Delays use the agent's `TimeSource`.
+/// The seed alone determines the faults of the first request, the second, and so on, so you can repeat a run. The
+/// filter runs right before the transport. Put it last in the array, so retries, host limits and breakers see the
+/// faults. Delays use the agent's `TimeSource`.
 public struct FaultInjectionFilter: Filter {
     /// The number that determines the faults. The same seed gives the same faults.
     public let seed: UInt64
     /// The share of requests that fail, from 0 to 1.
     public let failingShare: Double
-    /// The faults to inject. Each failing request gets one of them.
+    /// The faults to choose from. Each failing request gets one of them.
     public let faults: [Fault]
-    /// The share of requests that are delayed, from 0 to 1. Some of them may also fail.
+    /// The share of requests that are delayed, from 0 to 1. A delayed request may also fail.
     public let slowShare: Double
     /// How long a slow request is delayed.
     public let delay: Duration
@@ -47,13 +47,13 @@ public struct FaultInjectionFilter: Filter {
         (self.delay, self.applies, counter) = (delay, applies, Counter())
     }
 
-    /// The filter runs in the stage ``FilterStages/wire``.
+    /// Runs in the stage ``FilterStages/wire``.
     public var stages: FilterStages { .wire }
 
     /// The filter's line in the agent's `explain`, with the seed.
     public var explanation: String { "injects faults, seed \(seed)" }
 
-    /// Makes the request fail or delays it, if the seed determines it; otherwise sends it.
+    /// Delays the request or makes it fail, as the seed determines. Otherwise sends it.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         guard applies(exchange.http) else { return try await next(exchange) }
         var dice = Dice(state: seed &+ counter.value.add(1, ordering: .relaxed).newValue &* 0xD134_2543_DE82_EF95)
@@ -70,6 +70,7 @@ public struct FaultInjectionFilter: Filter {
 
 extension Filter where Self == FaultInjectionFilter {
     /// Creates a filter that injects faults: `filters: [.standardResilience, .faultInjection(seed: 7, failing: 0.1)]`.
+    ///
     /// For the arguments, see ``FaultInjectionFilter/init(seed:failing:with:slow:by:where:)``.
     public static func faultInjection(
         seed: UInt64, failing: Double = 0, with faults: [FaultInjectionFilter.Fault] = [.status(503)], slow: Double = 0,
@@ -109,11 +110,11 @@ extension FaultInjectionFilter {
     }
 }
 
-/// SplitMix64.
+/// The random number generator SplitMix64.
 private struct Dice {
     var state: UInt64
 
-    /// Returns a number from 0 up to, but not including, 1.
+    /// Returns a number in `0..<1`.
     mutating func next() -> Double {
         state &+= 0x9E37_79B9_7F4A_7C15
         var z = state

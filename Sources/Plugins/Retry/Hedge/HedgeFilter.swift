@@ -9,14 +9,14 @@ import Synchronization
 /// let agent = NetworkAgent(baseURL: url, transport: .system, filters: [.retry, hedge])
 /// ```
 ///
-/// A request is slow if it takes longer than 95 % of earlier requests to the host. The slower of the two is cancelled.
-/// Hedging adds at most 5 % more requests; see ``HedgePolicy``.
+/// A request is slow if it takes longer than 95 % of earlier requests to the host. The filter cancels the request that
+/// loses. Hedging adds at most 5 % more requests. See ``HedgePolicy``.
 ///
-/// Only requests with idempotent methods (RFC 9110, section 9.2.2) are hedged, unless ``HedgePolicy/isRepeatable``
-/// specifies otherwise, and only if their bodies are in memory, not streams or files. Both requests are attempts of the
-/// same activity. Install the filter after a retry and before filters that sign. To hedge only some calls, keep one
-/// filter and pass it with `CallOptions(filters: [hedge])`. It must observe a number of calls before it can tell which
-/// are slow.
+/// The filter hedges only requests with idempotent methods (RFC 9110, section 9.2.2), unless
+/// ``HedgePolicy/isRepeatable`` specifies otherwise. Their bodies must be in memory, not streams or files. Both
+/// requests are attempts of the same activity. Install the filter after a retry and before filters that sign. To hedge
+/// only some calls, keep one filter, so it can learn from earlier calls, and pass it with
+/// `CallOptions(filters: [hedge])`.
 public struct HedgeFilter: Filter {
     /// When a second request is sent.
     public let policy: HedgePolicy
@@ -41,7 +41,7 @@ public struct HedgeFilter: Filter {
         return outer.traits.contains(.signs) ? "both hedged requests carry the same signature and timestamp" : nil
     }
 
-    /// Sends one or two requests, and returns the first response that is good enough.
+    /// Sends one or two requests, and returns the first good response.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         guard isEligible(exchange) else { return try await next(exchange) }
         let time = exchange.time
@@ -71,8 +71,8 @@ public struct HedgeFilter: Filter {
             }
         }
         let timer = Task {
-            // Wait until the request is slower than earlier requests, not equally slow. If the budget is used up, check
-            // later whether it has grown.
+            // A request as slow as the threshold isn't hedged yet, so wait a little longer. If the budget is used up,
+            // check again later.
             var elapsed = delay
             while true {
                 let instant = start.advanced(by: elapsed + .microseconds(1))
@@ -88,7 +88,7 @@ public struct HedgeFilter: Filter {
             guard let second else { return history.refund() }
             let outcome = await second.task.result
             let isGood = Self.isGood(outcome)
-            // The first request would have taken at least this long.
+            // The first request would have taken at least this long, so count it.
             if race.finish(outcome, of: 1, isGood: isGood), isGood { history.add(start.duration(to: time.now)) }
         }
         defer { timer.cancel() }
@@ -98,7 +98,7 @@ public struct HedgeFilter: Filter {
         return try result.get()
     }
 
-    /// Returns whether the request can be sent twice at the same time.
+    /// Whether the request can be sent twice at the same time.
     private func isEligible(_ exchange: Exchange) -> Bool {
         guard exchange.delivery == .data, exchange.http.body.isReplayable, !isForFile(exchange.request) else {
             return false
@@ -106,7 +106,7 @@ public struct HedgeFilter: Filter {
         return policy.isRepeatable ?? exchange.http.method.isIdempotent
     }
 
-    /// Returns whether the output is a file, which two requests would write at once.
+    /// Whether the output is a file, which two requests would write at the same time.
     private func isForFile<R: Request>(_ request: R) -> Bool { R.Output.self == URL.self || R.Output.self == URL?.self }
 
     private static func isGood(_ outcome: HedgeRace.Outcome) -> Bool {
@@ -114,7 +114,7 @@ public struct HedgeFilter: Filter {
         return response.status < 500 && response.status != 408 && response.status != 429
     }
 
-    /// Returns whether the response's duration is typical of the host.
+    /// Whether the response's duration is typical of the host.
     private static func isSample(_ response: HTTPResponse) -> Bool {
         isGood(.success(response)) && !response.source.isStored
     }
@@ -124,12 +124,12 @@ extension Filter where Self == HedgeFilter {
     /// Creates a filter that hedges slow requests: `filters: [.retry, .hedge]`.
     public static var hedge: HedgeFilter { HedgeFilter() }
 
-    /// Creates a filter that hedges slow requests with a custom policy: `filters: [.retry, .hedge(HedgePolicy(share:
-    /// 0.02))]`.
+    /// Creates a filter that hedges slow requests with a custom policy:
+    /// `filters: [.retry, .hedge(HedgePolicy(share: 0.02))]`.
     public static func hedge(_ policy: HedgePolicy) -> HedgeFilter { HedgeFilter(policy) }
 }
 
-/// The durations of recent requests to a host and its budget for second requests.
+/// The durations of recent requests to a host, and the host's budget for second requests.
 final class HedgeHistory: HostRecord {
     private struct State {
         /// In nanoseconds.
@@ -137,7 +137,7 @@ final class HedgeHistory: HostRecord {
         var next = 0
         var untilSorted = 0
         var threshold: Duration?
-        /// The number of calls times the share, minus the second requests sent.
+        /// The number of second requests that the budget allows. Each call adds `policy.share`.
         var tokens = 0.0
     }
 
@@ -148,7 +148,7 @@ final class HedgeHistory: HostRecord {
 
     init(_ policy: HedgePolicy) { self.policy = policy }
 
-    /// A retired record may still receive the duration of a running request, which is lost.
+    /// A running request may still add its duration to a retired record. That duration is lost.
     func retire(at now: ContinuousClock.Instant, isForced: Bool) -> Bool {
         isForced || state.withLock { $0.durations.isEmpty && $0.tokens == 0 }
     }
@@ -164,17 +164,17 @@ final class HedgeHistory: HostRecord {
 
     func spend() -> Bool {
         state.withLock { state in
-            // The sum of twenty shares of 0.05 isn't exactly 1.
+            // Allow for rounding: the sum of twenty shares of 0.05 isn't exactly 1.
             guard state.tokens >= 1 - 1e-9 else { return false }
             state.tokens -= 1
             return true
         }
     }
 
-    /// Returns a second request that wasn't sent.
+    /// Restores the budget of a second request that wasn't sent.
     func refund() { state.withLock { $0.tokens = min($0.tokens + 1, Self.burst) } }
 
-    /// Adds the duration of a call's first request, or its duration so far if it lost.
+    /// Adds the duration of a call's first request. If the first request lost, adds the time it had taken until then.
     func add(_ duration: Duration) {
         let (seconds, attoseconds) = duration.bounded.components
         let nanoseconds = seconds * 1_000_000_000 + attoseconds / 1_000_000_000
@@ -188,7 +188,7 @@ final class HedgeHistory: HostRecord {
             guard state.durations.count >= max(2, policy.minimumSamples) else { return }
             state.untilSorted -= 1
             if state.untilSorted > 0 { return }
-            // Sorting costs as much as many requests, so do it less often once many durations are known.
+            // Sorting costs as much as many requests. Sort less often once many durations are known.
             let count = state.durations.count
             state.untilSorted = count < Self.capacity ? count / 4 : count
             let part = policy.percentile > 0 ? min(policy.percentile, 1) : 0
@@ -201,16 +201,16 @@ final class HedgeHistory: HostRecord {
 
 /// When ``HedgeFilter`` sends a second request.
 public struct HedgePolicy: Sendable, Hashable {
-    /// How many second requests are sent at most, relative to calls, from 0 to 1. Defaults to 0.05.
+    /// The maximum number of second requests per call, from 0 to 1. Defaults to 0.05.
     public var share: Double
-    /// How slow a request must be before a second one is sent: slower than this share of earlier requests to the host.
-    /// Defaults to 0.95.
+    /// The share of earlier requests to the host that must have been faster before a second request is sent. Defaults
+    /// to 0.95.
     public var percentile: Double
-    /// The minimum number of earlier requests to the host before requests are hedged. Defaults to 20.
+    /// The minimum number of earlier requests to a host before its requests are hedged. Defaults to 20.
     public var minimumSamples: Int
     /// The shortest wait before a second request. Defaults to 1 millisecond.
     public var minimumDelay: Duration = .milliseconds(1)
-    /// Whether requests can be sent twice. Defaults to nil, which decides by the method.
+    /// Whether requests can be sent twice. Defaults to nil: only requests with idempotent methods can.
     public var isRepeatable: Bool?
 
     /// Creates a policy. Arguments default to the values of the properties.
@@ -221,8 +221,7 @@ public struct HedgePolicy: Sendable, Hashable {
     }
 }
 
-/// One request of a hedged call. Checks and staged work that later filters add stay with the request until the winner
-/// is known.
+/// One request of a hedged call. Keeps the checks and staged work that later filters add, until the winner is known.
 struct HedgedRequest: Sendable {
     let task: SentTask
     private let exchange: Exchange
@@ -234,11 +233,11 @@ struct HedgedRequest: Sendable {
         (self.exchange, self.shared) = (exchange, shared)
     }
 
-    /// Adds checks and staged work to the call after this request has won.
+    /// Adds the request's checks and staged work to the call, after the request has won.
     func count() async { await shared.distribute(to: [exchange]) }
 
-    /// Discards checks and staged work, including any that filters still add, after the other request has won. Doesn't
-    /// wait for a running request.
+    /// Discards the request's checks and staged work, after the other request has won. Doesn't wait for a running
+    /// request, whose filters may still add some.
     func discard() async {
         if task.isFinished { await end() } else { Task { await end() } }
     }

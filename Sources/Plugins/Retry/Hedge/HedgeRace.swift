@@ -1,14 +1,14 @@
 import Errand
 import Synchronization
 
-/// A race of two requests for the first good response. The loser is cancelled but not awaited.
+/// A race of two requests for the first good response. Cancels the loser without waiting for it.
 final class HedgeRace: Sendable {
     typealias Outcome = Result<HTTPResponse, any Error>
 
     private struct State {
         var requests: [HedgedRequest]
         var running = 1
-        /// The failure of one request while the other still runs.
+        /// The failure of one request while the other is still running.
         var failure: (number: Int, outcome: Outcome)?
         var result: Outcome?
         /// The request that produced the result, or nil after cancellation.
@@ -22,7 +22,7 @@ final class HedgeRace: Sendable {
 
     var isDecided: Bool { state.withLock { $0.result != nil } }
 
-    /// Sends the second request. Returns nil if the race is decided.
+    /// Sends the second request. Returns nil if the race is already decided.
     func start(_ send: () -> HedgedRequest) -> HedgedRequest? {
         let mayStart = state.withLock { state in
             if state.result == nil { state.running += 1 }
@@ -45,7 +45,7 @@ final class HedgeRace: Sendable {
     ///
     /// - Parameters:
     ///   - number: 0 for the first request, 1 for the second.
-    ///   - isGood: Whether no other attempt could improve the outcome.
+    ///   - isGood: Whether to use the outcome without waiting for the other request.
     @discardableResult
     func finish(_ outcome: Outcome, of number: Int, isGood: Bool) -> Bool {
         let (decides, unused) = state.withLock { state -> (Bool, Outcome?) in
@@ -63,7 +63,7 @@ final class HedgeRace: Sendable {
                 (state.result, state.winner) = (outcome, number)
                 return (true, nil)
             }
-            // If both fail, the first failure counts.
+            // If both fail, the first failure is the result.
             (state.result, state.winner) = (failure.outcome, failure.number)
             return (true, outcome)
         }
@@ -72,7 +72,7 @@ final class HedgeRace: Sendable {
         return decides
     }
 
-    /// Returns the winner's result. Cancels both requests if the awaiting task is cancelled.
+    /// Returns the result. Cancels both requests if the awaiting task is cancelled.
     func value() async throws -> HTTPResponse {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -95,7 +95,7 @@ final class HedgeRace: Sendable {
         }
     }
 
-    /// Once there's a result, resumes the awaiting task and cancels the running request.
+    /// If there is a result, resumes the awaiting task and cancels the running request.
     private func settle() {
         let end = state.withLock { state -> State? in
             guard state.result != nil else { return nil }

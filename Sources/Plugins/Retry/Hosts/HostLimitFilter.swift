@@ -10,14 +10,14 @@ import Synchronization
 /// let agent = NetworkAgent(baseURL: url, transport: .system, filters: [.hostLimit(limits)])
 /// ```
 ///
-/// The filter runs right before the transport: attempts and redirects pass through it, responses from a cache don't.
-/// Requests wait in order of arrival. A request that would wait beyond its deadline throws ``ResilienceError``
-/// immediately.
+/// The filter runs right before the transport. It therefore limits attempts and redirects, but not responses from a
+/// cache. Requests wait in order of arrival. A request throws ``ResilienceError`` immediately if its turn would come
+/// after its deadline.
 ///
-/// A `Retry-After` with status 403, 429 or 500 to 599 (RFC 9110, section 10.2.3) pauses the host for every request, as
-/// does an exhausted `RateLimit` field. After a pause, one request goes first, and each response admits two more, or as
-/// many as its `RateLimit` field allows. A request that waited in the transport is checked again before it's sent.
-/// Hosts with different ports are separate.
+/// A host pauses all requests with `Retry-After` and status 403, 429 or 500 to 599 (RFC 9110, section 10.2.3), or with
+/// an exhausted `RateLimit` field. After a pause, one request goes first. Each response then admits two more requests,
+/// or as many as its `RateLimit` field allows. A request that waited in the transport is checked again before it's
+/// sent. Each port of a host has its own limits.
 public struct HostLimitFilter: Filter {
     /// The limits that apply to each host.
     public let limits: HostLimits
@@ -29,7 +29,7 @@ public struct HostLimitFilter: Filter {
         lines = HostTable { HostLine($0, limits, at: $1) }
     }
 
-    /// The filter runs in the stage ``FilterStages/wire``.
+    /// Runs in the stage ``FilterStages/wire``.
     public var stages: FilterStages { .wire }
 
     /// The filter's line in the agent's `explain`, with the limits.
@@ -50,8 +50,8 @@ public struct HostLimitFilter: Filter {
         }
     }
 
-    /// Waits until the host's limits allow the request, sends it, and reads new limits from the response. Starts over if
-    /// the request was held back in the transport.
+    /// Waits until the host's limits allow the request, sends it, and reads new limits from the response. Waits again
+    /// if the host paused while the request waited in the transport.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         let start = exchange.time.now
         var (line, entry) = try begin(exchange.http, at: start)
@@ -67,18 +67,18 @@ public struct HostLimitFilter: Filter {
         }
     }
 
-    /// Returns the host's line, along with a ticket or a place in the line.
+    /// Returns the host's line, and a ticket or a place in the queue.
     private func begin(_ request: HTTPRequest, at now: ContinuousClock.Instant) throws -> (HostLine, HostLine.Entry) {
         try lines.use(request, at: now) { line in try line.begin(at: now).map { (line, $0) } }
     }
 
-    /// Returns the next place of a request that was held back because its host sent `Retry-After` or used up its quota
-    /// while the request waited in the transport. Rethrows other errors.
+    /// Returns the next place of a request that waited in the transport while its host sent `Retry-After` or used up
+    /// its quota. Rethrows other errors.
     private func place(
         after error: any Error, _ line: HostLine, _ ticket: HostLine.Ticket, _ exchange: Exchange
     ) throws -> (HostLine, HostLine.Entry) {
         guard let refusal = error as? HeldBack, refusal.lines === lines else {
-            // A response whose body was cut off can also pause the host.
+            // Even a response whose body was cut off can pause the host.
             line.receive(ticket, (error as? any RequestFailure)?.response, exchange.time, isOver: true)
             throw error
         }
@@ -88,7 +88,7 @@ public struct HostLimitFilter: Filter {
         return try begin(refusal.request, at: exchange.time.now)
     }
 
-    /// Adopts the host's limits from a response. A streamed response counts as running until its body ends.
+    /// Reads the host's limits from a response. A streamed response counts as running until its body ends.
     private func adopt(
         _ response: HTTPResponse, _ line: HostLine, _ ticket: HostLine.Ticket, _ time: any TimeSource
     ) -> HTTPResponse {
@@ -102,9 +102,9 @@ public struct HostLimitFilter: Filter {
 }
 
 extension HostLimitFilter: PreSendFilter {
-    /// Throws if the request's host was paused while the request waited in the transport. The filter then lets the
-    /// request wait for its turn again. A body that can be read only once has already been opened, so such a request
-    /// passes.
+    /// Throws if the host paused while the request waited in the transport. The filter then queues the request again.
+    ///
+    /// A request whose body can be read only once passes, because the transport has already opened the body.
     public func willSend(_ request: HTTPRequest, time: any TimeSource) throws {
         guard request.body.isReplayable else { return }
         let now = time.now
@@ -113,7 +113,7 @@ extension HostLimitFilter: PreSendFilter {
     }
 }
 
-/// Thrown in the transport to hold back a request.
+/// The error that stops a request in the transport, so the filter can queue it again.
 private struct HeldBack: Error {
     let lines: HostTable<HostLine>
     let line: HostLine
@@ -121,12 +121,12 @@ private struct HeldBack: Error {
 }
 
 extension Filter where Self == HostLimitFilter {
-    /// Creates a filter that limits the requests to each host: `filters: [.hostLimit(HostLimits(maximumConcurrent:
-    /// 8))]`.
+    /// Creates a filter that limits the requests to each host:
+    /// `filters: [.hostLimit(HostLimits(maximumConcurrent: 8))]`.
     public static func hostLimit(_ limits: HostLimits) -> HostLimitFilter { HostLimitFilter(limits) }
 }
 
-/// A body that counts as a running request until it ends.
+/// A streamed body. Its request counts as running until the body ends.
 private final class GatedBody: HTTPBodySource {
     private let chunks: BodyChunks
     private let line: HostLine

@@ -2,30 +2,30 @@ import Errand
 
 /// The limits of a ``HostLimitFilter`` for each host.
 public struct HostLimits: Sendable, Hashable {
-    /// The maximum number of concurrent requests, including streamed responses until their bodies end. Defaults to nil:
-    /// no limit.
+    /// The maximum number of concurrent requests. A streamed response counts until its body ends. Defaults to nil: no
+    /// limit.
     public var maximumConcurrent: Int?
     /// The maximum number of requests per period. Defaults to nil: no limit.
     public var rate: RequestRate?
-    /// The maximum pause that a host can request by `Retry-After` or a `RateLimit` field; longer pauses are shortened.
-    /// Defaults to 60 seconds.
+    /// The maximum pause that a host can request with `Retry-After` or a `RateLimit` field. Longer pauses are
+    /// shortened. Defaults to 60 seconds.
     public var maximumPause: Duration = .seconds(60)
-    /// The maximum wait of a request. After it, the request throws ``ResilienceError/Code/waitTooLong``. Defaults to
-    /// 120 seconds.
+    /// The maximum wait of a request, after which it throws ``ResilienceError/Code/waitTooLong``. Defaults to 120
+    /// seconds.
     public var maximumWait: Duration = .seconds(120)
     /// The maximum number of waiting requests. Further requests throw ``ResilienceError/Code/queueFull``. Defaults to
     /// 10,000.
     public var maximumQueue = 10_000
 
-    /// Creates limits. By default, only the host itself can limit requests.
+    /// Creates limits. By default, the client limits neither concurrency nor rate.
     public init(maximumConcurrent: Int? = nil, rate: RequestRate? = nil, maximumPause: Duration = .seconds(60)) {
         (self.maximumConcurrent, self.rate, self.maximumPause) = (maximumConcurrent, rate, maximumPause)
     }
 }
 
-/// How many requests are allowed in any period of a given length: `RequestRate(100, per: .seconds(60))`.
+/// The number of requests allowed in any period of a given length: `RequestRate(100, per: .seconds(60))`.
 public struct RequestRate: Sendable, Hashable {
-    /// How many requests are allowed per period, at least 1.
+    /// The number of requests allowed per period, at least 1.
     public let count: Int
     /// The length of the period. Zero means no limit.
     public let period: Duration
@@ -37,13 +37,13 @@ public struct RequestRate: Sendable, Hashable {
     }
 }
 
-/// The times of the last requests, as many as the rate counts.
+/// The start times of the last requests. A ring buffer for as many times as the rate counts.
 struct RateWindow {
     private var sent: [Duration] = []
     /// The index of the oldest time in a full buffer.
     private var oldest = 0
 
-    /// Returns when a request can be sent that has `position` others before it.
+    /// Returns when a request can be sent if `position` other requests are sent first.
     func opening(at now: Duration, position: Int, _ rate: RequestRate?) -> Duration {
         guard let rate, rate.period > .zero else { return now }
         let ahead = position - (rate.count - sent.count)
@@ -63,15 +63,14 @@ struct RateWindow {
         }
     }
 
-    /// Removes the time of a request that wasn't sent.
+    /// Removes the start time of a request that wasn't sent.
     mutating func remove(_ time: Duration) {
-        // Restore chronological order, because a buffer that isn't full must start with its oldest time.
+        // A buffer that isn't full must start with its oldest time.
         sent = Array(sent[oldest...] + sent[..<oldest])
         oldest = 0
         if let index = sent.firstIndex(of: time) { sent.remove(at: index) }
     }
 
-    /// Returns whether all times have expired.
     func isOver(at now: Duration, _ rate: RequestRate?) -> Bool {
         guard let rate, !sent.isEmpty else { return true }
         return sent[(oldest + sent.count - 1) % sent.count] + rate.period <= now

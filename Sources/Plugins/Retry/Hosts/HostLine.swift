@@ -15,8 +15,8 @@ final class HostLine: HostRecord {
 
     let host: String
     private let limits: HostLimits
-    /// The origin of all times. Copying an optional or enum with an instant calls the runtime; with a duration it
-    /// doesn't.
+    /// Times are durations since this instant. Copying an optional or enum that contains an instant calls the runtime.
+    /// With a duration, it doesn't.
     private let origin: ContinuousClock.Instant
     private let state = Mutex(State())
 
@@ -60,7 +60,7 @@ final class HostLine: HostRecord {
         }
     }
 
-    /// Returns a request that wasn't sent to its old position in the queue.
+    /// Puts a request that wasn't sent back at its old position in the queue.
     func takeBack(_ ticket: Ticket) -> HostWaiter {
         let waiter = HostWaiter(ticket.arrival)
         let first = state.withLock { state in
@@ -76,10 +76,10 @@ final class HostLine: HostRecord {
         return waiter
     }
 
-    /// Handles a response, or a failure if `response` is nil, and adopts the host's limits. If `isOver` is false, call
+    /// Handles a response, or a failure if `response` is nil, and reads the host's limits. If `isOver` is false, call
     /// ``leave()`` when the body ends.
     func receive(_ ticket: Ticket, _ response: HTTPResponse?, _ time: any TimeSource, isOver: Bool) {
-        // With any other status, such as 413 or a redirect, the field concerns only this request.
+        // With other statuses, such as 413 or a redirect, `Retry-After` concerns only this request.
         let status = response?.status ?? 0
         let concernsHost = status == 403 || status == 429 || (500...599).contains(status)
         let headers = response?.headers ?? [:]
@@ -95,7 +95,7 @@ final class HostLine: HostRecord {
                 state.pausedUntil = state.pausedUntil.map { max($0, end) } ?? end
             }
             if let field {
-                // The host no longer counts requests that were sent a whole period ago.
+                // The host no longer counts requests sent more than one period ago.
                 let begin = now - field.reset
                 let older = state.pending.firstIndex { $0.at > begin } ?? state.pending.endIndex
                 let quota = HostQuota(
@@ -117,7 +117,7 @@ final class HostLine: HostRecord {
         }?.signal()
     }
 
-    /// Returns whether an admitted request can still be sent.
+    /// Whether an admitted request can still be sent.
     func isOpen(at now: ContinuousClock.Instant) -> Bool {
         let now = origin.duration(to: now)
         return state.withLock { state in
@@ -127,7 +127,7 @@ final class HostLine: HostRecord {
         }
     }
 
-    /// Waits for a request's turn. Throws ``ResilienceError`` if that would be too late.
+    /// Waits for the request's turn. Throws ``ResilienceError`` if it would come too late.
     func wait(
         _ waiter: HostWaiter, _ exchange: Exchange, since start: ContinuousClock.Instant
     ) async throws -> Ticket {
@@ -200,14 +200,14 @@ final class HostLine: HostRecord {
 }
 
 extension HostLine {
-    /// The requests of a line and the host's limits. Times are relative to the line's origin.
+    /// The requests of a host and the host's limits. Times are relative to the line's origin.
     struct State {
         var isRetired = false
         /// Includes requests whose streamed bodies haven't ended.
         var running = 0
         var arrivals: UInt64 = 0
         var sent: UInt64 = 0
-        /// The requests that still wait for a response, in sending order.
+        /// The requests that haven't received a response, in sending order.
         var pending: [(number: UInt64, at: Duration)] = []
         var pausedUntil: Duration?
         var quota: HostQuota?
@@ -228,7 +228,6 @@ extension HostLine {
 
         enum Opening {
             case now
-            /// At this time.
             case at(Duration)
             /// At this time, or earlier if a response arrives first.
             case soon(Duration)
@@ -236,7 +235,7 @@ extension HostLine {
             case later
         }
 
-        /// Returns when a request can be sent that has `position` others before it.
+        /// Returns when a request can be sent if `position` other requests are sent first.
         mutating func opening(at now: Duration, position: Int = 0, _ limits: HostLimits) -> Opening {
             var earliest = now
             var news: Duration?
@@ -252,7 +251,7 @@ extension HostLine {
                     self.quota = nil
                     if quota.left <= 0 { ramp = HostRamp(quota.until) }
                 } else if quota.left <= 0 {
-                    // The response to a pending request may change the quota.
+                    // The response to a pending request may still renew the quota.
                     if quota.isSpent || pending.isEmpty { earliest = max(earliest, quota.until) }
                     news = quota.until
                 }
@@ -283,7 +282,7 @@ extension HostLine {
     }
 }
 
-/// The details of the note "host limit", which reports that a request waited for its turn.
+/// The details of the note "host limit", which accessories receive when a request has waited for its turn.
 public struct HostLimitNote: Sendable, Hashable {
     /// The host's name and port.
     public let host: String
@@ -298,13 +297,13 @@ final class HostWaiter: Sendable {
         var sleep: Task<Void, Never>?
     }
 
-    /// The position in the queue, which a request keeps if the transport sends it back.
+    /// The order of arrival. A request keeps it if the transport sends the request back.
     let number: UInt64
     private let state = Mutex(State())
 
     init(_ number: UInt64) { self.number = number }
 
-    /// Ends the current wait, or else the next.
+    /// Ends the current wait, or else the next one.
     func signal() {
         state.withLock { state in
             state.isSignalled = true
@@ -325,7 +324,7 @@ final class HostWaiter: Sendable {
         } onCancel: {
             sleep.cancel()
         }
-        // A signal that arrives now isn't lost, because the state it reports has already changed.
+        // A signal lost here does no harm, because the state that it announces has already changed.
         state.withLock { $0 = State() }
     }
 }

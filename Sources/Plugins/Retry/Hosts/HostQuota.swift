@@ -5,9 +5,9 @@ import ErrandMessageSyntax
 
 /// The number of requests that a host still accepts, according to its last response.
 ///
-/// Only the last response counts, because the client can't know the kind of limit: a fixed or sliding window, a token
-/// bucket or a leaky bucket. Most kinds don't renew completely at `until`. If requests of several responses were in
-/// flight at once, the server's order is unknown, so the tighter quota counts.
+/// The client can't know whether the limit is a fixed window, a sliding window, a token bucket or a leaky bucket, and
+/// most of them don't renew completely at `until`. So only the last response counts. If several requests were in flight
+/// at once, the order in which the server counted them is unknown, so the tighter quota counts.
 struct HostQuota {
     private(set) var left: Int
     /// The remaining requests as the host reported them.
@@ -17,24 +17,25 @@ struct HostQuota {
     /// Whether the host reported an exhausted limit, regardless of requests in flight.
     var isSpent: Bool { remaining <= 0 }
     private(set) var until: Duration
-    /// The number of the last request sent before the host's report.
+    /// The number of the last request sent before the response arrived.
     private var lastSent: UInt64
 
     /// Whether the response arrived early in the period, so requests sent in the meantime count for the same period.
-    /// Otherwise, a new period may have begun, for example with a window of 1 second and a response time of half a
+    ///
+    /// Otherwise, a new period may have begun. For example, the window may be 1 second and the response time half a
     /// second.
     private let isFresh: Bool
 
-    /// Seconds in a field may be rounded up or down.
+    /// The seconds in a field may be rounded up or down.
     private static let rounding = Duration.seconds(1)
     /// A response is fresh if it took at most this fraction of the time until renewal.
     private static let freshPart = 8
 
     /// - Parameters:
-    ///   - field: The field of the response that has just arrived.
+    ///   - field: The limit in the response that has just arrived.
     ///   - start: The time at which its request was sent.
     ///   - inFlight: The number of other requests that the host may not have counted yet.
-    ///   - lastSent: The number of the last request that was sent.
+    ///   - lastSent: The number of the last request sent so far.
     init(
         _ field: RateLimitField, _ now: Duration, since start: Duration, inFlight: Int, lastSent: UInt64,
         longest: Duration
@@ -47,7 +48,7 @@ struct HostQuota {
         self.lastSent = lastSent
     }
 
-    /// Merges the quota of another response. `number` identifies its request.
+    /// Merges the quota of another response. `number` identifies that response's request.
     mutating func update(with new: HostQuota, from number: UInt64) {
         if number > lastSent || !new.isFresh || new.until > until + Self.rounding {
             self = new
@@ -60,12 +61,13 @@ struct HostQuota {
 
     mutating func use() { left -= 1 }
 
-    /// Returns a request that wasn't sent. The host may have counted requests up to `lastSent`.
+    /// Restores the quota of a request that wasn't sent, unless the host may have counted it.
     mutating func takeBack(_ number: UInt64) { if number > lastSent { left += 1 } }
 }
 
-/// Limits requests after a pause, when it's unknown how many the host accepts. One request goes first, and each
-/// response admits two more. If responses are slow, requests are also admitted after some time.
+/// Limits requests after a pause, while the client doesn't know how many the host accepts.
+///
+/// One request goes first, and each response admits two more. If responses are slow, time also admits more requests.
 struct HostRamp {
     private let begin: Duration
     private var sent = 0
@@ -89,12 +91,11 @@ struct HostRamp {
         sent < 2 * received + (1 << min(step(at: now), Self.steps))
     }
 
-    /// Returns when the next step admits more requests.
     func next(after now: Duration) -> Duration { begin + Self.step * (step(at: now) + 1) }
 
     mutating func send() { sent += 1 }
 
-    /// Counts a response or failure. Ignores requests sent before the end of the pause.
+    /// Counts a response or failure, unless its request was sent before the end of the pause.
     mutating func receive(for start: Duration) { if start >= begin { received += 1 } }
 }
 
@@ -103,9 +104,9 @@ struct RateLimitField: Equatable {
     let remaining: Int
     let reset: Duration
 
-    /// Fails if the response lacks a valid limit with a time.
+    /// Fails unless the response contains a valid limit with the time at which it resets.
     ///
-    /// - Parameter date: The current date, from which the time of a limit is counted that's a date.
+    /// - Parameter date: The current date.
     init?(_ headers: HTTPHeaders, at date: Date) {
         var limits: [RateLimitStatus] = []
         if let text = headers[.rateLimit] { limits = RateLimitStatus.parse(text).filter(Self.hasTime) }
@@ -114,7 +115,6 @@ struct RateLimitField: Equatable {
         {
             limits = [limit]
         }
-        // The common case.
         if limits.isEmpty { return nil }
         guard let tightest = RateLimitStatus.tightest(of: limits), var reset = tightest.reset else { return nil }
         if reset >= Self.firstDate {
@@ -125,7 +125,8 @@ struct RateLimitField: Equatable {
         (remaining, self.reset) = (tightest.remaining, reset)
     }
 
-    /// No limit lasts 30 years. Some servers send the seconds since 1970 instead of the seconds from now.
+    /// Some servers send the seconds since 1970 instead of the seconds from now. No limit lasts 30 years, so a larger
+    /// number is a date.
     private static let firstDate = Duration.seconds(1_000_000_000)
 
     private static func hasTime(_ limit: RateLimitStatus) -> Bool { limit.reset.map { $0 > .zero } ?? false }

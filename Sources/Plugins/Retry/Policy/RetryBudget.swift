@@ -3,41 +3,42 @@ import Synchronization
 
 /// Limits the retries of all calls to a host, so a failing server isn't flooded.
 ///
-/// At most `share` of all calls to a host are followed by a retry. The first `reserve` retries don't depend on earlier
-/// calls, so an app that just started can retry; they count against the share of later calls. A server that fails every
-/// call therefore receives at most 1 + `share` times the app's calls, once the share exceeds the reserve. Up to 100
-/// unused retries are kept for later.
+/// At most `share` of all calls to a host are followed by a retry. The first `reserve` retries are always allowed, so
+/// an app that just started can retry. They count against the share of later calls. Over time, a server that fails
+/// every call therefore receives at most 1 + `share` times the app's calls. Up to 100 unused retries are kept for
+/// later.
 public struct RetryBudget: Sendable, Hashable {
     /// The number of retries per call. Defaults to 0.1.
     public var share: Double
-    /// The number of retries allowed regardless of earlier calls, and at least the retries of one call. Defaults to 5.
+    /// The number of retries allowed regardless of earlier calls. It's never less than the retries of one call.
+    /// Defaults to 5.
     public var reserve: Int
-    /// The time during which calls and retries count, if the host responds to some of them. Defaults to 60 seconds.
+    /// How long calls and retries count, if the host responds to some of them. Defaults to 60 seconds.
     ///
-    /// A host that fails every call gets no new reserve, however long that takes.
+    /// The counts of a host that fails every call never expire, so the host gets no new reserve.
     public var period: Duration
 
-    /// Creates a budget. A share that is negative or not a number counts as 0.
+    /// Creates a budget. A share that is negative or NaN counts as 0.
     public init(share: Double = 0.1, reserve: Int = 5, period: Duration = .seconds(60)) {
         (self.share, self.reserve, self.period) = (share, reserve, period)
     }
 }
 
-/// Counts the calls and retries to a host against a budget. A call counts when its first attempt ends.
+/// Counts the calls and retries to a host. A call counts when its first attempt ends.
 final class RetryLedger: HostRecord {
     private struct State {
         var begin: ContinuousClock.Instant?
         var calls = 0.0
         var retries = 0.0
         var hasSucceeded = false
-        /// The time of the last count, and the period during which it counts.
+        /// The time of the last count, and how long that count remains valid.
         var lastUse: (at: ContinuousClock.Instant, period: Duration)?
         var isRetired = false
     }
 
     private let state = Mutex(State())
 
-    /// A record with failures only isn't retired by age, because the host must not get a new reserve.
+    /// Never retires a record with only failures by age, because the host must not get a new reserve.
     func retire(at now: ContinuousClock.Instant, isForced: Bool) -> Bool {
         state.withLock { state in
             let isOld = state.lastUse.map { $0.at.duration(to: now) >= $0.period } ?? true
@@ -46,9 +47,9 @@ final class RetryLedger: HostRecord {
         }
     }
 
-    // These functions return nil if the record is retired.
+    // The following functions return nil if the record is retired.
 
-    /// Records that a call succeeded. `isFirst`: with its first attempt.
+    /// Records that a call succeeded. `isFirst` is true if its first attempt did.
     func succeeded(_ budget: RetryBudget, isFirst: Bool, at now: ContinuousClock.Instant) -> Void? {
         state.withLock { state in
             if state.isRetired { return nil }
@@ -58,7 +59,7 @@ final class RetryLedger: HostRecord {
         }
     }
 
-    /// Records that the first attempt of a call failed. Resets expired counts if the host has responded since.
+    /// Records that the first attempt of a call failed. Resets expired counts if a call to the host has succeeded.
     func failed(_ budget: RetryBudget, at now: ContinuousClock.Instant) -> Void? {
         state.withLock { state in
             if state.isRetired { return nil }
@@ -71,7 +72,8 @@ final class RetryLedger: HostRecord {
         }
     }
 
-    /// Unused retries are limited, so a server that fails after a good week isn't flooded.
+    /// Counts a call, unless 100 retries are unused. Without this limit, a server that fails after a good week would be
+    /// flooded.
     private func count(_ state: inout State, _ budget: RetryBudget) {
         if state.calls * Self.share(of: budget) < state.retries + 100 { state.calls += 1 }
     }
@@ -83,7 +85,7 @@ final class RetryLedger: HostRecord {
         let reserve = Double(max(budget.reserve, maximumAttempts - 1, 0))
         return state.withLock { state in
             if state.isRetired { return nil }
-            // Add a little, because the product isn't exact: a tenth of 70 calls is 7.
+            // Allow for rounding: a tenth of 70 calls isn't exactly 7.
             guard state.retries + 1 <= max(reserve, state.calls * share + 1e-6) else { return false }
             state.retries += 1
             state.lastUse = (now, budget.period)
@@ -91,6 +93,6 @@ final class RetryLedger: HostRecord {
         }
     }
 
-    /// Returns a retry that wasn't made.
+    /// Restores the budget of a retry that wasn't made.
     func refund() { state.withLock { $0.retries = max(0, $0.retries - 1) } }
 }

@@ -17,7 +17,7 @@ public import ErrandBackoff
 public struct RetryPolicy: Sendable {
     /// The maximum number of attempts per call, including the first. 1 disables retries. Defaults to 3.
     public var maximumAttempts: Int
-    /// How long to wait between attempts, unless the server asks for a wait. Defaults to ``Backoff``'s defaults.
+    /// The waits between attempts, unless the server asks for a wait. Defaults to ``Backoff``'s defaults.
     public var backoff: Backoff
     /// The statuses to retry. Defaults to 408, 425, 429, 500, 502, 503 and 504. A status that the request accepts isn't
     /// retried.
@@ -25,22 +25,22 @@ public struct RetryPolicy: Sendable {
     /// The errors to retry. Defaults to `timedOut`, `cannotConnect`, `connectionLost`, `nameLookupFailed` and
     /// `truncated`.
     public var errors: Set<ErrandError.Code> = .retryable
-    /// Whether requests can be sent twice. Defaults to nil, which applies the rules in the table above.
+    /// Whether requests can be sent twice. Defaults to nil, which applies the rules in the table of ``RetryPolicy``.
     public var isRepeatable: Bool?
-    /// Whether to add an `Idempotency-Key` to each call whose method isn't idempotent, so it can be retried
+    /// Whether to add an `Idempotency-Key` to calls whose method isn't idempotent, so they can be retried
     /// (draft-ietf-httpapi-idempotency-key-header). Defaults to false.
     ///
-    /// All attempts of a call send the same key. The server must support the field. If a request already has the field,
-    /// its value is kept.
+    /// All attempts of a call send the same key. The server must support the field. A request that already has the
+    /// field keeps its value.
     public var addsIdempotencyKey = false
-    /// The maximum wait for a `Retry-After`; longer values are shortened. Defaults to 60 seconds.
+    /// The maximum wait that a `Retry-After` can request. Longer waits are shortened. Defaults to 60 seconds.
     public var maximumRetryAfter: Duration = .seconds(60)
     /// The limit on retries of all calls to a host, or nil for no limit. Defaults to 10 % of the calls.
     public var budget: RetryBudget? = RetryBudget()
     /// Returns whether to retry another kind of error. Defaults to nil.
     ///
-    /// If you set this closure, each response is checked before it's accepted, so failed checks can be retried: it
-    /// receives `ErrandError` with `checkFailed`, or the check's own error.
+    /// If you set this closure, the filter checks each response before it accepts it, so a failed check can be retried.
+    /// The closure then receives `ErrandError` with `checkFailed`, or the check's own error.
     ///
     /// ```swift
     /// policy.repeatsError = { ($0 as? ErrandError)?.code == .checkFailed }
@@ -57,8 +57,8 @@ public struct RetryPolicy: Sendable {
     /// A policy that doesn't retry.
     public static let off = RetryPolicy(maximumAttempts: 1)
 
-    /// A copy of the policy that also retries requests whose method isn't idempotent, because you know that they can be
-    /// sent twice.
+    /// A copy of the policy that retries requests with any method. Use it if you know that the requests can be sent
+    /// twice.
     public var repeatable: RetryPolicy {
         var policy = self
         policy.isRepeatable = true
@@ -83,10 +83,10 @@ public struct RetryPolicy: Sendable {
 /// }
 /// ```
 ///
-/// The request is retried even without a retry filter in the agent. Its calls then don't share a budget, and don't
-/// pause the host for other calls.
+/// The request is retried even if the agent has no retry filter. In that case, its calls don't share a budget, and they
+/// don't pause the host for other calls.
 public protocol RetryableRequest: FilterProvidingRequest {
-    /// The request's policy, which is used instead of the agent's.
+    /// The policy to use instead of the agent's.
     var retryPolicy: RetryPolicy { get }
 }
 
@@ -99,7 +99,7 @@ extension RetryableRequest {
 extension RetryPolicy: TagKey {
     /// Calls without this tag use the policy of the request or agent.
     public static var defaultValue: RetryPolicy? { nil }
-    /// Returns true, because retries can change the response: calls with different policies don't share one.
+    /// Returns true, because retries can change the response. Calls with different policies therefore don't share one.
     public static var affectsResponse: Bool { true }
 }
 
@@ -112,8 +112,7 @@ extension CallOptions {
     /// Creates options with a retry policy for a call: `options: .retry(.off)`.
     public static func retry(_ policy: RetryPolicy) -> CallOptions { CallOptions().retry(policy) }
 
-    /// Returns a copy of these options with a retry policy, which is used instead of the policies of the request and
-    /// the agent.
+    /// Returns a copy of these options with a retry policy. It replaces the policies of the request and the agent.
     public func retry(_ policy: RetryPolicy) -> CallOptions {
         var options = self
         options.tags[RetryPolicy.self] = policy

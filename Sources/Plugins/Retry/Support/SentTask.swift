@@ -1,8 +1,8 @@
 import Errand
 import Synchronization
 
-/// A request in its own task, which starts on the caller's thread if the system supports that. If the request doesn't
-/// wait, it then needs no other thread and no timer.
+/// A request in its own task. If the system supports it, the task starts on the caller's thread. A request that doesn't
+/// wait then needs no other thread and no timer.
 struct SentTask: Sendable {
     private final class Mark: Sendable {
         let isSet = Atomic(false)
@@ -31,15 +31,15 @@ struct SentTask: Sendable {
 
     var isFinished: Bool { mark.isSet.load(ordering: .acquiring) }
 
-    /// The result, even if the awaiting task is cancelled.
+    /// Waits for the request even if the awaiting task is cancelled.
     var result: Result<HTTPResponse, any Error> { get async { await task.result } }
 
-    /// The response, even if the awaiting task is cancelled. Throws the request's error.
+    /// Waits for the request even if the awaiting task is cancelled.
     var value: HTTPResponse { get async throws { try await task.value } }
 
     func cancel() { task.cancel() }
 
-    /// Returns the response. Cancels the request if the awaiting task is cancelled.
+    /// Cancels the request if the awaiting task is cancelled.
     func joined() async throws -> HTTPResponse {
         try await withTaskCancellationHandler {
             try await task.value
