@@ -11,23 +11,22 @@ public import Errand
 /// }
 /// ```
 ///
-/// Install the filter `.cache(…)` in the agent or the request. If a response is delivered into a file, it's neither
-/// served from a cache nor stored.
+/// Install the filter `.cache(…)` in the agent or the request. Responses that are delivered into a file aren't cached.
 public protocol CacheableRequest: OwnedRequest, FilterDependentRequest {
-    /// The rules for storing responses, including their lifetime.
+    /// Which responses are stored, and how long they're valid.
     var cachePolicy: CachePolicy { get }
     /// The rule that decides which requests share an entry. Defaults to `.standard`.
     var cacheKey: CacheKeyPolicy { get }
     /// Tags for removing entries together. Defaults to no tags.
     var cacheTags: [String] { get }
-    /// A separate store for this request, for example in another directory. Return the same store each time. Defaults
+    /// A separate store for this request, for example in another directory. Return the same object each time. Defaults
     /// to nil, which uses the filter's store.
     var cacheStore: (any CacheStore)? { get }
 }
 
 extension CacheableRequest {
-    /// The users to whom responses belong, from the policy's partition. Requests of different partitions don't share a
-    /// response.
+    /// The users to whom responses belong, from the policy's partition. Requests of different partitions don't share
+    /// responses.
     public var owners: Set<UserMark> {
         let policy = cachePolicy
         return Set(
@@ -35,7 +34,7 @@ extension CacheableRequest {
                 partition.map { UserMark($0, source: "partition") }
             })
     }
-    /// Reports a problem if the policy is ignored because there's no cache filter.
+    /// Reports a problem if there's no cache filter, so the policy has no effect.
     public func problems(with filters: [any Filter]) -> [String] {
         if cachePolicy.isOff || filters.contains(where: { $0 is ResponseCache }) { return [] }
         return ["the cache policy (\(cachePolicy.summary)) has no effect, because there is no .cache(…) filter"]

@@ -8,7 +8,7 @@ struct ChallengePolicy: Sendable {
     var identities: URLSessionIdentities?
     var hook: (@Sendable (URLAuthenticationChallenge) async -> ChallengeDecision)?
 
-    /// Evaluating trust blocks, and must not delay the session's other delegate calls.
+    /// Evaluating trust blocks, so it runs here and doesn't delay the session's other delegate calls.
     static let evaluation = DispatchQueue(label: "errand.urlsession.trust", attributes: .concurrent)
 
     func check() throws(ErrandError) {
@@ -48,7 +48,7 @@ struct ChallengePolicy: Sendable {
         let space = challenge.protectionSpace
         guard let peer = space.serverTrust else { return .standard }
         if let reason = trust.rejection(of: peer, of: space.host) { return .refuse(reason) }
-        // Pins add to the system's checks, which a credential would replace.
+        // Pins add to the system's checks, so don't answer with a credential, which would replace those checks.
         return trust.authorities.isEmpty ? .standard : .credential(URLCredential(trust: peer))
     }
 }
@@ -68,8 +68,8 @@ final class ChallengedDelegate: SessionDelegate, @unchecked Sendable {
         if url.scheme?.lowercased() == "https" { _ = try policy.identities?.choice(for: url) }
     }
 
-    /// Makes the session open new connections after a change of the certificates: a connection keeps the certificate
-    /// that it was opened with.
+    /// Makes the session open new connections after the certificates have changed, because a connection keeps its
+    /// certificate.
     override func prepare(_ session: URLSession) async {
         guard let revision = policy.identities?.revision else { return }
         await gate.pass(revision) { await session.flush() }
@@ -77,12 +77,12 @@ final class ChallengedDelegate: SessionDelegate, @unchecked Sendable {
 }
 
 extension Transport where Self == URLSessionTransport {
-    /// Creates a transport over `URLSession` that only accepts the servers `trust` allows, and that can identify itself
+    /// Creates a transport over `URLSession` that accepts only the servers that `trust` allows. It can identify itself
     /// with client certificates.
     ///
     /// - Parameters:
     ///   - configuration: Defaults to ``URLSessionTransport/standardConfiguration``.
-    ///   - trust: The accepted servers. Defaults to the servers the system accepts.
+    ///   - trust: The accepted servers. Defaults to the servers that the system accepts.
     ///   - identities: The certificates for servers that request one, by origin. Defaults to `nil`.
     ///   - challenges: Decides on each challenge first. Runs on any thread while the request waits. Defaults to `nil`.
     public static func urlSession(
@@ -97,11 +97,11 @@ extension Transport where Self == URLSessionTransport {
 
 /// How a closure answers a challenge from a server or the system.
 public enum ChallengeDecision: Sendable {
-    /// The transport proceeds as without a closure: with ``ServerTrust`` and ``URLSessionIdentities`` if they are set,
-    /// otherwise with the system's default.
+    /// The transport decides as it would without a closure: with ``ServerTrust`` and ``URLSessionIdentities`` if
+    /// they're set, or with the system's default.
     case standard
-    /// The transport uses a credential. A credential created from a server's trust accepts that server regardless of
-    /// ``ServerTrust``.
+    /// The transport uses a credential. A credential that contains the server's trust accepts the server, whatever
+    /// ``ServerTrust`` requires.
     case credential(URLCredential)
     /// The request fails with `insecureConnection` and this message.
     case refuse(String)

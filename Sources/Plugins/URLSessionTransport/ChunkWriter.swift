@@ -1,12 +1,12 @@
 import Foundation
 import Synchronization
 
-/// Writes chunks to a stream with limited room. Remaining bytes wait for its next event without blocking a thread.
+/// Writes chunks to a stream with limited room. If the stream is full, the remaining bytes wait for its next event
+/// without blocking a thread.
 final class ChunkWriter: Sendable {
     enum Acceptance: Sendable {
-        /// At least one byte.
         case took(Int)
-        /// Is full until its next event.
+        /// The stream has no room until its next event.
         case isFull
         case isClosed
     }
@@ -22,13 +22,13 @@ final class ChunkWriter: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - queue: A serial queue, the only one on which the stream is used.
+    ///   - queue: A serial queue, the only one that uses the stream.
     ///   - offer: Writes to the stream without waiting.
     init(on queue: DispatchQueue, offer: @escaping @Sendable (Data) -> Acceptance) {
         (self.queue, self.offer) = (queue, offer)
     }
 
-    /// Returns `false` if the stream closes first. Supports one chunk at a time.
+    /// Returns `false` if the stream closes first. Call it for one chunk at a time.
     func write(_ chunk: Data) async -> Bool {
         if chunk.isEmpty { return !state.withLock(\.isClosed) }
         return await withCheckedContinuation { continuation in
@@ -41,7 +41,7 @@ final class ChunkWriter: Sendable {
         }
     }
 
-    /// Call this on the queue whenever the stream may have room.
+    /// Call this on the queue when the stream may have room.
     func roomIsThere() {
         while let rest = state.withLock({ $0.waiter == nil ? nil : $0.rest }) {
             switch offer(rest) {
@@ -53,7 +53,6 @@ final class ChunkWriter: Sendable {
         }
     }
 
-    /// Rejects the waiting chunk and all later chunks.
     func close() {
         state.withLock { $0.isClosed = true }
         finish(false)

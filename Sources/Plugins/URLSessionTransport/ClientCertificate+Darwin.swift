@@ -4,7 +4,7 @@ public import ErrandTLS
 public import Foundation
 public import Security
 
-/// The certificates with which a ``URLSessionTransport`` identifies the app, by origin.
+/// The certificates with which a ``URLSessionTransport`` identifies your app, by origin.
 ///
 /// ```swift
 /// let identities: URLSessionIdentities = ["https://api.example.com": try ClientCertificate(keychainLabel: "device")]
@@ -14,36 +14,37 @@ public import Security
 /// To renew a certificate, assign the new one: `identities["https://api.example.com"] = renewed`.
 public typealias URLSessionIdentities = ClientIdentities<ClientCertificate>
 
-/// A certificate and its key, with which your app identifies itself to servers that request one (RFC 8446, section
-/// 4.3.2). Its description doesn't reveal them.
+/// A certificate and its key. Your app identifies itself with them to servers that request a certificate (RFC 8446,
+/// section 4.3.2). Descriptions don't reveal them.
 ///
 /// ```swift
 /// let certificate = try ClientCertificate(pkcs12: data, password: password)
 /// let identities: URLSessionIdentities = ["https://api.example.com": certificate]
 /// ```
 ///
-/// Apple's platforms only; on Linux, use `CurlClientIdentity`.
+/// Apple's platforms only. On Linux, use `CurlClientIdentity`.
 public struct ClientCertificate: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     let credential: URLCredential
 
-    /// Creates a certificate from an identity, for example of a key in the Secure Enclave.
+    /// Creates a certificate from an identity, for example with a key in the Secure Enclave.
     ///
     /// - Parameters:
     ///   - identity: The certificate and its private key.
-    ///   - chain: The certificates between the identity and the authority the server knows. Defaults to an empty array.
+    ///   - chain: The certificates between the identity and an authority that the server knows. Defaults to an empty
+    ///     array.
     public init(_ identity: SecIdentity, chain: [SecCertificate] = []) {
-        // The session has no credential store, and the collection can get another certificate at any time.
+        // Don't store the credential, because the app can assign another certificate at any time.
         credential = URLCredential(identity: identity, certificates: chain, persistence: .none)
     }
 
-    /// Finds an identity in the keychain by its label.
+    /// Finds an identity in the keychain by its label. Throws `insecureConnection` if the keychain doesn't have the
+    /// identity or can't be read.
     ///
     /// - Parameters:
     ///   - keychainLabel: The label of the identity (`kSecAttrLabel`).
-    ///   - accessGroup: The access group that shares the identity. Defaults to `nil`, all groups of the app.
-    ///   - chain: The certificates between the identity and the authority the server knows. Defaults to an empty array.
-    ///
-    /// Throws `insecureConnection` if the keychain doesn't have the identity or can't be read.
+    ///   - accessGroup: The access group that shares the identity. Defaults to `nil`: all groups of the app.
+    ///   - chain: The certificates between the identity and an authority that the server knows. Defaults to an empty
+    ///     array.
     public init(
         keychainLabel: String, accessGroup: String? = nil, chain: [SecCertificate] = []
     ) throws(ErrandError) {
@@ -62,13 +63,12 @@ public struct ClientCertificate: Sendable, CustomStringConvertible, CustomDebugS
         self.init(identity, chain: chain)
     }
 
-    /// Reads an identity and its chain from PKCS#12 (a .p12 or .pfx file). The key isn't added to a keychain.
+    /// Reads an identity and its chain from PKCS#12 (a .p12 or .pfx file). Throws `insecureConnection` if the password
+    /// is wrong or the data contains no identity. Doesn't add the key to a keychain.
     ///
     /// - Parameters:
     ///   - pkcs12: The bytes of the file.
     ///   - password: The password of the file.
-    ///
-    /// Throws `insecureConnection` if the password is wrong or the data contains no identity.
     public init(pkcs12: Data, password: String) throws(ErrandError) {
         // Without the second option, macOS would add the key to the user's keychain.
         let options: [String: Any] = [
@@ -82,7 +82,7 @@ public struct ClientCertificate: Sendable, CustomStringConvertible, CustomDebugS
             throw ErrandError(.insecureConnection, "the PKCS#12 data has no usable identity: status \(status)")
         }
         let chain = item[kSecImportItemCertChain as String] as? [SecCertificate] ?? []
-        // The first one is the identity's own certificate.
+        // The first certificate is the identity's own.
         self.init(identity, chain: Array(chain.dropFirst()))
     }
 
@@ -91,9 +91,9 @@ public struct ClientCertificate: Sendable, CustomStringConvertible, CustomDebugS
         return ([value] as? [SecIdentity])?.first
     }
 
-    /// A fixed text that doesn't reveal the certificate and the key.
+    /// A fixed text that reveals neither the certificate nor the key.
     public var description: String { "ClientCertificate(•••)" }
-    /// The same text as `description`, for debuggers.
+    /// The same text as `description`.
     public var debugDescription: String { description }
     /// A mirror without children, so a dump doesn't reveal the certificate.
     public var customMirror: Mirror { Mirror(self, children: []) }

@@ -12,7 +12,7 @@ extension HTTPRequest {
     /// func httpRequest() throws -> HTTPRequest? { try HTTPRequest(urlRequest) }
     /// ```
     ///
-    /// Keeps the method, the URL, the headers and a body in memory, and drops the timeout, cache policy and cookie
+    /// Keeps the method, the URL, the headers and a body in memory. Drops the timeout, cache policy and cookie
     /// handling. Throws `invalidURL` if the URL is missing, and `invalidRequest` if the body is an `InputStream`.
     public init(_ request: URLRequest) throws {
         guard let url = request.url else { throw ErrandError(.invalidURL, "the URLRequest has no URL") }
@@ -29,8 +29,8 @@ extension HTTPRequest {
 }
 
 extension URLRequest {
-    /// Creates a `URLRequest` from a request. Joins fields of the same name by commas (RFC 9110, section 5.3). Drops
-    /// the body if it isn't in memory.
+    /// Creates a `URLRequest` from a request. Joins fields of the same name with commas (RFC 9110, section 5.3). Drops
+    /// a body that isn't in memory.
     public init(_ request: HTTPRequest) {
         self.init(url: request.url)
         httpMethod = request.method.rawValue
@@ -55,8 +55,8 @@ extension HTTPResponse {
 }
 
 extension HTTPURLResponse {
-    /// Creates an `HTTPURLResponse` from the head of a response. Joins fields of the same name by commas. Returns `nil`
-    /// if Foundation rejects the values.
+    /// Creates an `HTTPURLResponse` from the head of a response. Joins fields of the same name with commas. Returns
+    /// `nil` if Foundation rejects the values.
     public convenience init?(_ response: HTTPResponse) {
         var fields: [String: String] = [:]
         for field in response.headers { fields[field.name.rawName] = response.headers[field.name] }

@@ -1,9 +1,9 @@
 import Foundation
 
-/// The bytes that precede a raw public key in its SubjectPublicKeyInfo (RFC 5280, section 4.1; RFC 5480). A pin is the
-/// digest of both.
+/// The bytes before a raw public key in its SubjectPublicKeyInfo (RFC 5280, section 4.1; RFC 5480). A pin is the digest
+/// of both.
 enum KeyInfoHeader {
-    /// Returns `nil` for key types and sizes without a known header.
+    /// Returns `nil` for other key types and sizes.
     static func bytes(isRSA: Bool, bits: Int) -> Data? {
         let text: String? =
             switch (isRSA, bits) {

@@ -8,24 +8,23 @@ public import Errand
 public enum AllowsCellularAccess: TagKey {
     /// Calls without this tag may use cellular networks.
     public static let defaultValue = true
-    /// Returns `true`: calls with different values don't share a response.
+    /// Returns `true`, so calls with different values don't share a response.
     public static var affectsResponse: Bool { true }
 }
 
-/// Controls whether a request may use a network the system considers expensive, such as a cellular network or a
+/// Controls whether a request may use a network that the system considers expensive, such as a cellular network or a
 /// personal hotspot. Defaults to `true`. Ignored on Linux.
 ///
 /// ```swift
 /// var tags: Tags { Tags().with(AllowsExpensiveNetworkAccess.self, false) }
 /// ```
 ///
-/// If no other network is available, the request fails with `cannotConnect`, and the underlying `URLError` gives the
-/// reason (`networkUnavailableReason`). If the session's configuration forbids such networks, that applies to all
-/// requests.
+/// If no other network is available, the request fails with `cannotConnect`. The underlying `URLError` contains the
+/// reason (`networkUnavailableReason`). A restriction in the session's configuration applies to all requests.
 public enum AllowsExpensiveNetworkAccess: TagKey {
     /// Calls without this tag may use expensive networks.
     public static let defaultValue = true
-    /// Returns `true`: calls with different values don't share a response.
+    /// Returns `true`, so calls with different values don't share a response.
     public static var affectsResponse: Bool { true }
 }
 
@@ -35,12 +34,11 @@ public enum AllowsExpensiveNetworkAccess: TagKey {
 /// var tags: Tags { Tags().with(AllowsConstrainedNetworkAccess.self, false) }
 /// ```
 ///
-/// If no other network is available, the request fails with `cannotConnect`, and the underlying `URLError` gives the
-/// reason (`networkUnavailableReason`). If the session's configuration forbids such networks, that applies to all
-/// requests.
+/// If no other network is available, the request fails with `cannotConnect`. The underlying `URLError` contains the
+/// reason (`networkUnavailableReason`). A restriction in the session's configuration applies to all requests.
 public enum AllowsConstrainedNetworkAccess: TagKey {
     /// Calls without this tag may use networks in Low Data Mode.
     public static let defaultValue = true
-    /// Returns `true`: calls with different values don't share a response.
+    /// Returns `true`, so calls with different values don't share a response.
     public static var affectsResponse: Bool { true }
 }

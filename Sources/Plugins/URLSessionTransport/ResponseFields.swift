@@ -8,7 +8,7 @@ import FoundationNetworking
 
 /// Rebuilds a response's headers from the dictionary in `HTTPURLResponse`.
 enum ResponseFields {
-    /// The codings URLSession decodes here.
+    /// The codings that URLSession decodes on this system.
     private static let codings = codings(hasZstd: hasZstd)
 
     static func codings(hasZstd: Bool) -> Set<Substring> {
@@ -16,7 +16,6 @@ enum ResponseFields {
         return hasZstd ? all.union(["zstd"]) : all
     }
 
-    /// Whether URLSession has decoded the body.
     static func isDecoded(
         _ response: HTTPURLResponse, for method: HTTPMethod, _ codings: Set<Substring> = codings
     ) -> Bool {
@@ -26,8 +25,8 @@ enum ResponseFields {
         return names.allSatisfy(codings.contains)
     }
 
-    /// Leaves out the fields of a decoded coding, and splits `Set-Cookie` again. Other fields stay joined by commas,
-    /// which is equivalent (RFC 9110, section 5.3).
+    /// Drops `Content-Encoding` and `Content-Length` of a decoded body, and splits `Set-Cookie` again. Other fields
+    /// stay joined by commas, which is equivalent (RFC 9110, section 5.3).
     static func headers(of response: HTTPURLResponse, for method: HTTPMethod) -> HTTPHeaders {
         let isDecoded = isDecoded(response, for: method)
         var fields: [HTTPHeaders.Field] = []
@@ -41,14 +40,14 @@ enum ResponseFields {
                 fields.append(HTTPHeaders.Field(name, value))
             }
         }
-        // Dictionaries are unordered: sorting gives equal responses equal headers.
+        // Dictionaries are unordered. Sort, so equal responses have equal headers.
         let sorted = fields.enumerated().sorted {
             ($0.element.name.rawName, $0.offset) < ($1.element.name.rawName, $1.offset)
         }
         return HTTPHeaders(sorted.map(\.element))
     }
 
-    /// `false` if a body's `Content-Length` isn't a single number.
+    /// Whether the `Content-Length` of a body is a single number, if there is one.
     static func hasValidLength(_ response: HTTPURLResponse, for method: HTTPMethod) -> Bool {
         guard let length = response.value(forHTTPHeaderField: "Content-Length") else { return true }
         if method == .head || response.statusCode == 204 || response.statusCode == 304 { return true }
@@ -63,8 +62,8 @@ enum ResponseFields {
         return String(value.drop { $0 == " " || $0 == "\t" })
     }
 
-    /// Splits at a comma only if another cookie follows: a name and an equals sign before any other comma or semicolon.
-    /// A date has a day after its comma.
+    /// Splits at a comma only if a name and an equals sign follow before any other comma or semicolon. A date has a day
+    /// after its comma.
     static func cookies(in value: String) -> [String] {
         var result: [String] = []
         var start = value.startIndex
@@ -82,7 +81,7 @@ enum ResponseFields {
 }
 
 extension HTTPURLResponse {
-    /// The response without its length, for a body that URLSession has dropped.
+    /// URLSession dropped the body, so its length must go too.
     var withoutLength: HTTPURLResponse {
         var fields: [String: String] = [:]
         for (key, value) in allHeaderFields {

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Runs an action once after each change of a revision. Everyone who comes later waits for its end.
+/// Runs an action once after each change of a revision. Later callers wait until the action has ended.
 final class RevisionGate: Sendable {
     private struct State {
         var revision: Int
@@ -11,8 +11,8 @@ final class RevisionGate: Sendable {
 
     init(_ revision: Int) { state = Mutex(State(revision: revision)) }
 
-    /// Returns when the action has run for this revision or a later one. Not cancelled with its caller, because others
-    /// wait for the same action.
+    /// Returns when the action has run for this revision or a later one. The action isn't cancelled with its caller,
+    /// because others wait for it.
     func pass(_ revision: Int, _ action: @escaping @Sendable () async -> Void) async {
         let task = state.withLock { state -> Task<Void, Never>? in
             guard revision > state.revision else { return state.task }

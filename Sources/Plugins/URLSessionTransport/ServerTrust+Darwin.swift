@@ -5,7 +5,7 @@ import ErrandTLS
 public import Foundation
 import Security
 
-/// The servers a ``URLSessionTransport`` trusts, by certificate authorities and pinned public keys.
+/// The servers that a ``URLSessionTransport`` trusts, by certificate authorities and pinned public keys.
 ///
 /// ```swift
 /// let trust = ServerTrust(publicKeyPins: ["api.example.com": [pinInUse, nextPin]])
@@ -13,18 +13,18 @@ import Security
 /// ```
 ///
 /// Pins add to the usual checks of the host name, the dates and the chain. If a server fails a check, the request
-/// throws `insecureConnection`, whose message names the check. Apple's platforms only: on Linux, URLSession has no
-/// delegate method for trust; use `CurlConfiguration.tls` there.
+/// throws `insecureConnection` with a message that names the check. Apple's platforms only. On Linux, use
+/// `CurlConfiguration.tls`.
 public struct ServerTrust: Sendable {
-    /// DER certificates of the authorities that replace the system's. Defaults to an empty array, which uses the
+    /// The DER certificates of the authorities that replace the system's. Defaults to an empty array, which keeps the
     /// system's authorities.
     public var authorities: [Data]
-    /// The accepted public keys by host, with `"*"` for all other hosts. Each pin is the Base64 of the SHA-256 of a
-    /// SubjectPublicKeyInfo (RFC 5280, section 4.1). One match suffices, so you can rotate keys. Defaults to an empty
-    /// dictionary, which accepts all keys.
+    /// The accepted public keys by host, with `"*"` for all other hosts. Defaults to an empty dictionary, which accepts
+    /// all keys.
     ///
-    /// Host names ignore case and a final dot; write non-Latin names in Punycode. If a dictionary key isn't a host
-    /// name, every request fails with `insecureConnection`.
+    /// Each pin is the Base64 of the SHA-256 of a SubjectPublicKeyInfo (RFC 5280, section 4.1). One match suffices, so
+    /// you can rotate keys. Host names ignore case and a final dot. Write non-Latin names in Punycode. If a dictionary
+    /// key isn't a host name, every request fails with `insecureConnection`.
     public var publicKeyPins: [String: [String]]
 
     /// Creates a policy. Without arguments, it accepts all keys and the system's authorities.
@@ -34,7 +34,7 @@ public struct ServerTrust: Sendable {
 
     var isEmpty: Bool { authorities.isEmpty && publicKeyPins.isEmpty }
 
-    /// `nil` if the server is trusted. Blocks, and may load certificates from the network.
+    /// Returns why the server isn't trusted, or `nil`. Blocks, and may load certificates from the network.
     func rejection(of peer: SecTrust, of host: String) -> String? {
         if !authorities.isEmpty {
             let certificates = authorities.compactMap { SecCertificateCreateWithData(nil, $0 as CFData) }

@@ -12,25 +12,27 @@ private final class InlineQueue: OperationQueue, @unchecked Sendable {
 func makeDelegateQueue() -> OperationQueue? { InlineQueue() }
 
 extension SessionTransfer {
-    /// If a final response came before the 100, the session would send the next request on the connection while the
-    /// server may still wait for this body. The other restrictions are unavailable on Linux.
+    /// Removes `Expect`. If the final response came before the 100, the session would send the next request while the
+    /// server may still wait for this body. The other restrictions don't exist on Linux.
     func restrict(_ request: inout URLRequest) { request.setValue(nil, forHTTPHeaderField: "Expect") }
 
     func prepare(_ task: URLSessionTask) {}
 
-    /// On Linux, a suspended task starts over from its first byte, so a slow reader costs memory instead.
+    /// Does nothing, because a suspended task would start over from its first byte. A slow reader costs memory instead.
     func suspendReading() {}
     func resumeReading() {}
 }
 
 extension ResponseFields {
-    /// On Linux, a body with a coding unknown to libcurl is an error.
+    /// On Linux, a body with a coding that libcurl doesn't know is an error.
     static var hasZstd: Bool { true }
 }
 
 extension SessionDelegate {
-    /// The only challenge on Linux is a 401 that has arrived completely, so it is the response. Without a disposition,
-    /// the task would never end. Cancelling blocks on the current queue, so it runs on the transport's.
+    /// On Linux, the only challenge is a complete 401, so it becomes the response.
+    ///
+    /// Without a disposition, the task would never end. Cancelling blocks the current queue, so it happens on the
+    /// transport's queue.
     func respond(
         to challenge: URLAuthenticationChallenge, of task: URLSessionTask,
         _ completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
@@ -43,7 +45,7 @@ extension SessionDelegate {
     }
 }
 
-/// Never created: the session would read streams on the queue that all sessions share, which must not block.
+/// Never created. The session would read streams on the queue that all sessions share, and that queue must not block.
 final class StreamPump: Sendable {
     private init() {}
     func attach(to request: inout URLRequest, length: Int64?) {}
@@ -57,7 +59,7 @@ extension SessionUpload {
         completionHandler(nil)
     }
 
-    /// The most bytes to keep in memory. A longer body goes to a file that only its owner can read.
+    /// The maximum number of bytes to keep in memory. A longer body goes to a file that only its owner can read.
     private static let inMemory = 1 << 20
 
     /// Reads the whole source first, so the length is known and the session never waits.

@@ -6,14 +6,14 @@ import Synchronization
 import FoundationNetworking
 #endif
 
-/// Routes the session's delegate calls to their transfers. On Linux, they run on a queue that all sessions of the
-/// process share, so they must not block.
+/// Passes the session's delegate calls to their transfers. On Linux, all sessions of the process share one queue for
+/// these calls, so they must not block.
 class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
-    // Sendable: its only state is in a Mutex, and subclasses only add constants.
+    // Sendable: its only state is in a Mutex, and subclasses add only constants.
 
     private let transfers = Mutex<[Int: SessionTransfer]>([:])
 
-    /// Throws if the server policy can't be applied to a request for the URL.
+    /// Throws if the server policy can't be applied to the URL.
     func check(_ url: URL) throws(ErrandError) {}
 
     /// Called before each request.
@@ -48,13 +48,13 @@ class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
         transfer(task)?.noteSent(totalBytesSent)
     }
 
-    /// Core follows redirects.
+    /// The core follows redirects.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
         #if canImport(FoundationNetworking)
-        // An answer after the task was cancelled would end the process. Tasks are cancelled on the same queue, after
+        // Answering after the task was cancelled would end the process. Tasks are cancelled on the same queue, after
         // their transfer is over.
         guard let transfer = transfer(task) else { return }
         transfer.queue.async { if !transfer.isOver { completionHandler(nil) } }
@@ -78,7 +78,7 @@ class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
         transfer.upload.reopen(for: transfer, completionHandler)
     }
 
-    /// Only with `waitsForConnectivity` in the configuration; never on Linux.
+    /// Called only on Apple's platforms, with `waitsForConnectivity` in the configuration.
     func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
         transfer(task)?.options.report(.waitingForConnectivity)
     }

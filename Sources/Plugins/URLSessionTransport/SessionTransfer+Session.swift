@@ -8,12 +8,11 @@ import FoundationNetworking
 
 /// Handles the session's delegate calls.
 extension SessionTransfer {
-    /// Bytes between two progress reports.
     private static let progressStep: Int64 = 128 << 10
 
     func receive(_ response: HTTPURLResponse) {
         let now = options.time.now
-        // On Linux, each 1xx response arrives like a head.
+        // On Linux, each 1xx response arrives like a final head.
         let isInformational = (100...199).contains(response.statusCode) && response.statusCode != 101
         let isFramed = isInformational || ResponseFields.hasValidLength(response, for: request.method)
         let waiter = state.withLock { state -> Waiter? in
@@ -38,7 +37,7 @@ extension SessionTransfer {
             let headers = ResponseFields.headers(of: response, for: .head)
             options.report(.informational(status: response.statusCode, headers: headers))
         }
-        // The end of the body is unknown. Failing closes the connection, which can't be reused (RFC 9112, section 6.3).
+        // The end of the body is unknown, so the connection can't be reused (RFC 9112, section 6.3). Failing closes it.
         if !isFramed {
             fail(
                 ErrandError(
@@ -94,7 +93,7 @@ extension SessionTransfer {
         if let progress { options.report(.progress(progress)) }
     }
 
-    /// On Linux, the head of a redirect without a usable `Location` only arrives here, without its body.
+    /// On Linux, the head of a redirect without a usable `Location` arrives only here, without its body.
     func complete(_ task: URLSessionTask, _ error: (any Error)?) {
         if let error { return _ = end(isCutShort(by: error) ? .cutShort(error) : ErrandError(urlSession: error)) }
         if state.withLock({ $0.response == nil }), let response = task.response as? HTTPURLResponse {
@@ -104,7 +103,8 @@ extension SessionTransfer {
         end(hasHead ? nil : ErrandError(.invalidResponse, "the response ended before its head was complete"))
     }
 
-    /// Whether the connection ended within the body. URLSession has the same code for one lost before the response.
+    /// Whether the connection ended within the body. URLSession uses the same code for a connection lost before the
+    /// response.
     private func isCutShort(by error: any Error) -> Bool {
         guard (error as? URLError)?.code == .networkConnectionLost else { return false }
         return state.withLock { state in

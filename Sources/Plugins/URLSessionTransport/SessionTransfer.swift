@@ -6,20 +6,20 @@ import Synchronization
 import FoundationNetworking
 #endif
 
-/// One exchange, from the call of `send` to the last byte its reader receives.
+/// One exchange, from the call of `send` to the last byte that its reader receives.
 final class SessionTransfer: Sendable {
     typealias Waiter = CheckedContinuation<Void, any Error>
     typealias Reader = CheckedContinuation<Data?, any Error>
 
     struct State: Sendable {
-        /// `nil` after the end, so a body that was read doesn't keep the session alive.
+        /// `nil` after the end, so an unreleased body doesn't keep the session alive.
         var session: URLSession?
         var task: URLSessionTask?
         var waiter: Waiter?
         var reader: Reader?
         var watch: Task<Void, Never>?
         var response: HTTPURLResponse?
-        /// Whether to deliver the body as it arrives. The head decides.
+        /// Whether the body is delivered as it arrives. The response's head decides.
         var isStreamed: Bool
         var buffer = Data()
         var failure: ErrandError?
@@ -60,7 +60,7 @@ final class SessionTransfer: Sendable {
                 progress: progress))
     }
 
-    /// Returns once the head has arrived, or the whole response if the body is delivered as data.
+    /// Returns once the head has arrived. If the body is delivered as data, returns once the body has arrived too.
     func response() async throws -> HTTPResponse {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { begin($0) }
@@ -120,7 +120,7 @@ final class SessionTransfer: Sendable {
         task.resume()
     }
 
-    /// Returns the request for URLSession without its body, which `upload` provides.
+    /// Returns the request without its body, which `upload` provides.
     func urlRequest() -> URLRequest {
         var result = URLRequest(url: request.url)
         result.httpMethod = request.method.rawValue
@@ -144,7 +144,7 @@ final class SessionTransfer: Sendable {
         queue.async { task.cancel() }
     }
 
-    /// Adds the head and the beginning of a collected body to an error. For streams, Core does that.
+    /// Adds the head and the beginning of a collected body to an error. The core does that for streams.
     private func withEvidence(_ error: ErrandError) -> ErrandError {
         let (head, data, isStreamed) = state.withLock { ($0.response, $0.buffer.prefix(64 << 10), $0.isStreamed) }
         guard let head, !isStreamed, error.response == nil, !error.isCancelled else { return error }
@@ -155,7 +155,7 @@ final class SessionTransfer: Sendable {
         return error
     }
 
-    /// Ends the exchange once. Returns the task, or `nil` if it had already ended.
+    /// Ends the exchange. Returns the task, or `nil` if the exchange had already ended.
     @discardableResult
     func end(_ failure: ErrandError?) -> URLSessionTask? {
         let timings = finalTimings()
@@ -165,7 +165,7 @@ final class SessionTransfer: Sendable {
             state.isOver = true
             state.failure = error
             state.timings = timings
-            // A body of unknown length was sent completely.
+            // A body of unknown length has been sent completely.
             if failure == nil, state.progress.totalToSend == nil, state.progress.sent > 0 {
                 state.progress.totalToSend = state.progress.sent
             }
@@ -216,7 +216,7 @@ extension SessionTransfer: SilenceWatched {
         return nil
     }
 
-    /// Ends the transfer when it is inactive for too long, by a clock other than the system's, such as a test's clock.
+    /// Ends the transfer after a period of inactivity, by a clock other than the system's, such as a test's clock.
     func watchInactivity() async {
         while let deadline = endIfSilent(now: options.time.now) {
             await options.time.wait(until: deadline)

@@ -6,7 +6,7 @@ import Synchronization
 import FoundationNetworking
 #endif
 
-/// A request's body, in a form URLSession accepts.
+/// A request's body, in a form that URLSession accepts.
 final class SessionUpload: Sendable {
     enum Source: Sendable {
         case none
@@ -44,7 +44,7 @@ final class SessionUpload: Sendable {
         var request = request
         if case .none = source {
         } else if request.value(forHTTPHeaderField: "Content-Type") == nil {
-            // On Linux, the session would declare a form.
+            // Otherwise, on Linux, the session would declare a form.
             request.setValue("application/octet-stream", forHTTPHeaderField: "Content-Type")
         }
         switch source {
@@ -63,7 +63,7 @@ final class SessionUpload: Sendable {
         if case .stream(let pump) = source { pump.begin(transfer) }
     }
 
-    /// Returns the body opened once more, or `nil` if it can be read only once.
+    /// Opens the body again. Returns `nil` if it can be read only once.
     func reopened() -> HTTPBody? { body.isReplayable ? try? body.open() : nil }
 
     /// Returns `false` if the exchange has ended.

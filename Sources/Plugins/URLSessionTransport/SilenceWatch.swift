@@ -3,12 +3,11 @@ import Synchronization
 
 /// Watches all exchanges of a transport for inactivity with a single sleeping task.
 ///
-/// It wakes at the earliest deadline, asks each exchange for its own, and sleeps until the next one. An exchange that
-/// ends in time only costs a dictionary entry.
+/// The task wakes at the earliest deadline, asks each exchange for its current deadline, and sleeps until the next one.
+/// An exchange that ends in time costs only a dictionary entry.
 final class SilenceWatch: Sendable {
     private struct State: Sendable {
         var transfers: [ObjectIdentifier: any SilenceWatched] = [:]
-        /// When the sleeping task wakes.
         var wake: ContinuousClock.Instant?
         var sleeper: Task<Void, Never>?
     }
@@ -16,7 +15,7 @@ final class SilenceWatch: Sendable {
     private let time: any TimeSource
     private let state = Mutex(State())
 
-    /// Deadlines that are less than this apart are checked together.
+    /// Deadlines less than this apart are checked together.
     private static let step = Duration.milliseconds(20)
 
     init(time: any TimeSource) { self.time = time }
@@ -25,7 +24,7 @@ final class SilenceWatch: Sendable {
 
     var count: Int { state.withLock { $0.transfers.count } }
 
-    /// Watches a transfer until it is removed or reports its end.
+    /// Watches a transfer until it's removed or has ended.
     func add(_ transfer: any SilenceWatched, deadline: ContinuousClock.Instant) {
         let stale = state.withLock { state in
             state.transfers[ObjectIdentifier(transfer)] = transfer
@@ -36,7 +35,7 @@ final class SilenceWatch: Sendable {
 
     func remove(_ transfer: any SilenceWatched) {
         let removed = state.withLock { $0.transfers.removeValue(forKey: ObjectIdentifier(transfer)) }
-        // Releases a possibly last reference outside the lock.
+        // Release the transfer outside the lock. This may be its last reference.
         withExtendedLifetime(removed) {}
     }
 
@@ -76,6 +75,6 @@ final class SilenceWatch: Sendable {
 
 /// An exchange that ends after a period of inactivity.
 protocol SilenceWatched: AnyObject, Sendable {
-    /// Ends the exchange if its deadline has passed. Returns the deadline, or `nil` if it has ended.
+    /// Ends the exchange if its deadline has passed. Returns the deadline, or `nil` if the exchange has ended.
     func endIfSilent(now: ContinuousClock.Instant) -> ContinuousClock.Instant?
 }

@@ -3,10 +3,10 @@ import Errand
 import Foundation
 import Synchronization
 
-/// Writes a body's chunks to the stream URLSession reads, at the session's pace.
+/// Writes a body's chunks to the stream that URLSession reads, at the session's pace.
 final class StreamPump: NSObject, StreamDelegate, @unchecked Sendable {
-    // Sendable: `input` is handed over before the task starts, `output` is only used on `queue`, the rest is constant
-    // or in a Mutex.
+    // Sendable: `input` is handed over before the task starts, `output` is used only on `queue`, and the rest is
+    // constant or in a Mutex.
 
     let input: InputStream?
     private let output: OutputStream?
@@ -21,9 +21,9 @@ final class StreamPump: NSObject, StreamDelegate, @unchecked Sendable {
         var hasEnded = false
     }
 
-    /// The pump's end of the stream pair.
+    /// The end of the stream pair that the pump writes to.
     private final class Outlet: @unchecked Sendable {
-        // Sendable: the pump only uses it on its queue.
+        // Sendable: the pump uses it only on its queue.
         let stream: OutputStream?
         init(_ stream: OutputStream?) { self.stream = stream }
 
@@ -32,7 +32,7 @@ final class StreamPump: NSObject, StreamDelegate, @unchecked Sendable {
             if !stream.hasSpaceAvailable {
                 return [.closed, .error, .atEnd].contains(stream.streamStatus) ? .isClosed : .isFull
             }
-            // The stream copies the bytes within the call.
+            // The stream copies the bytes before `write` returns.
             let count = unsafe data.withUnsafeBytes { bytes in
                 unsafe bytes.bindMemory(to: UInt8.self).baseAddress.map {
                     unsafe stream.write($0, maxLength: bytes.count)
@@ -75,7 +75,7 @@ final class StreamPump: NSObject, StreamDelegate, @unchecked Sendable {
         if hasEnded { task.cancel() }
     }
 
-    /// Later failures don't affect the exchange.
+    /// Failures after this call don't affect the exchange.
     func end() {
         let task = run.withLock { run in
             run.hasEnded = true
@@ -98,8 +98,8 @@ final class StreamPump: NSObject, StreamDelegate, @unchecked Sendable {
     @concurrent private func pump(_ transfer: SessionTransfer) async {
         do {
             var count: Int64 = 0
-            // The last chunk of an announced length waits for the end of the source, so a source with more bytes never
-            // completes a request.
+            // If the length was announced, hold the last chunk back until the source ends. A source with more bytes
+            // then never completes a request.
             var last: Data?
             for try await chunk in body {
                 count += Int64(chunk.count)

@@ -27,14 +27,14 @@ extension ErrandError {
         case .cannotConnectToHost, .notConnectedToInternet, .internationalRoamingOff, .callIsActive, .dataNotAllowed:
             .cannotConnect
         case .networkConnectionLost: .connectionLost
-        // On Linux, an empty reply; on Apple's platforms, a malformed response.
+        // An empty reply on Linux, a malformed response on Apple's platforms.
         case .badServerResponse: isEmptyReply(error) ? .connectionLost : .invalidResponse
         case .cannotParseResponse, .cannotDecodeRawData, .cannotDecodeContentData: .invalidResponse
         case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
             .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
             .clientCertificateRequired, .appTransportSecurityRequiresSecureConnection:
             .insecureConnection
-        // On Linux, a response that isn't HTTP/1.1 has the same code as a URL that isn't supported.
+        // On Linux, a response that isn't HTTP/1.1 has the same code as an unsupported URL.
         case .badURL, .unsupportedURL: text(error).lowercased().contains("http/0.9") ? .invalidResponse : .invalidURL
         case .requestBodyStreamExhausted: .bodyNotReplayable
         case .fileDoesNotExist, .noPermissionsToReadFile: .fileFailed
@@ -55,7 +55,7 @@ extension ErrandError {
         error.userInfo[NSLocalizedDescriptionKey] as? String ?? error.localizedDescription
     }
 
-    /// Linux only reports libcurl's messages.
+    /// On Linux, only libcurl's message is known.
     private static func code(fromText text: String) -> Code {
         let table: [(String, Code)] = [
             ("outstanding read data", .truncated), ("partial file", .truncated), ("bytes missing", .truncated),

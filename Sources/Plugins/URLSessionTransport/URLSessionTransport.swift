@@ -18,17 +18,17 @@ public import Foundation
 /// let agent = NetworkAgent(baseURL: "https://api.example.com/v1", transport: .urlSession)
 /// ```
 ///
-/// Each transport has one session with a copy of the configuration. The configuration's cache, cookie store, credential
-/// store and timeouts are ignored, because Core and filters provide them. When the transport is deallocated, the
+/// Each transport has one session with a copy of the configuration. It ignores the configuration's cache, cookie store,
+/// credential store and timeouts, because the core and filters provide them. When the transport is deallocated, the
 /// session ends once the last body has been read.
 ///
-/// `send` only throws ``ErrandError``, with the `URLError` as `underlying`. On Apple's platforms, the
-/// transport also opens connections for WebSockets. On Linux, it works with the limits its guide lists; prefer `.curl`
-/// there.
+/// `send` throws only ``ErrandError``, with the `URLError` as `underlying`. On Apple's platforms, the transport also
+/// opens connections for WebSockets. On Linux, prefer `.curl`, because this transport has limits there, which its guide
+/// lists.
 public final class URLSessionTransport: Transport {
     let session: URLSession
     let delegate: SessionDelegate
-    /// Creates, starts and cancels tasks, which may block on Linux while any session of the process is busy.
+    /// Creates, starts and cancels tasks. On Linux, that may block while any session of the process is busy.
     let queue = DispatchQueue(label: "errand.urlsession")
     let silence = SilenceWatch(time: SystemTimeSource())
     /// Why the configuration can't be used.
@@ -75,10 +75,10 @@ public final class URLSessionTransport: Transport {
         return configuration
     }
 
-    /// A year: Errand ends waits with its own timers.
+    /// A year, in seconds. Errand's own timers end waits.
     static let never: TimeInterval = 31_536_000
 
-    /// Sends a request that Core has validated; see ``Transport/send(_:options:)``.
+    /// Sends a request that the core has validated. See ``Transport/send(_:options:)``.
     ///
     /// Throws `invalidRequest` for a GET with a body, which URLSession can't send, and `transportUnavailable` for a
     /// background configuration.

@@ -2,8 +2,9 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// A body that is delivered to its reader and copied to a store. At most a few chunks are buffered for the store; then
-/// the reader waits. The copy ends only when the body is complete and accepted.
+/// A body that is delivered to its reader and copied to a store.
+///
+/// If the store has a few chunks to write, the reader waits. The copy ends only when the body is complete and accepted.
 final class TeeBody: HTTPBodySource {
     private struct State {
         var chunks: [Data] = []
@@ -20,7 +21,6 @@ final class TeeBody: HTTPBodySource {
     private let state: Mutex<State>
     private static let capacity = 4
 
-    /// - Parameter isAccepted: Whether the copy can end without ``accept()``.
     init(_ body: HTTPBody, isAccepted: Bool = false) {
         original = BodyChunks(body)
         state = Mutex(State(isAccepted: isAccepted))
@@ -29,7 +29,7 @@ final class TeeBody: HTTPBodySource {
     func accept() { change { $0.isAccepted = true } }
     func refuse() { change { $0.isBroken = true } }
 
-    /// Stops the copy. Returns whether the store failed, rather than the body.
+    /// Stops the copy. Returns false if the body failed, so only other failures are reported as the store's.
     @discardableResult
     func abandon() -> Bool {
         var isStoreFailure = false
@@ -41,10 +41,9 @@ final class TeeBody: HTTPBodySource {
         return isStoreFailure
     }
 
-    /// Sets a closure to call once when the copy is complete.
+    /// Sets a closure that is called once, when the copy is complete.
     func onEnd(_ body: @escaping @Sendable () -> Void) { change { $0.onEnd = body } }
 
-    /// Changes the state and resumes waiting tasks.
     private func change(_ body: (inout State) -> Void) {
         let (copyReader, reader, onEnd) = state.withLock { state in
             body(&state)
@@ -130,7 +129,7 @@ final class SliceBody: HTTPBodySource {
         var toSkip: Int64
         var left: Int64
 
-        /// Returns the part of a chunk that is in the range, or no bytes if the chunk is before it.
+        /// Returns the part of a chunk that is in the range.
         mutating func take(of chunk: Data) -> Data {
             let skipped = min(toSkip, Int64(chunk.count))
             toSkip -= skipped
@@ -161,7 +160,7 @@ final class SliceBody: HTTPBodySource {
 }
 
 extension HTTPBody {
-    /// Returns the body limited to a range, which must be within its length.
+    /// The range must be within the body's length.
     func slice(_ range: Range<Int64>) -> HTTPBody {
         guard let data else { return HTTPBody(length: Int64(range.count), source: SliceBody(self, range)) }
         return HTTPBody(Data(data.dropFirst(Int(range.lowerBound)).prefix(range.count)))

@@ -3,13 +3,10 @@ import ErrandEssentials
 
 /// Applies RFC 9111 to a request on the wire.
 extension CacheHandler {
-    /// Answers a request from the store or the server.
-    ///
-    /// - Parameter isStorable: Whether the response may be stored.
     func respond(storing isStorable: Bool) async throws -> HTTPResponse {
         if !exchange.http.method.isSafe { return try await sendUnsafe(isStorable ? policy.http : nil) }
 
-        // After the first request, everything up to the search is known without waiting.
+        // After the first request, the store is open, and everything up to the search is known without waiting.
         var beginning = try begin(storing: isStorable, nil)
         if case .closed = beginning { beginning = try begin(storing: isStorable, await openStore()) }
         guard case .lookup(let lookup) = beginning else {
@@ -26,9 +23,9 @@ extension CacheHandler {
         return try await forward(lookup)
     }
 
-    /// Sends a request for which no response is stored.
+    /// Sends a request that has no stored response.
     ///
-    /// Apart from the other cases, whose variables would enlarge the async frame of every miss.
+    /// A separate function, because the variables of the other cases would enlarge the async frame of every miss.
     private func forward(_ lookup: HTTPLookup) async throws -> HTTPResponse {
         let sent = now
         let (request, record) = mode.applied(to: exchange).recordingUsers()
@@ -42,7 +39,7 @@ extension CacheHandler {
         return isRefused(response, lookup) ? response : await storeResponse(response, lookup, sent: sent)
     }
 
-    /// Answers a request from a stored response, or after the server has confirmed or replaced it.
+    /// Serves a stored response, if it's fresh enough. Otherwise sends the request to confirm or replace it.
     private func respond(_ stored: StoredResponse, _ lookup: HTTPLookup) async throws -> HTTPResponse {
         let condition = condition(stored, lookup)
         let decision = decision(.found(stored), condition, lookup)
@@ -51,7 +48,6 @@ extension CacheHandler {
                 if decision.revalidates || mode.refreshes { revalidate(stored, lookup) }
                 return response
             }
-            // The entry is damaged.
             await remove(stored.key)
             if mode.mustNotSend { throw miss(.unreadable) }
             if lookup.directives.onlyIfCached { return gatewayTimeout }
@@ -65,13 +61,13 @@ extension CacheHandler {
         return try await send(lookup, stored, status)
     }
 
-    /// Returns whether the request itself forbids sending it. Throws if the mode does.
+    /// Whether the request's `only-if-cached` forbids sending it. Throws if the mode forbids that.
     private func mustNotSend(_ lookup: HTTPLookup, _ reason: CacheMiss.Reason) throws -> Bool {
         if mode.mustNotSend { throw miss(reason) }
         return lookup.directives.onlyIfCached
     }
 
-    /// Returns whether the request was sent only for the users for whom the cache looked it up. Notes if it wasn't.
+    /// Whether the request was sent for the same users as the lookup. Notes if it wasn't.
     private func isForUsers(of lookup: HTTPLookup, _ record: UserRecord, _ response: HTTPResponse) -> Bool {
         if lookup.mayKeep(record.marks) { return true }
         note(
@@ -81,8 +77,8 @@ extension CacheHandler {
         return false
     }
 
-    /// Sends a request and updates the stored response. Adds its validators if the request doesn't have its own
-    /// conditions.
+    /// Sends a request and updates the stored response. Adds the stored validators, unless the request has conditions
+    /// of its own.
     ///
     /// - Parameters:
     ///   - found: A stored response that the server has to confirm.
@@ -102,7 +98,7 @@ extension CacheHandler {
                 return stale
             }
 
-            // Later filters sent the request for other users, so the answer doesn't belong in this entry.
+            // Later filters sent the request for other users, so this entry must not store the response.
             guard isForUsers(of: lookup, record, response) else {
                 if response.status != 304 || conditional == nil { return response }
                 await exchange.discard(response)
@@ -123,7 +119,7 @@ extension CacheHandler {
                 if let confirmed, let stored = await serve(confirmed, found.key, status, after: response) {
                     return stored
                 }
-                // The 304 concerns another response, or the stored response is damaged. Send the request without
+                // The 304 confirms another response, or the stored response is damaged. Send the request without
                 // validators.
                 await exchange.discardStagedWork(after: stagedWork)
                 return try await forward(lookup)
@@ -140,7 +136,7 @@ extension CacheHandler {
 
     /// Sends an unsafe request and invalidates stored responses that it may have changed (RFC 9111, section 4.4).
     private func sendUnsafe(_ policy: CachePolicy.HTTP?) async throws -> HTTPResponse {
-        // A timed policy would have thrown before.
+        // With a timed policy, the call has already failed.
         if mode.mustNotSend { throw miss(.off) }
         let sent = now
         let (recorded, record) = exchange.recordingUsers()
@@ -165,7 +161,7 @@ extension CacheHandler {
     private enum Beginning {
         case lookup(HTTPLookup)
         case bypass
-        /// The store has to be opened first.
+        /// The store isn't open yet.
         case closed
     }
 
@@ -176,7 +172,7 @@ extension CacheHandler {
             return .bypass
         }
         let directives = CacheDirectives(request: http.headers)
-        // The key doesn't contain the body, and another body may mean another response.
+        // The key doesn't contain the body, and another body may lead to another response.
         if http.body.length != 0 {
             try bypass("the request has a body")
             return .bypass
@@ -216,14 +212,14 @@ extension CacheHandler {
             received: head.received)
     }
 
-    /// The response to `only-if-cached` without a valid entry (RFC 9111, section 5.2.1.7).
+    /// The response to `only-if-cached` if no valid entry exists (RFC 9111, section 5.2.1.7).
     private var gatewayTimeout: HTTPResponse {
         note(.forward(.request, detail: "only-if-cached"))
         return HTTPResponse(
             to: exchange.http, status: 504, source: ResponseSource("cache", reason: "only-if-cached"))
     }
 
-    /// Adds the stored response's validators to the exchange. Returns nil if the response can't be validated.
+    /// Adds the stored response's validators. Returns nil if the response can't be validated.
     private func validating(_ found: StoredResponse, _ lookup: HTTPLookup) -> Exchange? {
         guard !lookup.hasConditions, !lookup.isHead, mode.usesValidators,
             let request = HTTPCacheHeaders.validating(exchange.http, found.entry.head.headers)
@@ -237,7 +233,7 @@ extension CacheHandler {
 // MARK: - Stored responses
 
 extension CacheHandler {
-    /// Converts an entry to a response. Returns nil if its body can't be read.
+    /// Returns nil if the body can't be read.
     private func serve(
         _ entry: CacheEntry, _ condition: HTTPConditions.Outcome, _ status: CacheStatus, also: HTTPHeaders = [:]
     ) async -> HTTPResponse? {
@@ -269,8 +265,7 @@ extension CacheHandler {
         return response
     }
 
-    /// Returns a stored response that a 304 confirmed, including the 304's cookies. Removes the entry if it can't be
-    /// read.
+    /// Returns a stored response that a 304 confirmed, with the 304's cookies. Removes the entry if it can't be read.
     private func serve(
         _ confirmed: CacheEntry, _ key: CacheKey, _ status: CacheStatus, after response: HTTPResponse
     ) async -> HTTPResponse? {
@@ -303,13 +298,13 @@ extension CacheHandler {
 
     private func revalidate(_ found: StoredResponse, _ lookup: HTTPLookup) {
         inBackground("revalidate", found.key, .standard) { handler in
-            // Read the entry again, because the caller may be streaming its body.
+            // Read the entry again, because the caller may be reading its streamed body.
             guard case .entry(let entry) = await handler.read(found.key) else { return }
             _ = try await handler.send(lookup, StoredResponse(key: found.key, entry: entry), .forward(.stale))
         }
     }
 
-    /// Removes all stored responses to the request, for `removeCached`. Throws ``CacheMiss`` if no response is stored.
+    /// Implements `removeCached`: removes all stored responses to the request. Throws ``CacheMiss`` if there are none.
     private func removeForCaller(_ lookup: HTTPLookup) async throws -> HTTPResponse {
         var found = await search(lookup).found
         cache.writer.remove(in: store) { key, head in
@@ -319,7 +314,7 @@ extension CacheHandler {
         }
         var removed: HTTPResponse?
         var hasEntry = false
-        // Several variants may match, and another one may have been stored before the removal began.
+        // Several variants may match. Another one may also have been stored before the removal began.
         for _ in 0..<Self.maximumMatches {
             if found == nil { found = await search(lookup).found }
             guard let match = found else { break }
@@ -332,12 +327,12 @@ extension CacheHandler {
         return removed
     }
 
-    /// Exceeds the number of variants in an index.
+    /// More than the number of variants in an index.
     private static let maximumMatches = 16
 
-    /// Stores a response from the caller, for `store(_:for:)`.
+    /// Implements `store(_:for:)`.
     private func storeForCaller(_ response: HTTPResponse, _ lookup: HTTPLookup) async throws -> HTTPResponse {
-        // Store it for the request itself, not for the target of a redirect.
+        // Store the response for the request itself, not for the target of a redirect.
         if exchange.hop > 1 { throw miss(.off) }
         complete()
         return await keep(response, lookup, sent: now)
@@ -347,12 +342,13 @@ extension CacheHandler {
 // MARK: - Shared validations
 
 extension CacheHandler {
-    /// A request shares a validation if it needs data and doesn't have its own conditions.
+    /// Whether the request needs data and has no conditions of its own.
     private func isShareable(_ lookup: HTTPLookup) -> Bool {
         !lookup.isHead && exchange.delivery == .data && !lookup.hasConditions
     }
 
-    /// Validates a stale response once for all waiting requests. If that fails, each of the other requests is sent.
+    /// Validates a stale response once for all waiting requests. If the validation can't be shared, each request is
+    /// sent.
     private func share(
         _ found: StoredResponse, _ lookup: HTTPLookup, _ status: CacheStatus
     ) async throws -> HTTPResponse {

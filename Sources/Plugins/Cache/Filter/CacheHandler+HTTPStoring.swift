@@ -3,26 +3,27 @@ import ErrandEssentials
 
 /// Stores the responses for a URL.
 ///
-/// The URL's key leads to the response itself. If `Vary` distinguishes several responses, it leads to an index of
-/// header names, and each variant has its own key.
+/// The key of a URL leads to the response itself. If `Vary` distinguishes several responses, the key leads to an index
+/// of header names, and each variant has its own key.
 ///
-/// Responses of different users also have separate keys. They're valid only while the URL's record has the serial
-/// number with which they were stored. An unsafe request removes the record, which invalidates all of them at once. The
-/// serial number of an index works the same way for its variants. Validity never depends on a date.
+/// Responses of different users also have separate keys. Each URL has a record with a serial number, and such a
+/// response is valid only while the record has the serial number that it had when the response was stored. An unsafe
+/// request removes the record, which invalidates all users' responses at once. The serial number of an index protects
+/// its variants in the same way. Validity never depends on a date.
 extension CacheHandler {
-    /// Stores a server's response if the rules allow it. Returns the response for the caller.
+    /// Stores a server's response, if the rules allow it. Returns the response for the caller.
     ///
     /// - Parameter old: The key of the entry that the response replaces.
     func keep(_ response: HTTPResponse, _ lookup: HTTPLookup, sent: Date, old: CacheKey? = nil) async -> HTTPResponse {
         if isRefused(response, lookup) {
-            // The validation returned another response, so the stored one is no longer valid.
+            // The validation returned another response, so the stored response is no longer valid.
             if let old, (200...299).contains(response.status), response.status != 206 { await remove(old) }
             return response
         }
         return await storeResponse(response, lookup, sent: sent)
     }
 
-    /// Stores a response that the rules allow to be stored. Returns the response for the caller.
+    /// Stores a response that passed the rules. Returns the response for the caller.
     func storeResponse(_ response: HTTPResponse, _ lookup: HTTPLookup, sent: Date) async -> HTTPResponse {
         if await reportsFailure(response) {
             note(CacheStatus(forwardStatus: response.status, detail: "not stored: the body reports a failure"))
@@ -40,7 +41,7 @@ extension CacheHandler {
         return response
     }
 
-    /// Returns whether the rules don't allow storing the response, and notes why.
+    /// Whether the rules forbid storing the response. Notes the reason.
     func isRefused(_ response: HTTPResponse, _ lookup: HTTPLookup) -> Bool {
         guard let refusal = HTTPCacheRules.refusal(of: response, to: exchange.http, lookup.directives) else {
             return false
@@ -49,7 +50,7 @@ extension CacheHandler {
         return true
     }
 
-    /// Returns whether the request rejects the response because of its body.
+    /// Whether the request treats the response as a failure because of its body.
     private func reportsFailure(_ response: HTTPResponse) async -> Bool {
         if exchange.request.outcomeCheck == nil { return false }
         do { return try await exchange.outcomeFailure(of: response) != nil } catch { return true }
@@ -66,13 +67,14 @@ extension CacheHandler {
         return head
     }
 
-    /// Writes the indexes that lead to a response. Returns its key, and its head with the generation.
+    /// Writes the record and the index that lead to a response. Returns the response's key, and its head with the
+    /// serial number.
     private func storageKey(
         _ head: CacheEntryHead, _ vary: [String], _ lookup: HTTPLookup
     ) async -> (CacheKey, CacheEntryHead) {
         if !lookup.isOwned && vary.isEmpty { return (lookup.key, head) }
         let record = CacheKeyBuilder.record(of: lookup.url)
-        // Concurrent responses must not each start a generation.
+        // Otherwise, concurrent responses would each create their own serial number.
         return await cache.indexAccess.run(CacheWriter.Location(store, record)) {
             var head = head
             if lookup.isOwned { head.generation = await serial(record, head, lookup) }
@@ -82,7 +84,7 @@ extension CacheHandler {
         }
     }
 
-    /// Returns the serial number of a URL's record. Creates the record if necessary.
+    /// Returns the serial number of a URL's record, which it creates if necessary.
     private func serial(_ key: CacheKey, _ head: CacheEntryHead, _ lookup: HTTPLookup) async -> UInt64 {
         if case .entry(let old) = await read(key), old.head.kind == .index { return old.head.serial }
         var record = head
@@ -93,7 +95,7 @@ extension CacheHandler {
         return record.serial
     }
 
-    /// Moves header names to the front of a URL's index. Returns the serial number of the index.
+    /// Moves these header names to the front of a URL's index. Returns the index's serial number.
     private func index(_ names: [String], _ head: CacheEntryHead, _ lookup: HTTPLookup) async -> UInt64 {
         var index = head
         (index.kind, index.variants, index.headers) = (.index, [names], [:])
@@ -110,8 +112,8 @@ extension CacheHandler {
         return index.serial
     }
 
-    /// Updates the stored response with the fields of a 304 and writes its head (RFC 9111, section 4.3.4). Removes it if
-    /// it no longer matches every request with its key.
+    /// Updates the stored response with the fields of a 304 (RFC 9111, section 4.3.4). Removes it if the new `Vary` or
+    /// `no-store` means that the entry must no longer be served.
     @discardableResult
     func freshen(_ found: StoredResponse, _ response: HTTPResponse, _ lookup: HTTPLookup, sent: Date) async
         -> CacheEntry
@@ -124,7 +126,7 @@ extension CacheHandler {
         head.headers = HTTPCacheHeaders.storable(merged)
         head.change { $0.tags = tags }
         head.update(fresh, received)
-        // The key contains the fields in the stored `Vary` only, so it can't tell apart requests that differ in others.
+        // The key contains only the fields in the stored `Vary`, so it can't distinguish requests by other fields.
         let isKeyTooShort = !VaryRule(response.headers).isCovered(by: VaryRule(old.head.headers))
         if CacheDirectives(response.headers).noStore || isKeyTooShort {
             await remove(found.key)
@@ -150,11 +152,10 @@ extension CacheHandler {
         }
     }
 
-    /// Invalidates the responses that an unsafe request may have changed, for every user and including responses in
-    /// flight.
+    /// Invalidates the responses that an unsafe request may have changed, for all users. Includes responses in flight.
     func invalidate(by response: HTTPResponse) async {
         var urls = HTTPCacheRules.invalidated(by: response, to: exchange.http)
-        // Filters may have stored the resource under another URL.
+        // Filters may have changed the URL of the request since. Entries use the resource URL.
         if !urls.isEmpty, exchange.hop == 1, let resource = exchange.tags[ResourceURL.self] {
             urls.append(CacheKeyBuilder.url(resource))
         }

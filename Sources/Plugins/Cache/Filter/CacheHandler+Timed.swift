@@ -1,9 +1,8 @@
 import Errand
 import ErrandEssentials
 
-/// Applies the app's own policy once per call.
+/// Applies a timed policy once per call.
 extension CacheHandler {
-    /// Answers a call from the store, if the response hasn't exceeded its lifetime, or from the server.
     func respondTimed() async throws -> HTTPResponse {
         guard let timed = policy.timed else { return try await next(exchange) }
         guard let hasher = await openStore()?.hasher else { return try await bypass(.unreadable) }
@@ -60,8 +59,8 @@ extension CacheHandler {
 
 // MARK: - Keys
 
-/// The key of a call and the attributes of its entry. Computed before the request is sent, because they may change in
-/// the meantime.
+/// The key of a call and the attributes of its entry. Computed before the request is sent, because they may change
+/// meanwhile.
 private struct TimedLookup: Sendable {
     private(set) var key: CacheKey
     let url: String
@@ -73,7 +72,7 @@ private struct TimedLookup: Sendable {
     private let hasPartition: Bool
     private let keyed: @Sendable (Set<UserMark>) -> CacheKey?
 
-    /// Fails if the key can't include the body of the request.
+    /// Fails if the key depends on a body that isn't in memory.
     init?(_ timed: CachePolicy.Timed, _ handler: CacheHandler, _ hasher: KeyedHasher) {
         let http = handler.exchange.http
         let url = CacheKeyBuilder.url(handler.exchange.tags[ResourceURL.self], of: http)
@@ -90,13 +89,13 @@ private struct TimedLookup: Sendable {
             version: timed.version, partition: timed.partition.map(hasher.hash), appVersion: handler.cache.appVersion)
     }
 
-    /// Returns the lookup for storing a response to a request that was sent for these users, or nil if it must not be
-    /// stored.
+    /// Returns the lookup for storing a response to a request that was sent for these users. Returns nil if the
+    /// response must not be stored.
     ///
     /// - Parameter sent: Nil if the request wasn't sent.
     func sent(for sent: Set<UserMark>?) -> TimedLookup? {
         guard let sent, !sent.isStorable(for: users, hasPartition: hasPartition) else { return self }
-        // For example, a refreshed credential from the same source.
+        // For example, a filter refreshed the credential.
         guard !hasPartition, sent.map(\.source).sorted() == users.map(\.source).sorted(), let key = keyed(sent)
         else { return nil }
         var lookup = self
@@ -125,7 +124,7 @@ extension CacheHandler {
         }
     }
 
-    /// Returns the stored response, regardless of its age, if the mode accepts it after a failure.
+    /// Returns the stored response, whatever its age, if the mode allows that after a failure.
     private func stale(_ lookup: TimedLookup, _ failure: String) async -> HTTPResponse? {
         guard case .staleIfError = mode, case .entry(let entry) = await read(lookup.key),
             refusal(of: entry, lookup, takesExpired: true) == nil
@@ -190,7 +189,7 @@ extension CacheHandler {
     private func entry(_ response: HTTPResponse, _ lookup: TimedLookup) -> CacheEntry? {
         var received = now
         if response.source.isCache, let age = response.source.age {
-            // The response comes from an HTTP cache, so it's as old as that cache reports.
+            // An HTTP cache returned the response, so it's as old as that cache reports.
             received -= age.interval
             if age.interval > lookup.lifetime { return nil }
         }
@@ -202,13 +201,13 @@ extension CacheHandler {
         return CacheEntry(head: head, body: response.body)
     }
 
-    /// Removes the timed entry, and the HTTP entry if the policy has both, for `removeCached`. Throws ``CacheMiss`` if
-    /// neither exists.
+    /// Implements `removeCached`: removes the timed entry, and also the HTTP entry if the policy has both. Throws
+    /// ``CacheMiss`` if neither exists.
     private func removeForCaller(_ lookup: TimedLookup) async throws -> HTTPResponse {
         var found = await usable(lookup)
         if case .failure = found {
             cache.writer.remove(in: store) { key, head in key == lookup.key && head.timed == lookup.attributes }
-            // It may have been stored in between.
+            // The entry may have been stored before the removal began.
             found = await usable(lookup)
         }
         if case .success = found { complete(await remove(lookup.key)) }

@@ -1,17 +1,16 @@
 import Errand
 import ErrandEssentials
 
-/// Handles one exchange: `respond(storing:)` applies RFC 9111, `respondTimed()` the app's own policy. This file contains the
-/// code they share.
+/// Handles one exchange: `respond(storing:)` applies RFC 9111, and `respondTimed()` applies the app's own policy.
 ///
-/// A class, because async frames would otherwise contain the whole value.
+/// A class, because a struct would enlarge async frames.
 final class CacheHandler: Sendable {
     let cache: ResponseCache
     let exchange: Exchange
     let next: Next
     let terms: CacheTerms
     let mode: CacheMode.Kind
-    /// Collects the result of a validation for requests that share it.
+    /// Receives the result of a validation for the other requests that share it.
     let leader: SharedValidations.Leader?
 
     init(
@@ -22,7 +21,6 @@ final class CacheHandler: Sendable {
         (self.mode, self.leader) = (mode, leader)
     }
 
-    /// Returns the handler of a request that also validates a stored response for others.
     func leading(_ leader: SharedValidations.Leader) -> CacheHandler {
         CacheHandler(cache, exchange, next, terms, mode, leader: leader)
     }
@@ -39,10 +37,10 @@ final class CacheHandler: Sendable {
 
     func miss(_ reason: CacheMiss.Reason) -> CacheMiss { exchange.tags[CacheMode.self].miss(reason) }
 
-    /// Reports that the response was removed or stored for the caller.
+    /// Reports to the caller that the response was removed or stored.
     func complete(_ failure: (any Error)? = nil) { report?.complete(failure) }
 
-    /// Sends the request in the background, one at a time per key.
+    /// Sends the request in the background. At most one such request runs per key.
     ///
     /// - Parameter work: Receives the handler of the detached exchange, in `mode`.
     func inBackground(
@@ -77,7 +75,7 @@ extension CacheHandler {
         case unreadable
     }
 
-    /// Returns the store with its secret. If the secret can't be read, notes that and returns nil.
+    /// Returns nil and notes the error if the store's secret can't be read.
     func openStore() async -> OpenStore? {
         do { return try await cache.stores.open(store) } catch {
             note("the cache is skipped, because its store didn't return the secret", error)
@@ -85,7 +83,7 @@ extension CacheHandler {
         }
     }
 
-    /// Reads an entry. A store error is noted and counts as unreadable.
+    /// Treats a store's error as an unreadable entry, and notes the error.
     func read(_ key: CacheKey) async -> Stored {
         do {
             return try await cache.writer.entry(for: key, in: store).map(Stored.entry) ?? .nothing
@@ -95,13 +93,13 @@ extension CacheHandler {
         }
     }
 
-    /// Returns the body in the form the exchange delivers, or nil if it's damaged.
+    /// Returns the body in the form that the exchange delivers, or nil if the body is damaged.
     func body(_ entry: CacheEntry) async -> HTTPBody? {
         if entry.body.data != nil || exchange.delivery != .data { return entry.body }
         return try? HTTPBody(await entry.body.collect(upTo: .max))
     }
 
-    /// Removes an invalid entry, including one in flight. Returns the store's error.
+    /// Removes an invalid entry, including a response in flight. Returns the store's error.
     @discardableResult
     func remove(_ key: CacheKey) async -> (any Error)? {
         do { try await cache.writer.remove(key, from: store) } catch {
@@ -126,7 +124,7 @@ extension CacheHandler {
         }
     }
 
-    /// Writes a streamed body while the caller reads it. Returns the response that the caller has to read.
+    /// Writes a streamed body while the caller reads it. Returns the response that the caller must read.
     func writeStream(
         _ tee: TeeBody, of response: HTTPResponse, _ head: CacheEntryHead, _ key: CacheKey, _ mark: CacheWriter.Mark
     ) -> HTTPResponse {
@@ -136,8 +134,7 @@ extension CacheHandler {
                 let entry = CacheEntry(head: head, body: HTTPBody(source: tee.copy))
                 if try await !writer.stream(entry, for: key, in: store, since: mark) { tee.abandon() }
             } catch {
-                // The caller continues without the cache. If the caller just doesn't read to the end, that isn't worth
-                // a note.
+                // The caller continues without the cache. It isn't worth a note if the caller stopped reading.
                 if tee.abandon() { Self.noteUnwritten(error, exchange) }
             }
         }

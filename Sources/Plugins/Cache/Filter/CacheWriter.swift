@@ -2,12 +2,12 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// Writes entries in the background, one after the other. Readers see them before they're written.
+/// Writes entries in the background, one after the other. Readers see an entry before it's written.
 ///
-/// An entry is a value created when its response arrives, so later changes don't affect it. A removal also applies to
-/// queued entries, running writes, and responses in flight: once it's complete, readers see only newer entries.
+/// A removal also applies to queued entries, running writes, and responses in flight. Once the removal is complete,
+/// readers see only newer entries.
 final class CacheWriter: Sendable {
-    /// The number of removals when a request began. Later removals apply to its response.
+    /// The number of removals when a request began. Later removals apply to the request's response.
     struct Mark: Sendable { let removals: UInt64 }
 
     struct Location: Hashable, Sendable {
@@ -23,7 +23,7 @@ final class CacheWriter: Sendable {
         let store: any CacheStore
         let mark: Mark
         let head: CacheEntryHead
-        /// Nil if only the head changes and the body is only in the store.
+        /// Nil if only the head changes and the body isn't in memory.
         let body: HTTPBody?
         let old: CacheEntryHead?
         let failed: @Sendable (any Error) -> Void
@@ -43,14 +43,13 @@ final class CacheWriter: Sendable {
         var old: CacheEntryHead?
     }
 
-    /// A key under which a store may still contain or receive a removed entry. Hidden from readers until the store has
-    /// removed the entry.
+    /// A key whose entry in the store may have been removed. Hidden from readers until the store has removed the entry.
     struct Hidden: Sendable {
-        /// Retained, so its identity stays unique.
+        /// Retained, so that no other store can have its identity.
         let store: any CacheStore
-        /// The store operations that have to end before this one starts.
+        /// The store operations that must end before the entry becomes visible.
         var open: Set<UInt64> = []
-        /// The number of operations when one failed. An operation that begins later has to succeed first.
+        /// The number of operations when one failed. A later operation must succeed before the entry becomes visible.
         var failure: UInt64?
     }
 
@@ -58,7 +57,7 @@ final class CacheWriter: Sendable {
         var pending: [Location: Write] = [:]
         var running: [Location: [UInt64: Written]] = [:]
         var hidden: [Location: Hidden] = [:]
-        /// Stores with too many failed removals to remember by key. All their entries are hidden.
+        /// Stores with too many failed removals to remember each key. All their entries are hidden.
         var suspended: [ObjectIdentifier: Hidden] = [:]
         /// Running and failed removals of many entries, by operation number.
         var selections: [UInt64: Selection] = [:]
@@ -72,7 +71,7 @@ final class CacheWriter: Sendable {
     }
 
     let state = Mutex(State())
-    /// The maximum number of bytes waiting to be written. Further responses aren't stored.
+    /// The maximum number of bytes that wait to be written. Above it, responses aren't stored.
     private static let maximumBytes: Int64 = 64 << 20
     static let maximumRecentRemovals = 256
     static let maximumHidden = 4096
@@ -80,9 +79,9 @@ final class CacheWriter: Sendable {
 
     func mark() -> Mark { state.withLock { Mark(removals: $0.removals) } }
 
-    /// Queues an entry whose body is in memory. Calls `failed` if it can't be written.
+    /// Queues an entry. Calls `failed` if it can't be written.
     ///
-    /// - Parameter old: The head of the stored entry, if only the head changes. `body` is then nil unless it's in
+    /// - Parameter old: The head of the stored entry, if only the head changes. `body` is then nil, unless it's in
     ///   memory.
     func write(
         _ head: CacheEntryHead, _ body: HTTPBody?, replacing old: CacheEntryHead? = nil, for key: CacheKey,
@@ -128,7 +127,7 @@ final class CacheWriter: Sendable {
         if let erasure, let error = await erase(write.location, write.store, erasure) { write.failed(error) }
     }
 
-    /// Removes an entry that was written although it had been removed. Returns the store's error.
+    /// Removes an entry from the store. Returns the store's error.
     private func erase(_ location: Location, _ store: any CacheStore, _ operation: UInt64) async -> (any Error)? {
         var failure: (any Error)?
         do { try await store.remove(location.key) } catch { failure = error }
@@ -139,13 +138,13 @@ final class CacheWriter: Sendable {
     private func finish(_ write: Write) {
         state.withLock { state in
             state.bytes -= write.size
-            // This was the last queued task.
             if state.queued == write.number { state.last = nil }
         }
     }
 
-    /// Writes an entry while its body is read, independently of the queue. Returns false if the entry was removed
-    /// before the write began. Throws the error of the store or body.
+    /// Writes an entry while its body is read, independently of the queue.
+    ///
+    /// Returns false if the entry was removed before the write began. Throws the error of the store or body.
     func stream(
         _ entry: CacheEntry, for key: CacheKey, in store: any CacheStore, since mark: Mark
     ) async throws -> Bool {
@@ -189,8 +188,8 @@ final class CacheWriter: Sendable {
         }
     }
 
-    /// Removes a key's entry, including a queued one and responses in flight. Readers no longer see it, even if the
-    /// store throws.
+    /// Removes a key's entry, including a queued entry and responses in flight. Readers no longer see the entry, even
+    /// if the store throws.
     func remove(_ key: CacheKey, from store: any CacheStore) async throws {
         let location = Location(store, key)
         let operation = state.withLock { state in
@@ -202,7 +201,7 @@ final class CacheWriter: Sendable {
         if let error = await erase(location, store, operation) { throw error }
     }
 
-    /// Discards queued and future writes of earlier matching entries, and hides those being written.
+    /// Discards queued writes and responses in flight that match. Hides matching entries that are being written.
     func remove(
         in store: any CacheStore, where matches: @escaping @Sendable (CacheKey, CacheEntryHead) -> Bool
     ) {
@@ -217,9 +216,9 @@ final class CacheWriter: Sendable {
     }
 }
 
-/// Reading. Removed entries stay hidden even while a store still has them.
+/// Reads entries. Removed entries stay hidden even while a store still has them.
 extension CacheWriter {
-    /// The queue's knowledge of an entry before a store is read.
+    /// The writer's knowledge of an entry before the store is read.
     private struct View {
         let mark: Mark
         var pending: CacheEntry?
@@ -235,7 +234,7 @@ extension CacheWriter {
         return entry
     }
 
-    /// Does the same without waiting, if the store can.
+    /// The same without waiting, if the store allows that.
     func entryAtOnce(for key: CacheKey, in store: any ImmediateStore) -> KnownEntry {
         let view = view(of: key, in: store)
         if view.pending != nil || view.isHidden { return view.pending.map(KnownEntry.entry) ?? .nothing }
@@ -258,7 +257,7 @@ extension CacheWriter {
         }
     }
 
-    /// Returns whether the store's entry is current. A removal may have begun and ended after the store read it.
+    /// Whether the store's entry is current. A removal may have begun and ended after the store read the entry.
     private func isVisible(_ entry: CacheEntry, _ key: CacheKey, in store: any CacheStore, _ view: View) -> Bool {
         !view.selections.contains { $0.matches(entry.head) } && !isRemoved(entry.head, key, in: store, since: view.mark)
     }
@@ -268,11 +267,13 @@ extension CacheWriter {
     }
 }
 
-/// Removals of many entries. They hide matching entries from the start until the store has completed them. If the store
-/// fails, they're retried before the next write, and hide entries until that succeeds.
+/// Removes many entries.
+///
+/// Such a removal hides matching entries from its start until the store has completed it. If the store fails, the
+/// removal is retried before the next write, and keeps hiding entries until it succeeds.
 extension CacheWriter {
     struct Selection: Sendable {
-        /// Retained, so its identity stays unique.
+        /// Retained, so that no other store can have its identity.
         let store: any CacheStore
         let matches: @Sendable (CacheEntryHead) -> Bool
         var hasFailed = false
@@ -300,7 +301,7 @@ extension CacheWriter {
         withExtendedLifetime(ended) {}
     }
 
-    /// Retries failed removals, so the store can be used again.
+    /// Retries failed removals before the store is used again.
     func clear(_ store: any CacheStore) async throws {
         let id = ObjectIdentifier(store)
         let (begun, failed) = state.withLock { state -> (UInt64?, [UInt64]) in
@@ -327,8 +328,8 @@ extension CacheWriter.State {
         selections.filter { $0.value.hasFailed && ObjectIdentifier($0.value.store) == store }.keys.sorted()
     }
 
-    /// Records a failed removal of many entries. After too many failures, all entries of the store are removed before
-    /// the next write. Returns the removals that are no longer needed.
+    /// Records a failed removal of many entries. After too many failures, hides the whole store and removes all its
+    /// entries before the next write. Returns the removals that this replaces.
     mutating func fail(_ operation: UInt64, _ store: any CacheStore) -> [CacheWriter.Selection] {
         selections[operation]?.hasFailed = true
         let id = ObjectIdentifier(store)

@@ -28,7 +28,7 @@ extension CacheHandler {
             _ exchange: Exchange, partition: String?, _ directives: CacheDirectives,
             _ preferences: HTTPCacheRules.CallPreferences, _ store: OpenStore, _ mark: CacheWriter.Mark
         ) {
-            // The resource URL applies to the first hop, not to the target of a redirect.
+            // The resource URL is the URL of the first hop, not of a redirect's target.
             let resource = exchange.hop == 1 ? exchange.tags[ResourceURL.self] : nil
             let http = exchange.http
             (url, users) = (CacheKeyBuilder.url(resource, of: http), exchange.userMarks)
@@ -39,12 +39,13 @@ extension CacheHandler {
             (self.directives, self.preferences, self.store, self.mark) = (directives, preferences, store, mark)
         }
 
-        /// Returns the key of the variant for this request, given the header names in `Vary`.
+        /// Returns the key for this request's values of the header names in `Vary`.
         func variantKey(_ names: [String]) -> CacheKey {
             CacheKeyBuilder.variant(of: key, names: names, headers: headers, hasher)
         }
 
-        /// Returns whether the response to a request sent for these users can be stored. Nil means that it wasn't sent.
+        /// Whether the response to a request that was sent for these users can be stored. Nil means that the request
+        /// wasn't sent.
         func mayKeep(_ sent: Set<UserMark>?) -> Bool {
             sent.map { $0.isStorable(for: users, hasPartition: hasPartition) } ?? true
         }
@@ -70,8 +71,8 @@ extension CacheHandler {
         var found: StoredResponse? { if case .found(let found) = self { found } else { nil } }
     }
 
-    /// Searches for the response that matches the request. If several variants match, uses the most recently stored
-    /// header names.
+    /// Returns the response that matches the request. If several variants match, prefers the header names that were
+    /// stored last.
     func search(_ lookup: HTTPLookup) async -> SearchResult {
         var read = ReadEntries()
         while true {
@@ -85,15 +86,14 @@ extension CacheHandler {
         }
     }
 
-    /// Does the same without waiting. Returns nil if an entry has to be read from a store that isn't in memory.
+    /// The same without waiting. Returns nil if an entry has to be read from a store that isn't in memory.
     func searchAtOnce(_ lookup: HTTPLookup) -> SearchResult? { try? search(lookup, among: ReadEntries()).get() }
 
-    /// Entries that a search has read from a store that isn't in memory: at most one for each variant.
+    /// The entries that a search has read from a store that isn't in memory.
     private struct ReadEntries {
         var entries: [(key: CacheKey, entry: CacheEntry?)] = []
     }
 
-    /// An entry has to be read first.
     private struct Unread: Error { let key: CacheKey }
 
     private func search(_ lookup: HTTPLookup, among read: ReadEntries) -> Result<SearchResult, Unread> {
@@ -115,7 +115,7 @@ extension CacheHandler {
             case .index:
                 for names in entry.head.variants {
                     let key = lookup.variantKey(names)
-                    // Variants of another generation were invalidated with an earlier index.
+                    // Other variants belong to an earlier index, which has been removed.
                     if let variant = try self.entry(key, lookup, read), variant.head.kind == .http,
                         variant.head.generation == entry.head.serial
                     {

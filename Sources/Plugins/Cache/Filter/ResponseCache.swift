@@ -4,7 +4,7 @@ import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-/// A filter that serves responses from a store and stores responses in it.
+/// A filter that serves stored responses and stores new ones.
 ///
 /// ```swift
 /// let agent = NetworkAgent(baseURL: url, transport: .curl, filters: [.cache(.disk(at: directory))])
@@ -19,16 +19,14 @@ import Synchronization
 /// await cache.flush()                                             // everything is written
 /// ```
 ///
-/// The filter runs twice: once per call for timed policies, and once per request on the wire for HTTP policies. Put it
-/// after filters that retry, change or sign the request, so the key includes their changes.
+/// The filter runs once per call for timed policies, and once per request on the wire for HTTP policies. Put it after
+/// filters that retry, change or sign the request, so the key includes their changes. Several agents can share a cache.
 ///
-/// If the store fails, the filter notes the error, and the request continues as a miss. Several agents can share a
-/// cache.
+/// If the store fails, the filter notes the error and sends the request.
 public final class ResponseCache: Filter {
-    /// The filter runs in the call stage for timed policies, and in the hop stage for HTTP policies.
+    /// Runs in the call stage for timed policies, and in the hop stage for HTTP policies.
     public let stages: FilterStages = [.call, .hop]
-    /// The filter has the trait ``FilterTraits/caches``, and ``FilterTraits/separatesUsers`` if the default policy has
-    /// a partition.
+    /// The trait ``FilterTraits/caches``, and ``FilterTraits/separatesUsers`` if the default policy has a partition.
     public let traits: FilterTraits
     /// Returns the traits for the policy of a ``CacheableRequest``. A timed policy adds ``FilterTraits/cachesCalls``.
     public func traits(for request: any Request) -> FilterTraits {
@@ -40,8 +38,7 @@ public final class ResponseCache: Filter {
         return traits
     }
     private var defaultTimedPolicy: CachePolicy? { standardPolicy.timed == nil ? nil : standardPolicy }
-    /// The filter's line in the agent's `explain`, such as `cache in MemoryStore, timed and HTTP by each request's
-    /// policy, default policy off`.
+    /// The filter's line in the agent's `explain`, with the store and the default policy.
     public let explanation: String
     var standardStore: any CacheStore { standardTerms.store }
     private var standardPolicy: CachePolicy { standardTerms.policy }
@@ -50,9 +47,8 @@ public final class ResponseCache: Filter {
     let writer = CacheWriter()
     let stores = OpenStores()
     private let standardTerms: CacheTerms
-    /// A type of requests without their own policy.
+    /// Remembers a request type without its own policy.
     private let plain = PlainType()
-    /// Serializes changes of a URL's index.
     let indexAccess = SerialAccess()
     let sharedValidations = SharedValidations()
     private let revalidating = Mutex<Set<CacheWriter.Location>>([])
@@ -84,7 +80,7 @@ public final class ResponseCache: Filter {
     }
 
     /// Serves the stored response, or sends the request and stores its response. Throws ``CacheMiss`` if the mode
-    /// allows only the cache.
+    /// allows only stored responses and none is valid.
     @inline(__always) public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         switch try plan(exchange, next) {
         case .pass(let exchange): return try await next(exchange)
@@ -104,7 +100,7 @@ public final class ResponseCache: Filter {
         let mode = exchange.tags[CacheMode.self].kind
         if case .off = mode { return .pass(exchange) }
         let terms = terms(of: exchange.request)
-        // Most policies leave the call to the hops.
+        // Most policies apply only to the requests on the wire.
         if exchange.stage == .call, terms.policy.timed == nil, !mode.mustNotSend { return .pass(exchange) }
         let isStorable = !terms.policy.isOff && isStorable(exchange)
         if exchange.stage == .call {
@@ -124,7 +120,7 @@ public final class ResponseCache: Filter {
         return CacheTerms(request.cachePolicy, request.cacheStore ?? standardStore, request)
     }
 
-    /// Returns whether the response can be stored. Downloads have their own files, and endless streams aren't stored.
+    /// Whether the response can be stored. Responses in files and endless streams can't.
     private func isStorable(_ exchange: Exchange) -> Bool {
         if case .file = exchange.delivery { return false }
         return !exchange.tags[LiveStream.self] && !exchange.request.isForFile
@@ -133,14 +129,14 @@ public final class ResponseCache: Filter {
     /// Waits until all responses received so far are written, except streams that are still being read.
     public func flush() async { await writer.flush() }
 
-    /// Begins a background validation of a key. Returns nil if one is running.
+    /// Returns nil if a background validation of the key is already running.
     func beginRevalidation(_ location: CacheWriter.Location) -> RevalidationTurn? {
         let isFirst = revalidating.withLock { $0.insert(location).inserted }
         return isFirst ? RevalidationTurn { self.endRevalidation(location) } : nil
     }
     private func endRevalidation(_ location: CacheWriter.Location) { revalidating.withLock { _ = $0.remove(location) } }
 
-    /// The app's version, from its bundle on Apple's platforms; nil elsewhere.
+    /// The app's version from its bundle on Apple's platforms, or nil elsewhere.
     public static var bundleVersion: String? { programVersion() }
 }
 
@@ -149,13 +145,13 @@ extension Request {
 }
 
 extension Filter where Self == ResponseCache {
-    /// Creates a filter that serves responses from a store and stores responses in it. See ``ResponseCache``.
+    /// Creates a filter that serves stored responses and stores new ones. See ``ResponseCache``.
     public static func cache(_ store: some CacheStore, policy: CachePolicy = .off) -> ResponseCache {
         ResponseCache(store, policy: policy)
     }
 }
 
-/// Serializes changes of data that several entries share, such as a URL's index.
+/// Serializes changes to an entry that concurrent responses read and rewrite, such as a URL's index.
 final class SerialAccess: Sendable {
     private let waiting = Mutex<[CacheWriter.Location: FIFOQueue<CheckedContinuation<Void, Never>>]>([:])
 

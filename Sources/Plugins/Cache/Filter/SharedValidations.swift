@@ -3,18 +3,17 @@ import Synchronization
 
 /// Shares one validation among concurrent requests for the same stale entry.
 ///
-/// The first request is the leader and sends the validation. The others wait, each with its own cancellation. If the
-/// leader is cancelled, another request becomes the leader. If it fails, or its response can't be shared, every request
-/// is sent.
+/// The first request is the leader and sends the validation. The other requests wait, and each can be cancelled. If the
+/// leader is cancelled, another request becomes the leader. If the leader fails or its response can't be shared, each
+/// waiting request is sent.
 final class SharedValidations: Sendable {
     enum Outcome: Sendable {
-        /// The entry is valid and has a new head.
+        /// The entry is still valid and has a new head.
         case validated(CacheEntryHead, old: CacheEntryHead)
-        /// Another response, with its body in memory, was stored under this key.
+        /// The server sent another response, which was stored under this key. Its body is in memory.
         case replaced(CacheEntry, CacheKey, vary: [String])
         /// The validation failed, or the response is only for the leader.
         case notShareable
-        /// The leader was cancelled.
         case leaderCancelled
     }
 
@@ -35,8 +34,8 @@ final class SharedValidations: Sendable {
 
     private struct Validation: Sendable {
         let leader: Leader
-        /// The activities that lead or wait. If an activity sends another request, such as a hedge, that doesn't wait
-        /// for the first.
+        /// The activities that lead or wait. A second request of the same activity, such as a hedge, doesn't wait for
+        /// the first.
         var activities: Set<ActivityID>
         var waiting: [UInt64: CheckedContinuation<Outcome?, Never>] = [:]
     }
@@ -50,7 +49,8 @@ final class SharedValidations: Sendable {
 
     var waitingCount: Int { state.withLock { $0.validations.values.reduce(0) { $0 + $1.waiting.count } } }
 
-    /// Becomes the leader or waits for it. Throws `CancellationError` if the caller is cancelled while waiting.
+    /// Becomes the leader, or waits for the leader. Throws `CancellationError` if the caller is cancelled while it
+    /// waits.
     ///
     /// - Parameter isCurrent: Returns whether no removal since the leader's mark applies to the entry.
     func join(
@@ -89,7 +89,7 @@ final class SharedValidations: Sendable {
                         state.validations[location]?.activities.remove(activity)
                         return .some(nil)
                     }
-                    // The validation finished in between.
+                    // The validation has finished meanwhile.
                     if state.validations[location] == nil { return .leaderCancelled }
                     state.validations[location]?.waiting[ticket] = continuation
                     state.validations[location]?.activities.insert(activity)
@@ -116,8 +116,8 @@ final class SharedValidations: Sendable {
     }
 }
 
-/// The only background validation of a key. It ends with its work, or with its last reference if the work was cancelled
-/// before it began.
+/// The only background validation of a key. It ends when its work ends, or when it's released because the work was
+/// cancelled before it began.
 final class RevalidationTurn: Sendable {
     private let isOver = Atomic(false)
     private let onEnd: @Sendable () -> Void

@@ -14,13 +14,13 @@ public struct CacheKey: Hashable, Sendable, CustomStringConvertible {
     /// Creates a key from any text, for tests of stores.
     public init(_ text: String) { self.text = text }
 
-    /// The SHA-256 digest of the text as 64 hexadecimal digits, usable as a file name. Computed on each access.
+    /// The SHA-256 digest of the text in 64 hexadecimal digits, usable as a file name. Computed on each access.
     public var digest: String { Hexadecimal.text(digestBytes) }
 
     /// The SHA-256 digest of the text, 32 bytes. Computed on each access.
     public var digestBytes: [UInt8] { SHA256Digest.digest(of: text.utf8) }
 
-    /// Compares the keys byte by byte, so texts that look the same but are encoded differently are different keys.
+    /// Compares the texts byte by byte. Unlike strings, canonically equivalent texts are different keys.
     public static func == (a: CacheKey, b: CacheKey) -> Bool { a.text.hasSameBytes(as: b.text) }
 
     /// Hashes the text.
@@ -32,14 +32,13 @@ public struct CacheKey: Hashable, Sendable, CustomStringConvertible {
     public var description: String { text }
 }
 
-/// The rule that decides which requests share a timed entry, in addition to method and URL.
+/// The rule that decides which requests share a timed entry, in addition to the method and URL.
 ///
 /// ```swift
 /// var cacheKey: CacheKeyPolicy { .standard.dropping("timestamp", "nonce").including("X-Region") }
 /// ```
 ///
-/// It applies only to timed entries. The key of an HTTP entry consists of the URL and the headers in the server's
-/// `Vary`.
+/// The rule doesn't apply to HTTP entries. Their keys consist of the URL and the headers in the server's `Vary`.
 public struct CacheKeyPolicy: Sendable, Hashable {
     var name: String?
     var dropped: Set<String> = []
@@ -47,11 +46,11 @@ public struct CacheKeyPolicy: Sendable, Hashable {
     var ignoresBody = false
     var additions: [String] = []
 
-    /// The default components: the ``ResourceURL``, `Accept`, `Accept-Language`, `Range` and the body. Without a
-    /// partition in the policy, they include a keyed hash of the marks that distinguish users.
+    /// The default components: the ``ResourceURL``, `Accept`, `Accept-Language`, `Range` and the body. If the policy
+    /// has no partition, also a keyed hash of the marks that identify the user.
     public static let standard = CacheKeyPolicy()
 
-    /// Replaces the components with a name, such as `"home/\(city)"`. Requests of a user with the same name share an
+    /// Replaces the components with a name, such as `"home/\(city)"`. A user's requests with the same name share an
     /// entry, whatever their URL.
     public static func named(_ name: String) -> CacheKeyPolicy {
         var rule = CacheKeyPolicy()
@@ -60,7 +59,7 @@ public struct CacheKeyPolicy: Sendable, Hashable {
     }
 
     /// Returns a rule that ignores these query and form parameters. Use it for parameters that change with each request
-    /// without changing the response.
+    /// but don't change the response.
     public func dropping(_ parameters: String...) -> CacheKeyPolicy {
         var rule = self
         rule.dropped.formUnion(parameters)
@@ -81,7 +80,8 @@ public struct CacheKeyPolicy: Sendable, Hashable {
         return rule
     }
 
-    /// Returns a rule that also includes a text, for a difference that isn't in the URL, the headers or the body.
+    /// Returns a rule that also includes a text. Use it for a difference that isn't in the URL, the headers or the
+    /// body.
     public func adding(_ text: String) -> CacheKeyPolicy {
         var rule = self
         rule.additions.append(text)
@@ -89,8 +89,8 @@ public struct CacheKeyPolicy: Sendable, Hashable {
     }
 }
 
-/// Builds the canonical text of a cache key. Each line contains a word and a value. Line breaks and `%` in values are
-/// escaped, so a value can't imitate another line.
+/// Builds the text of a key. Each line contains a word and a value. Line breaks and `%` in values are escaped, so a
+/// value can't imitate another line.
 enum CacheKeyBuilder {
     /// Returns the key of a timed entry, or nil if the body isn't in memory. Without a partition, the key includes the
     /// request's users.
@@ -125,7 +125,6 @@ enum CacheKeyBuilder {
         return CacheKey(text)
     }
 
-    /// Returns the key of the HTTP entry for a URL without its fragment.
     static func http(_ url: String, users: Set<UserMark>, partition: String?, _ hasher: KeyedHasher) -> CacheKey {
         let owners = partition.map { String("\npartition ", hasher.hash($0)) } ?? lines(users, hasher)
         return CacheKey(String("http\nGET ", escaped(url), owners))
@@ -142,10 +141,10 @@ enum CacheKeyBuilder {
         return String(isStandard ? "\nauthorization " : "\nuser \(escaped(mark.source)) ", hasher.hash(mark.identity))
     }
 
-    /// Returns the key of a URL's record, which leads to the responses of users.
+    /// Returns the key of a URL's record, which makes the responses of users valid.
     static func record(of url: String) -> CacheKey { CacheKey(String("record\nGET ", url)) }
 
-    /// Returns the key of a URL's variant, given the header names in `Vary` and the request's values.
+    /// Returns the key for the request's values of the header names in `Vary`.
     static func variant(of key: CacheKey, names: [String], headers: HTTPHeaders, _ hasher: KeyedHasher) -> CacheKey {
         var text = key.text
         for name in names {
@@ -159,10 +158,9 @@ enum CacheKeyBuilder {
         return CacheKey(text)
     }
 
-    /// Removes the fragment, which is never sent.
     static func url(_ url: URL) -> String { withoutFragment(url.absoluteString) }
 
-    /// Returns the text of the resource URL, or else of the request's URL, without its fragment.
+    /// Returns the resource URL, or else the request's URL, without its fragment.
     static func url(_ resource: URL?, of request: HTTPRequest) -> String {
         withoutFragment(resource?.absoluteString ?? request.urlText)
     }
@@ -181,7 +179,7 @@ enum CacheKeyBuilder {
 
     private static func escaped(_ value: String) -> String {
         let isPlain = value.withSpan { bytes in
-            // Checks all bytes without branching, so the compiler can vectorize the loop.
+            // Check all bytes without branching, so the compiler can vectorize the loop.
             var special: UInt8 = 0
             for index in bytes.indices {
                 special |= (bytes[index] < 0x20 ? 1 : 0) | (bytes[index] == UInt8(ascii: "%") ? 1 : 0)
@@ -202,9 +200,9 @@ enum CacheKeyBuilder {
         Data(dropping(names, fromQuery: String(decoding: form, as: UTF8.self)[...]).utf8)
     }
 
-    /// Removes the items with these names. `a[]=1` and `a[b]=1` are items of `a`.
+    /// Removes the items with these names. Items such as `a[]=1` and `a[b]=1` have the name `a`.
     private static func dropping(_ names: Set<String>, fromQuery query: Substring) -> String {
-        // Keep empty items: apart from dropped items, the key contains the query as sent.
+        // Keep empty items, so the key contains the query as sent, except for the dropped items.
         QueryItem.split(query, keepingEmpty: true).filter { item in
             let name = item.name
             return !names.contains(name) && !names.contains(String(name.prefix { $0 != "[" }))
@@ -217,14 +215,14 @@ final class KeyedHasher: Sendable {
     private let code: HMAC<SHA256Digest>
     /// Recent hashes, because each request of a user needs the same hashes.
     private let known = Mutex<[CacheKey: String]>([:])
-    /// The lines of the last request's marks. Most requests of an app belong to one user.
+    /// The lines for the last request's marks. Most requests of an app belong to one user.
     private let lines = Mutex<(users: Set<UserMark>, text: String)>(([], ""))
     private static let maximumKnown = 64
 
     init(secret: [UInt8]) { code = HMAC(key: secret) }
 
     func hash(_ text: String) -> String {
-        // `CacheKey` compares bytes: canonically equivalent texts have different hashes.
+        // `CacheKey` compares bytes, because canonically equivalent texts have different hashes.
         let key = CacheKey(text)
         if let hash = known.withLock({ $0[key] }) { return hash }
         var code = code
@@ -237,7 +235,7 @@ final class KeyedHasher: Sendable {
         return hash
     }
 
-    /// Returns the lines of marks in a key, which are made of their hashes and kept for the next request of these users.
+    /// Returns the lines for these users. Keeps them for the next request of the same users.
     func lines(of users: Set<UserMark>, _ make: () -> String) -> String {
         let known = lines.withLock { $0 }
         if known.users == users { return known.text }
@@ -258,8 +256,9 @@ extension String {
 }
 
 extension Set<UserMark> {
-    /// Returns whether a response sent for these users can be stored for the users of the lookup. With a partition,
-    /// which names the owner, filters may have added marks since.
+    /// Whether a response to a request that was sent for these users can be stored for the lookup's users.
+    ///
+    /// If a partition names the owner, filters may have added marks since the lookup.
     func isStorable(for expected: Set<UserMark>, hasPartition: Bool) -> Bool {
         if self == expected { return true }
         guard hasPartition else { return false }

@@ -1,11 +1,12 @@
 public import Errand
 
 extension Agent {
-    /// Returns the stored response if it's valid, or else nil. Doesn't send a request, and accessories don't receive a
-    /// failure for a miss.
+    /// Returns the stored response if it's valid, or nil. Doesn't send a request. Accessories don't receive a failure
+    /// for a miss.
     ///
-    /// The response is checked and decoded as usual, and errors are thrown. Throws ``CacheMiss`` with the reason
-    /// ``CacheMiss/Reason/notInstalled`` if the request doesn't pass through a cache filter.
+    /// Checks and decodes the response as usual, and throws their errors. Throws
+    /// ``CacheMiss`` with the reason ``CacheMiss/Reason/notInstalled`` if the request doesn't pass through a cache
+    /// filter.
     ///
     /// - Parameters:
     ///   - request: The request whose response to look up.
@@ -18,7 +19,7 @@ extension Agent {
         let mode = CacheMode(kind: includingStale ? .cacheOnlyIncludingStale : .cacheOnly, report: report)
         do {
             let response = try await send(request, options: options.cache(mode))
-            // An agent that doesn't forward the options has sent the request.
+            // The agent didn't forward the options, so it has sent the request.
             guard response.http.source.isCache else { throw CacheMiss(.notInstalled) }
             return response
         } catch {
@@ -27,11 +28,11 @@ extension Agent {
         }
     }
 
-    /// Stores a response, for example of another request, as if the server had sent it for this request. Doesn't send a
-    /// request.
+    /// Stores a response as if the server had sent it for this request, for example a response to another request.
+    /// Doesn't send a request.
     ///
-    /// Returns the decoded response, which has to pass this request's checks. Throws ``CacheMiss`` if the request's
-    /// policy doesn't store responses (`off`) or there's no cache filter (`notInstalled`).
+    /// Returns the decoded response, which must pass this request's checks. Throws
+    /// ``CacheMiss`` if the request's policy doesn't store responses (`off`) or there's no cache filter (`notInstalled`).
     @discardableResult
     public func store<R: Request>(
         _ response: HTTPResponse, for request: R, options: CallOptions = CallOptions()
@@ -49,9 +50,9 @@ extension Agent {
 
     /// Removes the request's entry, whatever its method. Doesn't send a request.
     ///
-    /// Returns whether there was an entry with the request's version, partition and app version. Throws ``CacheMiss``
-    /// if the policy doesn't store responses (`off`) or there's no cache filter (`notInstalled`), and the store's error
-    /// if it can't remove the entry.
+    /// Returns whether there was an entry with the request's version, partition and app version. Throws
+    /// ``CacheMiss`` if the policy doesn't store responses (`off`) or there's no cache filter (`notInstalled`). Throws
+    /// the store's error if the store can't remove the entry.
     @discardableResult
     public func removeCached(_ request: some Request, options: CallOptions = CallOptions()) async throws -> Bool {
         let report = CacheReport(failures: [.off, .notInstalled])
@@ -76,16 +77,16 @@ extension Agent {
     /// for try await feed in agent.cachedThenFresh(GetFeed()) { show(feed.value) }
     /// ```
     ///
-    /// The second response is left out if its status and body equal the first, unless `always` is true. Without a
-    /// stored response, you receive only the fresh one. If the server fails, the sequence throws after the stored
-    /// response. Throws ``CacheMiss`` with the reason ``CacheMiss/Reason/notInstalled``, without sending a request, if
-    /// the request doesn't pass through a cache filter.
+    /// If the second response has the same status and body as the first, it's left out, unless `always` is true.
+    /// Without a stored response, you receive only the fresh one. If the server fails, the sequence throws after the
+    /// stored response. If the request doesn't pass through a cache filter, the sequence throws
+    /// ``CacheMiss`` with the reason ``CacheMiss/Reason/notInstalled`` and doesn't send the request.
     ///
     /// - Parameters:
     ///   - request: The request to send.
     ///   - includingStale: Whether the first response can be past its lifetime. Defaults to true, because a fresh
     ///     response follows.
-    ///   - always: Whether to also return a fresh response with an equal body. Defaults to false.
+    ///   - always: Whether to also return a fresh response that equals the stored one. Defaults to false.
     ///   - options: The options of both calls.
     public func cachedThenFresh<R: Request>(
         _ request: R, includingStale: Bool = true, always: Bool = false, options: CallOptions = CallOptions()
@@ -94,12 +95,12 @@ extension Agent {
     }
 }
 
-/// The stored response of a request, followed by the fresh response. See `Agent.cachedThenFresh`. Each iteration sends
-/// the request again.
+/// The stored response of a request, followed by the fresh response. Each iteration sends the request again. See
+/// `Agent.cachedThenFresh`.
 public struct CachedThenFresh<Caller: Agent, R: Request>: AsyncSequence, Sendable {
-    /// The element of the sequence: the stored response, or the fresh one.
+    /// The stored or the fresh response.
     public typealias Element = Response<R.Output>
-    /// The sequence throws any error of sending the request.
+    /// Any error of sending the request.
     public typealias Failure = any Error
 
     let agent: Caller
@@ -108,10 +109,10 @@ public struct CachedThenFresh<Caller: Agent, R: Request>: AsyncSequence, Sendabl
     let always: Bool
     let options: CallOptions
 
-    /// Creates an iterator. It doesn't read or send anything before its first `next()`.
+    /// Creates an iterator, which doesn't read or send anything before its first `next()`.
     public func makeAsyncIterator() -> Iterator { Iterator(sequence: self) }
 
-    /// Reads the cache first, and sends the request if there's no stored response or at the second `next()`.
+    /// Reads the cache first. Sends the request at the second `next()`, or at the first if there's no stored response.
     public struct Iterator: AsyncIteratorProtocol {
         private enum Phase { case cached, fresh, end }
         private let sequence: CachedThenFresh
@@ -127,7 +128,7 @@ public struct CachedThenFresh<Caller: Agent, R: Request>: AsyncSequence, Sendabl
             let (agent, request) = (sequence.agent, sequence.request)
             if phase == .cached {
                 phase = .fresh
-                // A stored response that can't be decoded any more counts as a miss.
+                // A stored response that can no longer be decoded counts as a miss.
                 do {
                     let includingStale = sequence.includingStale
                     if let stored = try await agent.cached(

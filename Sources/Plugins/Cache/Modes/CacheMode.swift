@@ -1,14 +1,14 @@
 public import Errand
 import Synchronization
 
-/// Specifies how a call uses the cache, in addition to its request's policy.
+/// How a call uses the cache, in addition to its request's policy.
 ///
 /// ```swift
 /// try await agent.send(GetFeed(), options: .cache(.reload))
 /// ```
 ///
-/// ``cacheOnly`` and ``cacheOnlyIncludingStale`` never send a request. Without a cache filter, they throw ``CacheMiss``
-/// with the reason ``CacheMiss/Reason/notInstalled``. Without a cache, all other modes send the request.
+/// ``cacheOnly`` and ``cacheOnlyIncludingStale`` never send a request. Without a cache filter, they throw ``CacheMiss`` with the reason ``CacheMiss/Reason/notInstalled``.
+/// All other modes send the request if there's no cache filter.
 public struct CacheMode: Sendable {
     enum Kind: Sendable {
         case standard, reload, reloadFromOrigin, preferCache, cacheOnly, cacheOnlyIncludingStale, staleIfError
@@ -17,10 +17,10 @@ public struct CacheMode: Sendable {
     }
 
     let kind: Kind
-    /// Receives the result, for agent methods that access the cache.
+    /// Receives the result, for the methods of `Agent` that access the cache.
     var report: CacheReport?
 
-    /// Creates a miss for throwing and records it in the call's report.
+    /// Returns a miss to throw, and records it in the call's report.
     func miss(_ reason: CacheMiss.Reason) -> CacheMiss {
         let miss = CacheMiss(reason)
         return report?.recorded(miss) ?? miss
@@ -31,30 +31,30 @@ public struct CacheMode: Sendable {
 
     /// Uses the server's response and stores it. Corresponds to `no-cache` in the Fetch standard.
     ///
-    /// A stored HTTP response is validated instead of fetched in full. The request includes `Cache-Control: max-age=0`,
-    /// unless it has its own `Cache-Control`, so intermediate caches validate too. A fresh `immutable` response isn't
-    /// validated (RFC 8246, section 2).
+    /// Validates a stored HTTP response instead of fetching it in full, except for a fresh `immutable` response (RFC
+    /// 8246, section 2). The request includes `Cache-Control: max-age=0`, unless it has its own `Cache-Control`, so
+    /// intermediate caches validate too.
     public static let reload = CacheMode(kind: .reload)
 
     /// Fetches the server's response in full and stores it. Corresponds to `reload` in the Fetch standard.
     ///
-    /// Use it if a user suspects that the stored response is broken. The request includes `Pragma: no-cache` and
-    /// `Cache-Control: no-cache`, unless it has its own, and no validators.
+    /// Use it if a user suspects that the stored response is broken. The request has no validators. It includes
+    /// `Pragma: no-cache` and `Cache-Control: no-cache`, unless it has its own fields.
     public static let reloadFromOrigin = CacheMode(kind: .reloadFromOrigin)
 
     /// Uses the stored response, whatever its age, or else the server's response. Corresponds to `force-cache` in the
     /// Fetch standard.
     public static let preferCache = CacheMode(kind: .preferCache)
 
-    /// Uses a valid stored response, or else throws ``CacheMiss`` without sending a request. Corresponds to
-    /// `only-if-cached` in the Fetch standard.
+    /// Uses a valid stored response, or else throws
+    /// ``CacheMiss``. Never sends a request. Corresponds to `only-if-cached` in the Fetch standard.
     public static let cacheOnly = CacheMode(kind: .cacheOnly)
 
-    /// Uses the stored response, whatever its age, or else throws ``CacheMiss`` without sending a request. Version,
+    /// Uses the stored response, whatever its age, or else throws ``CacheMiss``. Never sends a request. The version,
     /// partition and app version must still match.
     public static let cacheOnlyIncludingStale = CacheMode(kind: .cacheOnlyIncludingStale)
 
-    /// Like `standard`, but uses the stored response, whatever its age, if the server fails or can't be reached. The
+    /// Like `standard`, but if the server fails or can't be reached, uses the stored response, whatever its age. The
     /// call still throws `deadlineExceeded` when its deadline passes.
     public static let staleIfError = CacheMode(kind: .staleIfError)
 
@@ -62,7 +62,7 @@ public struct CacheMode: Sendable {
     /// stored response, uses the server's response.
     public static let staleWhileRevalidate = CacheMode(kind: .staleWhileRevalidate)
 
-    /// Bypasses the cache for reading and writing.
+    /// Neither reads nor writes the cache.
     public static let off = CacheMode(kind: .off)
 }
 
@@ -76,7 +76,7 @@ extension CacheMode: Equatable {
             (.cacheOnlyIncludingStale, .cacheOnlyIncludingStale), (.off, .off), (.remove, .remove),
             (.staleWhileRevalidate, .staleWhileRevalidate):
             true
-        // Each has its own report.
+        // Each mode has its own report.
         case (.store, .store): a.report != nil
         default: false
         }
@@ -87,7 +87,7 @@ extension CacheMode: Equatable {
 extension CacheMode: TagKey {
     /// The mode of calls without this tag is `.standard`.
     public static var defaultValue: CacheMode { .standard }
-    /// Returns true, because the mode can change the response: calls with different modes don't share one.
+    /// Returns true, because the mode can change the response. Calls with different modes therefore don't share one.
     public static var affectsResponse: Bool { true }
 }
 
@@ -103,10 +103,10 @@ extension CallOptions {
     }
 }
 
-/// Carries the cache's result to the caller, because the agent's error mapping may replace a ``CacheMiss``.
+/// Carries the cache's result to the caller, because the agent may map a ``CacheMiss`` to another error.
 final class CacheReport: Sendable {
     private let state = Mutex(State())
-    /// The reasons that fail the call. Other reasons mean that there's no stored response.
+    /// The reasons that fail the call, or nil for all. Other reasons mean that there's no stored response.
     private let failures: Set<CacheMiss.Reason>?
 
     private struct State {
@@ -119,13 +119,12 @@ final class CacheReport: Sendable {
     var isCompleted: Bool { state.withLock { $0.isCompleted } }
     var failure: (any Error)? { state.withLock { $0.failure } }
 
-    /// Returns the miss that caused an error, which the agent may have mapped, or nil for other failures.
+    /// Returns the miss that caused an error, even if the agent mapped it. Returns nil for other failures.
     func miss(behind error: any Error) -> CacheMiss? {
         if error is CancellationError || (error as? ErrandError)?.isCancelled == true { return nil }
         return miss ?? error as? CacheMiss
     }
 
-    /// - Parameter failures: The reasons that fail the call. Nil means all.
     init(failures: Set<CacheMiss.Reason>? = nil) { self.failures = failures }
 
     func recorded(_ miss: CacheMiss) -> CacheMiss {
@@ -144,7 +143,7 @@ final class CacheReport: Sendable {
 }
 
 extension CacheMode.Kind {
-    /// Whether a request must never be sent, with or without a cache.
+    /// Whether the request must never be sent, with or without a cache.
     var mustNotSend: Bool {
         switch self {
         case .cacheOnly, .cacheOnlyIncludingStale, .remove, .store: true
@@ -174,7 +173,7 @@ extension CacheMode.Kind {
         if case .staleWhileRevalidate = self { true } else { false }
     }
 
-    /// Adds the directives for intermediate caches that the Fetch standard sets.
+    /// Adds the directives that the Fetch standard defines for intermediate caches.
     func applied(to exchange: Exchange) -> Exchange {
         let fields: HTTPHeaders
         switch self {
@@ -194,11 +193,11 @@ extension CacheMode.Kind {
 }
 
 extension CacheMode: FilterProvidingTag {
-    /// Installs a filter before the transport that throws if a mode must not send requests.
+    /// Installs a filter that throws before the transport if the mode forbids sending requests.
     public var requiredFilters: [any Filter] { kind.mustNotSend ? [CacheGuard()] : [] }
 }
 
-/// Runs between all caches and the transport. Throws for calls that a cache should have answered.
+/// Runs after all caches and before the transport. Throws for calls that a cache should have answered.
 struct CacheGuard: Filter {
     var stages: FilterStages { .hop }
     var explanation: String { "rejects requests that only a cache may answer" }

@@ -15,22 +15,23 @@ public struct CacheSelection: Sendable, Hashable {
     public static let all = CacheSelection(kind: .all)
     /// Entries past their lifetime.
     public static let expired = CacheSelection(kind: .expired)
-    /// Entries whose URL begins with a text. The URL is compared as it was sent, without its fragment.
+    /// Entries whose URL begins with a text. Compares the URL as it was sent, without its fragment.
     public static func prefix(_ url: String) -> CacheSelection { CacheSelection(kind: .prefix(url)) }
     /// Entries that have a tag. See ``CacheableRequest/cacheTags``.
     public static func tag(_ name: String) -> CacheSelection { CacheSelection(kind: .tag(name)) }
-    /// Entries that belong to a partition, usually to one user.
+    /// Entries of a partition, which usually stands for one user.
     public static func partition(_ name: String) -> CacheSelection { CacheSelection(kind: .partition(name)) }
 }
 
 extension ResponseCache {
     /// Removes entries from the filter's store, including queued entries and responses in flight.
     ///
-    /// After it returns, no earlier response is served. Throws the store's error, in which case entries that couldn't
-    /// be removed may still be served. To remove entries from a request's own store, use ``remove(_:in:)``.
+    /// After the method returns, the cache serves no earlier response. If the method throws the store's error, entries
+    /// that couldn't be removed may still be served. To remove entries from a request's own store, use
+    /// ``remove(_:in:)``.
     public func remove(_ selection: CacheSelection) async throws { try await remove(selection, in: standardStore) }
 
-    /// Removes entries from another store than the filter's, such as a request's own. See ``remove(_:)``.
+    /// Removes entries from another store, such as a request's own. See ``remove(_:)``.
     public func remove(_ selection: CacheSelection, in store: any CacheStore) async throws {
         let matches = try await predicate(selection, store)
         let now = time.date

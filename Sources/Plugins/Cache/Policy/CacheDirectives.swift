@@ -2,7 +2,7 @@ import Errand
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// Parses `Cache-Control` (RFC 9111, section 5.2) conservatively for a private cache.
+/// Parses `Cache-Control` (RFC 9111, section 5.2) for a private cache. In doubt, prefers less reuse.
 ///
 /// Names are case-insensitive. Quoted text is always a value. A name followed by white space is unknown. If a directive
 /// occurs twice, the shorter lifetime applies. A malformed number counts as 0 if that means less reuse.
@@ -21,7 +21,7 @@ struct CacheDirectives: Sendable, Hashable {
     var maxStale: Int64?
     var staleWhileRevalidate: Int64?
     var staleIfError: Int64?
-    /// The field names in `no-cache="a, b"`, in lowercase.
+    /// The field names in a directive such as `no-cache="a, b"`, in lowercase.
     var unstoredFields: [String] = []
 
     init(_ headers: HTTPHeaders) {
@@ -31,7 +31,7 @@ struct CacheDirectives: Sendable, Hashable {
         }
     }
 
-    /// Parses the directives of a request. `Pragma: no-cache` applies if there's no `Cache-Control` (section 5.4).
+    /// Parses the directives of a request. Without `Cache-Control`, `Pragma: no-cache` applies (section 5.4).
     init(request headers: HTTPHeaders) {
         let hasField = headers.contains(.cacheControl)
         self.init(hasField ? headers : [:])
@@ -66,21 +66,21 @@ struct CacheDirectives: Sendable, Hashable {
         }
     }
 
-    /// Parses seconds without a sign (RFC 9111, section 1.2.2), up to 68 years.
+    /// Parses seconds without a sign (RFC 9111, section 1.2.2). Larger values count as 68 years.
     static func seconds(_ text: String) -> Int64? {
         if let seconds = ASCII.digits(text) { return min(seconds, 1 << 31) }
-        // Numbers beyond 64 bits are valid and capped, as the section requires.
+        // A number with more than 64 bits is valid, and the section requires a cap.
         return text.isEmpty || !text.utf8.allSatisfy(ASCII.isDigit) ? nil : 1 << 31
     }
 }
 
-/// A directive as bytes of the field. Creates strings only for values that are needed.
+/// A directive as bytes of the field. Creates strings only for the values that are needed.
 struct DirectiveBytes {
     /// The bytes before the first `=`, or all bytes.
     struct Name {
         fileprivate let bytes: ArraySlice<UInt8>
 
-        /// Compares the name with a lowercase word.
+        /// Compares the name with a lowercase word, ignoring case.
         static func ~= (word: String, name: Name) -> Bool {
             if name.bytes.count != word.utf8.count { return false }
             let start = name.bytes.startIndex
@@ -111,18 +111,18 @@ struct DirectiveBytes {
         return QuotedString.content(text) ?? text
     }
 
-    /// Calls `body` with each directive. Directives are separated by commas outside quoted strings; surrounding white
-    /// space and empty items are skipped (RFC 9110, section 5.6.1).
+    /// Calls `body` with each directive. Directives are separated by commas outside quoted strings. Skips empty items
+    /// and white space around items (RFC 9110, section 5.6.1).
     ///
-    /// A quotation mark that isn't closed could hide `no-store`, so what follows it is also read as directives, without
-    /// regard to further marks.
+    /// An unclosed quotation mark could hide `no-store`. So the text after it is also read as directives, without
+    /// regard to further quotation marks.
     static func forEach(in field: String, _ body: (DirectiveBytes) -> Void) {
         let bytes = Array(field.utf8)
         guard let quote = forEach(in: bytes[...], readsQuotes: true, body) else { return }
         _ = forEach(in: bytes[(quote + 1)...], readsQuotes: false, body)
     }
 
-    /// Returns the position of a quotation mark that isn't closed.
+    /// Returns the position of an unclosed quotation mark.
     private static func forEach(
         in bytes: ArraySlice<UInt8>, readsQuotes: Bool, _ body: (DirectiveBytes) -> Void
     ) -> Int? {

@@ -1,7 +1,7 @@
 public import Errand
 import ErrandEssentials
 
-/// Specifies how responses are cached: by your app's rules (`.timed`), the server's (`.http`), or both.
+/// How responses are cached: by your app's rules (`.timed`), by the server's rules (`.http`), or by both.
 ///
 /// ```swift
 /// .timed(.seconds(180), version: 3, partition: userID)     // the app's lifetime, whatever the server sends
@@ -30,7 +30,7 @@ public struct CachePolicy: Sendable, Hashable {
 
     /// Stores accepted responses for a fixed time, whatever the server specifies.
     ///
-    /// A call has one entry: the final response, after redirects, checks and decoding.
+    /// Each call has one entry, which contains the final response after redirects, checks and decoding.
     ///
     /// - Parameters:
     ///   - lifetime: The maximum age of a valid response, inclusive. If it's zero or negative, the cache isn't used.
@@ -43,8 +43,8 @@ public struct CachePolicy: Sendable, Hashable {
         return policy
     }
 
-    /// Caches responses as RFC 9111 describes for private caches: the server determines what is stored and for how
-    /// long.
+    /// Caches responses as RFC 9111 describes for private caches. The server determines which responses are stored and
+    /// for how long.
     public static let http = http(partition: nil)
 
     /// Caches responses as RFC 9111 describes for private caches, with a partition or with stale responses after
@@ -62,9 +62,10 @@ public struct CachePolicy: Sendable, Hashable {
         return policy
     }
 
-    /// Returns a policy that combines this policy with another: one timed and one HTTP policy. Without a valid timed
-    /// entry, the request continues to the HTTP cache, which serves or validates its own entry. Responses are stored
-    /// twice.
+    /// Returns a policy that combines a timed policy with an HTTP policy.
+    ///
+    /// Without a valid timed entry, the request continues to the HTTP cache, which serves or validates its own entry.
+    /// Responses are stored twice.
     public func and(_ other: CachePolicy) -> CachePolicy {
         var policy = self
         policy.timed = policy.timed ?? other.timed
@@ -73,8 +74,8 @@ public struct CachePolicy: Sendable, Hashable {
         return policy
     }
 
-    /// Returns a policy that waits for the write before returning a response. By default, responses are written in the
-    /// background, and `await cache.flush()` waits for them.
+    /// Returns a policy that waits until a response is written before returning it. By default, responses are written
+    /// in the background, and `await cache.flush()` waits for them.
     public func waitingForWrite() -> CachePolicy {
         var policy = self
         policy.waitsForWrite = true
@@ -83,12 +84,12 @@ public struct CachePolicy: Sendable, Hashable {
 
     var isOff: Bool { timed == nil && http == nil }
 
-    /// Whether everything stored belongs to a partition.
+    /// Whether every entry belongs to a partition.
     var separatesUsers: Bool {
         !isOff && timed.map { $0.partition != nil } != false && http.map { $0.partition != nil } != false
     }
 
-    /// The rules, without partitions.
+    /// Contains no partitions.
     var summary: String {
         switch (timed, http) {
         case (nil, nil): "off"
@@ -99,18 +100,17 @@ public struct CachePolicy: Sendable, Hashable {
     }
 }
 
-/// The error of a call that needs a stored response, if the cache doesn't have a suitable one.
+/// The error of a call that needs a stored response, if the cache has no suitable one.
 public struct CacheMiss: CodedError, ExpectedError, Sendable {
     /// The type of the reasons. New reasons may be added, so write a `default` in a `switch`.
     public typealias Reason = FailureCode<CacheMiss>
 
     /// Why the cache didn't return a stored response.
     public let reason: Reason
-    /// The ``reason``, under the name that all errors use.
+    /// The same as ``reason``, under the name that all errors use.
     public var code: Reason { reason }
 
-    /// Whether the caller asked about stored responses, so a miss is a regular answer: in `cached`, `cachedThenFresh`
-    /// and `removeCached`.
+    /// Whether a miss is a regular result for the caller, as in `cached`, `cachedThenFresh` and `removeCached`.
     public internal(set) var isExpected = false
 
     init(_ reason: Reason) { self.reason = reason }
@@ -124,25 +124,26 @@ public struct CacheMiss: CodedError, ExpectedError, Sendable {
         return "\(reason): \(words)"
     }
 
-    /// States that no response is stored, or, if the cache doesn't serve the request at all, that something failed.
+    /// A sentence that no response is stored. If the cache doesn't serve the request at all, a sentence that something
+    /// failed.
     public var failureSentence: FailureSentence {
         reason == .off || reason == .notInstalled ? .failed : .notStored
     }
 }
 
 extension FailureCode<CacheMiss> {
-    /// The policy doesn't store responses, or the request can't be cached because of a file download or streamed
-    /// request body.
+    /// The policy doesn't store responses, or the request can't be cached because it downloads a file or streams its
+    /// body.
     public static var off: Self { Self("off", 1) }
     /// The request doesn't pass through a cache filter.
     public static var notInstalled: Self { Self("notInstalled", 2) }
-    /// The cache doesn't have a response to this request.
+    /// The cache has no response to this request.
     public static var notStored: Self { Self("notStored", 3) }
     /// The entry is past its lifetime, or its date is in the future.
     public static var expired: Self { Self("expired", 4) }
-    /// The stored entry has another version than the policy; see ``CachePolicy/timed(_:version:partition:)``.
+    /// The stored entry has another version than the policy. See ``CachePolicy/timed(_:version:partition:)``.
     public static var versionMismatch: Self { Self("versionMismatch", 5) }
-    /// The stored entry has another partition than the policy, or doesn't have one.
+    /// The stored entry has another partition than the policy, or none.
     public static var partitionMismatch: Self { Self("partitionMismatch", 6) }
     /// The stored entry was written by another version of the app.
     public static var appVersionMismatch: Self { Self("appVersionMismatch", 7) }
@@ -150,17 +151,17 @@ extension FailureCode<CacheMiss> {
     public static var unreadable: Self { Self("unreadable", 8) }
 }
 
-/// The rules of the app's own policy, as pure functions.
+/// The rules of timed policies, as pure functions.
 enum TimedRules {
-    /// The attributes of a timed response, which have to match.
+    /// The attributes of a timed response that must match.
     struct Attributes: Sendable, Hashable {
         var version: Int
-        /// A keyed hash of the partition.
+        /// A keyed hash.
         var partition: String?
         var appVersion: String?
     }
 
-    /// Returns why a stored response isn't valid, or nil if it is. Checks the age, version, partition and app version
+    /// Returns why a stored response isn't valid, or nil if it is. Checks the age, version, partition and app version,
     /// in this order. A response exactly as old as the lifetime is valid.
     ///
     /// - Parameters:

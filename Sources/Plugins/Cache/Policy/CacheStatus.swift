@@ -3,9 +3,10 @@ import ErrandMessageSyntax
 
 /// How the cache handled a request, in terms of RFC 9211: `hit; ttl=30` or `fwd=stale; fwd-status=304`.
 ///
-/// It's the reason in the `response.source` of a cached response, and the detail of the cache's notes for logs.
+/// The `response.source` of a cached response contains it as the reason. The cache's notes for logs contain it as the
+/// detail.
 public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
-    /// A reason for which a request was forwarded to the server (RFC 9211, section 2.2).
+    /// The reason why a request was forwarded to the server (RFC 9211, section 2.2).
     public struct Forward: Sendable, Hashable, CustomStringConvertible {
         /// The reason's token in RFC 9211, such as "uri-miss".
         public let description: String
@@ -13,15 +14,15 @@ public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
 
         /// The cache was configured not to handle the request.
         public static let bypass = Forward("bypass")
-        /// A cache can't serve this method.
+        /// The cache can't serve this method.
         public static let method = Forward("method")
         /// There was no stored response for the URL.
         public static let uriMiss = Forward("uri-miss")
-        /// There are responses for the URL, but their `Vary` names header fields in which this request differs.
+        /// There are responses for the URL, but this request differs in a header field that their `Vary` names.
         public static let varyMiss = Forward("vary-miss")
         /// The stored entry isn't valid, for example because of another version.
         public static let miss = Forward("miss")
-        /// The request's directives or the call's mode required it.
+        /// The request's directives or the call's mode required forwarding.
         public static let request = Forward("request")
         /// The stored response is stale.
         public static let stale = Forward("stale")
@@ -33,13 +34,13 @@ public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
     public var forward: Forward?
     /// The status of the server's response to the forwarded request.
     public var forwardStatus: Int?
-    /// The number of seconds for which the response stays fresh. Negative if it's stale.
+    /// The number of seconds for which the response stays fresh, or a negative number if it's stale.
     public var timeToLive: Int64?
     /// Whether the server's response was stored.
     public var isStored: Bool
     /// Whether several requests shared one forwarded request (RFC 9211, section 2.6).
     public var isCollapsed = false
-    /// More detail in a few words, for logs. Nil if there is none.
+    /// More detail in a few words for logs, or nil.
     public var detail: String?
 
     init(
@@ -64,7 +65,7 @@ public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
 
     /// The status as the parameters of a `Cache-Status` header, such as `hit; ttl=30`.
     public var description: String {
-        // Concatenated, because every cached response has a status and interpolation is much slower.
+        // Concatenate, because interpolation is much slower and every cached response has a status.
         var text = isHit ? "hit" : String("fwd=", (forward ?? .miss).description)
         if let forwardStatus { text = String(text, "; fwd-status=", String(forwardStatus)) }
         if let timeToLive { text = String(text, "; ttl=", String(timeToLive)) }

@@ -5,8 +5,8 @@ import ErrandSupport
 
 /// The header fields to store, send and merge (RFC 9111, sections 3.1, 3.2 and 4.3).
 enum HTTPCacheHeaders {
-    /// Removes the fields of the connection, fields listed in `no-cache`, the computed `Age`, and sensitive fields such
-    /// as `Set-Cookie`.
+    /// Removes the fields of the connection, fields listed in `no-cache`, `Age`, and sensitive fields such as
+    /// `Set-Cookie`.
     static func storable(_ headers: HTTPHeaders) -> HTTPHeaders {
         let listed = CacheDirectives(headers).unstoredFields + connectionOptions(headers)
         var result = headers
@@ -17,8 +17,10 @@ enum HTTPCacheHeaders {
         return result
     }
 
-    /// Updates stored fields with the fields of a 304 or a response to HEAD. Keeps the fields that describe the stored
-    /// body, because it hasn't changed and may have been decoded since, and `Vary`, because the key depends on it.
+    /// Updates stored fields with the fields of a 304 or a response to HEAD.
+    ///
+    /// Keeps the fields that describe the stored body, because it hasn't changed and may have been decoded since. Also
+    /// keeps `Vary`, because the key depends on it.
     static func merged(_ stored: HTTPHeaders, with new: HTTPHeaders) -> HTTPHeaders {
         var update = new
         let listed = connectionOptions(new)
@@ -31,7 +33,7 @@ enum HTTPCacheHeaders {
         return result
     }
 
-    /// Returns a conditional request that validates a stored response, or nil if the response lacks a validator.
+    /// Returns a conditional request that validates a stored response, or nil if the response has no validator.
     static func validating(_ request: HTTPRequest, _ stored: HTTPHeaders) -> HTTPRequest? {
         var request = request
         let tag = stored.first { $0.name == .entityTag && !$0.value.isEmpty }
@@ -47,11 +49,11 @@ enum HTTPCacheHeaders {
         return tag == nil && modified == nil ? nil : request
     }
 
-    /// Returns whether a 304 validates the stored response: a validator in both must be equal, and the entity tag takes
-    /// precedence (section 4.3.4).
+    /// Whether a 304 confirms the stored response (section 4.3.4). A validator in both must be equal. The entity tag
+    /// takes precedence.
     ///
-    /// - Parameter condition: The header fields of the request. If the responses don't share a validator, the request
-    ///   must have named only the stored response's own.
+    /// - Parameter condition: The header fields of the request. If the responses share no validator, the request must
+    ///   have named only the stored response's validator.
     static func confirms(
         _ notModified: HTTPHeaders, _ stored: HTTPHeaders, condition: HTTPHeaders
     ) -> Bool {
@@ -68,8 +70,8 @@ enum HTTPCacheHeaders {
         return dates.count == 1 && dates[0].hasSameBytes(as: modified)
     }
 
-    /// Returns whether a response to HEAD describes the stored response to GET: its validators and length must equal
-    /// the stored ones (section 4.3.5).
+    /// Whether a response to HEAD describes the stored response to GET (section 4.3.5). Its validators and length must
+    /// equal the stored ones.
     static func describesSame(_ head: HTTPHeaders, _ stored: HTTPHeaders) -> Bool {
         let names: [HTTPHeaderName] = [.entityTag, .lastModified, .contentLength]
         return names.allSatisfy { name in
@@ -95,7 +97,7 @@ enum HTTPCacheHeaders {
 
 /// The `ETag` of a stored response, for comparison (RFC 9110, section 8.8.3.2).
 ///
-/// Some servers send tags without quotes and expect them back unchanged. These are compared as bytes.
+/// Some servers send tags without quotes and expect them back unchanged. Such tags are compared as bytes.
 struct StoredEntityTag {
     private let text: String
     private let tag: EntityTag?
@@ -105,19 +107,18 @@ struct StoredEntityTag {
         tag = EntityTag(parsing: value)
     }
 
-    /// Returns whether both tags identify equivalent representations, weak or not.
+    /// Whether both tags identify equivalent representations, weak or not.
     func matchesWeakly(_ other: String) -> Bool {
         if let tag, let other = EntityTag(parsing: other) { return tag.matchesWeakly(other) }
         return Self.withoutWeakness(text).elementsEqual(Self.withoutWeakness(other))
     }
 
-    /// Returns whether both tags are equal and strong.
     func matchesStrongly(_ other: String) -> Bool {
         if let tag, let other = EntityTag(parsing: other) { return tag.matchesStrongly(other) }
         return text.hasSameBytes(as: other) && !Self.isWeak(text)
     }
 
-    /// Returns whether the list in `If-None-Match` contains the tag (section 13.1.2).
+    /// Whether the list in `If-None-Match` contains the tag (section 13.1.2).
     func isNamed(byCondition value: String) -> Bool {
         if let tag { return EntityTagCondition(parsing: value)?.matchesWeakly(tag) ?? false }
         return FieldList.entityTags(value).contains { matchesWeakly(String($0)) }
@@ -134,7 +135,7 @@ struct StoredEntityTag {
 struct VaryRule: Sendable, Hashable {
     /// Lowercase names in sorted order.
     let names: [String]
-    /// Whether the response has `Vary: *`, so it doesn't match any other request.
+    /// Whether the response has `Vary: *`, which means that it matches no other request.
     let isStar: Bool
 
     init(_ headers: HTTPHeaders) {
@@ -147,7 +148,7 @@ struct VaryRule: Sendable, Hashable {
         names = all.sorted()
     }
 
-    /// Returns whether responses that are kept apart by another rule are also kept apart by this one.
+    /// Whether the other rule distinguishes all responses that this rule distinguishes.
     func isCovered(by other: VaryRule) -> Bool { !isStar && Set(names).isSubset(of: other.names) }
 
     /// Returns the value of a header field for comparison, or nil if it's absent. Combines lines and removes white

@@ -4,9 +4,9 @@ import ErrandMessageSyntax
 
 /// The rules of RFC 9111 for a private cache, as pure functions.
 enum HTTPCacheRules {
-    /// Returns why a response must not be stored, or nil if it can be (section 3).
+    /// Returns why a response must not be stored, or nil if it can be stored (section 3).
     ///
-    /// - Parameter asked: The request's directives, if they're known.
+    /// - Parameter asked: The request's directives, if they've been parsed.
     static func refusal(
         of response: HTTPResponse, to request: HTTPRequest, _ asked: CacheDirectives? = nil
     ) -> String? {
@@ -30,7 +30,7 @@ enum HTTPCacheRules {
         return isStorable ? nil : "no explicit or heuristic freshness"
     }
 
-    /// Returns whether the response to a POST can be stored for a GET (RFC 9110, section 9.3.3): it needs an explicit
+    /// Whether the response to a POST can be stored for a GET (RFC 9110, section 9.3.3). The response needs an explicit
     /// lifetime and a `Content-Location` with the same URL.
     static func isStorableForGet(_ response: HTTPResponse, to request: HTTPRequest) -> Bool {
         guard request.method == .post, response.status == 200,
@@ -43,14 +43,14 @@ enum HTTPCacheRules {
         return target == CacheKeyBuilder.url(request.url) && refusal(of: response, to: asGet) == nil
     }
 
-    /// Resolves a URL in a field to the text that the app's request for it would have, without its fragment. Returns
-    /// nil if it has another origin.
+    /// Resolves a URL in a field to the URL text that the app's own request would have, without its fragment. Returns
+    /// nil for another origin.
     private static func target(of field: HTTPHeaders.Field, from url: URL) -> String? {
         guard let target = try? field.reference.requestURL(against: url),
             URLSyntax.origin(of: target) == URLSyntax.origin(of: url)
         else { return nil }
-        // The target is normalized. If it equals the request's URL or authority in normalized form, use the request's
-        // spelling in the key.
+        // The target is normalized, and keys contain the app's spelling. So use the request's spelling for the parts
+        // that are equal in normalized form.
         let text = CacheKeyBuilder.url(target)
         guard let own = try? URLReference("").requestURL(against: url) else { return text }
         if own.absoluteString == text { return CacheKeyBuilder.url(url) }
@@ -62,7 +62,7 @@ enum HTTPCacheRules {
 
     enum Decision: Sendable, Hashable {
         case serve(CacheStatus)
-        /// Serve the response and validate it in the background (RFC 5861, section 3).
+        /// Serve the response, and validate it in the background (RFC 5861, section 3).
         case serveAndRevalidate(CacheStatus)
         case validate(CacheStatus)
 
@@ -80,7 +80,7 @@ enum HTTPCacheRules {
     struct CallPreferences: Sendable, Hashable {
         var requiresValidation = false
         var acceptsStale = false
-        /// How many seconds past its lifetime a response can be served if the server can't be reached.
+        /// How many seconds past its lifetime a response can be served after a failure.
         var staleIfError: Int64?
     }
 
@@ -98,7 +98,7 @@ enum HTTPCacheRules {
         if request.noCache { return .validate(.forward(.request, detail: "no-cache")) }
         if preferences.requiresValidation && !isImmutable { return .validate(.forward(.request)) }
         if fresh.noCache { return .validate(.forward(.stale, detail: "no-cache")) }
-        // A reload sends max-age=0, but doesn't have to validate an immutable response (RFC 8246, section 2).
+        // A reload sends `max-age=0`, but it doesn't have to validate an immutable response (RFC 8246, section 2).
         if let maxAge = request.maxAge, age > maxAge || maxAge == 0, !isImmutable {
             return .validate(.forward(.request, detail: "max-age"))
         }
@@ -114,8 +114,8 @@ enum HTTPCacheRules {
         return .validate(.forward(.stale))
     }
 
-    /// Returns the cache status for serving a stale response after the server failed, or nil if that isn't allowed
-    /// (section 4.2.4; RFC 5861, section 4).
+    /// Returns the status for serving a stale response after the server failed, or nil if that isn't allowed (section
+    /// 4.2.4; RFC 5861, section 4).
     static func staleOnError(
         _ fresh: HTTPFreshness, received: Date, request: CacheDirectives,
         preferences: CallPreferences = CallPreferences(), now: Date
@@ -128,11 +128,11 @@ enum HTTPCacheRules {
         return CacheStatus(forward: .stale, timeToLive: ttl, detail: "stale-if-error")
     }
 
-    /// Returns whether a status counts as a server failure (RFC 5861, section 4).
+    /// See RFC 5861, section 4.
     static func isServerFailure(_ status: Int) -> Bool { [500, 502, 503, 504].contains(status) }
 
-    /// Returns the URLs that the response to an unsafe request invalidates (section 4.4): its own and, on the same
-    /// origin, those in `Location` and `Content-Location`.
+    /// Returns the URLs that the response to an unsafe request invalidates (section 4.4): its own, and URLs of the same
+    /// origin in `Location` and `Content-Location`.
     static func invalidated(by response: HTTPResponse, to request: HTTPRequest) -> [String] {
         guard !request.method.isSafe, (200...399).contains(response.status) else { return [] }
         var urls = [CacheKeyBuilder.url(request.url)]
@@ -143,7 +143,7 @@ enum HTTPCacheRules {
         return urls
     }
 
-    /// They depend on a range, a condition or an expectation, which the key doesn't contain.
+    /// These depend on a range, a condition or an expectation, which the key doesn't contain.
     private static let unstoredStatuses: Set<Int> = [206, 304, 412, 416, 417]
 
     private static let understoodStatuses: Set<Int> = [

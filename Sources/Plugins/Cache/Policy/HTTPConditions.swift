@@ -14,7 +14,6 @@ enum HTTPConditions {
         case forward
     }
 
-    /// Returns whether a request has conditions or a range.
     static func areAny(in headers: HTTPHeaders) -> Bool {
         headers.contains(.ifNoneMatch) || headers.contains(.ifModifiedSince) || headers.contains(.ifMatch)
             || headers.contains(.ifUnmodifiedSince) || headers.contains(.range)
@@ -22,7 +21,7 @@ enum HTTPConditions {
 
     /// - Parameters:
     ///   - length: The length of the stored body in bytes.
-    ///   - received: When the response arrived, for a response without `Last-Modified` and `Date`.
+    ///   - received: The arrival of the response. Used if it has neither `Last-Modified` nor `Date`.
     static func evaluate(
         _ request: HTTPRequest, status: Int, headers: HTTPHeaders, length: Int64, received: Date
     ) -> Outcome {
@@ -45,7 +44,7 @@ enum HTTPConditions {
         return singleRange(range, length: length).map(Outcome.part) ?? .forward
     }
 
-    /// Returns whether `If-Range` matches: a strong entity tag, or exactly the stored date (RFC 9110, section 13.1.5).
+    /// Whether `If-Range` matches: a strong entity tag, or exactly the stored date (RFC 9110, section 13.1.5).
     private static func holds(_ condition: String, _ headers: HTTPHeaders) -> Bool {
         if storedTag(headers)?.matchesStrongly(condition) == true { return true }
         return HTTPDate.parse(condition) != nil && headers.values(of: .lastModified).first == condition
@@ -55,8 +54,8 @@ enum HTTPConditions {
         headers.values(of: .entityTag).first.map(StoredEntityTag.init)
     }
 
-    /// Returns a single satisfiable range. Returns nil for several ranges, other units and malformed values, which the
-    /// server has to handle.
+    /// Returns a single satisfiable range, or nil if the server has to handle the value: several ranges, other units,
+    /// or malformed text.
     private static func singleRange(_ value: String, length: Int64) -> Range<Int64>? {
         guard let ranges = ByteRange.parse(value), ranges.count == 1 else { return nil }
         return ranges.first?.resolved(length: length)

@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 import ErrandMessageSyntax
 
-/// The freshness of a response, calculated once when it's stored (RFC 9111, section 4.2). Times are in seconds.
+/// The freshness of a response, calculated when the response is stored (RFC 9111, section 4.2). Times are in seconds.
 struct HTTPFreshness: Sendable, Hashable {
     var lifetime: Int64 = 0
     /// The age of the response when it was received.
@@ -18,7 +18,7 @@ struct HTTPFreshness: Sendable, Hashable {
 
     /// - Parameters:
     ///   - sent: When the request was sent.
-    ///   - received: When the head of its response was received.
+    ///   - received: When the response's head arrived.
     init(status: Int, headers: HTTPHeaders, sent: Date, received: Date) {
         let directives = CacheDirectives(headers)
         let date = headers.values(of: .date).first.flatMap { HTTPDate.parse($0, now: received) }
@@ -34,7 +34,7 @@ struct HTTPFreshness: Sendable, Hashable {
         staleIfError = directives.staleIfError
     }
 
-    /// Returns the lifetime (section 4.2.1). Ignores `s-maxage`, which applies to shared caches only.
+    /// See section 4.2.1. Ignores `s-maxage`, which applies only to shared caches.
     private static func lifetime(
         _ status: Int, _ headers: HTTPHeaders, _ directives: CacheDirectives, _ date: Date
     ) -> (Int64, Bool) {
@@ -53,7 +53,7 @@ struct HTTPFreshness: Sendable, Hashable {
 
     private static func seconds(_ interval: TimeInterval) -> Int64 { Int64(min(max(interval, 0), 0x1p31)) }
 
-    /// Returns the first value of `Age`, or 0 if it's invalid (section 5.1).
+    /// Returns the first value of `Age`, or 0 if it's missing or invalid (section 5.1).
     private static func age(_ headers: HTTPHeaders) -> Double {
         guard let first = headers.values(of: .age).first.flatMap({ FieldList.allItems($0).first }) else { return 0 }
         return CacheDirectives.seconds(String(first)).map(Double.init) ?? 0

@@ -9,7 +9,7 @@ public struct CacheEntry: Sendable {
     /// The body, in memory or as a stream that can be read once.
     public var body: HTTPBody
 
-    /// Creates an entry from a head and a body.
+    /// Creates an entry.
     public init(head: CacheEntryHead, body: HTTPBody) {
         self.head = head
         self.body = body
@@ -18,7 +18,8 @@ public struct CacheEntry: Sendable {
 
 /// The metadata of an entry. Save it with ``encoded()`` and restore it with ``init(encoded:)``.
 ///
-/// It doesn't contain secrets: partitions are keyed hashes, and sensitive headers such as `Set-Cookie` are left out.
+/// The metadata contains no secrets. Partitions are keyed hashes, and sensitive headers such as `Set-Cookie` are left
+/// out.
 public struct CacheEntryHead: Sendable, Hashable {
     enum Kind: UInt8 { case timed = 1, http = 2, index = 3 }
 
@@ -40,7 +41,7 @@ public struct CacheEntryHead: Sendable, Hashable {
         var generation: UInt64 = 0
     }
 
-    // An array with one element is a single reference that copies on write, which keeps async frames small.
+    // An array with one element is a single reference that copies on write. That keeps async frames small.
     private var fields: [Fields]
 
     var kind: Kind {
@@ -49,8 +50,8 @@ public struct CacheEntryHead: Sendable, Hashable {
     }
     /// The URL of the request, without its fragment.
     public var url: String { fields[0].url }
-    /// The URL of the response after redirects. A string, because it usually equals the request's URL, which is already
-    /// parsed.
+    /// The URL of the response after redirects. A string, because it usually equals the request's URL, which has
+    /// already been parsed.
     var responseURL: String { fields[0].responseURL }
     var status: Int { fields[0].status }
     var headers: HTTPHeaders {
@@ -64,24 +65,24 @@ public struct CacheEntryHead: Sendable, Hashable {
     public var expires: Date { fields[0].expires }
     /// The tags of the request, by which entries can be removed.
     public var tags: [String] { fields[0].tags }
-    /// A keyed hash of the policy's partition. Nil without a partition.
+    /// A keyed hash of the policy's partition, or nil without a partition.
     public var partition: String? { fields[0].partition }
     var timed: TimedRules.Attributes {
         get { fields[0].timed }
         set { fields[0].timed = newValue }
     }
     var fresh: HTTPFreshness { fields[0].fresh }
-    /// For an index: the lists of header names that distinguish a URL's variants, most recently used first.
+    /// In an index: the lists of header names that distinguish a URL's variants, most recently stored first.
     var variants: [[String]] {
         get { fields[0].variants }
         set { fields[0].variants = newValue }
     }
-    /// For an index or record: the generation of its entries.
+    /// In an index or record: the serial number that valid entries must have as their `generation`.
     var serial: UInt64 {
         get { fields[0].serial }
         set { fields[0].serial = newValue }
     }
-    /// The serial number of the index or record when the entry was stored, or 0 without one.
+    /// The serial number of the index or record when the entry was stored, or 0 if there was none.
     var generation: UInt64 {
         get { fields[0].generation }
         set { fields[0].generation = newValue }
@@ -101,14 +102,14 @@ public struct CacheEntryHead: Sendable, Hashable {
 
     init(_ fields: Fields) { self.fields = [fields] }
 
-    /// Adopts the freshness of the response that stored or validated the entry.
+    /// Sets the freshness of the response that stored or validated the entry.
     mutating func update(_ fresh: HTTPFreshness, _ received: Date) {
         fields[0].fresh = fresh
         fields[0].received = received
         fields[0].expires = received + Double(fresh.lifetime - fresh.initialAge)
     }
 
-    /// Changes fields that are read-only for implementers of stores.
+    /// Changes fields that are read-only for authors of stores.
     mutating func change(_ change: (inout Fields) -> Void) { change(&fields[0]) }
 
     /// Creates the head of a timed entry for a GET, for tests of stores.
@@ -122,9 +123,9 @@ public struct CacheEntryHead: Sendable, Hashable {
             partition: partition)
     }
 
-    /// The approximate memory size in bytes.
+    /// The approximate size in memory, in bytes.
     var byteCount: Int64 {
-        // Texts longer than 15 bytes have their own allocation, and a URL has an object in addition to its text.
+        // A text of more than 15 bytes has its own allocation. A URL also has an object.
         let block = 32
         var count = 1024 + 2 * (url.utf8.count + block) + (partition == nil ? 0 : 64 + block)
         for field in headers { count += field.name.rawName.utf8.count + field.value.utf8.count + 64 + 2 * block }
@@ -133,7 +134,7 @@ public struct CacheEntryHead: Sendable, Hashable {
         return Int64(count)
     }
 
-    /// Returns the stored response to a request, or nil if its URL is invalid because the store is damaged.
+    /// Returns the stored response, or nil if its URL is invalid because the store is damaged.
     func response(
         to request: HTTPRequest, _ headers: HTTPHeaders, _ body: HTTPBody, source: ResponseSource
     ) -> HTTPResponse? {

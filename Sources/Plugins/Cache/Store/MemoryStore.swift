@@ -3,7 +3,7 @@ public import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-/// Stores entries in memory and evicts the least recently used.
+/// Stores entries in memory and evicts the least recently used entries.
 ///
 /// ```swift
 /// filters: [.cache(.memory(limit: .megabytes(20)))]
@@ -17,7 +17,7 @@ public final class MemoryStore: CacheStore {
         var newer: Int
     }
 
-    /// Maps keys to an array of nodes, linked from the least to the most recently used. -1 ends a list.
+    /// The nodes form a list from the least to the most recently used. The index -1 ends the list.
     fileprivate struct State {
         var indices: [CacheKey: Int] = [:]
         var nodes: [Node] = []
@@ -55,7 +55,7 @@ public final class MemoryStore: CacheStore {
         let room = limit.bytesOfOne - overhead
         guard room >= 0 else { throw CacheStoreError("the entry is larger than a quarter of the memory store's limit") }
         let data = try await entry.body.collect(upTo: Int(clamping: room))
-        // A slice would retain its whole buffer.
+        // Copy the data, because a slice would retain its whole buffer.
         let body = HTTPBody(Data(copying: data.span))
         let cost = overhead + Int64(data.count)
         state.withLock { state in
@@ -110,7 +110,7 @@ public final class MemoryStore: CacheStore {
         }
     }
 
-    /// Returns random bytes that this store created. They are lost when the store is released.
+    /// Returns random bytes that this store created. They're lost when the store is released.
     public func secret() async -> Data { key }
 }
 

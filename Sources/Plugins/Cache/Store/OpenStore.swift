@@ -16,10 +16,10 @@ final class OpenStore: Sendable {
     }
 }
 
-/// The stores that a cache has used. Reads each secret once.
+/// The stores that a cache has used. Reads each store's secret once.
 final class OpenStores: Sendable {
     private struct State {
-        /// The last store used. Most caches have only one.
+        /// Most caches use only one store.
         var last: OpenStore?
         var all: [ObjectIdentifier: OpenStore] = [:]
     }
@@ -40,7 +40,7 @@ final class OpenStores: Sendable {
         if let known = known(store) { return known }
         let opened = OpenStore(store, secret: try await store.secret())
         state.withLock { state in
-            // Bounded, for requests that return a new store each time.
+            // Limit the number, because a request may return a new store each time.
             if state.all.count >= 64 { state.all.removeAll() }
             state.all[ObjectIdentifier(store)] = opened
         }

@@ -2,14 +2,14 @@ import Errand
 public import ErrandEssentials
 import Synchronization
 
-/// Combines a fast store with a large one. Reads try the fast store first and copy entries to it; writes go to both.
+/// Combines a fast store with a large one. Reads try the fast store first and copy entries to it. Writes go to both.
 ///
 /// ```swift
 /// filters: [.cache(.tiers(.memory(), .disk(at: directory)))]
 /// ```
 ///
-/// The first store contains only copies of entries in the second. While an entry changes, reads use the second store.
-/// An entry that several calls change at the same time isn't copied.
+/// The first store contains only copies of entries in the second. While an entry is being changed, reads use the second
+/// store. An entry that several calls change at the same time isn't copied.
 public final class TieredStore<First: CacheStore, Second: CacheStore>: CacheStore {
     /// The fast store, which is read first.
     public let first: First
@@ -26,7 +26,7 @@ public final class TieredStore<First: CacheStore, Second: CacheStore>: CacheStor
         immediate = first as? any ImmediateStore
     }
 
-    /// Returns the entry from the first store that has it. An entry with a streamed body isn't copied to the first
+    /// Returns the entry from the first store that has it. Doesn't copy an entry with a streamed body to the first
     /// store.
     public func entry(for key: CacheKey) async throws -> CacheEntry? {
         if state.withLock({ $0.isChanging(key) }) { return try await second.entry(for: key) }
@@ -42,8 +42,8 @@ public final class TieredStore<First: CacheStore, Second: CacheStore>: CacheStor
         return entry
     }
 
-    /// Stores the entry in both stores. The first store drops its old entry before that, so it's never older than the
-    /// second.
+    /// Stores the entry in both stores. Removes the old entry from the first store before that, so the first store is
+    /// never older than the second.
     public func store(_ entry: CacheEntry, for key: CacheKey) async throws {
         try await change(key) {
             try await first.remove(key)
@@ -58,7 +58,7 @@ public final class TieredStore<First: CacheStore, Second: CacheStore>: CacheStor
         try await change(key) {
             let isDone: Bool
             do { isDone = try await second.update(head, replacing: old, for: key) } catch {
-                // The second store may have replaced the head anyway.
+                // The second store may have replaced the head before it threw.
                 try? await first.remove(key)
                 throw error
             }
@@ -105,7 +105,7 @@ public final class TieredStore<First: CacheStore, Second: CacheStore>: CacheStor
         }
     }
 
-    /// Ends a change or copy. If another change came between, removes the entry from the first store.
+    /// Ends a change or copy. If another change has run meanwhile, removes the entry from the first store.
     private func end(_ key: CacheKey, isChange: Bool) async {
         if state.withLock({ $0.isOutdated(key) }) { try? await first.remove(key) }
         state.withLock { $0.end(key, isChange: isChange) }
@@ -135,7 +135,7 @@ private struct TieredState: Sendable {
 
     func isOutdated(_ key: CacheKey) -> Bool { works[key]?.isOutdated == true }
 
-    /// Whether only the second store can be read.
+    /// Whether reads must use the second store.
     func isChanging(_ key: CacheKey) -> Bool {
         if removals > 0 { return true }
         guard let work = works[key] else { return false }
@@ -178,14 +178,13 @@ extension CacheStore {
 
 /// A store that can return some entries without waiting, and so without async frames.
 protocol ImmediateStore: CacheStore {
-    /// Returns a key's entry, as `entry(for:)` would.
+    /// Returns the same as `entry(for:)`, if that is known without waiting.
     func entryAtOnce(for key: CacheKey) -> KnownEntry
 }
 
-/// The result of a lookup without waiting.
 enum KnownEntry: Sendable {
     case entry(CacheEntry)
     case nothing
-    /// The stores must be asked, with a lookup that waits.
+    /// The caller must use `entry(for:)`.
     case unknown
 }

@@ -1,9 +1,9 @@
 import Errand
 import Foundation
 
-/// A connection's bytes in both directions, its waiters and its failure.
+/// A connection's bytes in both directions, the tasks that wait for it, and its failure.
 ///
-/// Each change returns the steps to take, in order, outside the lock.
+/// Each change returns the steps to take. Take them in order, after releasing the lock.
 struct ConnectionState: Sendable {
     typealias Waiter = CheckedContinuation<Void, any Error>
     typealias Reader = CheckedContinuation<Data?, any Error>
@@ -17,12 +17,12 @@ struct ConnectionState: Sendable {
 
     private struct Flush: Sendable {
         let id: UInt64
-        /// The bytes the system must have accepted.
+        /// The number of bytes that the system must have accepted.
         let upTo: UInt64
         let waiter: Waiter
     }
 
-    /// The most bytes to send at once.
+    /// The maximum number of bytes to send at once.
     static let sendBytes = 256 << 10
 
     private var opener: Waiter?
@@ -31,10 +31,10 @@ struct ConnectionState: Sendable {
     private var input = Data()
     private var isReceiving = false
     private var isAtEnd = false
-    /// Bytes to send that haven't been passed to the driver yet.
+    /// Bytes that the driver hasn't received yet.
     private var output: [Data] = []
     private var isSending = false
-    /// Bytes added so far, and bytes the system has accepted.
+    /// The numbers of bytes added so far and accepted by the system.
     private var added: UInt64 = 0
     private var sent: UInt64 = 0
     private var flushes: [Flush] = []
@@ -61,14 +61,14 @@ struct ConnectionState: Sendable {
 
     mutating func fail(_ reason: NetworkFailure) -> [Step] { fail(isOpen ? reason.lost : reason.unconnected) }
 
-    /// The first failure counts.
+    /// Ignores later failures.
     mutating func fail(_ error: ErrandError) -> [Step] {
         if failure != nil { return [] }
         failure = error
         return finish(error)
     }
 
-    /// Fails if the connection isn't established yet.
+    /// Does nothing if the connection is already open.
     mutating func expire(after limit: Duration) -> [Step] {
         if isOpen { return [] }
         return fail(ErrandError(.timedOut, "the connection wasn't established within \(duration: limit)"))
@@ -116,7 +116,7 @@ struct ConnectionState: Sendable {
         return steps
     }
 
-    /// Passes the bytes, the end or the failure, in this order, or else receives more.
+    /// Delivers bytes, the end or the failure, in this order. Without any, receives more.
     private mutating func deliver() -> [Step] {
         guard let waiting = reader else { return [] }
         let result: Result<Data?, any Error>
@@ -150,7 +150,7 @@ struct ConnectionState: Sendable {
         added += UInt64(data.count)
     }
 
-    /// Waits until the system has accepted the bytes before.
+    /// Sends the next piece, unless the system hasn't accepted the last one yet.
     mutating func push() -> [Step] {
         if isSending || output.isEmpty || failure != nil { return [] }
         isSending = true
@@ -171,7 +171,6 @@ struct ConnectionState: Sendable {
         return piece.prefix(Self.sendBytes)
     }
 
-    /// The driver has sent `count` bytes, or failed.
     mutating func noteSent(_ count: Int, _ reason: NetworkFailure?) -> [Step] {
         isSending = false
         if let reason { return fail(reason) }
@@ -181,14 +180,13 @@ struct ConnectionState: Sendable {
         return push() + done.map { .resume($0.waiter, nil) }
     }
 
-    /// Identifies a wait until all added bytes are sent.
     mutating func nextFlush() -> UInt64 {
         lastFlush += 1
         return lastFlush
     }
 
     mutating func flush(_ id: UInt64, _ waiter: Waiter) -> [Step] {
-        // Bytes the system accepted before a failure count as sent.
+        // If the system accepted all bytes before a failure, they count as sent.
         if sent == added, !isLosing, !isClosed { return [.resume(waiter, nil)] }
         if let failure { return [.resume(waiter, failure)] }
         flushes.append(Flush(id: id, upTo: added, waiter: waiter))

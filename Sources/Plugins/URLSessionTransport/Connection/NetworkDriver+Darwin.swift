@@ -4,13 +4,11 @@ import Foundation
 import Network
 import Synchronization
 
-/// A Network.framework connection.
 struct NetworkDriver: ConnectionDriver {
     let connection: NWConnection
     let queue: DispatchQueue
     let options: TransportOptions
     let rejection: ServerRejection
-    /// Whether to wait for a usable network.
     let waitsForConnectivity: Bool
 
     func start(_ report: @escaping @Sendable (ConnectionEvent) -> Void) {
@@ -18,7 +16,8 @@ struct NetworkDriver: ConnectionDriver {
             switch state {
             case .ready: report(.ready)
             case .waiting(let error):
-                // Refused connections, unknown names and failed TLS handshakes also wait for another network.
+                // The state is also `waiting` after refused connections, unknown names and failed TLS handshakes. Those
+                // fail.
                 if waitsForConnectivity, connection?.currentPath?.status != .satisfied {
                     options.report(.waitingForConnectivity)
                 } else {
@@ -46,7 +45,7 @@ struct NetworkDriver: ConnectionDriver {
     func cancel() { connection.cancel() }
 }
 
-/// Why a server was rejected. Network.framework only reports the fact.
+/// Why a server was rejected. Network.framework reports only that it was.
 final class ServerRejection: Sendable {
     private let reason = Mutex<String?>(nil)
 

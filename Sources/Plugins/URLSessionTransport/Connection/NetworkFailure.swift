@@ -4,7 +4,7 @@ import Foundation
 struct NetworkFailure: Sendable {
     enum Cause: Hashable, Sendable {
         case posix(POSIXErrorCode)
-        /// A code of the name service (`kDNSServiceErr_…`).
+        /// A code of DNS (`kDNSServiceErr_…`).
         case name(Int32)
         /// A code of the TLS implementation (`errSSL…`).
         case security(Int32)
@@ -22,10 +22,10 @@ struct NetworkFailure: Sendable {
         self.underlying = underlying
     }
 
-    /// The connection wasn't established.
+    /// The error if the connection wasn't open yet.
     var unconnected: ErrandError { ErrandError(code, text, underlying: underlying) }
 
-    /// The connection was established.
+    /// The error if the connection was open.
     var lost: ErrandError { ErrandError(.connectionLost, text, underlying: underlying) }
 
     private var code: ErrandError.Code {
@@ -51,26 +51,26 @@ struct NetworkFailure: Sendable {
     ]
 }
 
-/// A system connection, with the calls of `NWConnection`.
+/// A system connection. The functions are like those of `NWConnection`.
 protocol ConnectionDriver: Sendable {
     func start(_ report: @escaping @Sendable (ConnectionEvent) -> Void)
 
-    /// Receives between one byte and `limit` bytes. Completes once: with bytes, the end, possibly after bytes, or a
-    /// failure.
+    /// Receives between one byte and `limit` bytes. Completes once: with bytes, with the end, possibly after bytes, or
+    /// with a failure.
     func receive(
         upTo limit: Int, _ completion: @escaping @Sendable (Data?, _ isAtEnd: Bool, NetworkFailure?) -> Void)
 
-    /// Sends after the bytes of earlier calls. Completes once: when the system has accepted all of them, or with a
+    /// Sends after the bytes of earlier calls. Completes once: when the system has accepted all bytes, or with a
     /// failure.
     func send(_ data: Data, _ completion: @escaping @Sendable (NetworkFailure?) -> Void)
 
-    /// May be called several times. Bytes the system has accepted are still sent.
+    /// May be called several times. Bytes that the system has accepted are still sent.
     func cancel()
 }
 
 enum ConnectionEvent: Sendable {
-    /// The connection is open, and its TLS handshake, if any, has succeeded.
+    /// The connection is open. A TLS handshake, if there is one, has succeeded.
     case ready
-    /// The connection couldn't be established, or was lost.
+    /// The connection couldn't be opened, or was lost.
     case failed(NetworkFailure)
 }

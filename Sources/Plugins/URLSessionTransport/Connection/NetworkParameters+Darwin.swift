@@ -4,14 +4,14 @@ import Foundation
 import Network
 import Security
 
-/// A transport's configuration, server policy and request tags, as Network.framework's parameters.
+/// Converts a transport's configuration, server policy and request tags to Network.framework's parameters.
 struct NetworkParameters {
     let target: ConnectionTarget
     let configuration: URLSessionConfiguration
     let policy: ChallengePolicy?
     let tags: Tags
 
-    /// Throws `transportUnavailable` for settings that can't be applied to a connection.
+    /// Throws `transportUnavailable` for settings that don't work for a connection.
     func check() throws(ErrandError) {
         if target.isSecure, policy?.hook != nil {
             throw ErrandError(
@@ -49,18 +49,18 @@ struct NetworkParameters {
         let tls = NWProtocolTLS.Options()
         let options = tls.securityProtocolOptions
         sec_protocol_options_add_tls_application_protocol(options, "http/1.1")
-        // App Transport Security doesn't apply to these connections.
+        // App Transport Security, which requires TLS 1.2, doesn't apply to these connections.
         let minimum = configuration.tlsMinimumSupportedProtocolVersion
         sec_protocol_options_set_min_tls_protocol_version(
             options, minimum.rawValue > tls_protocol_version_t.TLSv12.rawValue ? minimum : .TLSv12)
         guard let policy else { return tls }
-        // The transport has checked the origins already.
+        // `check(_:)` has already reported an invalid origin.
         if let choice = try? policy.identities?.choice(host: target.host, port: Int(target.port)),
             let identity = choice.identity.networkIdentity
         {
             sec_protocol_options_set_local_identity(options, identity)
         }
-        // A session with another certificate must not be resumed.
+        // A resumed session would use another certificate.
         if policy.identities != nil { sec_protocol_options_set_tls_resumption_enabled(options, false) }
         if !policy.trust.isEmpty {
             // A resumed session of another transport would skip the check of the certificate.
@@ -80,7 +80,6 @@ struct NetworkParameters {
 }
 
 extension ClientCertificate {
-    /// The identity for Network.framework.
     fileprivate var networkIdentity: sec_identity_t? {
         guard let identity = credential.identity else { return nil }
         let chain = credential.certificates

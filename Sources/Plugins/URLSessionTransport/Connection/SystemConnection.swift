@@ -4,12 +4,12 @@ import Synchronization
 
 /// A connection for protocols other than HTTP.
 ///
-/// Only receives bytes while a reader waits, so backpressure reaches the peer, and sends one piece at a time.
+/// It receives bytes only while a reader waits, so backpressure reaches the peer. It sends one piece at a time.
 final class SystemConnection: ByteConnection {
     private let driver: any ConnectionDriver
     let state = Mutex(ConnectionState())
 
-    /// The most bytes to receive at once.
+    /// The maximum number of bytes to receive at once.
     static let receiveBytes = 64 << 10
 
     init(_ driver: any ConnectionDriver) { self.driver = driver }
@@ -17,7 +17,7 @@ final class SystemConnection: ByteConnection {
     // The driver's closures don't keep the connection alive.
     deinit { driver.cancel() }
 
-    /// Opens the connection within the timeout of the options.
+    /// Throws if the connection doesn't open within the timeout of the options.
     func open(_ options: TransportOptions) async throws {
         let (time, limit) = (options.time, options.timeout)
         let deadline = Task { [weak self] in
@@ -79,7 +79,7 @@ final class SystemConnection: ByteConnection {
                 case .failed(let reason): self?.change { $0.fail(reason) }
                 }
             }
-            // The connection may have ended before it was started.
+            // The connection may have ended before it started.
             let isOver = state.withLock { $0.failure != nil }
             if isOver { driver.cancel() }
         case .receive:
@@ -104,7 +104,7 @@ struct ConnectionTarget: Hashable, Sendable {
     let port: UInt16
     let isSecure: Bool
 
-    /// Throws `invalidURL` if the host is missing or contains percent-encoded characters.
+    /// Throws `invalidURL` if the host is missing or percent-encoded, or if the port is invalid.
     init(_ url: URL) throws(ErrandError) {
         isSecure = url.scheme?.lowercased() == "https"
         let text = url.host(percentEncoded: true) ?? ""

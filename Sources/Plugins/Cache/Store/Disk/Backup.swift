@@ -1,7 +1,7 @@
 #if canImport(Darwin)
 import Foundation
 
-/// Excludes the cache from backups, because the server can restore it.
+/// Cached responses don't need a backup, because the server can send them again.
 func excludeFromBackup(_ path: String) {
     var url = URL(fileURLWithPath: path, isDirectory: true)
     var values = URLResourceValues()

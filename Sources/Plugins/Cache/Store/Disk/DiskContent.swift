@@ -74,7 +74,7 @@ struct DiskContent: ~Copyable {
     }
 }
 
-/// A long body, read and checked in chunks. Its file stays open even if it's replaced.
+/// A long body, read and checked in chunks. Its file stays open even if another file replaces it.
 final class DiskBodySource: HTTPBodySource {
     private struct State: ~Copyable {
         let file: DiskFile

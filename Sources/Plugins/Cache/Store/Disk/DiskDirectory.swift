@@ -2,10 +2,11 @@ import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-/// The files of a disk store: their names, total size, and the lock that processes share. It doesn't interpret entries.
+/// The files of a disk store: their names, their total size, and the lock that processes share. It doesn't interpret
+/// entries.
 ///
 /// ```
-/// errand-cache/        everything is in it, so that the directory may hold other things
+/// errand-cache/        contains everything, so the directory can contain other things
 ///     usage            total bytes and number of files; its lock is the store's
 ///     secret           the key of the keyed hashes
 ///     entries/         one file for each entry, named after its key
@@ -28,8 +29,8 @@ final class DiskDirectory: Sendable {
     let state = Mutex(State())
     let isScanning = Atomic(false)
     private let lastUse = Atomic<Int64>(0)
-    /// Uses of files that were last used less than a minute before, by the first word of the digest. Written before the
-    /// next eviction.
+    /// Uses that aren't recorded in the files yet, by the first word of the digest. They're recorded before the next
+    /// eviction.
     private let recentUses = Mutex<[UInt64: (digest: [UInt8], used: Int64)]>([:])
     private let isPrepared = Atomic(false)
 
@@ -47,11 +48,11 @@ final class DiskDirectory: Sendable {
     /// Nanoseconds since 1970.
     static var now: Int64 { Int64(min(max(Date().timeIntervalSince1970 * 1e9, -9e18), 9e18)) }
 
-    /// How far recorded uses can be ahead of the clock to stay distinct: 1 second, in nanoseconds.
+    /// How far recorded uses can be ahead of the clock, so they stay distinct. In nanoseconds.
     static let clockSlack: Int64 = 1_000_000_000
 
-    /// Returns the current time, increased if necessary to be later than all times before. Restarts from the clock if
-    /// that was set back.
+    /// Returns the current time, but at least one nanosecond after the last time. If the clock was set back, starts
+    /// again from the clock.
     func nextUse() -> Int64 {
         let now = Self.now
         var last = lastUse.load(ordering: .relaxed)
@@ -63,8 +64,7 @@ final class DiskDirectory: Sendable {
         }
     }
 
-    /// Records the use of an entry: immediately if the last recorded use is a minute old, or else before the next
-    /// eviction.
+    /// Records the use of an entry. If the last recorded use is less than a minute old, waits until the next eviction.
     func use(_ digest: [UInt8], _ file: borrowing DiskFile, _ status: DiskFile.Status) {
         let now = nextUse()
         let isRecent = status.used <= now && status.used > now - Self.useInterval
@@ -82,7 +82,6 @@ final class DiskDirectory: Sendable {
     private static let useInterval: Int64 = 60_000_000_000
     private static let maximumRecentUses = 1024
 
-    /// Writes the times of recent uses before an eviction.
     func recordUses() {
         let uses = recentUses.withLock { uses in
             defer { uses = [:] }
@@ -106,10 +105,9 @@ final class DiskDirectory: Sendable {
         return path
     }
 
-    /// Every name has 19 digits.
     private static let partialNumbers: ClosedRange<UInt64> = 1_000_000_000_000_000_000...9_000_000_000_000_000_000
 
-    /// Creates the directories and removes the partial files of writers that were killed.
+    /// Creates the directories, and removes the partial files of writers that were killed.
     func prepare() throws(DiskFile.Failure) {
         try DiskFile.makeDirectory(base, replacingFile: true)
         try DiskFile.makeDirectory(root)
@@ -119,7 +117,7 @@ final class DiskDirectory: Sendable {
         try removeAbandonedFiles()
     }
 
-    /// Removes partial files that haven't been written to for an hour, because their writers are gone.
+    /// Removes partial files that haven't changed for an hour, because their writers are gone.
     func removeAbandonedFiles() throws(DiskFile.Failure) {
         let (old, new) = (Self.now - 3_600_000_000_000, Self.now + 3_600_000_000_000)
         try DiskFile.list(root + "/partial") { name in
@@ -131,8 +129,10 @@ final class DiskDirectory: Sendable {
         }
     }
 
-    /// Moves a written file to its place, evicting other entries if necessary. Returns whether the caller should call
-    /// ``refreshCandidates()``, or nil if the condition doesn't hold. The store's lock is held while it's checked.
+    /// Moves a written file to its place and evicts other entries if necessary.
+    ///
+    /// Returns whether the caller should call ``refreshCandidates()``, or nil if the condition is false. The condition
+    /// is evaluated with the store's lock held.
     func install(
         _ temporary: String, _ digest: [UInt8], where condition: () -> Bool
     ) throws(DiskFile.Failure) -> Bool? {
@@ -166,8 +166,8 @@ final class DiskDirectory: Sendable {
                 usage.files -= 1
             }
         } catch {
-            // Remove the entry even if it can't be counted. Without the usage file, the next process counts the files
-            // again.
+            // Remove the entry even if the usage can't be updated. Without the usage file, the next process counts the
+            // files.
             guard DiskFile.remove(path) || DiskFile.Status(path: path) == nil else { throw error }
             DiskFile.remove(root + "/usage")
         }
@@ -196,7 +196,7 @@ final class DiskDirectory: Sendable {
         let temporary = try makeTemporary()
         defer { DiskFile.remove(temporary) }
         try DiskFile(opening: temporary).write(Data((0..<32).map { _ in UInt8.random(in: 0 ... .max) }), at: 0)
-        // The first process to link its file wins. Anything else at that path is replaced.
+        // The first process to link its file wins. Replace anything else at that path.
         let status = DiskFile.link(temporary, to: path) ? nil : DiskFile.Status(path: path)
         if let status, status.size != 32 || !status.isRegular {
             try DiskFile.rename(temporary, to: path)
@@ -214,16 +214,17 @@ struct EvictionCandidate: Sendable {
 
 /// Evicts the least recently used files.
 ///
-/// One scan of the directory serves many evictions. The process remembers the least recently used files with their
-/// times, and evicts a file only if its time hasn't changed. The scan runs in the background when the limit is near. A
-/// write that needs space earlier evicts the oldest files of a sample.
+/// One scan of the directory serves many evictions. It finds the least recently used files and the times of their last
+/// use. A file is evicted only if its time hasn't changed since. The scan runs in the background when the limit is
+/// near. If a write needs space earlier, it evicts the oldest files of a sample.
 extension DiskDirectory {
     /// The number of files to scan if a full scan would take too long.
     static let sampleSize = 1024
 
     var candidateCount: Int { state.withLock { $0.candidates.count } }
 
-    /// Scans for the next files to evict, without the lock, because each is checked again before it's evicted.
+    /// Scans for the next files to evict. Doesn't need the lock, because each file is checked again before its
+    /// eviction.
     func refreshCandidates() {
         if isScanning.exchange(true, ordering: .acquiringAndReleasing) { return }
         recordUses()
@@ -241,7 +242,7 @@ extension DiskDirectory {
         for _ in 0..<32 {
             do { return try body() } catch {
                 guard error.isFull, evict(bytes: wanted) else { throw error }
-                // Other processes may use the freed space.
+                // Other processes may use the freed space, so free more each time.
                 wanted *= 2
             }
         }
@@ -264,7 +265,7 @@ extension DiskDirectory {
                 usage.bytes -= candidate.status.size
                 usage.files -= 1
             } else {
-                // First try a sample, unless it contains no candidates.
+                // Try a sample first.
                 if scans == 0, usage.files > 2 * Int64(Self.sampleSize) {
                     candidates = scan(atMost: Self.sampleSize).candidates
                 } else {
@@ -272,7 +273,7 @@ extension DiskDirectory {
                 }
                 scans += 1
                 let isFull = usage.bytes > limit.bytes - bytes || usage.files > Int64(clamping: limit.entries) - files
-                // The search is bounded, because other processes may use the candidates in the meantime.
+                // Give up after some scans, because other processes may keep using the candidates.
                 if isFull && (candidates.isEmpty || scans > 64) { throw .full }
             }
         }
@@ -286,7 +287,7 @@ extension DiskDirectory {
                 evict(bytes, &usage, &state.candidates)
             }
         } catch {
-            // The usage file can't be written. Without it, the next process counts the files again.
+            // The usage file can't be written. Without it, the next process counts the files.
             var (usage, candidates) = (DiskUsage(), [EvictionCandidate]())
             let hasEvicted = evict(bytes, &usage, &candidates)
             DiskFile.remove(root + "/usage")
@@ -318,7 +319,7 @@ extension DiskDirectory {
         try? removeAbandonedFiles()
     }
 
-    /// Returns the usage of all or the first files, and the least recently used eighth of them.
+    /// Returns the usage of up to `limit` files, and the least recently used eighth of them.
     private func scan(atMost limit: Int) -> (usage: DiskUsage, candidates: [EvictionCandidate]) {
         var usage = DiskUsage()
         var all: [EvictionCandidate] = []
@@ -329,7 +330,7 @@ extension DiskDirectory {
             usage.files += 1
             all.append(EvictionCandidate(name: name, status: status))
         }
-        // Timestamps in the future date from before the clock was set back, and count as the oldest.
+        // Timestamps in the future are from before the clock was set back, and count as the oldest.
         let end = Self.now + Self.clockSlack
         all.sort { a, b in
             (a.status.used > end) == (b.status.used > end) ? a.status.used > b.status.used : b.status.used > end

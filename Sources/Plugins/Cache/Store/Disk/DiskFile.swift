@@ -1,26 +1,25 @@
 import ErrandEssentials
 import ErrandSupport
 
-/// An open file and the system calls of the disk store. Every call can block.
+/// An open file, and the system calls of the disk store. All calls can block.
 struct DiskFile: ~Copyable {
     /// A system error, without a path.
     struct Failure: Error {
         let code: Int32
-        /// The limit is exceeded, and no more entries can be evicted.
+        /// The limit is reached, and no more entries can be evicted.
         static let full = Failure(code: EFBIG)
         static let missing = Failure(code: ENOENT)
         static let damaged = Failure(code: EIO)
         var isMissing: Bool { code == ENOENT }
         /// Whether the path names something other than a file of the store.
         var isForeign: Bool { [ELOOP, ENXIO, EMLINK].contains(code) }
-        /// Whether the disk is full or the user's quota is exceeded.
         var isFull: Bool { code == ENOSPC || code == EDQUOT }
         var error: CacheStoreError { CacheStoreError("the cache directory: \(systemErrorText(code))") }
     }
 
     struct Status: Sendable, Hashable {
         var size: Int64
-        /// The last use in nanoseconds since 1970, stored as the modification time.
+        /// The last use in nanoseconds since 1970, which the file stores as its modification time.
         var used: Int64
         var isRegular: Bool
 
@@ -45,15 +44,15 @@ struct DiskFile: ~Copyable {
     }
 
     init(reading path: String) throws(Failure) { try self.init(path, Self.reading) }
-    /// Created once, because option set literals from another module aren't constant-folded.
+    /// A constant, because option set literals from another module aren't constant-folded.
     private static let reading: SystemFile.Access = [.read, .refusesLinks]
 
     init(updating path: String) throws(Failure) { try self.init(path, [.read, .write, .refusesLinks]) }
 
-    /// Creates a file that only its owner can access.
+    /// Only the owner can access the file.
     init(creating path: String) throws(Failure) { try self.init(path, [.read, .write, .create, .exclusive]) }
 
-    /// Opens a file, or creates one that only its owner can access.
+    /// Creates the file if necessary. Only the owner can access it.
     init(opening path: String) throws(Failure) { try self.init(path, [.read, .write, .create, .refusesLinks]) }
 
     var status: Status? { file.status.map(Status.init) }
@@ -65,7 +64,7 @@ struct DiskFile: ~Copyable {
 
     func touch(_ used: Int64) { file.setTimes(used) }
 
-    /// Reads exactly this number of bytes. Returns nil if the file is shorter.
+    /// Returns nil if the file is shorter.
     func read(_ count: Int, at offset: Int64) throws(Failure) -> Data? {
         let data = try Failure.converting { () throws(SystemFile.Failure) in try file.read(count, at: offset) }
         return data.count == count ? data : nil

@@ -7,7 +7,7 @@ import ErrandSupport
 /// ```
 ///   0  "ERRANDC2"; the last character is the version of the format
 ///   8  length of each slot for a head, 4 bytes
-///  12  number of slots: 1, or 2 so that a new head can be written beside the old one, 4 bytes
+///  12  number of slots: 1, or 2 so that a new head can be written next to the old one, 4 bytes
 ///  16  length of the body before sealing, 8 bytes
 ///  24  length of the file, 8 bytes
 ///  32  random seed of the checksums, 8 bytes
@@ -19,8 +19,8 @@ import ErrandSupport
 ///
 /// An update writes the new head and then clears the slot of the old head. If the writer is killed before the new head
 /// is complete, the old head stays valid. If it's killed between the two steps, the head with the higher number is
-/// valid. Later damage to the new head invalidates the entry and never restores an older head. Changed bytes,
-/// truncation and a wrong file name each fail a check before any byte is served.
+/// valid. Later damage to the new head makes the entry invalid and never restores an older head. Changed bytes, a
+/// truncated file and a wrong file name each fail a check before any byte is served.
 struct DiskFormat: Sendable, Hashable {
     static let prefixLength = 80
     static let chunkLength = 256 << 10
@@ -70,7 +70,7 @@ struct DiskFormat: Sendable, Hashable {
         self.digest = digest
     }
 
-    /// - Parameter hasRoom: Whether to reserve a slot for a new, possibly longer head.
+    /// - Parameter hasRoom: Whether to reserve a second slot, for a new head that may be longer.
     init(headLength: Int, hasRoom: Bool, seed: UInt64, digest: [UInt8]) {
         slots = hasRoom ? 2 : 1
         slotLength = Self.slotOverhead + (hasRoom ? headLength + headLength / 4 + 256 : headLength)
@@ -94,7 +94,7 @@ struct DiskFormat: Sendable, Hashable {
         var number: UInt64
     }
 
-    /// Returns the valid head in the slots, which start at the first byte.
+    /// Returns the valid head with the highest number. The slots start at the first byte.
     func head(in bytes: Span<UInt8>) -> Head? {
         guard bytes.count >= slots * slotLength else { return nil }
         var best: Head?
@@ -116,7 +116,7 @@ struct DiskFormat: Sendable, Hashable {
         return best
     }
 
-    /// Returns the range of the chunk at an offset, or nil if its checksum doesn't match.
+    /// Returns the range of the chunk's bytes, or nil if the checksum doesn't match.
     func payload(_ bytes: Span<UInt8>, at offset: Int, number: UInt64) -> Range<Int>? {
         guard offset >= 0, bytes.count - offset >= 12 else { return nil }
         let length = Int(clamping: bytes.littleEndian(at: offset, as: UInt32.self))
@@ -138,8 +138,8 @@ struct DiskFormat: Sendable, Hashable {
     }
 }
 
-/// XXH64: several gigabytes per second, and misses damage with a probability of 1 in 10^19. It doesn't detect forgery,
-/// but only the owner has access to the files.
+/// XXH64 processes several gigabytes per second and misses damage with a probability of 1 in 10^19. It doesn't detect
+/// forgery, but only the owner can access the files.
 enum DiskChecksum {
     static func of(_ data: Data, seed: UInt64 = 0) -> UInt64 { of(data.span, seed: seed) }
     static func of(_ bytes: [UInt8], seed: UInt64 = 0) -> UInt64 { bytes.withSpan { of($0, seed: seed) } }

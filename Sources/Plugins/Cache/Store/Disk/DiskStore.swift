@@ -3,19 +3,20 @@ public import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-/// Stores each entry as a file in a directory, and evicts the least recently used. Several processes can share it.
+/// Stores each entry as a file in a directory and evicts the least recently used entries. Several processes can share
+/// the directory.
 ///
 /// ```swift
 /// filters: [.cache(.disk(at: directory, limit: .megabytes(50)))]
 /// ```
 ///
-/// The directory is created on first use, accessible only to its owner. If a regular file exists at its path, it's
-/// renamed with the suffix `.replaced`. The store uses only the subdirectory `errand-cache`, which is excluded from
-/// backups on Apple's platforms. Creating a store doesn't access the disk.
+/// Creating a store doesn't access the disk. The first use creates the directory, accessible only to its owner. If a
+/// regular file exists at its path, the store renames the file with the suffix `.replaced`. The store uses only the
+/// subdirectory `errand-cache`, which is excluded from backups on Apple's platforms.
 ///
-/// An entry appears completely or not at all. Entries that are damaged, or written by another version, are removed and
-/// count as misses. While it's being written, an entry temporarily uses space beyond the limit, up to a quarter of it.
-/// Use the same limit for all stores of a directory.
+/// An entry appears completely or not at all. An entry that is damaged or written by another version is removed and
+/// counts as a miss. An entry that is being written temporarily uses space beyond the limit, up to a quarter of the
+/// limit. Use the same limit for all stores of a directory.
 public final class DiskStore: CacheStore {
     /// Encrypts bytes before they're written and decrypts them after they're read.
     ///
@@ -24,7 +25,7 @@ public final class DiskStore: CacheStore {
         let seal: @Sendable (Data) throws -> Data
         let open: @Sendable (Data) throws -> Data
 
-        /// Creates a seal. Both closures receive a head, or up to 256 KiB of a body.
+        /// Creates a seal. Both closures receive a head or up to 256 KiB of a body.
         public init(
             seal: @escaping @Sendable (Data) throws -> Data, open: @escaping @Sendable (Data) throws -> Data
         ) {
@@ -38,9 +39,9 @@ public final class DiskStore: CacheStore {
     let limit: CacheLimit
     let seal: Seal?
     let files: DiskDirectory
-    /// Up to this body length, a new head rewrites the whole entry.
+    /// Up to this body length in bytes, a new head rewrites the whole entry.
     static let rewrittenLength: Int64 = 32 << 10
-    /// Files up to this length are read and checked at once. Longer bodies are streamed in chunks.
+    /// Up to this length in bytes, a file is read and checked at once. A longer file's body is streamed.
     static let wholeLength: Int64 = 1 << 20
 
     /// Creates a store for a directory.
@@ -56,14 +57,14 @@ public final class DiskStore: CacheStore {
         files = DiskDirectory(root: directory.path, limit: limit)
     }
 
-    /// Returns a key's entry after checking it. A body of more than 1 MiB is a stream that is checked in chunks: it
-    /// throws before a damaged chunk, and the entry is removed.
+    /// Returns a key's entry after checking it. A body in a file of more than 1 MiB is a stream that is checked in
+    /// chunks. If a chunk is damaged, the stream throws before it returns the chunk, and the entry is removed.
     @concurrent public func entry(for key: CacheKey) async throws -> CacheEntry? {
         let digest = key.digestBytes
         let path = files.path(of: digest)
         do {
             if let entry = try read(path, digest) { return entry }
-            // A writer may have been between two heads.
+            // A writer may have been replacing the head. Read again with the lock.
             let file = try DiskFile(reading: path)
             try file.lock()
             if let entry = try read(path, digest) { return entry }
@@ -102,7 +103,8 @@ public final class DiskStore: CacheStore {
         _ = try await store(entry, for: key, replacing: nil)
     }
 
-    /// With `old`, returns false and keeps the current file unless its head is still `old` once the entry is written.
+    /// If `old` isn't nil, replaces the current file only if its head is still `old` once the new file is written.
+    /// Returns whether the entry was stored.
     @concurrent func store(
         _ entry: CacheEntry, for key: CacheKey, replacing old: CacheEntryHead?
     ) async throws -> Bool {
@@ -115,7 +117,7 @@ public final class DiskStore: CacheStore {
             do {
                 try await write(head, entry.body, digest, to: temporary)
                 guard let old else { return try install(temporary, digest) }
-                // The lock excludes other updates. A removal or another entry leaves this file without its name.
+                // The lock excludes other updates. After a removal or replacement, `file` is no longer at its path.
                 let path = files.path(of: digest)
                 let file = try DiskFile(updating: path)
                 try file.lock()
@@ -136,7 +138,7 @@ public final class DiskStore: CacheStore {
         }
     }
 
-    /// Returns false if the condition doesn't hold.
+    /// Returns false if the condition is false.
     private func install(
         _ temporary: String, _ digest: [UInt8], where condition: () -> Bool = { true }
     ) throws(DiskFile.Failure) -> Bool {
@@ -193,7 +195,7 @@ public final class DiskStore: CacheStore {
         file.touch(files.nextUse())
     }
 
-    /// Writes a new head without copying the body, if there's room for it.
+    /// Writes a new head. Copies the body only if there's no room for the head.
     @concurrent public func update(
         _ head: CacheEntryHead, replacing old: CacheEntryHead, for key: CacheKey
     ) async throws -> Bool {
@@ -201,7 +203,7 @@ public final class DiskStore: CacheStore {
         let sealed = try seal.map { try $0.seal(head.encoded()) } ?? head.encoded()
         do {
             let file = try DiskFile(updating: files.path(of: digest))
-            // Serializes updates by several processes.
+            // Excludes updates by other processes.
             try file.lock()
             guard let status = file.status, let (format, current, data) = try current(of: file, status, digest),
                 try opened(data) == old.encoded(), file.isNamed(files.path(of: digest))
@@ -242,7 +244,7 @@ public final class DiskStore: CacheStore {
         if let failure { throw failure.error }
     }
 
-    /// Returns the head of an entry, or nil if its file is damaged.
+    /// Returns nil if the file is damaged.
     private func storedHead(_ digest: [UInt8]) throws -> CacheEntryHead? {
         let file = try DiskFile(reading: files.path(of: digest))
         guard let status = file.status, let (_, _, data) = try current(of: file, status, digest) else { return nil }
@@ -268,7 +270,7 @@ public final class DiskStore: CacheStore {
 
     private func opened(_ data: Data) throws -> Data { try seal.map { try $0.open(Data(data)) } ?? data }
 
-    /// Returns 32 random bytes from a file in the directory, which all processes share.
+    /// Returns 32 random bytes from a file in the directory. All processes share them.
     @concurrent public func secret() async throws -> Data {
         do { return try files.secret() } catch { throw error.error }
     }

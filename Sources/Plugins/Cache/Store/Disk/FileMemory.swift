@@ -2,8 +2,8 @@ import ErrandEssentials
 import ErrandSupport
 
 /// The first bytes of a file. A body can take over the memory without copying.
-// Safe: the memory is allocated for its byte count and filled before the initializer returns, isn't changed afterwards,
-// and is freed once, by this value or by the data that has taken it over.
+// Safe: the memory has `count` bytes, which are filled before the initializer returns and don't change afterwards. This
+// value or the data that has taken over the memory frees it, once.
 @safe
 struct FileMemory: ~Copyable {
     private let memory: UnsafeMutableRawBufferPointer
