@@ -11,20 +11,21 @@ public import ErrandEssentials
 public struct CurlConfiguration: Sendable {
     /// The HTTP versions that the transport may use.
     public enum HTTPVersion: Sendable, Hashable {
-        /// The transport uses HTTP/2 if TLS negotiates it, otherwise HTTP/1.1.
+        /// The transport uses HTTP/2 if TLS negotiates it. Otherwise, it uses HTTP/1.1.
         case automatic
         /// The transport uses only HTTP/1.1.
         case http1
-        /// The transport uses HTTP/3 with https servers that offer it in an `Alt-Svc` field (RFC 7838). Works like
-        /// ``automatic`` until a server has offered HTTP/3, through a proxy, if QUIC doesn't connect, or if libcurl
-        /// lacks HTTP/3.
+        /// The transport uses HTTP/3 with https servers that offer it in an `Alt-Svc` field (RFC 7838).
+        ///
+        /// Works like ``automatic`` until a server has offered HTTP/3, through a proxy, if QUIC doesn't connect, and if
+        /// libcurl lacks HTTP/3.
         case http3
         /// The transport uses HTTP/3 for https, without a fallback, and HTTP/1.1 for http. If libcurl lacks HTTP/3,
         /// every request fails with `transportUnavailable`.
         case http3Only
     }
 
-    /// The IP addresses the transport may connect to.
+    /// The IP addresses that the transport may connect to.
     public enum AddressFamily: Sendable, Hashable {
         /// Both IPv4 and IPv6. IPv6 gets a small head start (RFC 8305).
         case any
@@ -34,21 +35,22 @@ public struct CurlConfiguration: Sendable {
         case v6
     }
 
-    /// The maximum time to establish a connection, including name lookup, TCP and TLS. A shorter request timeout takes
+    /// The maximum time to open a connection, including name lookup, TCP and TLS. A shorter request timeout takes
     /// precedence. Defaults to 30 seconds.
     public var connectTimeout: Duration = .seconds(30)
     /// The maximum number of open connections in total. Further requests wait. Defaults to 256.
     public var maximumConnections = 256
-    /// The maximum number of open connections per host. Further requests wait, and their timeout doesn't run meanwhile.
-    /// Defaults to 64.
+    /// The maximum number of open connections per host. Further requests wait, and the wait doesn't count toward their
+    /// timeout. Defaults to 64.
     public var maximumConnectionsPerHost = 64
     /// How long to keep an idle connection open for reuse. Defaults to 60 seconds.
     public var keepAliveTime: Duration = .seconds(60)
-    /// The HTTP version to use. Defaults to HTTP/2 over TLS, if the server supports it, otherwise HTTP/1.1.
+    /// The HTTP version to use. Defaults to HTTP/2 over TLS if the server supports it, and to HTTP/1.1 otherwise.
     public var httpVersion = HTTPVersion.automatic
-    /// A file that remembers which servers offer HTTP/3, for ``HTTPVersion/http3``. It contains the names of visited
-    /// hosts, and only its owner can read it. Defaults to `nil`, which keeps offers in memory until the transport is
-    /// deallocated.
+    /// A file that remembers which servers offer HTTP/3, for ``HTTPVersion/http3``. Defaults to `nil`, which keeps
+    /// offers only in memory.
+    ///
+    /// The file contains the names of visited hosts. Only its owner can read it.
     public var alternativeServicesFile: URL?
     /// The IP addresses that the transport may connect to. Defaults to both IPv4 and IPv6.
     public var addressFamily = AddressFamily.any
@@ -59,31 +61,33 @@ public struct CurlConfiguration: Sendable {
     /// ```
     ///
     /// The addresses apply to all ports of a host, with or without a final dot in the URL. They don't affect the `Host`
-    /// field or the name in the certificate. If an address doesn't connect, the transport tries the next one. Requests
-    /// through a proxy connect to the proxy, which looks up the host itself. An invalid host name or address makes
-    /// every request fail with `nameLookupFailed`.
+    /// field or the name in the certificate. If an address doesn't connect, the transport tries the next one. A proxy
+    /// looks up the host itself. If a host name or address is invalid, every request fails with `nameLookupFailed`.
     public var addresses: [String: [String]] = [:]
     /// A DNS-over-HTTPS server for name lookups (RFC 8484), such as `https://dns.example.com/dns-query`. Defaults to
     /// `nil`, which uses the system's resolver.
     ///
     /// The system looks up the name of that server, unless ``addresses`` contains it. If the server doesn't respond,
-    /// the request fails with `nameLookupFailed`, without falling back to the system's resolver. ``tls`` determines the
-    /// authorities that may sign the server's certificate; a libcurl with GnuTLS also accepts the authorities in the
-    /// system's directory. A URL with a scheme other than https makes every request fail with `nameLookupFailed`.
+    /// the request fails with `nameLookupFailed`. There's no fallback to the system's resolver. If the URL isn't https,
+    /// every request fails with `nameLookupFailed`.
+    ///
+    /// ``tls`` specifies the authorities that may sign the server's certificate. A libcurl with GnuTLS also accepts the
+    /// authorities in the system's directory.
     public var dnsOverHTTPS: URL?
     /// The certificates, keys and TLS versions of secure connections. Defaults to the system's certificates.
     public var tls = CurlTLS()
-    /// The proxies to connect through. Defaults to the proxies in the environment's variables.
+    /// The proxies to connect through. Defaults to the proxies in environment variables.
     public var proxy = CurlProxy.environment
-    /// The name of a network interface, or a local address, to connect from. Defaults to `nil`, which leaves the choice
-    /// to the system.
+    /// The name of a network interface, or a local address, to connect from. Defaults to `nil`: the system chooses.
     public var localAddress: String?
-    /// The path of a Unix socket for all connections, regardless of the URL's host and the proxy. Defaults to `nil`.
+    /// The path of a Unix socket for all connections, whatever the URL's host and the proxy. Defaults to `nil`.
     public var unixSocketPath: String?
     /// Whether to request and decode content codings: gzip and deflate, and br and zstd if the system has their
-    /// libraries. A request with its own `Accept-Encoding` or `Range` receives the encoded bytes. Defaults to `true`.
+    /// libraries. Defaults to `true`.
+    ///
+    /// A request with its own `Accept-Encoding` or `Range` receives the encoded bytes.
     public var decodesContent = true
-    /// The maximum size of a response's header fields, in bytes, including informational responses and trailers. Larger
+    /// The maximum size of a response's header fields in bytes, including informational responses and trailers. Larger
     /// headers throw `invalidResponse`. Defaults to 256 KiB.
     public var maximumHeaderBytes = 256 << 10
 

@@ -1,7 +1,7 @@
 public import Errand
 import ErrandEssentials
 
-/// An error of libcurl. It is the `underlying` error of an ``ErrandError`` that the transport throws.
+/// An error of libcurl, which is the `underlying` error of an ``ErrandError`` that the transport throws.
 public struct CurlError: DescribedError, Sendable, Hashable {
     /// The `CURLcode`, such as 6 for a name that couldn't be resolved.
     public var code: Int32
@@ -17,6 +17,6 @@ public struct CurlError: DescribedError, Sendable, Hashable {
     /// The code and the text on one line.
     public var description: String { "CURLcode \(code): \(message)" }
 
-    /// The code of the `NSError`: the `CURLcode`.
+    /// The `CURLcode`.
     public var errorCode: Int { Int(code) }
 }

@@ -1,7 +1,7 @@
 public import ErrandEssentials
 public import ErrandTLS
 
-/// The certificates with which a ``CurlTransport`` identifies the app, by origin.
+/// The certificates with which a ``CurlTransport`` identifies your app, by origin.
 ///
 /// ```swift
 /// let identities: CurlIdentities = ["https://api.example.com": .pkcs12(file: file, password: password)]
@@ -9,7 +9,7 @@ public import ErrandTLS
 /// ```
 public typealias CurlIdentities = ClientIdentities<CurlClientIdentity>
 
-/// A client's certificate and key. Its description doesn't reveal them.
+/// A client's certificate and key. Descriptions don't reveal them.
 public struct CurlClientIdentity: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     enum Source: Sendable {
         case pemFiles(certificate: URL, key: URL)
@@ -23,33 +23,32 @@ public struct CurlClientIdentity: Sendable, CustomStringConvertible, CustomDebug
 
     var isInFiles: Bool { if case .pemFiles = source { true } else { false } }
 
-    /// Returns an identity whose certificate and key are read from two PEM files for each new connection.
+    /// Returns an identity that is read from two PEM files for each new connection.
     public static func pemFiles(certificate: URL, key: URL, password: String? = nil) -> CurlClientIdentity {
         CurlClientIdentity(source: .pemFiles(certificate: certificate, key: key), password: password)
     }
 
-    /// Returns an identity from PEM in memory. Requires a libcurl with OpenSSL; otherwise, requests throw
-    /// `transportUnavailable`.
+    /// Returns an identity from PEM in memory. With a libcurl without OpenSSL, requests throw `transportUnavailable`.
     public static func pem(certificate: Data, key: Data, password: String? = nil) -> CurlClientIdentity {
         CurlClientIdentity(source: .pem(certificate: certificate, key: key), password: password)
     }
 
-    /// Returns an identity that is read from a PKCS#12 file (.p12 or .pfx) for each new connection. Requires a libcurl
-    /// with OpenSSL; otherwise, requests throw `transportUnavailable`.
+    /// Returns an identity that is read from a PKCS#12 file (.p12 or .pfx) for each new connection. With a libcurl
+    /// without OpenSSL, requests throw `transportUnavailable`.
     public static func pkcs12(file: URL, password: String? = nil) -> CurlClientIdentity {
         CurlClientIdentity(source: .pkcs12File(file), password: password)
     }
 
-    /// Returns an identity from PKCS#12 in memory. Requires a libcurl with OpenSSL; otherwise, requests throw
+    /// Returns an identity from PKCS#12 in memory. With a libcurl without OpenSSL, requests throw
     /// `transportUnavailable`.
     public static func pkcs12(_ data: Data, password: String? = nil) -> CurlClientIdentity {
         CurlClientIdentity(source: .pkcs12(data), password: password)
     }
 
-    /// A fixed text that doesn't reveal the certificate and the key.
+    /// A fixed text that reveals neither the certificate nor the key.
     public var description: String { "CurlClientIdentity(•••)" }
-    /// The same text as `description`, for debuggers.
+    /// The same text as `description`.
     public var debugDescription: String { description }
-    /// A mirror without children, so a dump doesn't reveal the certificate and the key.
+    /// A mirror without children, so a dump reveals neither the certificate nor the key.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -16,21 +16,23 @@ public struct CurlProxy: Sendable, CustomStringConvertible, CustomDebugStringCon
     let choice: Choice
 
     /// Reads `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` when the transport sends its first request.
-    /// Uppercase names work too, except for `http_proxy`, which a web server would set from a request header. Empty
-    /// variables count as unset.
+    ///
+    /// Uppercase names work too, except for `HTTP_PROXY`, because a web server would set it from a request header.
+    /// Empty variables count as unset.
     public static let environment = CurlProxy(choice: .environment)
 
     /// Connects directly to servers, even if the environment names a proxy.
     public static let off = CurlProxy(choice: .off)
 
     /// Uses a proxy with an http, https, socks4, socks4a, socks5 or socks5h URL, which may contain credentials.
-    /// Connects directly to the hosts, domains, addresses and ranges of addresses in `except`, each with a port or
-    /// without, or to all hosts if it contains `*`.
+    ///
+    /// The transport connects directly to the hosts, domains, addresses and address ranges in `except`, each with or
+    /// without a port. If `except` contains `*`, it connects directly to all hosts.
     public static func url(_ url: String, except: [String] = []) -> CurlProxy {
         CurlProxy(choice: .url(url, except))
     }
 
-    /// The kind of proxy, without credentials.
+    /// The kind of proxy, or its URL without credentials.
     public var description: String {
         switch choice {
         case .environment: return "environment"
@@ -42,7 +44,7 @@ public struct CurlProxy: Sendable, CustomStringConvertible, CustomDebugStringCon
         }
     }
 
-    /// The same text as `description`, for debuggers.
+    /// The same text as `description`.
     public var debugDescription: String { description }
     /// A mirror without children, so a dump doesn't reveal the credentials.
     public var customMirror: Mirror { Mirror(self, children: []) }
@@ -50,7 +52,7 @@ public struct CurlProxy: Sendable, CustomStringConvertible, CustomDebugStringCon
 
 /// The proxy for each scheme, in libcurl's form.
 struct ProxyChoice {
-    /// The proxy's URL, or empty for a direct connection.
+    /// The URL of the proxy, or an empty text for a direct connection.
     var http = ""
     var https = ""
     let exceptions: ProxyExceptions
@@ -62,7 +64,6 @@ struct ProxyChoice {
             (http, https) = (url, url)
             exceptions = ProxyExceptions(except.joined(separator: ","))
         case .environment:
-            // As in curl, an empty variable counts as unset.
             func value(_ names: String...) -> String? {
                 for name in names { if let value = environment(name), !value.isEmpty { return value } }
                 return nil
@@ -77,13 +78,13 @@ struct ProxyChoice {
     /// Whether the proxy depends on the host.
     var hasExceptions: Bool { !isNone && !exceptions.isEmpty }
 
-    /// Returns the proxy for a URL. Empty for a direct connection.
+    /// Returns an empty text for a direct connection.
     func proxy(for url: URL) -> String {
         let isSecure = url.scheme?.lowercased() == "https"
         return exceptions.contain(url, isSecure: isSecure) ? "" : isSecure ? https : http
     }
 
-    /// Returns a text of libcurl with the credentials of a proxy masked: it repeats a URL that it can't use.
+    /// Masks the credentials of a proxy in libcurl's text, which contains the URL if libcurl can't use it.
     func masking(_ detail: String) -> String {
         [http, https].reduce(detail) { detail, proxy in
             proxy.utf8.contains(UInt8(ascii: "@"))
@@ -93,8 +94,10 @@ struct ProxyChoice {
 
     var isNone: Bool { http.isEmpty && https.isEmpty }
 
-    /// Returns whether libcurl's text for a failed connection is about a proxy: "Failed to connect to HOST port PORT"
-    /// with the proxy's address or, in later versions, with the server's address, "via" or "over" the proxy.
+    /// Whether libcurl's text for a failed connection is about a proxy.
+    ///
+    /// The text is "Failed to connect to HOST port PORT". Older versions name the proxy there. Later ones name the
+    /// server there and the proxy after "via" or "over".
     func isNamed(in detail: String) -> Bool {
         [http, https].contains { proxy in
             guard !proxy.isEmpty,

@@ -1,12 +1,12 @@
 public import ErrandEssentials
 
-/// The servers a ``CurlTransport`` trusts, and the certificates with which it identifies the app.
+/// The servers that a ``CurlTransport`` trusts, and the certificates with which it identifies your app.
 ///
 /// ```swift
 /// configuration.tls.publicKeyPins["api.example.com"] = ["47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=", backupPin]
 /// ```
 ///
-/// Certificates are always verified. If a setting can't be applied, for example because of a missing file or an invalid
+/// Certificates are always verified. If a setting doesn't work, for example because of a missing file or an invalid
 /// pin, every request fails with `insecureConnection`.
 public struct CurlTLS: Sendable {
     /// The authorities that may sign a server's certificate.
@@ -33,14 +33,14 @@ public struct CurlTLS: Sendable {
     public var identities: CurlIdentities?
     /// The oldest TLS version that the transport accepts. Defaults to TLS 1.2.
     public var minimumVersion = Version.v1_2
-    /// The accepted public keys by host, with `"*"` for all other hosts. Each pin is the Base64 of the SHA-256 of a
-    /// SubjectPublicKeyInfo. One match suffices, so you can rotate keys. Defaults to an empty dictionary, which accepts
+    /// The accepted public keys by host, with `"*"` for all other hosts. Defaults to an empty dictionary, which accepts
     /// all keys.
     ///
-    /// Host names ignore case, a final dot and the spelling of an address; write non-Latin names in Punycode. If a
-    /// dictionary key isn't a host name, every request fails with `insecureConnection` before it is sent.
+    /// Each pin is the Base64 of the SHA-256 of a SubjectPublicKeyInfo. One match suffices, so you can rotate keys.
+    /// Host names ignore case, a final dot and the spelling of an address. Write non-Latin names in Punycode. If a
+    /// dictionary key isn't a host name, every request fails with `insecureConnection` before it's sent.
     public var publicKeyPins: [String: [String]] = [:]
-    /// Whether to accept a trusted certificate of any other host, whose owner can then read and change everything. For
+    /// Whether to accept a trusted certificate of another host. Its owner can then read and change everything. For
     /// tests only. Defaults to `false`.
     public var dangerouslyAcceptsCertificatesOfOtherHosts = false
 

@@ -13,25 +13,26 @@ public import Errand
 @_exported public import ErrandTLS
 import Synchronization
 
-/// A transport that sends requests with libcurl, either the system's, loaded at run time, or a linked one.
+/// A transport that sends requests with libcurl, either a linked one or the system's, which it loads at run time.
 ///
 /// ```swift
 /// let agent = NetworkAgent(baseURL: "https://api.example.com/v1", transport: .curl)
 /// ```
 ///
 /// The first transport loads libcurl. Each transport starts one thread and one connection pool with its first request.
-/// When the transport is deallocated, it closes its connections and ends its thread; a streamed body with a reader
-/// keeps both alive until it has ended.
+/// When the transport is deallocated, it closes its connections and ends its thread. A streamed body that is being read
+/// keeps both alive until the body has ended.
 ///
-/// `send` only throws ``ErrandError``: `transportUnavailable` if libcurl is missing or older than 7.76,
-/// and a matching code for each libcurl error, with a ``CurlError`` as `underlying`.
+/// `send` throws only ``ErrandError``: `transportUnavailable` if libcurl is missing or older than 7.76, and a matching
+/// code for each libcurl error, with a ``CurlError`` as `underlying`.
 public final class CurlTransport: Transport {
-    /// The settings that the transport was created with.
+    /// The settings of the transport.
     public let configuration: CurlConfiguration
     let started = Mutex<CurlLoop?>(nil)
 
-    /// Creates a transport. Loads libcurl, once per process and if descriptors are available; if that fails, the first
-    /// request throws the error. Everything else is opened and started with the first request.
+    /// Creates a transport. Loads libcurl once per process, and starts everything else with the first request.
+    ///
+    /// If libcurl can't be loaded, the first request tries again and throws the error.
     public init(_ configuration: CurlConfiguration = CurlConfiguration()) {
         self.configuration = configuration
         _ = try? CurlLibrary.load()
@@ -40,13 +41,13 @@ public final class CurlTransport: Transport {
 
     deinit { started.withLock { $0?.retire() } }
 
-    /// Sends a request that Core has validated; see ``Transport/send(_:options:)``.
+    /// Sends a request that the core has validated. See ``Transport/send(_:options:)``.
     @inline(__always) public func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
         let loop = if let loop = started.withLock({ $0 }) { loop } else { try await loop(options) }
         return try await Transfer(request, options, loop).response()
     }
 
-    /// Returns the loop. Waits for missing descriptors, up to the request's timeout.
+    /// Returns the loop. If there are no file descriptors, waits for them up to the request's timeout.
     @inline(never) func loop(_ options: TransportOptions) async throws -> CurlLoop {
         var since: ContinuousClock.Instant?
         while true {
@@ -74,10 +75,10 @@ public final class CurlTransport: Transport {
 }
 
 extension Transport where Self == CurlTransport {
-    /// A new transport over the system's libcurl, with the default ``CurlConfiguration``.
+    /// A new transport over libcurl with the default ``CurlConfiguration``.
     public static var curl: CurlTransport { CurlTransport() }
 
-    /// Creates a transport over the system's libcurl, with a configuration.
+    /// Creates a transport over libcurl with a configuration.
     public static func curl(_ configuration: CurlConfiguration) -> CurlTransport { CurlTransport(configuration) }
 }
 #endif

@@ -3,14 +3,13 @@ import ErrandMessageSyntax
 
 /// The hosts that are reached without a proxy, as in `no_proxy`: `localhost:8080,.example.com,10.0.0.0/8,::1`.
 ///
-/// libcurl would read the list itself, but knows neither ports nor `*.example.com`, and no version knows each form of an
-/// address of IPv6.
+/// libcurl isn't given the list, because it supports neither ports nor `*.example.com`, and no version knows every form
+/// of an IPv6 address.
 struct ProxyExceptions: Sendable {
     private enum Host: Sendable {
         case all
-        /// A name, along with the names below it.
+        /// A name, and all names below it.
         case domain(String)
-        /// A normalized address.
         case address(String)
         case range([UInt8], bits: Int)
     }
@@ -19,7 +18,7 @@ struct ProxyExceptions: Sendable {
 
     var isEmpty: Bool { entries.isEmpty }
 
-    /// Reads entries between commas or spaces. Ignores entries that aren't hosts.
+    /// Reads entries separated by commas or spaces. Ignores entries that aren't hosts.
     init(_ list: String) {
         entries = list.split { $0 == "," || $0.isWhitespace }.compactMap(Self.entry)
     }
@@ -34,7 +33,7 @@ struct ProxyExceptions: Sendable {
             return (.range(bytes, bits: Int(bits)), nil)
         }
         var (host, port) = (text, Int?.none)
-        // More than one colon belongs to an address, unless that's in brackets.
+        // Several colons belong to an IPv6 address, unless the address is in brackets.
         if let colon = text.lastIndex(of: ":"), text[..<colon].last == "]" || text.firstIndex(of: ":") == colon {
             let digits = text[text.index(after: colon)...]
             guard digits.isEmpty || ASCII.digits(digits) != nil else { return nil }
@@ -64,7 +63,7 @@ struct ProxyExceptions: Sendable {
         }
     }
 
-    /// Whether the first bits of two addresses of the same kind are the same.
+    /// Whether two addresses of the same kind begin with the same bits.
     private static func agree(_ one: [UInt8], _ other: [UInt8], _ bits: Int) -> Bool {
         guard one.count == other.count else { return false }
         let (whole, rest) = bits.quotientAndRemainder(dividingBy: 8)

@@ -13,7 +13,7 @@ struct AlternativeFile: Sendable {
 
     init(_ url: URL) { path = url.path }
 
-    /// Returns the offers that haven't expired. Blocks.
+    /// Leaves out expired offers. Blocks.
     func read(at now: UInt64, date: Date) -> [AlternativeTable.Offer] {
         guard let file = try? SystemFile(path, [.read, .onlyRegular]), let data = try? file.read(Self.limit, at: 0)
         else { return [] }
@@ -22,7 +22,7 @@ struct AlternativeFile: Sendable {
         }
     }
 
-    /// Blocks. Ignores failures, because the offers are in memory and servers repeat them.
+    /// Blocks. Ignores failures, because the offers are also in memory and servers repeat them.
     func write(_ offers: [AlternativeTable.Offer], at now: UInt64, date: Date) {
         let start = Int64(date.timeIntervalSince1970)
         let lines = offers.map { offer in
@@ -40,18 +40,18 @@ struct AlternativeFile: Sendable {
             let port = ASCII.digits(fields[2]), (1...65_535).contains(port), let end = ASCII.digits(fields[3]),
             end > start
         else { return nil }
-        // A wrong clock can't extend an offer beyond the maximum age.
+        // Even if the clock is wrong, an offer can't exceed the maximum age.
         let age = Nanoseconds.of(.seconds(min(end - start, Int64(AlternativeTable.longestAge))))
         return AlternativeTable.Offer(
             origin: fields[0], host: host, port: Int(port), expires: Nanoseconds.sum(now, age))
     }
 }
 
-/// Writes HTTP/3 offers on a queue, one write at a time. Skips snapshots that were replaced while they waited.
+/// Writes HTTP/3 offers on a queue, one write at a time. Skips a snapshot if a newer one is waiting.
 final class AlternativeWriter: Sendable {
     struct Snapshot: Sendable {
         var offers: [AlternativeTable.Offer]
-        /// On the loop's clock.
+        /// The time on the loop's clock.
         var now: UInt64
     }
 

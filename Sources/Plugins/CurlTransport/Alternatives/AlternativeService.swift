@@ -5,16 +5,14 @@ import ErrandMessageSyntax
 struct AlternativeService: Sendable, Hashable {
     /// The protocol name used in TLS handshakes (RFC 7301), such as `h3`.
     var protocolName: String
-    /// The normalized host. Nil means the host of the origin.
+    /// The normalized host, or nil for the host of the origin.
     var host: String?
-    /// The port, from 1 to 65,535.
     var port: Int
-    /// How long the alternative is valid, in seconds after the response. Defaults to a day (section 3.1).
+    /// How many seconds after the response the alternative is valid. Defaults to a day (section 3.1).
     var maximumAge: Int
     /// Whether the alternative stays valid after a network change (section 3.1).
     var isPersistent: Bool
 
-    /// Creates an alternative service.
     init(
         _ protocolName: String, host: String? = nil, port: Int, maximumAge: Int = 86_400, isPersistent: Bool = false
     ) {
@@ -22,7 +20,7 @@ struct AlternativeService: Sendable, Hashable {
         (self.maximumAge, self.isPersistent) = (maximumAge, isPersistent)
     }
 
-    /// Parses field lines, and returns at most 32 alternatives in the server's order. Skips invalid items. Returns nil
+    /// Parses field lines. Returns at most 32 alternatives in the server's order, without invalid items. Returns nil
     /// for `clear`, which invalidates the alternatives of earlier responses (section 3).
     static func parse(_ values: [String]) -> [AlternativeService]? {
         let items = FieldList.items(values)
@@ -50,7 +48,6 @@ struct AlternativeService: Sendable, Hashable {
         return service
     }
 
-    /// Returns the text before and after the first separator.
     private static func halves(_ text: Substring, at separator: Unicode.Scalar) -> (Substring, Substring) {
         let scalars = text.unicodeScalars
         guard let index = scalars.firstIndex(of: separator) else { return (text, "") }

@@ -5,8 +5,8 @@ import ErrandMessageSyntax
 
 /// The origins that offer HTTP/3, and the state of their offers (RFC 7838).
 ///
-/// A single request tries an offer first, on a new connection that races TCP. After a response over HTTP/3, all
-/// requests use it. A failed offer is ignored for five minutes, and twice as long after each further failure.
+/// At first, a single request tries an offer, on a new connection that races TCP. After a response over HTTP/3, all
+/// requests use the offer. If the offer fails, it's ignored for five minutes. Each further failure doubles that time.
 struct AlternativeTable {
     struct Route: Equatable {
         let host: String
@@ -15,12 +15,11 @@ struct AlternativeTable {
         let isProbe: Bool
     }
 
-    /// An offer, as stored in a file.
     struct Offer: Equatable {
         var origin: String
         var host: String
         var port: Int
-        /// Nanoseconds on the loop's clock.
+        /// In nanoseconds, on the loop's clock.
         var expires: UInt64
     }
 
@@ -33,7 +32,7 @@ struct AlternativeTable {
         var offer: Offer
         var state = State.offered
         var failures = 0
-        /// The expiration last reported for storing.
+        /// The expiration that was last reported for storing.
         var kept: UInt64
 
         init(_ offer: Offer) { (self.offer, kept) = (offer, offer.expires) }
@@ -41,21 +40,21 @@ struct AlternativeTable {
 
     private var entries: [String: Entry] = [:]
 
-    /// Beyond this number of origins, the offers that expire first are removed.
+    /// Above this number of origins, the offers that expire first are removed.
     static let maximumOrigins = 1_000
-    /// TLS's name for HTTP/3 (RFC 9114).
+    /// The name of HTTP/3 in TLS (RFC 9114).
     static let protocolName = "h3"
     /// How long to ignore an offer after its first failure.
     static let firstPause = Nanoseconds.of(.seconds(300))
     static let longestPause = Nanoseconds.of(.seconds(86_400))
-    /// The maximum age of an offer, in seconds.
+    /// In seconds.
     static let longestAge = 365 * 86_400
 
     var isEmpty: Bool { entries.isEmpty }
 
     func offers(at now: UInt64) -> [Offer] { entries.values.map(\.offer).filter { $0.expires > now } }
 
-    /// `nil` if there is no usable offer or another request is trying it.
+    /// Returns `nil` if there's no usable offer or another request is trying it.
     mutating func route(for origin: String, at now: UInt64) -> Route? {
         guard var entry = entries[origin] else { return nil }
         guard entry.offer.expires > now else {
@@ -73,13 +72,13 @@ struct AlternativeTable {
         }
     }
 
-    /// Returns `true` if a file should store the offers, because one is new or expires much later.
+    /// Returns `true` if a file should store the offers, because one is new, is gone or expires much later.
     ///
-    /// - Parameter services: The alternatives of its `Alt-Svc` fields, or `nil` for `clear`.
+    /// - Parameter services: The alternatives in the origin's `Alt-Svc` fields, or `nil` for `clear`.
     mutating func learn(_ services: [AlternativeService]?, of origin: String, host: String, at now: UInt64) -> Bool {
         guard let services else { return entries.removeValue(forKey: origin) != nil }
         guard let service = services.first(where: { $0.protocolName == Self.protocolName && $0.maximumAge > 0 }) else {
-            // The server withdraws alternatives that it doesn't name anymore (section 3).
+            // A server withdraws the alternatives that it no longer names (section 3).
             return entries.removeValue(forKey: origin) != nil
         }
         let age = Nanoseconds.of(.seconds(min(service.maximumAge, Self.longestAge)))
@@ -89,7 +88,7 @@ struct AlternativeTable {
             at: now)
     }
 
-    /// Returns `true` if a file should store it.
+    /// Returns `true` if a file should store the offer.
     @discardableResult mutating func add(_ offer: Offer, at now: UInt64) -> Bool {
         if var known = entries[offer.origin], known.offer.host == offer.host, known.offer.port == offer.port {
             known.offer.expires = offer.expires
@@ -119,7 +118,7 @@ struct AlternativeTable {
         entries[origin]?.failures = 0
     }
 
-    /// The alternative couldn't be connected to, lost its connection, or was slower than TCP.
+    /// Call this if the alternative couldn't be reached, lost its connection, or was slower than TCP.
     mutating func fail(_ origin: String, at now: UInt64) {
         guard var entry = entries[origin] else { return }
         if case .broken(let end) = entry.state, end > now { return }
@@ -129,13 +128,13 @@ struct AlternativeTable {
         entries[origin] = entry
     }
 
-    /// The request that tried the offer ended without a result, so another one may try.
+    /// Call this if the request that tried the offer ended without a result. Another request may then try.
     mutating func withdraw(_ origin: String) {
         if entries[origin]?.state == .probing { entries[origin]?.state = .offered }
     }
 }
 
-// HTTP/3 with servers that offer it, under the driver lock.
+// Uses HTTP/3 with servers that offer it. Runs under the driver lock.
 extension CurlLoop {
     static func alternatives(in file: AlternativeFile?) -> AlternativeTable {
         var table = AlternativeTable()
@@ -152,14 +151,13 @@ extension CurlLoop {
         transfer.route = alternatives.route(for: origin.name, at: now)
     }
 
-    /// If the transfer tried the alternative without a result, another one may try.
     func leaveRoute(of transfer: Transfer) {
         guard let route = transfer.route, let origin = transfer.origin else { return }
         if route.isProbe { alternatives.withdraw(origin.name) }
         transfer.route = nil
     }
 
-    /// The head of a final response confirms an alternative, and may name others.
+    /// Reads the head of a final response, which may confirm the alternative and offer others.
     func noteAlternatives(of transfer: Transfer) {
         guard followsAlternatives, transfer.target.isSecure, let origin = transfer.origin else { return }
         if let route = transfer.route {
@@ -179,15 +177,15 @@ extension CurlLoop {
         }
     }
 
-    /// 421 (RFC 9110, section 15.5.20).
+    /// See RFC 9110, section 15.5.20.
     static let misdirected = 421
 
-    /// A transfer over an alternative has failed, and its user wasn't the reason.
+    /// Call this if a transfer over an alternative failed, unless its caller was the reason.
     func noteFailure(of transfer: Transfer, _ code: Int32? = nil) {
         guard transfer.route != nil, let origin = transfer.origin else { return }
-        // A refused stream is sent again the same way.
+        // A refused stream is sent again over the same alternative.
         if transfer.attempts.isToRestart && !transfer.attempts.avoidsHTTP3 { return }
-        // A stream may end alone, without its connection.
+        // Without an error of the connection, only the stream may have ended.
         let isLost = code == CurlCode.receiveError || code == CurlCode.sendError
         if transfer.head.received == 0 || isLost { alternatives.fail(origin.name, at: now) }
     }

@@ -4,7 +4,7 @@ import ErrandSupport
 
 /// A growing buffer that hands over its bytes without a copy.
 ///
-/// Safe to use: this value owns the memory until ``take()``, writes within the capacity, and reads within the count.
+/// Safe: this value owns the memory until ``take()``, writes within the capacity, and reads within the count.
 @safe struct ByteBuffer: ~Copyable {
     private(set) var count = 0
     private var capacity = 0

@@ -6,7 +6,7 @@ import ErrandSupport
 
 /// The decoder of one content coding, and its remaining input.
 ///
-/// Safe to use: this object owns the decoder, which uses the input and output buffers within their lengths and only
+/// Safe: this object owns the decoder. The decoder uses the input and output buffers within their lengths and only
 /// during the call.
 @safe final class CodingStage {
     private let decoder: OpaquePointer

@@ -4,7 +4,7 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// Decodes a body in steps of at most 128 KiB of output, however much the input expands.
+/// Decodes a body in steps. Each step returns at most 128 KiB, however much the input expands.
 struct ContentDecoder: ~Copyable {
     private let stages: [CodingStage]
 
@@ -13,10 +13,10 @@ struct ContentDecoder: ~Copyable {
         stages = try codings.reversed().map(CodingStage.init)
     }
 
-    /// First take the output of earlier bytes from ``next()``.
+    /// Before you call this, take all output of earlier bytes from ``next()``.
     func feed(_ data: Data) { stages.first?.feed(data) }
 
-    /// `nil` if more input is needed. Throws `invalidResponse` for malformed input.
+    /// Returns `nil` if more input is needed. Throws `invalidResponse` for malformed input.
     func next() throws -> Data? { try next(of: stages.count - 1) }
 
     private func next(of index: Int) throws -> Data? {
@@ -61,7 +61,7 @@ struct ContentDecoder: ~Copyable {
     }
 }
 
-/// A content coding (RFC 9110, section 8.4.1) this system can decode.
+/// A content coding (RFC 9110, section 8.4.1) that this system can decode.
 enum ContentCoding: CaseIterable {
     case gzip, deflate, brotli, zstd
 
@@ -83,7 +83,7 @@ enum ContentCoding: CaseIterable {
         }
     }
 
-    /// The available codings, in the form of Accept-Encoding: "gzip, deflate, br, zstd".
+    /// The available codings as a value of `Accept-Encoding`, such as "gzip, deflate, br, zstd".
     static var accepted: String {
         let bits = errand_codings()
         return known.withLock { known in
@@ -96,7 +96,8 @@ enum ContentCoding: CaseIterable {
 
     private static let known = Mutex<(bits: Int32, text: String)>((0, ""))
 
-    /// Codings in the order they were applied, or `nil` if one is unknown or there are more than three.
+    /// Returns the codings in the order in which the server applied them, or `nil` if one is unknown or there are more
+    /// than three.
     static func list(_ value: String) -> [ContentCoding]? {
         let bits = errand_codings()
         var codings: [ContentCoding] = []

@@ -5,10 +5,10 @@ import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-/// A connection without a request. libcurl establishes it and transfers its bytes.
+/// A connection without a request. libcurl opens it and transfers its bytes.
 final class CurlConnection: @unchecked Sendable {
-    // Sendable: `shared` is a Mutex, the constants are Sendable, and other fields are only accessed under the loop's
-    // driver lock.
+    // Sendable: `shared` is a Mutex, the constants are Sendable, and the other fields are accessed only under the
+    // loop's driver lock.
 
     enum Phase { case new, opening, open, over }
 
@@ -17,16 +17,15 @@ final class CurlConnection: @unchecked Sendable {
         var reader: Transfer.Reader?
         var input = Data()
         var isAtEnd = false
-        /// Bytes to send that the loop hasn't taken yet.
         var output: [Data] = []
-        /// Bytes added so far, and bytes the system has accepted.
+        /// The numbers of bytes added so far and accepted by the system.
         var added: UInt64 = 0
         var sent: UInt64 = 0
         var flushes: [(id: UInt64, upTo: UInt64, waiter: Transfer.Waiter)] = []
         var lastFlush: UInt64 = 0
         var failure: ErrandError?
         var isLosing = false
-        /// The loop has stopped reading until input is taken.
+        /// Whether the loop has stopped reading until the reader takes the input.
         var isReceivePaused = false
         var isClosed = false
     }
@@ -36,7 +35,7 @@ final class CurlConnection: @unchecked Sendable {
     let options: TransportOptions
     let loop: CurlLoop
     let inactivityLimit: UInt64
-    /// No TLS library with its own buffers is in use.
+    /// Whether no TLS library with its own buffers is in use.
     let isPlain: Bool
     let shared = Mutex(Shared())
 
@@ -44,21 +43,21 @@ final class CurlConnection: @unchecked Sendable {
 
     var phase = Phase.new
     var rounds: AddressRounds
-    /// libcurl doesn't watch one of its sockets.
+    /// Whether there is a socket that libcurl doesn't watch.
     var hasUnwatchedSocket = false
     var begun: UInt64 = 0
     var handle: EasyHandle?
     var pool: CurlPool?
     var descriptor: Int32 = -1
-    /// The error that ended it.
+    /// The system error that ended the connection.
     var systemError: Int32 = 0
-    /// Its events in epoll.
+    /// The events for which epoll watches the socket.
     var registered: Int32 = 0
-    /// Bytes being sent, and the number sent of the first piece.
+    /// The bytes being sent, and how many bytes of the first piece have been sent.
     var outgoing: ArraySlice<Data> = []
     var offset = 0
 
-    /// The received bytes to keep for the reader before the loop stops receiving.
+    /// If this many bytes wait for the reader, the loop stops receiving.
     static let highWater = 128 << 10
 
     init(_ request: HTTPRequest, _ options: TransportOptions, _ loop: CurlLoop) throws {
@@ -91,7 +90,7 @@ final class CurlConnection: @unchecked Sendable {
 
     /// Returns -1 on failure.
     func openSocket(_ address: errand_curl_sockaddr) -> Int32 {
-        // A socket that fails at once is never watched.
+        // libcurl never watches a socket that fails at once.
         hasUnwatchedSocket = true
         loop.connections.hasUnwatchedSocket = true
         return errand_socket_make(address.family, address.socktype, address.protocol)
@@ -99,12 +98,11 @@ final class CurlConnection: @unchecked Sendable {
 
     func beginLookup() { limit(rounds.beginLookup(at: loop.now)) }
 
-    /// Changes libcurl's time to connect, unless it is `nil`.
     func limit(_ limit: UInt64?) {
         if let limit { handle?.setConnectLimit(limit) }
     }
 
-    /// libcurl changed the events it waits for while it connects.
+    /// libcurl changed the events that it waits for while it connects.
     func noteSocket(_ what: Int32) {
         if phase != .opening { return }
         hasUnwatchedSocket = what == ERRAND_CURL_POLL_REMOVE
@@ -130,7 +128,7 @@ final class CurlConnection: @unchecked Sendable {
 
     private struct Found { let data: Data? }
 
-    /// `nil` if the reader must wait.
+    /// Returns `nil` if the reader must wait.
     private func taken() throws -> Found? {
         let (found, isPaused) = try shared.withLock { shared throws(ErrandError) -> (Found?, Bool) in
             if !shared.input.isEmpty {
@@ -180,7 +178,8 @@ final class CurlConnection: @unchecked Sendable {
         }
     }
 
-    /// OpenSSL requires a retry from the same address. A few bytes only have one in a larger buffer.
+    /// OpenSSL requires that a retry uses the same address. `Data` stores a few bytes inline, so move them to a larger
+    /// buffer.
     private static func placed(_ data: Data) -> Data {
         if data.count > MemoryLayout<Data>.size { return data }
         var placed = Data(capacity: 64)
@@ -225,7 +224,7 @@ final class CurlConnection: @unchecked Sendable {
         get throws {
             try shared.withLock { shared throws(ErrandError) in
                 let isSent = shared.sent == shared.added && !shared.isLosing
-                // Bytes the system accepted before a failure count as sent.
+                // If the system accepted all bytes before a failure, they count as sent.
                 if let failure = shared.failure, !isSent || shared.isClosed { throw failure }
                 return isSent
             }
@@ -241,7 +240,7 @@ final class CurlConnection: @unchecked Sendable {
 
     // MARK: Closing
 
-    /// Closes it at once for its user, and soon for the loop.
+    /// For the caller, the connection is closed at once. The loop closes it soon.
     func close() {
         let isFirst = shared.withLock { shared in
             defer { shared.isClosed = true }
@@ -252,10 +251,10 @@ final class CurlConnection: @unchecked Sendable {
         loop.submit(.serve(self))
     }
 
-    /// Resumes all waiters. Call it from any thread without the driver lock.
+    /// Call it from any thread, without the driver lock.
     private func end(with error: ErrandError) { for item in ended(by: error) { DeferredWork.deliver(item) } }
 
-    /// Records the first failure. Returns the resulting deliveries.
+    /// Records the first failure. Returns the deliveries that follow.
     func ended(by error: ErrandError) -> [DeferredWork.Item] {
         shared.withLock { shared in
             if shared.failure == nil { shared.failure = error }
@@ -269,7 +268,7 @@ final class CurlConnection: @unchecked Sendable {
     }
 }
 
-// Sends and receives through libcurl, or over a socket it has handed over. Runs under the driver lock.
+// Sends and receives through libcurl, or on a socket that libcurl has handed over. Runs under the driver lock.
 extension CurlConnection {
     var isTaken: Bool { handle == nil && descriptor >= 0 }
 
@@ -285,7 +284,7 @@ extension CurlConnection {
         return coded(SystemCalls.receive(into: &room, from: descriptor, &count), CurlCode.receiveError)
     }
 
-    /// Keeps the system error for its text.
+    /// Keeps the system error for the error's text.
     private func coded(_ number: Int32, _ code: Int32) -> Int32 {
         if number == 0 { return 0 }
         if number == EAGAIN { return ERRAND_CURL_AGAIN }
@@ -306,7 +305,7 @@ extension CurlConnection {
 }
 
 extension CurlTransport: ConnectingTransport {
-    /// Opens a dedicated connection, on this transport's libcurl thread; see ``Errand/ConnectingTransport``. It doesn't
+    /// Opens a dedicated connection on this transport's libcurl thread. See ``Errand/ConnectingTransport``. It doesn't
     /// count toward the connection limits of ``CurlConfiguration``.
     public func connect(for request: HTTPRequest, options: TransportOptions) async throws -> any ByteConnection {
         let connection = try CurlConnection(request, options, try await loop(options))
@@ -315,7 +314,7 @@ extension CurlTransport: ConnectingTransport {
     }
 }
 
-/// The user's end of a connection. Releasing it closes the connection.
+/// The caller's end of a connection. Releasing it closes the connection.
 final class OpenConnection: ByteConnection {
     private let connection: CurlConnection
 

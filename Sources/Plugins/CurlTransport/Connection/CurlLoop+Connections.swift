@@ -5,11 +5,11 @@ import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-// Connections without a request, under the driver lock.
+// Handles connections without a request. Runs under the driver lock.
 extension CurlLoop {
-    /// Establishes, sends, receives or closes, as the connection needs.
+    /// Opens, sends, receives or closes, as the connection needs.
     ///
-    /// - Parameter isReady: Whether its socket has reported an event.
+    /// - Parameter isReady: Whether the socket has reported an event.
     func serve(_ connection: CurlConnection, isReady: Bool = false) {
         driver.assertHeld()
         if connection.shared.withLock({ $0.isClosed }) { return close(connection) }
@@ -18,7 +18,7 @@ extension CurlLoop {
             connection.begun = now
             begin(connection)
         case .open:
-            // Its socket reports input, unless it isn't watched because the reader is slow.
+            // The socket reports input, unless it isn't watched because the reader is slow.
             let receives = isReady || connection.registered & ERRAND_CURL_POLL_IN == 0
             if send(on: connection), !receives || receive(on: connection) { watch(connection) }
         case .opening, .over: break
@@ -37,7 +37,7 @@ extension CurlLoop {
         return true
     }
 
-    /// Runs libcurl's timer for connections being established. Returns whether any has opened or failed.
+    /// Runs libcurl's timer for connections being opened. Returns whether any has opened or failed.
     func runConnections() -> Bool {
         guard let multi = connections.multi else { return false }
         if connections.deadline <= now {
@@ -94,7 +94,7 @@ extension CurlLoop {
         if receive(on: connection) { watch(connection) }
     }
 
-    /// libcurl changed the events it waits for while it connects.
+    /// libcurl changed the events that it waits for while it connects.
     func watch(socket descriptor: Int32, _ what: Int32) {
         if connections.open[descriptor] != nil { return }
         let wanted = what & (ERRAND_CURL_POLL_IN | ERRAND_CURL_POLL_OUT)
@@ -107,7 +107,7 @@ extension CurlLoop {
         }
     }
 
-    /// Sets the timer of the connections. A negative number turns it off.
+    /// A negative number turns the timer off.
     func setConnectionTimer(_ milliseconds: Int) {
         connections.deadline =
             milliseconds < 0 ? .max : Nanoseconds.sum(now, Nanoseconds.of(milliseconds: milliseconds))
@@ -130,7 +130,7 @@ extension CurlLoop {
         if receives { wanted |= ERRAND_CURL_POLL_IN }
         if wanted == connection.registered { return }
         if wanted == 0 {
-            // epoll would report the end unasked.
+            // Otherwise, epoll would report the connection's end even without events.
             errand_poll_remove(sockets.poll, connection.descriptor)
         } else if errand_poll_set(sockets.poll, connection.descriptor, wanted, connection.registered == 0 ? 0 : 1) != 0
         {
@@ -194,10 +194,9 @@ extension CurlLoop {
                 return false
             }
             add(room[..<count], on: connection)
-            // More bytes would have filled the buffer.
+            // If there were more bytes, they would have filled the buffer.
             if count < room.count, connection.isPlain { break }
         }
-        // The reader gets everything at once.
         let (reader, input) = connection.shared.withLock { shared -> (Transfer.Reader?, Data?) in
             guard shared.reader != nil, !shared.input.isEmpty || shared.isAtEnd else { return (nil, nil) }
             defer { shared.input = Data() }
@@ -224,8 +223,8 @@ extension CurlLoop {
     }
 
     private func close(_ connection: CurlConnection) {
-        // If libcurl can't abandon a name lookup, removing the handle would block until the lookup ends. This function
-        // runs again after the lookup.
+        // If libcurl can't abandon a name lookup, removing the handle blocks until the lookup ends. This function runs
+        // again then.
         if connection.phase == .opening, !library.leavesLookups { return }
         release(connection)
     }
@@ -245,10 +244,10 @@ extension CurlLoop {
     }
 }
 
-// Handing a connection over from libcurl, under the driver lock.
+// Takes connections over from libcurl. Runs under the driver lock.
 extension CurlLoop {
-    /// Takes over the socket of a connection without TLS. libcurl isn't needed to read or write it, and would keep
-    /// about 15 KB for it.
+    /// Takes over the socket of a connection without TLS, which can be used without libcurl. libcurl would keep about
+    /// 15 KB for it.
     func take(_ connection: CurlConnection) {
         // epoll registered the socket itself, and the descriptor will refer to another one.
         if connections.watched.removeValue(forKey: connection.descriptor) != nil {
@@ -263,35 +262,35 @@ extension CurlLoop {
     func leaveLibrary(_ connection: CurlConnection) {
         if let handle = connection.handle.take() {
             if let multi = connections.multi, connection.phase != .new { multi.remove(handle.easy) }
-            // A pool isn't freed while its handle uses it, and a caller may hold the handle for a moment.
+            // libcurl doesn't free a pool while its handle uses it, and a caller may still hold the handle.
             handle.easy.clear(ERRAND_CURLOPT_SHARE)
         }
         connection.pool = nil
     }
 }
 
-/// Connections without a request, in their own libcurl pool. Accessed under the loop's driver lock.
+/// Connections without a request, in their own libcurl pools. Accessed under the loop's driver lock.
 struct ConnectionTable {
-    /// Created with the first connection. The number of these connections isn't limited.
+    /// Created with the first connection. Doesn't limit the number of connections.
     var multi: CurlMulti?
-    /// When libcurl's timer for these connections is due.
+    /// When libcurl's timer for these connections fires.
     var deadline = UInt64.max
-    /// Connections being established or open.
+    /// All connections that are being opened or are open.
     var all: [ObjectIdentifier: CurlConnection] = [:]
     /// The open connections by socket.
     var open: [Int32: CurlConnection] = [:]
-    /// The sockets libcurl watches while it connects, with their events in epoll.
+    /// The sockets that libcurl watches while it connects, with their events in epoll.
     var watched: [Int32: Int32] = [:]
     /// Whether a connection may have a socket that libcurl doesn't watch.
     var hasUnwatchedSocket = false
-    /// Received pieces are copied out of it.
+    /// Bytes are received here and then copied.
     private var buffer: [UInt8] = []
 
     private static let bufferBytes = 64 << 10
 
     var isEmpty: Bool { all.isEmpty }
 
-    /// Lends the buffer, so no access to this table is open while libcurl runs.
+    /// Lends the buffer, so libcurl can run while no access to this table is in progress.
     mutating func takeBuffer() -> [UInt8] {
         var taken: [UInt8] = []
         swap(&taken, &buffer)

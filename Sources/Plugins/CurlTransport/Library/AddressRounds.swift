@@ -2,34 +2,34 @@
 import CErrandCurl
 import Errand
 
-/// Divides the time to connect among a host's addresses, for libcurl versions that give each address half of the
+/// Divides the time to connect among a host's addresses. Needed for libcurl versions that give each address half of the
 /// remaining time.
 ///
-/// With a limit of 30 seconds, such a libcurl would try the second address after 15 seconds. Instead, it gets a short
-/// time for a first round through the addresses, and the remaining time for a second round, which gives slow addresses
-/// a chance. Name lookups and the handshakes after TCP's don't count toward the short time.
+/// With a limit of 30 seconds, such a version would try the second address after 15 seconds. Instead, a first round
+/// gives each address a short time. A second round uses the remaining time, which gives slow addresses a chance. Name
+/// lookups and handshakes after TCP's don't count toward the short time.
 struct AddressRounds {
     let limit: UInt64
     /// Extra time for libcurl, if the loop also watches the limit.
     private let margin: UInt64
     private let hasTwo: Bool
-    /// When the connection was begun, or `nil` in the first round.
+    /// When the first round began, or `nil` during the first round.
     private(set) var begun: UInt64?
     /// When a pending name lookup began.
     private var lookup: UInt64?
-    /// Whether a server listens.
+    /// Whether an address has accepted the connection.
     private var isEstablished = false
 
-    /// The time for the first round. libcurl gives all of it to a single address and half of it to the first of
-    /// several, which is enough to resend a lost packet after a second (RFC 6298).
+    /// libcurl gives a single address all of this time, and the first of several addresses half of it. Half is enough
+    /// to resend a lost packet after a second (RFC 6298).
     private static let first = Nanoseconds.of(milliseconds: 4_000)
     private static let shortestMargin = Nanoseconds.of(milliseconds: 250)
     private static let longestMargin = Nanoseconds.of(milliseconds: 2_000)
 
-    /// `timeout` is the request's inactivity timeout, which applies if it is shorter.
+    /// `timeout` is the request's inactivity timeout, which applies if it's shorter.
     init(limit: UInt64, timeout: UInt64 = .max, isWatched: Bool, _ library: CurlLibrary) {
         let halves = library.avoids(.addressPatience) && library.reportsAttempts
-        // Half of it must pass before the loop ends the request.
+        // libcurl may use only half of the time for an address. That half must pass before the loop ends the request.
         self.limit = halves || !isWatched ? min(limit, timeout) : limit
         let part = halves ? max(self.limit / 4, Self.shortestMargin) : .max
         margin = isWatched ? min(part, Self.longestMargin) : 0
@@ -39,14 +39,14 @@ struct AddressRounds {
     private var isFirst: Bool { hasTwo && begun == nil }
     private var whole: UInt64 { Nanoseconds.sum(limit, margin) }
 
-    /// libcurl's time when it begins.
+    /// Returns the time to connect for libcurl.
     func start(at now: UInt64) -> UInt64 {
         if isFirst { return Self.first }
         guard let begun, now > begun else { return whole }
         return whole - min(whole, now - begun)
     }
 
-    // libcurl's new time, counted from its beginning, or `nil` for no change.
+    // The next functions return the new time to connect, counted from libcurl's start, or `nil` if it doesn't change.
 
     mutating func beginLookup(at now: UInt64) -> UInt64? {
         lookup = now
@@ -65,17 +65,17 @@ struct AddressRounds {
         return whole
     }
 
-    /// Returns whether a second round follows this code. The time since `start` counts toward it.
+    /// Returns whether a second round follows a failure with this code. The time since `start` counts toward its limit.
     mutating func goOn(after code: Int32, since start: UInt64, at now: UInt64) -> Bool {
         guard isFirst, !isEstablished, lookup == nil, now < Nanoseconds.sum(start, limit) else { return false }
-        // The last address may have refused although an earlier one timed out.
+        // An earlier address may have timed out before the last one refused.
         let wasRefused = code == CurlCode.couldNotConnect && now >= Nanoseconds.sum(start, Self.first / 2)
         guard code == CurlCode.timedOut || wasRefused else { return false }
         begun = start
         return true
     }
 
-    /// The connection is established. Another one gets new rounds, unless libcurl makes it by itself.
+    /// The connection is open. libcurl may open another one by itself, which gets the whole time.
     mutating func end() -> UInt64? {
         (begun, lookup, isEstablished) = (nil, nil, false)
         return hasTwo ? whole : nil
@@ -84,20 +84,20 @@ struct AddressRounds {
 
 // Wakes libcurl when it must try a host's next address. Runs under the driver lock.
 extension CurlLoop {
-    /// libcurl has requested a socket to connect. -1 if that failed.
+    /// libcurl has requested a socket to connect. `descriptor` is -1 if opening the socket failed.
     func noteDialing(_ transfer: Transfer, _ descriptor: Int32) {
         guard library.avoids(.addressChange) else { return }
         if descriptor >= 0 {
             transfer.dialed.append(SocketTable.Hold(descriptor: descriptor, serial: sockets.serial))
         }
-        // A socket that fails at once is never watched.
+        // libcurl never watches a socket that fails at once.
         transfer.hasUnwatchedSocket = true
         if transfer.isDialing { return }
         transfer.isDialing = true
         dialing.append(transfer)
     }
 
-    /// Wakes transfers that lost a socket while connecting. Returns whether there were any.
+    /// Wakes transfers that lost a socket while they connect. Returns whether there were any.
     func wakeDialing() -> Bool {
         dialing.removeAll { transfer in
             if transfer.isDialing, transfer.index != nil, !transfer.isParked { return false }

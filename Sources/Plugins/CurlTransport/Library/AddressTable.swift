@@ -3,11 +3,10 @@ import Errand
 import ErrandEssentials
 import ErrandMessageSyntax
 
-/// The configured addresses of hosts, which replace a lookup.
+/// The configured addresses of hosts, which replace a name lookup.
 struct AddressTable {
-    /// By normalized host, in libcurl's form: separated by commas, IPv6 in brackets.
+    /// By normalized host. In libcurl's form: separated by commas, IPv6 in brackets.
     private var texts: [String: String] = [:]
-    /// The DNS-over-HTTPS server, if there is one.
     private let nameServer: (host: String, port: Int)?
 
     /// Throws `nameLookupFailed` for an invalid host name or address, and for a host without an address of the family.
@@ -37,7 +36,7 @@ struct AddressTable {
 
     private static let securePort = 443
 
-    /// `nil` if the address belongs to the other family.
+    /// Returns `nil` if the address belongs to the other family.
     private static func text(
         of address: String, for host: String, _ family: CurlConfiguration.AddressFamily
     ) throws(ErrandError) -> String? {
@@ -55,9 +54,10 @@ struct AddressTable {
 
     var isEmpty: Bool { texts.isEmpty }
 
-    /// Returns the lines of `CURLOPT_RESOLVE`. They list the addresses of the request's host or of its alternative
-    /// service. If the table doesn't have that host, they list the addresses of the DNS-over-HTTPS server that looks it
-    /// up.
+    /// Returns the lines of `CURLOPT_RESOLVE`.
+    ///
+    /// They contain the addresses of the request's host or of its alternative service. If the table doesn't have that
+    /// host, they contain the addresses of the DNS-over-HTTPS server that looks it up.
     func lines(for url: URL, by route: AlternativeTable.Route? = nil) -> [String] {
         guard let host = route?.host ?? url.host.flatMap(HostName.normalized) else { return [] }
         let port = route?.port ?? url.port ?? (url.scheme?.lowercased() == "https" ? Self.securePort : 80)

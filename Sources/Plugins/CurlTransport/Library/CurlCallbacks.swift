@@ -2,10 +2,11 @@
 import CErrandCurl
 import ErrandEssentials
 
-// The functions libcurl calls, always under the loop's driver lock. Their user data is the easy handle, the connection,
-// the loop or its sockets. It isn't retained but outlives the call: the loop owns its sockets, frees its multi handles
-// before it ends, and removes a handle before releasing it. Bytes that libcurl passes are read or written within the
-// call and their given length.
+// The functions that libcurl calls, always under the loop's driver lock.
+//
+// Their user data is the easy handle, the connection, the loop or its sockets. It isn't retained, but it outlives the
+// call: the loop owns its sockets, frees its multi handles before it ends, and removes a handle before releasing it.
+// Bytes that libcurl passes are read or written during the call and within their given length.
 
 extension CurlEasy {
     func setCallbacks(for handle: EasyHandle, _ sockets: SocketTable, logs: Bool) {
@@ -52,7 +53,7 @@ extension CurlMulti {
             raw, onConnectionSocket, onConnectionTimer, Unmanaged.passUnretained(loop).toOpaque())
     }
 
-    /// The next finished transfer, with libcurl's code. The transfer is `nil` if it has already left its handle.
+    /// Returns the next finished transfer with libcurl's code. The transfer is `nil` if it has already left its handle.
     func nextTransfer() -> (Transfer?, code: Int32)? {
         var code: Int32 = 0
         guard let raw = unsafe raw, let easy = unsafe errand_curl_multi_finished(raw, &code) else { return nil }

@@ -2,21 +2,22 @@
 import CErrandCurl
 import ErrandEssentials
 
-// libcurl's handles, wrapped in calls without pointers. The rest of the transport is safe Swift, except for
-// `CurlCallbacks.swift` with the functions libcurl calls, `LineList.swift` with the text lists it reads, and
-// `HeadBlock.swift` with the response lines it writes. All of it runs under the loop's driver lock.
+// libcurl's handles, wrapped in calls without pointers. All run under the loop's driver lock.
+//
+// The transport is safe Swift except for this file, `CurlCallbacks.swift` with the functions that libcurl calls,
+// `LineList.swift` with the text lists that it reads, and `HeadBlock.swift` with the response lines that it writes.
 
 /// A libcurl easy handle and its error buffer.
 ///
-/// Safe to use: this object owns both. libcurl copies texts and blobs, and this object keeps the lists libcurl reads
-/// later. `CurlCallbacks.swift` takes care of the callbacks' user data.
+/// Safe: this object owns both. libcurl copies texts and blobs, and this object keeps the lists that libcurl reads
+/// later. `CurlCallbacks.swift` explains the user data of the callbacks.
 @safe final class CurlEasy {
     private(set) var raw: UnsafeMutableRawPointer
     private let errorText: UnsafeMutablePointer<CChar>
-    /// Each list is in use until it is replaced.
+    /// libcurl uses each list until it's replaced.
     private var (headers, addresses, route): (LineList?, LineList?, LineList?)
 
-    /// CURL_ERROR_SIZE.
+    /// The value of `CURL_ERROR_SIZE`.
     private static let errorTextSize = 256
 
     /// Returns `nil` if memory runs out.
@@ -32,7 +33,7 @@ import ErrandEssentials
         unsafe errorText.deallocate()
     }
 
-    /// Replaces the handle, which must not be in a pool. Returns `false` if memory runs out.
+    /// The handle must not be in a multi handle. Returns `false` if memory runs out.
     func renew() -> Bool {
         guard let new = unsafe errand_curl_easy_make() else { return false }
         unsafe errand_curl_easy_free(raw)
@@ -50,12 +51,12 @@ import ErrandEssentials
 
     func clear(_ option: Int32) { unsafe errand_curl_set_pointer(raw, option, nil) }
 
-    /// Sets a text. Returns libcurl's code.
+    /// Returns libcurl's code.
     func set(_ option: Int32, text: String) -> Int32 {
         unsafe text.withCString { unsafe errand_curl_set_pointer(raw, option, $0) }
     }
 
-    /// Sets a blob. Returns libcurl's code.
+    /// Returns libcurl's code.
     func set(_ option: Int32, blob: Data) -> Int32 {
         unsafe blob.withUnsafeBytes { unsafe errand_curl_set_blob(raw, option, $0.baseAddress, $0.count) }
     }
@@ -73,7 +74,7 @@ import ErrandEssentials
     func setBody(_ body: Data) {
         set(offset: ERRAND_CURLOPT_POSTFIELDSIZE_LARGE, Int64(body.count))
         unsafe body.withUnsafeBytes { bytes in
-            // Even an empty body needs a pointer, or libcurl would read the body through a callback.
+            // Even an empty body needs a pointer. Otherwise libcurl would read the body through a callback.
             unsafe withUnsafeBytes(of: 0) { none in
                 _ = unsafe errand_curl_set_pointer(
                     raw, ERRAND_CURLOPT_COPYPOSTFIELDS, bytes.baseAddress ?? none.baseAddress)
@@ -97,7 +98,7 @@ import ErrandEssentials
         return unsafe String(cString: text)
     }
 
-    /// libcurl ends it with a NUL within the buffer.
+    /// libcurl ends the text with a NUL within the buffer.
     var errorDescription: String { unsafe String(cString: errorText) }
 
     var hasErrorDescription: Bool { unsafe errorText[0] != 0 }
@@ -110,7 +111,7 @@ import ErrandEssentials
     @discardableResult
     func pause(_ halves: Int32) -> Int32 { unsafe errand_curl_pause(raw, halves) }
 
-    /// -1 unless the connection was made without a request.
+    /// Returns -1 unless the connection was opened without a request.
     var socket: Int32 { unsafe errand_curl_get_socket(raw) }
 
     /// Doesn't wait. Returns 0 and sets `count`, or returns a libcurl code.
@@ -142,7 +143,7 @@ import ErrandEssentials
     deinit { unsafe errand_curl_pool_free(raw) }
 }
 
-/// A libcurl multi handle. Safe to use: this object owns it, and ignores calls after ``free()``.
+/// A libcurl multi handle. Safe: this object owns the handle, and ignores calls after ``free()``.
 @safe final class CurlMulti {
     private(set) var raw: UnsafeMutableRawPointer?
 
@@ -183,7 +184,6 @@ import ErrandEssentials
     func actOnTimer() { act(ERRAND_CURL_SOCKET_TIMEOUT, 0) }
 }
 
-/// Information about libcurl. The texts never change.
 extension CurlLibrary {
     /// Loads libcurl, once per process. Returns the reason of a failure.
     static func loadFailure() -> String? {
@@ -197,7 +197,7 @@ extension CurlLibrary {
     static var tlsText: String { unsafe String(cString: errand_curl_tls()) }
     static func description(of code: Int32) -> String { unsafe String(cString: errand_curl_describe(code)) }
 
-    /// Where libcurl was built to look for authorities.
+    /// The file with authorities that this build of libcurl looks for.
     static var authoritiesFile: String? { unsafe errand_curl_authorities_file().map { unsafe String(cString: $0) } }
     static var authoritiesDirectory: String? {
         unsafe errand_curl_authorities_directory().map { unsafe String(cString: $0) }

@@ -7,7 +7,7 @@ import ErrandSupport
 struct CurlFailure {
     var code: Int32
     var summary = ""
-    /// libcurl's error buffer.
+    /// The text in libcurl's error buffer.
     var detail = ""
     var systemError: Int32 = 0
     /// OpenSSL's ``CertificateVerdict``, or 0.
@@ -17,23 +17,23 @@ struct CurlFailure {
     /// Whether the proxy itself couldn't be reached.
     var isProxyUnreached = false
     var hasHead = false
-    /// The connection had carried another request, and no response line was received.
+    /// Whether the connection had carried another request, and no response line was received.
     var isOnUsedConnection = false
-    /// The connection was new and without TLS, and no response byte was received.
+    /// Whether the connection was new and without TLS, and no response byte was received.
     var isMuteWithoutTLS = false
-    /// libcurl ended an HTTP/2 stream that neither side had ended.
+    /// Whether libcurl ended an HTTP/2 stream that neither side had ended.
     var isBrokenHTTP2 = false
-    /// A QUIC connection ended for an unknown reason.
+    /// Whether a QUIC connection ended for an unknown reason.
     var isLostOnQUIC = false
     var isCutShort = false
-    /// This side ended a QUIC connection, without other requests, because of the server's bytes.
+    /// Whether this side ended a QUIC connection that had no other requests, because of the server's bytes.
     var isEndedHere = false
-    /// A QUIC connection ended before it was established.
+    /// Whether a QUIC connection ended before it was open.
     var isRefusedQUIC = false
-    /// A byte of the request may have been sent, on this connection or an earlier one.
+    /// Whether a byte of the request may have been sent, on this connection or an earlier one.
     var isRepetition = false
 
-    /// The failure for a line of the head that isn't a header field.
+    /// The failure for a line in the head that isn't a header field.
     static var ofLine: CurlFailure {
         let code = CurlCode.badFunctionArgument
         return CurlFailure(code: code, summary: CurlLibrary.description(of: code))
@@ -53,13 +53,13 @@ struct CurlFailure {
         return connectionJudgement ?? tlsJudgement ?? responseJudgement ?? (.transportFailed, nil)
     }
 
-    /// Why no connection was made.
+    /// Why no connection was opened.
     private var connectionJudgement: (ErrandError.Code, String?)? {
         switch code {
         case CurlCode.malformedURL: (.invalidURL, nil)
         case CurlCode.notBuiltIn, CurlCode.unknownOption:
             (.transportUnavailable, "this libcurl lacks a feature that the configuration requires")
-        // These codes would suggest that no server can have seen the request.
+        // These codes would suggest that no server has seen the request.
         case _ where isRepetition && Self.isUnreached(code):
             (.connectionLost, "the connection was closed before a response, and no other one could be opened")
         case CurlCode.couldNotResolveProxy, CurlCode.couldNotResolveHost: (.nameLookupFailed, nil)
@@ -114,7 +114,7 @@ struct CurlFailure {
         }
     }
 
-    /// Whether the bytes violate the rules of chunks or HTTP/2, which libcurl reports like a lost connection.
+    /// Whether the bytes violate the rules of chunks or HTTP/2. libcurl reports that like a lost connection.
     var isMalformed: Bool {
         if Self.recvFailures.contains(where: { detail.contains($0) }) { return true }
         return switch code {
@@ -130,7 +130,7 @@ struct CurlFailure {
         "Invalid HTTP header field was received", "received invalid frame: ",
     ]
 
-    /// OpenSSL's and GnuTLS's texts for bytes that aren't TLS records, such as HTTP.
+    /// The texts of OpenSSL and GnuTLS for bytes that aren't TLS records, such as HTTP.
     private static let foreignRecords = [
         "wrong version number", "packet length too long", "unexpected TLS packet", "not a TLS record",
     ]
@@ -155,20 +155,21 @@ struct CurlFailure {
 
     static let connectionTimeout = "the connection wasn't established in time"
 
-    /// The bytes don't begin like a response.
+    /// Whether the bytes don't begin like a response.
     static func isForeign(_ code: Int32) -> Bool {
         code == CurlCode.unsupportedProtocol || code == CurlCode.weirdServerReply
     }
 
-    /// The HTTP/2 peer ended the connection correctly. libcurl reports this for a stream that a GOAWAY excludes.
+    /// Whether the HTTP/2 peer ended the connection correctly. libcurl reports this for a stream that a GOAWAY
+    /// excludes.
     static func isGoAway(_ code: Int32) -> Bool { code == CurlCode.http2 }
 
-    /// An HTTP/2 stream ended without an error code.
+    /// Whether an HTTP/2 stream ended without an error code.
     var isEndedStream: Bool { code == CurlCode.http2Stream && !detail.contains("(err") }
 
     private static func isReset(_ number: Int32) -> Bool { number == ECONNRESET || number == EPIPE }
 
-    /// The check the peer failed.
+    /// The check that the peer failed.
     private var insecurity: String? {
         if code == CurlCode.pinMismatch { return "the server's public key isn't one of the pinned keys" }
         if code == CurlCode.tlsHandshake, Self.foreignRecords.contains(where: { detail.contains($0) }) {
@@ -194,7 +195,7 @@ struct CurlFailure {
     }
 }
 
-/// The libcurl results (`CURLcode`) the transport distinguishes.
+/// The libcurl results (`CURLcode`) that the transport distinguishes.
 enum CurlCode {
     static let unsupportedProtocol: Int32 = 1
     static let failedInitialization: Int32 = 2
@@ -237,11 +238,11 @@ enum CurlCode {
     static let proxyHandshake: Int32 = 97
     static let clientCertificateNeeded: Int32 = 98
     static let tooLarge: Int32 = 100
-    /// One of libcurl's buffers is too small.
+    /// The codes for a libcurl buffer that is too small.
     static let areTooLarge: Set<Int32> = [outOfMemory, tooLarge]
 }
 
-/// OpenSSL's `X509_V_ERR_…`.
+/// OpenSSL's results of a verification (`X509_V_ERR_…`).
 enum CertificateVerdict {
     static let issuerNotFound = 2
     static let notYetValid = 9

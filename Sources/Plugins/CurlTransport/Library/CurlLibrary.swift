@@ -4,12 +4,12 @@ import Errand
 import ErrandSupport
 import Synchronization
 
-/// The process's libcurl, loaded with the first transport unless it is linked.
+/// The process's libcurl, loaded with the first transport unless it's linked.
 struct CurlLibrary {
     let version: CurlVersion
-    /// The features ``CurlVersionRule`` avoids with this version.
+    /// The features that ``CurlVersionRule`` avoids with this version.
     let avoided: CurlVersionRule.AvoidedSet
-    /// For example "OpenSSL/3.0.17"; empty without TLS.
+    /// For example "OpenSSL/3.0.17". Empty without TLS.
     let tls: String
     let hasTLS: Bool
     let hasHTTP2: Bool
@@ -18,8 +18,9 @@ struct CurlLibrary {
 
     private static let loaded = Mutex<CurlLibrary?>(nil)
 
-    /// Loads the library if necessary. A failure isn't remembered, because the next attempt may succeed. Throws
-    /// `transportUnavailable` if it is missing or too old, and ``DescriptorShortage``.
+    /// Loads the library if necessary. Doesn't remember a failure, because the next attempt may succeed.
+    ///
+    /// Throws `transportUnavailable` if the library is missing or too old, and ``DescriptorShortage``.
     static func load() throws -> CurlLibrary {
         try loaded.withLock { loaded in
             if let loaded { return loaded }
@@ -61,7 +62,7 @@ struct CurlLibrary {
         ["OpenSSL", "LibreSSL", "BoringSSL", "quictls", "AWS-LC"].contains { tls.contains($0) }
     }
 
-    /// Throws `transportUnavailable` for a client certificate that the TLS library would ignore: only OpenSSL takes
+    /// Throws `transportUnavailable` for a client certificate that the TLS library would ignore. Only OpenSSL accepts
     /// more than PEM files.
     func check(_ identity: CurlClientIdentity) throws(ErrandError) {
         if hasOpenSSL || identity.isInFiles { return }
@@ -72,9 +73,9 @@ struct CurlLibrary {
     }
 
     var runsOnAnyThread: Bool { !avoids(.callersThread) }
-    /// A callback reports when a request has its connection.
+    /// Whether a callback reports that a request has its connection.
     var reportsAttempts: Bool { !avoids(.attemptCallback) }
-    /// Removing a handle doesn't wait for its name lookup.
+    /// Whether a handle can be removed without waiting for its name lookup.
     var leavesLookups: Bool { !avoids(.quickExit) }
     var speaksHTTP2: Bool { hasHTTP2 && !avoids(.http2) }
     var speaksHTTP3: Bool { hasHTTP3 && !avoids(.http3) }
@@ -96,7 +97,7 @@ struct DescriptorShortage: Error {
     /// Whether the last system call failed for this reason.
     static var isReported: Bool { errno == EMFILE || errno == ENFILE }
 
-    /// There are descriptors for a name lookup and a connection.
+    /// Whether there are descriptors for a name lookup and a connection.
     static var isOver: Bool { errand_has_descriptors(4) != 0 }
 }
 #endif

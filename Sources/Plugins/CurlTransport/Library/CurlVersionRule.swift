@@ -1,43 +1,40 @@
-/// The features Errand avoids with some libcurl versions, and why. ``all`` contains everything the transport knows
-/// about versions.
+/// The features that Errand avoids with some libcurl versions, and why. ``all`` contains everything that the transport
+/// knows about versions.
 ///
-/// docs/curl-transport.md repeats the table. A version that a distribution patched without renumbering it is still
-/// affected.
+/// docs/curl-transport.md repeats the table. A version that a distribution patched without changing its number still
+/// counts as affected.
 struct CurlVersionRule {
     enum Avoided: Int, CaseIterable {
-        /// The library itself.
         case library
-        /// Using a connection for more than one request.
+        /// Using a connection for several requests.
         case connectionReuse
-        /// Using an easy handle for more than one request.
+        /// Using an easy handle for several requests.
         case handleReuse
         /// Letting libcurl store header lines before Errand has checked them.
         case unseenHeaders
-        /// Relying on libcurl to detect bytes it has read after the end of a response over TLS.
+        /// Relying on libcurl to detect bytes that it has read after the end of a response over TLS.
         case unseenExcess
-        /// HTTP/2.
         case http2
         /// HTTP/2 for a request with a body.
         case http2Upload
         /// HTTP/2 for a body too long to be sent with the head.
         case http2LongUpload
-        /// HTTP/3.
         case http3
         /// The callback before each attempt at a request.
         case attemptCallback
-        /// Leaving a name lookup before it ends.
+        /// Abandoning a name lookup before it ends.
         case quickExit
         /// Running libcurl on the caller's thread.
         case callersThread
         /// Relying on libcurl's events and timers when it tries a host's next address.
         case addressChange
-        /// Leaving the time for each of a host's addresses to libcurl.
+        /// Letting libcurl choose the time for each of a host's addresses.
         case addressPatience
     }
 
     let avoided: Avoided
     let first: CurlVersion
-    /// Included.
+    /// Inclusive.
     let last: CurlVersion
     let reason: String
 
@@ -48,7 +45,7 @@ struct CurlVersionRule {
         self.reason = reason
     }
 
-    /// As bits, because every request tests them.
+    /// Stored as bits, because every request tests them.
     struct AvoidedSet: Equatable, ExpressibleByArrayLiteral {
         private var bits: UInt = 0
 
@@ -150,7 +147,7 @@ struct CurlVersionRule {
 }
 
 struct CurlVersion: Comparable, CustomStringConvertible {
-    /// 0x075801 for 7.88.1.
+    /// For example 0x075801 for 7.88.1.
     let number: UInt32
 
     init(number: UInt32) { self.number = number }

@@ -34,7 +34,7 @@ extension EasyHandle {
         if let url = configuration.dnsOverHTTPS { try require(ERRAND_CURLOPT_DOH_URL, url.absoluteString) }
         if let address = configuration.localAddress { try require(ERRAND_CURLOPT_INTERFACE, address) }
         if let path = configuration.unixSocketPath { try require(ERRAND_CURLOPT_UNIX_SOCKET_PATH, path) }
-        // Without a value, libcurl would check the environment for each request.
+        // Without a value, libcurl would read the environment for each request.
         try require(ERRAND_CURLOPT_PROXY, loop.proxy.http)
         try require(ERRAND_CURLOPT_NOPROXY, "")
         try setTLS(configuration.tls, loop)
@@ -43,7 +43,7 @@ extension EasyHandle {
     /// A day stands for no limit.
     static let longest = Nanoseconds.of(.seconds(86_400))
 
-    /// A cancelled lookup may take its time: its end shows that its thread has ended.
+    /// A cancelled lookup may take its time. Its end shows that its thread has ended.
     func waitLong() { setConnectLimit(.max) }
 
     func setScheme(isSecure: Bool, _ loop: CurlLoop) throws(ErrandError) {
@@ -63,8 +63,10 @@ extension EasyHandle {
         try require(ERRAND_CURLOPT_PROXY, loop.proxy.proxy(for: url))
     }
 
-    /// Uses the origin's HTTP/3 alternative: on a new connection that races TCP until the alternative has worked once,
-    /// then alone. The certificate must name the origin.
+    /// Uses the origin's HTTP/3 alternative. The certificate must name the origin.
+    ///
+    /// Until the alternative has worked once, uses a new connection that races TCP. After that, uses only the
+    /// alternative.
     func setRoute(_ route: AlternativeTable.Route, of url: URL, _ loop: CurlLoop) {
         if !loop.addresses.isEmpty { setAddresses(for: url, by: route, loop) }
         let host = route.host.utf8.contains(UInt8(ascii: ":")) ? "[\(route.host)]" : route.host
@@ -81,7 +83,7 @@ extension EasyHandle {
     /// The time for QUIC if TCP is the fallback.
     private static let alternativeConnectTimeout = Nanoseconds.of(milliseconds: 3_000)
 
-    /// Throws `nameLookupFailed` for an address of the other family, which some libcurl versions connect to.
+    /// Throws `nameLookupFailed` for an address of the other family, because some libcurl versions would connect to it.
     func checkFamily(of url: URL, _ loop: CurlLoop) throws(ErrandError) {
         guard let host = url.host, HostName.isAddress(host) else { return }
         let isV6 = host.utf8.contains(UInt8(ascii: ":"))
@@ -105,7 +107,7 @@ extension EasyHandle {
         try require(ERRAND_CURLOPT_PINNEDPUBLICKEY, keys.map { "sha256//\($0)" }.joined(separator: ";"))
     }
 
-    /// Of SHA-256.
+    /// The length of a SHA-256 hash.
     private static let hashBytes = 32
 
     private func setTLS(_ tls: CurlTLS, _ loop: CurlLoop) throws(ErrandError) {
@@ -128,8 +130,8 @@ extension EasyHandle {
         }
     }
 
-    /// Called for every https request if the transport has client certificates. libcurl doesn't use a connection with
-    /// another certificate.
+    /// Called for every https request if the transport has client certificates. libcurl doesn't use a connection that
+    /// has another certificate.
     func setIdentity(_ identity: CurlClientIdentity?, _ loop: CurlLoop) throws(ErrandError) {
         for option in Self.identityOptions { easy.clear(option) }
         guard let identity else { return }
@@ -156,8 +158,10 @@ extension EasyHandle {
         ERRAND_CURLOPT_SSLCERTTYPE, ERRAND_CURLOPT_KEYPASSWD,
     ]
 
-    /// Excludes the system's certificate directory. A handle for DNS over HTTPS inherits a path but not a missing path;
-    /// GnuTLS would reject a path that doesn't exist.
+    /// Excludes the system's certificate directory.
+    ///
+    /// A handle for DNS over HTTPS inherits a path, but not the absence of a path. GnuTLS would reject a path that
+    /// doesn't exist.
     private func leaveOutDirectory(_ loop: CurlLoop) throws(ErrandError) {
         easy.clear(ERRAND_CURLOPT_CAPATH)
         guard loop.configuration.dnsOverHTTPS != nil, loop.library.hasOpenSSL else { return }
@@ -171,7 +175,7 @@ extension EasyHandle {
             try require(ERRAND_CURLOPT_CAINFO, path)
             try require(ERRAND_CURLOPT_PROXY_CAINFO, path)
         case .directory(let path):
-            // The built-in file may be missing, and would be required.
+            // libcurl would require its built-in file, which may be missing.
             easy.clear(ERRAND_CURLOPT_CAINFO)
             easy.clear(ERRAND_CURLOPT_PROXY_CAINFO)
             try require(ERRAND_CURLOPT_CAPATH, path)
@@ -179,7 +183,7 @@ extension EasyHandle {
         }
     }
 
-    /// Throws if the option can't be set, before the transfer starts.
+    /// Throws before the transfer starts if the option can't be set.
     private func require(_ option: Int32, _ text: String) throws(ErrandError) {
         if text.utf8.contains(0) { throw ErrandError(.invalidRequest, "an option of the transport contains a NUL") }
         try check(easy.set(option, text: text))

@@ -4,23 +4,23 @@ import Errand
 import ErrandEssentials
 import ErrandSupport
 
-/// A libcurl easy handle with the memory it borrows, reused for many transfers.
+/// A libcurl easy handle with the memory that it uses, reused for many transfers.
 final class EasyHandle {
     let easy: CurlEasy
     private let headerList = HeaderList()
     private(set) var current: Transfer?
-    /// Whether only the options that every transfer sets, and the fields below, are set.
+    /// Whether the only options set are the ones that every transfer sets, and the fields below.
     private var isClean = false
-    /// No option was ever set.
+    /// Whether no option was ever set.
     private var isNew = true
-    /// libcurl shows each header line before it keeps it.
+    /// Whether libcurl shows each header line before it stores the line.
     private var isWatched = false
     private var isSecure: Bool?
     private var bufferSize = 0
     /// In milliseconds.
     private var connectLimit = 0
     private var isLogging = false
-    /// The number of its client certificate in ``CurlIdentities``, or 0 without one.
+    /// The number of the client certificate in ``CurlIdentities``, or 0 without one.
     private var identity = 0
     private var url = ""
     private var form = RequestForm()
@@ -33,9 +33,9 @@ final class EasyHandle {
 
     /// Prepares the handle for another transfer. Returns `false` if memory runs out.
     ///
-    /// Replaces libcurl's handle if this version must not reuse handles, if it must reuse them with care and the
-    /// transfer was special, or if the transfer needed several attempts. A handle never forgets a refused stream, and
-    /// counts resent requests across transfers: the sixth one fails.
+    /// Replaces libcurl's handle if this version must not reuse handles, if a special transfer would be unsafe in this
+    /// version, or if the transfer needed several attempts. libcurl's handle never forgets a refused stream. It also
+    /// counts resent requests across transfers, and the sixth one fails.
     func makeReusable(after isSmooth: Bool, _ library: CurlLibrary) -> Bool {
         form.removeBody(from: self)
         let needsNew = library.avoids(.handleReuse) || !isSmooth || library.avoids(.unseenHeaders) && !isClean
@@ -48,7 +48,7 @@ final class EasyHandle {
         return true
     }
 
-    /// Throws `invalidRequest` for a request that would not be sent as exactly one request.
+    /// Throws `invalidRequest` for a request that libcurl wouldn't send as exactly one request.
     func prepare(for transfer: Transfer) throws(ErrandError) {
         let loop = transfer.loop
         if !isClean { try reset(loop) }
@@ -122,8 +122,8 @@ final class EasyHandle {
         set(ERRAND_CURLOPT_FORBID_REUSE, 0)
         set(ERRAND_CURLOPT_HEADER, 0)
         set(ERRAND_CURLOPT_BUFFERSIZE, Self.connectionBuffer)
-        // Each connection needs its own pool: whenever libcurl connects, it closes all connections in the pool that
-        // have bytes to read.
+        // Each connection needs its own pool. When libcurl connects, it closes all connections in the pool that have
+        // bytes to read.
         easy.setPool(pool)
         easy.setCallbacks(for: connection, loop)
     }
@@ -133,8 +133,9 @@ final class EasyHandle {
     private static let dataBuffer = 64 << 10
     private static let uploadBuffer = 256 << 10
 
-    /// If a handle keeps too much of its last response, libcurl must show header lines before it keeps them. A second
-    /// head, after a refused expectation, would then count as a body, so use a new handle.
+    /// In versions where a handle keeps too much of its last response, libcurl must show header lines before it stores
+    /// them. With an expectation, there may be a second head, which would then count as a body. So use a new handle for
+    /// that.
     private func watchHead(of request: HTTPRequest, _ loop: CurlLoop) throws(ErrandError) {
         guard loop.library.avoids(.unseenHeaders) else { return }
         isWatched = !request.headers.contains(.expect)
@@ -177,7 +178,7 @@ final class EasyHandle {
         if target.isSecure, let identities = loop.configuration.tls.identities {
             let choice = try identities.choice(for: request.url)
             guard choice?.number ?? 0 != identity else { return }
-            // Whatever fails below, the next request sets the options again.
+            // If a call below fails, the next request must set the options again.
             identity = -1
             try setIdentity(choice?.identity, loop)
             identity = choice?.number ?? 0
@@ -203,7 +204,7 @@ final class EasyHandle {
         isClean = false
     }
 
-    /// Turns on libcurl's log, which alone reports a request's stream. Lines aren't kept.
+    /// Turns on libcurl's log, the only source for a request's stream. Doesn't keep the lines.
     func watchStreams() { if !isLogging { setLogging(true) } }
 
     private func setLogging(_ isLogging: Bool) {
@@ -232,7 +233,7 @@ final class EasyHandle {
     func forgetTransfer() { current = nil }
 }
 
-// libcurl's information after a transfer.
+// Reads libcurl's information after a transfer.
 extension EasyHandle {
     func failure(_ code: Int32, _ proxy: ProxyChoice) -> CurlFailure {
         let detail = proxy.masking(easy.errorDescription)
@@ -246,13 +247,13 @@ extension EasyHandle {
 
     var hasErrorText: Bool { easy.hasErrorDescription }
 
-    /// Over all connections.
+    /// Counts the bytes on all connections.
     var sentBytes: Int64 {
         Int64(easy.long(ERRAND_CURLINFO_REQUEST_SIZE))
             + max(0, easy.offset(ERRAND_CURLINFO_SIZE_UPLOAD_T))
     }
 
-    /// The connection had carried another request.
+    /// Whether the connection had carried another request.
     var isReused: Bool { easy.long(ERRAND_CURLINFO_NUM_CONNECTS) == 0 }
 
     /// The response's `Content-Length`.
@@ -262,12 +263,12 @@ extension EasyHandle {
     }
 }
 
-/// The method and small body set on an easy handle. Allows setting only differences, and reusing a handle that sent a
-/// small body.
+/// The method and the small body that are set on an easy handle. Sets only differences, and allows reusing a handle
+/// that sent a small body.
 struct RequestForm {
-    /// Replaces libcurl's choice, if set.
+    /// Replaces libcurl's choice if it isn't nil.
     private var method: HTTPMethod?
-    /// libcurl has copied a body, and sends a POST.
+    /// Whether libcurl has copied a body and sends a POST.
     private var hasBody = false
 
     mutating func set(_ method: HTTPMethod?, on handle: EasyHandle) throws(ErrandError) {
@@ -280,13 +281,12 @@ struct RequestForm {
         self.method = method
     }
 
-    /// libcurl copies the body and sends it with the head.
     mutating func setBody(_ data: Data, on handle: EasyHandle) {
         handle.easy.setBody(data)
         hasBody = true
     }
 
-    /// Frees the copy, and makes the next request a GET.
+    /// Frees libcurl's copy, and makes the next request a GET.
     mutating func removeBody(from handle: EasyHandle) {
         if !hasBody { return }
         handle.easy.clear(ERRAND_CURLOPT_COPYPOSTFIELDS)

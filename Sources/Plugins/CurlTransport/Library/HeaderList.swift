@@ -7,10 +7,11 @@ struct HeaderList {
     let lines = LineList()
 
     /// Fills the list, except for `Content-Length`, which libcurl sets. `extra` contains whole lines in libcurl's
-    /// syntax, `codings` the value of Accept-Encoding.
+    /// syntax. `codings` is the value of `Accept-Encoding`.
     ///
-    /// Throws `invalidRequest` for a control character, which could end the line and begin a request. Throws `tooLarge`
-    /// above `limit` bytes: libcurl 8.16 would send the beginning of such a head and wait for a response.
+    /// Throws `invalidRequest` for a control character, which could end the line and begin another request. Throws
+    /// `tooLarge` above `limit` bytes, because libcurl 8.16 would send only the beginning of such a head and wait for a
+    /// response.
     func fill(
         _ headers: HTTPHeaders, _ extra: [String], _ codings: String?, limit: Int,
         tooLarge: @autoclosure () -> ErrandError
@@ -27,7 +28,7 @@ struct HeaderList {
         for field in headers where field.name != .contentLength {
             try add(field.name.rawName)
             if field.value.utf8.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) {
-                // libcurl would leave the header out for "Name:".
+                // For "Name:", libcurl would leave the header out.
                 lines.append(UInt8(ascii: ";"))
             } else {
                 for byte in Self.separator { lines.append(byte) }
@@ -54,7 +55,7 @@ struct HeaderList {
     /// ": "
     private static let separator: [UInt8] = [0x3A, 0x20]
 
-    /// One byte per character, which is shorter than UTF-8.
+    /// Adds one byte per character, which is shorter than UTF-8.
     private func add(latin1 string: String) throws(ErrandError) {
         for scalar in string.unicodeScalars {
             let byte = UInt8(truncatingIfNeeded: scalar.value)
@@ -65,7 +66,7 @@ struct HeaderList {
 
     private func add(_ string: String) throws(ErrandError) {
         let hasControl = string.withSpan { bytes in
-            // Doesn't branch, so the compiler can vectorize it.
+            // Check all bytes without branching, so the compiler can vectorize the loop.
             var controls: UInt8 = 0
             for index in bytes.indices {
                 let byte = bytes[index]

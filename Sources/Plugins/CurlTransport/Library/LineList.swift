@@ -4,12 +4,12 @@ import ErrandSupport
 
 /// Lines of text as a libcurl list. Nodes and texts share one reusable block of memory.
 ///
-/// Safe to use: this object owns the memory, and only writes within the room of ``begin(lines:bytes:)``. libcurl only
-/// reads it. A list in use only changes between two transfers of its handle.
+/// Safe: this object owns the memory and writes only within the room of ``begin(lines:bytes:)``. libcurl only reads the
+/// memory. A list in use changes only between two transfers of its handle.
 @safe final class LineList {
     private var memory: UnsafeMutableRawPointer?
     private var capacity = 0
-    /// The nodes that fit. The texts follow them.
+    /// The number of nodes that fit. The texts follow the nodes.
     private var maximum = 0
     private(set) var count = 0
     /// The offsets of the next byte and of the start of its line.
@@ -32,7 +32,7 @@ import ErrandSupport
 
     var first: UnsafeMutablePointer<errand_curl_slist>? { count == 0 ? nil : unsafe node(0) }
 
-    /// Removes all lines, and reserves room for new ones. Returns `false` if memory runs out.
+    /// Removes all lines and reserves room for new ones. Returns `false` if memory runs out.
     func begin(lines: Int, bytes: Int) -> Bool {
         let nodes = unsafe lines * MemoryLayout<errand_curl_slist>.stride
         let size = nodes + bytes + lines
@@ -77,7 +77,7 @@ import ErrandSupport
         start = end
     }
 
-    /// libcurl leaves a header out if its line ends after the colon.
+    /// Ends a header's line after the colon, which makes libcurl leave the header out.
     func cut(_ name: String) {
         let length = name.utf8.count
         for index in 0..<count {

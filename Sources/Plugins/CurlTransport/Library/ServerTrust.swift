@@ -4,14 +4,14 @@ import ErrandEssentials
 import ErrandSupport
 import ErrandTLS
 
-/// Where libcurl finds the authorities the system trusts.
+/// The location of the authorities that the system trusts.
 enum SystemAuthorities: Equatable {
     case builtIn
     case file(String)
-    /// Each certificate is named by the hash of its subject.
+    /// A directory in which each certificate is named by the hash of its subject.
     case directory(String)
 
-    /// The directories of Android's certificates. Since Android 14, the first is updated with system modules.
+    /// The directories of Android's certificates. Since Android 14, system modules update the first one.
     static let directories = ["/apex/com.android.conscrypt/cacerts", "/system/etc/security/cacerts"]
     /// The files of Debian, Fedora, openSUSE and Alpine.
     static let files = [
@@ -19,9 +19,11 @@ enum SystemAuthorities: Equatable {
         "/etc/ssl/cert.pem",
     ]
 
-    /// Prefers Android's directory, then libcurl's built-in location. Without its built-in file, libcurl rejects all
-    /// servers regardless of its directory. So distributions' files come next, for a libcurl built for another
-    /// distribution or without a location, and the built-in directory last.
+    /// Chooses Android's directory first, then libcurl's built-in location.
+    ///
+    /// If libcurl has a built-in file and that file is missing, it rejects all servers, even with a directory. So the
+    /// files of distributions come next. They serve a libcurl that was built for another distribution or without a
+    /// location. The built-in directory comes last.
     static func choose(file: String?, directory: String?, exists: (String) -> Bool) -> Self {
         if let android = directories.first(where: exists) { return .directory(android) }
         let place = directory.flatMap { exists($0) ? $0 : nil }

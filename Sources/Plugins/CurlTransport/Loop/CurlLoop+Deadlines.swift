@@ -2,7 +2,7 @@
 import CErrandCurl
 import Errand
 
-// Ends transfers and connections by time, under the driver lock.
+// Ends transfers and connections after some time. Runs under the driver lock.
 extension CurlLoop {
     func expectDeadline(of transfer: Transfer) {
         if let deadline = transfer.deadline { nextDeadlineCheck = min(nextDeadlineCheck, deadline) }
@@ -10,7 +10,7 @@ extension CurlLoop {
 
     func checkDeadlines() {
         nextDeadlineCheck = .max
-        // Checks all deadlines first, because a removal lets another transfer begin.
+        // Check all deadlines first, because removing a transfer lets another one begin.
         var overdue: [(Transfer, ErrandError)] = []
         for transfer in active {
             guard var deadline = transfer.deadline else { continue }
@@ -27,7 +27,7 @@ extension CurlLoop {
         for (transfer, error) in overdue { drop(transfer, with: error) }
     }
 
-    /// Ends a transfer that was inactive on its own clock, unless it waits for a free connection.
+    /// Ends a transfer that was inactive by its own clock, unless it waits for a free connection.
     func endInactivity(of transfer: Transfer) {
         if transfer.index != nil && !transfer.hasStarted {
             if !transfer.sharesConnection || transfer.origin.map({ sockets.isFull($0) }) ?? true { return }
@@ -35,10 +35,10 @@ extension CurlLoop {
         drop(transfer, with: transfer.inactivityError)
     }
 
-    /// Closes connections that are idle for too long, or all of them if no transfer runs.
+    /// Closes connections that are idle for too long. If no transfer runs, closes all of them.
     func endIdleConnections() {
         nextKeepAliveCheck = .max
-        // The connection of such a transfer is unknown (libcurl before 7.80), so all are kept.
+        // Before libcurl 7.80, the connection of such a transfer is unknown. So keep all connections.
         let isUnclear = active.contains { transfer in
             transfer.held.isEmpty && !transfer.isParked && (transfer.isRequested || !library.reportsAttempts)
         }
@@ -53,7 +53,7 @@ extension CurlLoop {
         }
     }
 
-    /// Continues transfers that wait for descriptors, or else closes idle connections.
+    /// Begins transfers that wait for descriptors, or closes idle connections to free some.
     func lookForDescriptors() {
         let isOver = DescriptorShortage.isOver
         let (late, next) = shortOfDescriptors.due(at: now, hasDescriptors: isOver)

@@ -3,7 +3,7 @@ import CErrandCurl
 import Errand
 import Synchronization
 
-// One round of work, under the driver lock.
+// Runs one round of work, under the driver lock.
 extension CurlLoop {
     var nextDeadline: UInt64 {
         min(
@@ -11,18 +11,18 @@ extension CurlLoop {
             connections.deadline)
     }
 
-    /// libcurl times every attempt to get a connection, even a kept one. If the loop wakes earlier, a thread that
-    /// starts a request needn't wake it.
+    /// libcurl sets a timer for each attempt to get a connection, even for a reused one. If the loop wakes before that
+    /// timer, a thread that starts a request doesn't have to wake the loop.
     var longestSleep: UInt64 {
         active.isEmpty && sockets.isEmpty ? .max : Nanoseconds.sum(now, max(connectTimeout, Self.shortestHorizon))
     }
 
     private static let shortestHorizon = Nanoseconds.of(milliseconds: 1000)
-    /// Work causes more work. After this many repetitions, sockets are checked again.
+    /// Work may cause more work. After this many repetitions, sockets are checked again.
     private static let maximumRepetitions = 8
 
     /// Handles events, commands and timers, then their results. Returns `false` if the process ends, because libcurl
-    /// and its TLS library may be gone.
+    /// and its TLS library may no longer exist.
     ///
     /// - Parameter mayGather: Whether another round follows immediately if ``isGathering`` is `true` afterwards.
     func work(events: ArraySlice<errand_poll_event>, mayGather: Bool) -> Bool {
@@ -51,19 +51,18 @@ extension CurlLoop {
         if nextDeadlineCheck <= now { checkDeadlines() }
         if nextKeepAliveCheck <= now { endIdleConnections() }
         if shortOfDescriptors.deadline <= now { lookForDescriptors() }
-        // The ended transfers have made room.
         _ = beginWaiting()
         return true
     }
 
-    /// Ends kept connections that received bytes before libcurl chooses one. Later libcurl versions only check once per
-    /// second.
+    /// Ends reusable connections that received bytes, before libcurl chooses one. Later libcurl versions check that
+    /// only once per second.
     private func endSpoiledConnections() {
         sockets.endSpoiled()
         hasNewTransfers = false
     }
 
-    /// Sets libcurl's timer. A negative number turns it off.
+    /// A negative number turns the timer off.
     func setTimer(_ milliseconds: Int) {
         curlDeadline = milliseconds < 0 ? nil : Nanoseconds.sum(now, Nanoseconds.of(milliseconds: milliseconds))
     }
@@ -81,7 +80,7 @@ extension CurlLoop {
         }
     }
 
-    /// The connection received bytes libcurl doesn't read, most likely its end.
+    /// The connection received bytes that libcurl doesn't read, most likely because it ended.
     private func endUploads(on descriptor: Int32) {
         for transfer in active
         where transfer.isSendPaused && transfer.held.contains(where: { $0.descriptor == descriptor }) {
@@ -98,13 +97,13 @@ extension CurlLoop {
             switch command {
             case .start(let transfer):
                 begin(transfer)
-                // Otherwise, the command held the last reference.
+                // The command may have held the last reference.
                 if transfer.index == nil { deferredWork.add(.release(transfer)) }
             case .stop(let transfer):
                 if has(transfer) { drop(transfer) }
                 deferredWork.add(.release(transfer))
             case .inactivity(let transfer, let noticed):
-                // Waiting for a turn isn't inactivity, and there may have been activity since.
+                // Waiting for a turn isn't inactivity, and the transfer may have been active since.
                 if transfer.waitsAt == nil, transfer.lastActivity <= noticed, has(transfer) {
                     endInactivity(of: transfer)
                 }
@@ -131,7 +130,7 @@ extension CurlLoop {
         return isAny
     }
 
-    /// Begins requests that waited for another one to their host.
+    /// Begins requests that waited for another request to their host.
     private func beginWaiting() -> Bool {
         var isAny = false
         while let transfer = origins.next(below: maximumPerOrigin) {
@@ -145,7 +144,7 @@ extension CurlLoop {
     /// Delivers a transfer's bytes at the end of the round.
     func needsFlush(_ transfer: Transfer) { unflushed.append(transfer) }
 
-    /// Whether bytes are held back from waiting readers.
+    /// Whether waiting readers don't get their bytes yet, because more bytes are arriving.
     var isGathering: Bool { !unflushed.isEmpty }
 
     private func flush(mayGather: Bool) {

@@ -3,27 +3,27 @@ import CErrandCurl
 import Errand
 import Synchronization
 
-// A transfer's life in the loop, under the driver lock.
+// Begins, resumes and ends transfers. Runs under the driver lock.
 extension CurlLoop {
-    /// Returns whether a transfer is running or waiting, and removes it from the line.
+    /// Returns whether a transfer is running or waiting. Removes a waiting transfer from its queue.
     func has(_ transfer: Transfer) -> Bool {
         transfer.index != nil || origins.remove(transfer) || shortOfDescriptors.remove(transfer)
     }
 
-    /// Begins a transfer, or puts it in the queue of its origin. With `isNext`, it doesn't wait for transfers that are
-    /// already in the queue.
+    /// Begins a transfer, or adds it to the queue of its origin. With `isNext`, the transfer doesn't wait for the
+    /// queue.
     func begin(_ transfer: Transfer, isNext: Bool = false) {
         driver.assertHeld()
         if transfer.isCancelled { return }
         let origin = origins.origin(of: transfer)
         transfer.sharesConnection = speaksHTTP2 && transfer.target.isSecure
         transfer.route = nil
-        // libcurl would hold the request back, with all the memory of a transfer.
+        // libcurl would make the request wait too, but with all the memory of a transfer.
         let isFull = origin.transfers >= maximumPerOrigin || !isNext && !origin.line.isEmpty
         if !transfer.sharesConnection, isFull {
             return origins.enqueue(transfer, for: origin)
         }
-        // A request that was sent before is already under way.
+        // A request that was sent before has already been checked.
         if isNext, transfer.attempts.count == 0 {
             do { try transfer.options.checkBeforeSending(transfer.request) } catch { return fail(transfer, error) }
         }
@@ -57,7 +57,7 @@ extension CurlLoop {
 
     private func fail(_ transfer: Transfer, _ error: ErrandError) { deferredWork.add(transfer.finish(error, nil)) }
 
-    /// A transfer that can share a connection may have to wait until the first one to its host is established.
+    /// A transfer that can share a connection may have to wait until the first connection to its host is open.
     private func join(_ transfer: Transfer, _ origin: Origin) {
         origin.transfers += 1
         transfer.origin = origin
@@ -70,7 +70,7 @@ extension CurlLoop {
         guard let handle = transfer.handle, !transfer.isParked else { return }
         transfer.noteActivity()
         let code = handle.easy.pause(transfer.pausedHalves())
-        // Without a connection, the transfer waits for one, or has ended.
+        // The transfer has no connection: it waits for one, or it has ended.
         if code != 0 && code != CurlCode.badFunctionArgument { finish(transfer, code) }
         expectDeadline(of: transfer)
     }
@@ -104,8 +104,8 @@ extension CurlLoop {
         driver.assertHeld()
         if transfer.isParked { return }
         if error != nil { noteFailure(of: transfer) }
-        // libcurl's lookup thread continues when the handle is removed. Before 7.87, the removal would even wait for
-        // it.
+        // libcurl's lookup thread continues when the handle is removed. Before 7.87, removing the handle even waits for
+        // the thread.
         if transfer.isResolving { park(transfer) } else { detach(transfer) }
         deferredWork.add(transfer.finish(error ?? Transfer.cancelled, nil))
     }

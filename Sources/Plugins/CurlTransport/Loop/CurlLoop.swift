@@ -6,21 +6,23 @@ import Synchronization
 
 /// Runs a transport's transfers on libcurl's multi interface.
 ///
-/// A thread waits for sockets and timers. The holder of `driver` runs libcurl: the loop's thread, or a thread that
-/// starts a request while the loop sleeps, which saves a thread switch. Only the loop waits for the lock; other threads
-/// leave commands to its holder. User code doesn't run under the lock (see ``DeferredWork``), except for a
-/// `PreSendFilter`: anything it starts or cancels becomes a command.
+/// A thread waits for sockets and timers. Only the holder of `driver` runs libcurl: the loop's thread, or a thread that
+/// starts a request while the loop sleeps, which saves a thread switch. Only the loop's thread waits for the lock.
+/// Other threads leave commands to the holder.
+///
+/// User code doesn't run under the lock (see ``DeferredWork``), except for a `PreSendFilter`. Whatever that filter
+/// starts or cancels becomes a command.
 final class CurlLoop: @unchecked Sendable {
-    // Sendable: fields that aren't constant, atomic or in a Mutex are only accessed by the holder of `driver`.
+    // Sendable: only the holder of `driver` accesses fields that aren't constant, atomic or in a Mutex.
 
     enum Command {
         case start(Transfer)
         case stop(Transfer)
-        /// The server was inactive for too long, on a clock other than the system's.
+        /// The server was inactive for too long, by a clock other than the system's.
         case inactivity(Transfer, noticed: UInt64)
-        /// A reader drained its buffer, or a body has more bytes.
+        /// A reader emptied its buffer, or a request body has more bytes.
         case resume(Transfer)
-        /// A connection without a request is to be established or closed, or has bytes to send or room.
+        /// A connection without a request needs to open or close, has bytes to send, or has room for input.
         case serve(CurlConnection)
     }
 
@@ -40,7 +42,7 @@ final class CurlLoop: @unchecked Sendable {
     let sockets: SocketTable
     let connectTimeout: UInt64
     let keepAliveTime: UInt64
-    /// The concurrent requests to a host in libcurl, if they can't share a connection.
+    /// The maximum number of concurrent requests to a host in libcurl, if they can't share a connection.
     let maximumPerOrigin: Int
 
     let driver = DriverLock()
@@ -54,11 +56,10 @@ final class CurlLoop: @unchecked Sendable {
     // For frequently changed fields, here and in `SocketTable`, exclusive access isn't checked at run time, because the
     // checks took 6.5 percent of a request's instructions. This is safe: only one thread has the lock, and no access is
     // in progress while code runs that can reach the same variable. libcurl calls run the callbacks, so no access is in
-    // progress during them either. The exception are calls that end handles without a transfer.
+    // progress during them. Calls that end handles without a transfer are the exception.
 
     var multi: CurlMulti
     let clock = RoundClock()
-    /// The time at which the current round of work began.
     var now: UInt64 {
         get { clock.now }
         set { clock.now = newValue }
@@ -69,16 +70,16 @@ final class CurlLoop: @unchecked Sendable {
     /// When the loop's thread wakes by itself.
     var sleepsUntil: UInt64 = 0
     var lastEnd: UInt64 = 0
-    /// libcurl's transfers.
+    /// The transfers in libcurl.
     @safe @exclusivity(unchecked) var active: [Transfer] = []
-    /// Whether libcurl has transfers it hasn't run.
+    /// Whether libcurl has transfers that it hasn't run yet.
     var hasNewTransfers = false
-    /// Transfers without waiters whose name lookups are still running.
+    /// The number of transfers that ended for their callers while their name lookups are still running.
     var parked = 0
     @safe @exclusivity(unchecked) var origins = OriginTable()
     @safe @exclusivity(unchecked) var shortOfDescriptors = DescriptorQueue()
     @safe @exclusivity(unchecked) var connections = ConnectionTable()
-    /// Transfers that need libcurl to be woken for the next address.
+    /// Transfers for which libcurl must be woken to try the next address.
     @safe @exclusivity(unchecked) var dialing: [Transfer] = []
     var alternatives: AlternativeTable
     @safe @exclusivity(unchecked) var deferredWork = DeferredWork()
@@ -87,7 +88,7 @@ final class CurlLoop: @unchecked Sendable {
     @safe @exclusivity(unchecked) var spareCommands: [Command] = []
 
     static let maximumIdleHandles = 128
-    /// The maximum number of cancelled name lookups, each with a libcurl thread.
+    /// The maximum number of cancelled name lookups. Each has a libcurl thread.
     static let maximumParked = 64
 
     var speaksHTTP2: Bool { configuration.httpVersion != .http1 && library.speaksHTTP2 }
@@ -132,7 +133,7 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     deinit {
-        // Freed while everything the callbacks need still exists.
+        // Free the handles now, while everything that the callbacks need still exists.
         connections.multi?.free()
         multi.free()
         errand_close(wake)
@@ -147,8 +148,9 @@ final class CurlLoop: @unchecked Sendable {
         multi.set(ERRAND_CURLMOPT_MAXCONNECTS, all)
     }
 
-    /// Closes all connections by replacing the pool, which works in every libcurl version. If there are no descriptors
-    /// for a new pool, as later versions need, uses these versions' option to clear the pool.
+    /// Closes all connections by replacing the pool, which works in every libcurl version.
+    ///
+    /// Later versions need descriptors for a new pool. If there are none, uses their option to clear the pool.
     func closeAll() {
         idleHandles.removeAll()
         guard let empty = CurlMulti() else {
@@ -162,9 +164,8 @@ final class CurlLoop: @unchecked Sendable {
     }
 }
 
-// The parts that any thread may call, and the work of the loop's own thread.
+// The functions that any thread may call, and the work of the loop's own thread.
 extension CurlLoop {
-    /// Runs on this thread unless another thread is running libcurl.
     func start(_ transfer: Transfer) {
         guard run(.start(transfer)) else { return DeferredWork.deliver(transfer.finish(Self.ended, nil)) }
     }
@@ -173,7 +174,8 @@ extension CurlLoop {
         ErrandError(.transportFailed, "the request was started after its transport had ended")
     }
 
-    /// Runs on this thread unless another thread is running libcurl. Returns `false` once the loop has ended.
+    /// Runs the command on this thread, unless another thread is running libcurl. Returns `false` once the loop has
+    /// ended.
     @discardableResult func run(_ command: Command) -> Bool {
         guard push(command) else { return false }
         workHere()
@@ -207,7 +209,7 @@ extension CurlLoop {
         }
     }
 
-    /// The transport was deallocated: the thread ends with the last transfer.
+    /// The transport was deallocated, so the thread ends with the last transfer.
     func retire() {
         queue.withLock { $0.isRetired = true }
         wakeUp()

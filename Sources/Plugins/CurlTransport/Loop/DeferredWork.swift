@@ -3,22 +3,22 @@ import ErrandEssentials
 
 /// Work that the holder of the driver lock defers until it releases the lock.
 ///
-/// Resuming a task runs its executor's `enqueue`, cancelling one runs its handlers, and releasing a transfer can
-/// deallocate user objects: each can take a while. A task that wakes after the release also finds the lock free.
+/// Resuming a task runs its executor's `enqueue`, cancelling a task runs its handlers, and releasing a transfer can
+/// deallocate the caller's objects. Each of these can take a while. Also, a resumed task then finds the lock free.
 struct DeferredWork: ~Copyable {
     enum Item {
         case head(Transfer.Waiter)
         case chunk(Transfer.Reader, Data)
-        /// A body's source may continue.
+        /// The source of a request body may continue.
         case room(Resumption<Void, Never>)
         /// Body bytes that libcurl has copied.
         case spent(Data)
         case end(End)
-        /// A connection without a request has bytes, or has ended.
+        /// A connection without a request has received bytes, or has ended.
         case bytes(Transfer.Reader, Result<Data?, any Error>)
-        /// Such a connection is open, has sent the awaited bytes, or has failed.
+        /// A connection without a request is open, has sent the bytes that the waiter waits for, or has failed.
         case progress(Transfer.Waiter, (any Error)?)
-        /// The loop doesn't need it anymore.
+        /// The loop no longer needs the transfer.
         case release(Transfer)
         case leave(CurlConnection)
     }
@@ -39,7 +39,7 @@ struct DeferredWork: ~Copyable {
         items.append(item)
     }
 
-    /// Swaps with an empty list, so both keep their memory.
+    /// Swaps the items with an empty list, so both lists keep their memory.
     mutating func move(to other: inout DeferredWork) {
         if !items.isEmpty { swap(&items, &other.items) }
     }

@@ -7,9 +7,9 @@ struct DescriptorQueue {
     private var waiting: [Transfer] = []
     private(set) var deadline = UInt64.max
 
-    /// Between checks, because other code closes descriptors without notice.
+    /// The pause between checks in nanoseconds. Other code closes descriptors without notice.
     private static let pause: UInt64 = 20_000_000
-    /// Between batches, so a batch has opened its sockets before the next check.
+    /// The pause between batches in nanoseconds. A batch opens its sockets before the next check.
     private static let step: UInt64 = 1_000_000
     private static let batch = 4
 
@@ -20,14 +20,14 @@ struct DescriptorQueue {
         deadline = min(deadline, now + Self.pause)
     }
 
-    /// Returns whether it was waiting.
+    /// Returns whether the transfer was waiting.
     mutating func remove(_ transfer: Transfer) -> Bool {
         guard let index = waiting.firstIndex(where: { $0 === transfer }) else { return false }
         waiting.remove(at: index)
         return true
     }
 
-    /// Returns transfers whose timeout has passed and, with descriptors, a few to begin.
+    /// Returns transfers whose timeout has passed. If there are descriptors, also returns a few transfers to begin.
     mutating func due(at now: UInt64, hasDescriptors: Bool) -> (late: [Transfer], next: [Transfer]) {
         let late = waiting.filter { $0.hasWaitedTooLong(at: now) }
         if !late.isEmpty { waiting.removeAll { $0.hasWaitedTooLong(at: now) } }
@@ -39,15 +39,16 @@ struct DescriptorQueue {
 }
 
 extension Transfer {
-    /// Clocks other than the system's are watched elsewhere.
+    /// Only for transfers on the system's clock. Others are watched elsewhere.
     fileprivate func hasWaitedTooLong(at now: UInt64) -> Bool {
         guard usesLoopClock, let since = attempts.waitsSince else { return false }
         return now - min(now, since) >= inactivityLimit
     }
 }
 
-/// A short wait that doesn't need descriptors. `Task.sleep` does: without them, libdispatch ends the process or never
-/// wakes the task.
+/// A short wait that doesn't need descriptors.
+///
+/// `Task.sleep` needs them: without any, libdispatch ends the process or never wakes the task.
 enum DescriptorPause {
     private static let waiting = Mutex<[CheckedContinuation<Void, Never>]>([])
     private static let microseconds: UInt32 = 20_000

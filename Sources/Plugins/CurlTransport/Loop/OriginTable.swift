@@ -1,15 +1,14 @@
 #if os(Linux) || os(Android)
-/// The origins of the transfers, and transfers that wait for another one to the same origin to end.
+/// The origins of the transfers, and the transfers that wait until another one to the same origin has ended.
 struct OriginTable {
     private var origins: [String: Origin] = [:]
-    /// The last lookup and its result.
     private var last: (target: RequestTarget, origin: Origin)?
-    /// Origins where a transfer has ended, so the next waiting transfer may start.
+    /// The origins where a transfer has ended, so the next waiting transfer may start.
     private var ready: [Origin] = []
     private(set) var waitingCount = 0
 
-    /// From this number on, unused origins are removed. Twice the number that was left, so a program that uses
-    /// thousands of hosts at once doesn't search all of them for each new host.
+    /// From this number on, unused origins are removed. It's twice the number that remained last time, so a program
+    /// with thousands of hosts in use doesn't search all of them for each new host.
     private var sweepCount = Self.minimumSweepCount
     private static let minimumSweepCount = 256
 
@@ -31,7 +30,7 @@ struct OriginTable {
         transfer.origin = nil
         origin.transfers -= 1
         if !origin.line.isEmpty { return ready.append(origin) }
-        // Its sockets keep references to it.
+        // The origin's open sockets still refer to it.
         if origin.isUnused {
             origins[origin.name] = nil
             if last?.origin === origin { last = nil }
@@ -46,7 +45,7 @@ struct OriginTable {
         waitingCount += 1
     }
 
-    /// Returns whether it was waiting.
+    /// Returns whether the transfer was waiting.
     mutating func remove(_ transfer: Transfer) -> Bool {
         guard let origin = transfer.waitsAt else { return false }
         transfer.waitsAt = nil
@@ -78,9 +77,9 @@ final class Origin {
     var speaksHTTP1 = false
     /// When the number of sockets last reached the limit.
     var lastFull: UInt64 = 0
-    /// Transfers in libcurl.
+    /// The number of transfers in libcurl.
     var transfers = 0
-    /// Transfers to begin when others have ended.
+    /// The transfers that wait until others have ended.
     var line = TransferQueue()
 
     init(_ name: String) { self.name = name }

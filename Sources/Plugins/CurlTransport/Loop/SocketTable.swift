@@ -3,15 +3,15 @@ import CErrandCurl
 import Errand
 import ErrandSupport
 
-/// The sockets libcurl waits for, kept in sync with epoll, and the transfers that hold their connections.
+/// The sockets that libcurl waits for, which epoll watches, and the transfers on their connections.
 ///
 /// A connection stays registered with epoll between two requests, because registering it again would cost two system
-/// calls. It is removed when it becomes readable while libcurl doesn't wait for it.
+/// calls. It's removed if it becomes readable while libcurl doesn't wait for it.
 final class SocketTable: @unchecked Sendable {
-    // Sendable: everything but the constants is only accessed under the loop's driver lock. `CurlLoop` explains the
-    // unchecked exclusive access.
+    // Sendable: except for constants, everything is accessed only under the loop's driver lock. `CurlLoop` explains why
+    // exclusive access isn't checked.
 
-    /// A transfer's socket. The descriptor may have been reused since.
+    /// A transfer's socket. The serial number shows whether the descriptor has been reused since.
     struct Hold: Equatable {
         let descriptor: Int32
         let serial: UInt64
@@ -20,29 +20,29 @@ final class SocketTable: @unchecked Sendable {
     struct Entry {
         var wanted: Int32 = 0
         var registered: Int32 = 0
-        /// Whether `open` created it, so libcurl reports its end.
+        /// Whether `open` created the socket, so libcurl reports its end.
         var isOurs = false
-        /// A QUIC connection's UDP socket.
+        /// Whether this is the UDP socket of a QUIC connection.
         var isDatagram = false
-        /// Whether its last HTTP/1 exchange has ended, so bytes must not arrive before the next request.
+        /// Whether the connection's last HTTP/1 exchange has ended, so no bytes may arrive before the next request.
         var isQuiet = false
-        /// The transfer for which libcurl last named it.
+        /// The transfer for which libcurl last reported the socket.
         var user: ObjectIdentifier?
         var serial: UInt64 = 0
-        /// Transfers on the connection, even if they are paused and don't wait for events.
+        /// The number of transfers on the connection, including paused ones that don't wait for events.
         var holders = 0
-        /// Since when it has neither transfers nor events libcurl waits for.
+        /// The time since which the socket has no transfers and libcurl doesn't wait for its events.
         var idleSince: UInt64?
-        /// 0 if it isn't known.
+        /// The local port, or 0 if it isn't known.
         var port: UInt16 = 0
         var origin: Origin?
     }
 
     let poll: Int32
     @safe @exclusivity(unchecked) var entries: [Entry] = []
-    /// Transfers that may be on a kept connection with an unknown socket.
+    /// The number of transfers that may use a kept connection whose socket is unknown.
     var unknownSocketCount = 0
-    /// Quiet connections that received bytes a transfer may be waiting for.
+    /// Quiet connections that received bytes, which may belong to a transfer whose socket is unknown.
     @safe @exclusivity(unchecked) var doubtful: [Int32] = []
     @safe @exclusivity(unchecked) var ports = PortTable()
     @safe @exclusivity(unchecked) var withoutPort: [Int32] = []
@@ -84,7 +84,7 @@ final class SocketTable: @unchecked Sendable {
         return nil
     }
 
-    /// libcurl doesn't wait for this event. A quiet socket without bytes stays watched.
+    /// Handles an event that libcurl doesn't wait for. A quiet socket without bytes stays watched.
     private func check(_ descriptor: Int32) {
         let index = Int(descriptor)
         if entries[index].isQuiet {
@@ -98,10 +98,10 @@ final class SocketTable: @unchecked Sendable {
         entries[index].registered = 0
     }
 
-    /// Ends quiet connections with bytes, such as a 408 that a server sends before it closes. They would be taken for
-    /// the next response.
+    /// Ends quiet connections that have received bytes, such as a 408 that a server sends before it closes. libcurl
+    /// would take them for the next response.
     func endSpoiled() {
-        // epoll moves returned events to the end of its line.
+        // epoll moves returned events to the end of its queue.
         for _ in 0...(open / Self.spoiledAtOnce) {
             let count = wait(into: &spoiled, milliseconds: 0)
             for index in 0..<count where isQuiet(spoiled[index].descriptor) { check(spoiled[index].descriptor) }
@@ -113,8 +113,10 @@ final class SocketTable: @unchecked Sendable {
         Int(descriptor) < entries.count && entries[Int(descriptor)].isQuiet
     }
 
-    /// Ends a quiet connection that has bytes or has ended. Returns `false` if neither applies, because the event may
-    /// be older. Reads bytes first: libcurl only notices an end without bytes before it.
+    /// Ends a quiet connection that has received bytes or has ended. Returns `false` if neither applies, because the
+    /// event may be outdated.
+    ///
+    /// Reads the bytes first, because libcurl notices an end only if no bytes precede it.
     private func end(_ descriptor: Int32) -> Bool {
         for round in 0..<16 {
             let count = SystemCalls.discard(descriptor)
@@ -125,7 +127,7 @@ final class SocketTable: @unchecked Sendable {
         return true
     }
 
-    /// Whether a read may find bytes later.
+    /// Whether a later read may find bytes.
     private static func isNothing(_ count: Int) -> Bool { count == -Int(EAGAIN) || count == -Int(EINTR) }
 
     func isSpoiled(_ descriptor: Int32) -> Bool {
@@ -133,11 +135,11 @@ final class SocketTable: @unchecked Sendable {
         return !Self.isNothing(count)
     }
 
-    /// `nil` if the system doesn't report it.
+    /// Returns `nil` if the system doesn't report it.
     func takenBytes(of descriptor: Int32) -> UInt64? { SystemCalls.taken(of: descriptor) }
 
-    /// A transfer has left a connection. With `isQuiet`, its HTTP/1 exchange has ended. Ignored if the connection or
-    /// the descriptor is in use again.
+    /// Notes that a transfer has left a connection. With `isQuiet`, its HTTP/1 exchange has ended. Does nothing if the
+    /// connection or the descriptor is in use again.
     func leave(_ descriptor: Int32, by user: Transfer, isQuiet: Bool, at now: UInt64) {
         let index = grow(to: descriptor)
         guard entries[index].isOurs, entries[index].wanted == 0, entries[index].user == ObjectIdentifier(user) else {
@@ -149,12 +151,13 @@ final class SocketTable: @unchecked Sendable {
         noteIdle(index, at: now)
     }
 
-    /// Counts a transfer whose socket is unknown, because libcurl didn't name it. Such a socket can appear idle
-    /// although it's in use, if the transfer has sent its request, received part of the response and paused in one
-    /// step.
+    /// Counts a transfer whose socket is unknown, because libcurl didn't report it.
+    ///
+    /// Such a socket can appear idle although it's in use: the transfer may send its request, receive part of the
+    /// response and pause, all in one step.
     func addUnknownSocket() { unknownSocketCount += 1 }
 
-    /// The socket of such a transfer is known, or the transfer has ended.
+    /// Call this when the socket of such a transfer becomes known, or when the transfer has ended.
     func removeUnknownSocket() {
         unknownSocketCount -= 1
         lookAgain()
@@ -172,7 +175,7 @@ final class SocketTable: @unchecked Sendable {
         }
     }
 
-    /// libcurl may only have watched a quiet connection for output.
+    /// libcurl may have watched a quiet connection only for output.
     private func watchForBytes(_ index: Int) {
         let registered = entries[index].registered
         if registered == ERRAND_CURL_POLL_IN { return }
@@ -180,7 +183,7 @@ final class SocketTable: @unchecked Sendable {
         if code == 0 { entries[index].registered = ERRAND_CURL_POLL_IN }
     }
 
-    /// libcurl changed the events it waits for on a socket, for `transfer` if the socket is ours.
+    /// libcurl changed the events that it waits for on a socket. `transfer` is `nil` unless the socket is ours.
     func want(_ descriptor: Int32, _ what: Int32, for transfer: Transfer?, at now: UInt64) {
         let index = grow(to: descriptor)
         entries[index].isQuiet = false
@@ -216,7 +219,8 @@ extension errand_poll_event {
     }
 }
 
-/// Sockets by local port, which several may share. Sorted by port, because every request looks one up and few add one.
+/// Sockets by local port, which several sockets may share. Sorted by port, because every request looks one up and few
+/// requests add one.
 struct PortTable {
     private var sockets: [(port: UInt16, descriptor: Int32)] = []
 
@@ -240,7 +244,7 @@ struct PortTable {
         }
     }
 
-    /// The index of a port's first socket, or where to insert it.
+    /// Returns the index of a port's first socket, or the index at which to insert it.
     private func slot(of port: UInt16) -> Int {
         var (start, end) = (0, sockets.count)
         while start < end {
@@ -251,7 +255,7 @@ struct PortTable {
     }
 }
 
-// Open connections, and the transfers on them.
+// Handles open connections and the transfers on them.
 extension SocketTable {
 
     /// Opens a socket for libcurl. Returns -1 if that fails.
@@ -289,14 +293,14 @@ extension SocketTable {
         entries[index] = Entry()
     }
 
-    /// Forgets sockets closed without a callback, as some libcurl versions do before a socket is connected.
+    /// Forgets sockets that were closed without a callback. Some libcurl versions do that before a socket is connected.
     func forgetClosed(_ dialed: [Hold]) {
         for hold in dialed where entries[Int(hold.descriptor)].serial == hold.serial {
             if fcntl(hold.descriptor, F_GETFD) < 0 { forget(Int(hold.descriptor)) }
         }
     }
 
-    /// Returns whether no other transfer is on its connections.
+    /// Whether no other transfer is on the transfer's connections.
     func isAlone(_ transfer: Transfer) -> Bool {
         transfer.held.allSatisfy {
             entries[Int($0.descriptor)].serial != $0.serial || entries[Int($0.descriptor)].holders <= 1
@@ -313,8 +317,8 @@ extension SocketTable {
         entries[index].idleSince = nil
     }
 
-    /// A transfer got a connection with this local port, possibly shared. Holds all sockets with the port. Returns the
-    /// connection, or `nil` if it is ambiguous.
+    /// Call this when a transfer got a connection with this local port. Holds all sockets with the port. Returns the
+    /// connection, or `nil` if several sockets share the port.
     func hold(port: UInt16, by transfer: Transfer) -> Hold? {
         if port == 0 { return nil }
         if !withoutPort.isEmpty { notePorts() }
@@ -352,14 +356,15 @@ extension SocketTable {
         entries[index].idleSince = isIdle ? entries[index].idleSince ?? now : nil
     }
 
-    /// Shuts down the connections that have been idle since a given time; libcurl closes them with its next transfer.
-    /// Returns the time since which the oldest other connection has been idle. Keeps all connections while it's unknown
-    /// which one a transfer uses.
+    /// Shuts down the connections that have been idle since a given time. libcurl closes them with its next transfer.
+    ///
+    /// Returns the time since which the oldest other connection has been idle. Does nothing while it's unknown which
+    /// connection a transfer uses.
     func endIdle(since: UInt64) -> UInt64? {
         if unknownSocketCount > 0 { return nil }
         var oldest: UInt64?
         for index in entries.indices {
-            // QUIC ends connections itself, and libcurl doesn't use old ones.
+            // QUIC ends idle connections itself, and libcurl doesn't reuse old ones.
             guard let idle = entries[index].idleSince, !entries[index].isDatagram else { continue }
             if idle <= since {
                 shutdown(Int32(index), Int32(SHUT_RDWR))
@@ -371,8 +376,8 @@ extension SocketTable {
         return oldest
     }
 
-    /// The time since which a transfer has been waiting for a connection to be made. The time before, in which it
-    /// waited for a free connection, doesn't count.
+    /// Returns the time since which a transfer has been waiting for a new connection. The time in which it waited for a
+    /// free connection doesn't count.
     func waitStart(_ origin: Origin, since begun: UInt64, now: UInt64) -> UInt64 {
         isFull(origin) ? now : max(begun, origin.lastFull, lastFull)
     }

@@ -4,7 +4,7 @@ import ErrandEssentials
 import ErrandSupport
 
 // System calls, wrapped in functions without pointers. Each buffer belongs to the caller or is a local variable, and
-// outlives the call that gets its address and length.
+// outlives the call that receives its address and length.
 
 extension Nanoseconds {
     static var now: UInt64 {
@@ -15,14 +15,14 @@ extension Nanoseconds {
 }
 
 enum SystemCalls {
-    /// Returns the number of events written to the array. Below 0 milliseconds, waits without a limit.
+    /// Returns the number of events written to the array. If `milliseconds` is negative, waits without a limit.
     static func wait(on poll: Int32, into events: inout [errand_poll_event], milliseconds: Int32) -> Int {
         unsafe events.withUnsafeMutableBufferPointer { events in
             Int(unsafe errand_poll_wait(poll, events.baseAddress, Int32(events.count), milliseconds))
         }
     }
 
-    /// Reads and drops up to 4 KiB without waiting. Returns the byte count, or a negated error number.
+    /// Reads and drops up to 4 KiB without waiting. Returns the byte count or a negated error number.
     static func discard(_ socket: Int32) -> Int {
         unsafe withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { bytes in
             let count = unsafe recv(socket, bytes.baseAddress, bytes.count, Int32(MSG_DONTWAIT))
@@ -30,14 +30,14 @@ enum SystemCalls {
         }
     }
 
-    /// Checks for a byte without taking it. Returns 1, 0 at the end, or a negated error number.
+    /// Looks for a byte without reading it. Returns 1, 0 at the end, or a negated error number.
     static func peek(_ socket: Int32) -> Int {
         var byte: UInt8 = 0
         let count = unsafe recv(socket, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
         return count < 0 ? -Int(errno) : count
     }
 
-    /// Bytes read from a TCP socket, or `nil` if the system doesn't report it.
+    /// Returns the number of bytes read from a TCP socket, or `nil` if the system doesn't report it.
     static func taken(of socket: Int32) -> UInt64? {
         var count: UInt64 = 0
         return unsafe errand_socket_taken(socket, &count) == 0 ? count : nil
@@ -63,9 +63,9 @@ enum SystemCalls {
     /// Names the current thread and blocks its signals.
     static func prepareThread(_ name: String) { unsafe errand_thread_prepare(name) }
 
-    /// Runs a closure on a new thread. Returns 0, or an error number.
+    /// Runs a closure on a new thread. Returns 0 or an error number.
     static func startThread(_ body: @escaping @Sendable () -> Void) -> Int32 {
-        // The thread releases this reference. Without a thread, this function does.
+        // The thread releases this reference. If no thread starts, this function releases it.
         let work = unsafe Unmanaged.passRetained(ThreadBody(body))
         let code = unsafe errand_thread_start(
             { work in

@@ -4,8 +4,8 @@ import ErrandSupport
 
 /// A response's header lines, in memory that C code fills as libcurl delivers them.
 ///
-/// Safe to use: this value owns the memory and checks each index. libcurl uses the address while it runs the transfer,
-/// which owns this value. The handle and the clock live longer.
+/// Safe: this value owns the memory and checks each index. libcurl uses the address while it runs the transfer, which
+/// owns this value. The handle and the clock live longer.
 @safe struct HeadBlock: ~Copyable {
     private var block: UnsafeMutablePointer<errand_head>?
 
@@ -44,7 +44,7 @@ import ErrandSupport
 
     func setOpen(_ isOpen: Bool) { unsafe block?.pointee.is_open = isOpen ? 1 : 0 }
 
-    /// The bytes of all lines received, and of lines that may still arrive.
+    /// The number of bytes in all lines received. `rest` is the number that may still arrive.
     var received: Int {
         get { unsafe block?.pointee.received ?? 0 }
         set { unsafe block?.pointee.received = newValue }
@@ -78,7 +78,7 @@ import ErrandSupport
         return unsafe errand_head_next(block.pointee.bytes, block.pointee.count, &offset, &field) != 0
     }
 
-    /// Defects of the framing, as bits.
+    /// Defects in the fields that specify where the body ends, as bits.
     var framing: Int32 { unsafe block.map { unsafe errand_head_framing($0.pointee.bytes, $0.pointee.count) } ?? 0 }
 
     private var bytes: UnsafeRawBufferPointer {
@@ -92,7 +92,7 @@ import ErrandSupport
 
     // MARK: Names
 
-    /// Returns the common field name with a number, and whether it is in lowercase.
+    /// Returns the name of a common field by its number, and whether the name is in lowercase.
     static func name(_ number: Int) -> (text: String, isLower: Bool)? {
         var isLower: Int32 = 0
         guard let name = unsafe errand_head_name(Int32(number), &isLower) else { return nil }
@@ -100,9 +100,9 @@ import ErrandSupport
     }
 }
 
-/// The time at which the current round of work began, which C code can read too. Accessed under the driver lock.
+/// The time at which the current round of work began, which C code reads too. Accessed under the driver lock.
 ///
-/// Safe to use: this object owns the number, and outlives the loop's transfers.
+/// Safe: this object owns the number, and outlives the loop's transfers.
 @safe final class RoundClock {
     let time: UnsafeMutablePointer<UInt64>
 

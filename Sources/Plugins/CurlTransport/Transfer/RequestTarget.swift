@@ -7,7 +7,7 @@ import ErrandSupport
 struct RequestTarget: Sendable {
     let text: String
     let isSecure: Bool
-    /// Bytes in the scheme and the authority.
+    /// The number of bytes in the scheme and the authority.
     private let startCount: Int
 
     /// Throws `invalidURL` for a host that must not reach libcurl.
@@ -20,8 +20,8 @@ struct RequestTarget: Sendable {
         startCount = start
     }
 
-    /// Returns the length of the scheme, the length up to the end of the authority, and whether that part has a percent
-    /// sign.
+    /// Returns the length of the scheme, the length up to the end of the authority, and whether the authority contains
+    /// a percent sign.
     private static func split(_ bytes: Span<UInt8>) -> (scheme: Int, start: Int, hasPercent: Bool) {
         let scheme = bytes.firstIndex(of: UInt8(ascii: ":")) ?? bytes.count
         var end = min(bytes.count, scheme + separator)
@@ -35,12 +35,12 @@ struct RequestTarget: Sendable {
         return (scheme, end, hasPercent)
     }
 
-    /// "://".
+    /// The length of "://".
     private static let separator = 3
-    /// Core only accepts http and https.
+    /// The length of the only secure scheme. The core accepts only http and https.
     private static let secureScheme = "https".utf8.count
 
-    /// Compares the spelling of scheme and authority.
+    /// Compares the scheme and authority as they're spelled.
     func hasSameStart(as other: RequestTarget) -> Bool {
         if startCount != other.startCount { return false }
         return text.withSpan { bytes in
@@ -58,14 +58,14 @@ struct RequestTarget: Sendable {
 
 /// Rejects host names that must not reach libcurl.
 enum HostCheck {
-    /// The longest DNS name with dots (RFC 1035, section 2.3.4). libcurl 7.69 to 8.3 overflow a buffer if a SOCKS5
-    /// proxy gets more than 255 bytes (CVE-2023-38545).
+    /// The longest DNS name with dots (RFC 1035, section 2.3.4). If a SOCKS5 proxy gets more than 255 bytes, libcurl
+    /// 7.69 to 8.3 overflow a buffer (CVE-2023-38545).
     static let longest = 253
-    /// Shorter names without a percent sign don't need a check.
+    /// Shorter names don't need a check, unless they contain a percent sign.
     static let short = 60
 
-    /// Throws `invalidURL` for a host that is too long or contains a percent-encoded ASCII character: libcurl 7.80 to
-    /// 7.83 make a path of `%2F` (CVE-2022-27780).
+    /// Throws `invalidURL` for a host that is too long or contains a percent-encoded ASCII character. libcurl 7.80 to
+    /// 7.83 take `%2F` for the start of a path (CVE-2022-27780).
     static func check(_ url: URL) throws(ErrandError) {
         guard let host = url.host(percentEncoded: true) else { return }
         guard host.utf8.count > short || host.utf8.contains(UInt8(ascii: "%")) else { return }

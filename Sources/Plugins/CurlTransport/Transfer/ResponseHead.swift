@@ -6,17 +6,17 @@ import ErrandSupport
 /// A response's status line and header fields, collected line by line and parsed once.
 struct ResponseHead: ~Copyable {
     private var block = HeadBlock()
-    /// 0 if the head isn't complete or its status line is invalid.
+    /// The value is 0 if the head isn't complete or its status line is invalid.
     private(set) var status = 0
 
     var isComplete: Bool { block.isComplete }
 
     var isEmpty: Bool { block.count == 0 }
 
-    /// Whether a line was rejected that libcurl would have added to another response's field.
+    /// Whether a line was rejected because libcurl would have added it to another response's field.
     var isRefused: Bool { block.isRefused }
 
-    /// The bytes of all lines, including informational heads and trailers.
+    /// The number of bytes in all lines, including informational heads and trailers.
     var received: Int { block.received }
 
     /// Collects a handle's lines here. Returns `false` if memory runs out.
@@ -24,7 +24,7 @@ struct ResponseHead: ~Copyable {
         block.collect(for: handle, clock, limit: limit, isWatched: isWatched)
     }
 
-    /// Counts the bytes of a line. Returns `false` if they exceed the limit.
+    /// Counts the bytes of a line. Returns `false` if the line exceeds the limit.
     mutating func count(_ line: Span<UInt8>) -> Bool {
         if line.count > block.rest { return false }
         block.received += line.count
@@ -38,7 +38,7 @@ struct ResponseHead: ~Copyable {
         status = 0
     }
 
-    /// Adds one line. Returns `false` if memory runs out.
+    /// Returns `false` if memory runs out.
     mutating func add(_ line: Span<UInt8>) -> Bool {
         guard block.make() else { return false }
         if line.count <= 2, line.allSatisfy(Self.isLineEnd) {
@@ -55,7 +55,7 @@ struct ResponseHead: ~Copyable {
 
     private static func isLineEnd(_ byte: UInt8) -> Bool { byte == 0x0D || byte == 0x0A }
 
-    /// "1.1" or "2", from a line like "HTTP/1.1 200".
+    /// The HTTP version, such as "1.1" or "2", from a line such as "HTTP/1.1 200".
     var version: String? {
         if block.count > 8, isHTTP1, block[6] == 0x2E, block[7] == 0x31, block[8] == 0x20 { return "1.1" }
         var end = Self.versionStart
@@ -74,17 +74,17 @@ struct ResponseHead: ~Copyable {
         block.received = 0
     }
 
-    /// Defects of the fields that specify where the response ends.
+    /// Defects in the fields that specify where the response ends.
     var framing: (hasUnknownCoding: Bool, hasInvalidLength: Bool) {
         let found = block.framing
         return (found & ERRAND_HEAD_CODING != 0, found & ERRAND_HEAD_LENGTH != 0)
     }
 
-    /// Keeps the order and duplicates, joins folded lines by a space (RFC 9112, section 5.2), and leaves out invalid
+    /// Keeps the order and duplicates. Joins folded lines with a space (RFC 9112, section 5.2). Leaves out invalid
     /// lines.
     var headers: HTTPHeaders { fields.headers }
 
-    /// The same, and whether they may contain a `Content-Encoding`.
+    /// The headers, and whether they may contain a `Content-Encoding`.
     var fields: (headers: HTTPHeaders, mayBeCoded: Bool) {
         fields(from: (block.firstIndex(of: 0x0A) ?? block.count) + 1)
     }
@@ -93,7 +93,7 @@ struct ResponseHead: ~Copyable {
     var trailers: HTTPHeaders { fields(from: 0).headers }
 
     private var statusInLine: Int {
-        // Only "HTTP" in uppercase is valid (RFC 9112, section 2.3), although libcurl accepts any case.
+        // Only "HTTP" in uppercase is valid (RFC 9112, section 2.3), but libcurl accepts any case.
         guard let space = block.firstIndex(of: 0x20), space + 3 < block.count, space > 4, block[0] == UInt8(ascii: "H"),
             block[1] == UInt8(ascii: "T"), block[2] == UInt8(ascii: "T"), block[3] == UInt8(ascii: "P")
         else { return 0 }
@@ -154,8 +154,8 @@ struct ResponseHead: ~Copyable {
         }
     }
 
-    /// Decodes UTF-8, or Latin-1 if the bytes aren't valid UTF-8. NUL and a stray CR become spaces (RFC 9110, section
-    /// 5.5).
+    /// Decodes UTF-8, or Latin-1 if the bytes aren't valid UTF-8. Replaces NUL and a stray CR by spaces (RFC 9110,
+    /// section 5.5).
     private static func text(_ bytes: [UInt8]) -> String {
         let clean = bytes.map { $0 == 0 || $0 == 0x0D ? 0x20 : $0 }
         if let text = String(validating: clean, as: UTF8.self) { return text }

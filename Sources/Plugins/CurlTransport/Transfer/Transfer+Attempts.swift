@@ -2,56 +2,55 @@
 import Errand
 import Synchronization
 
-// The attempts at a request, under the loop's driver lock.
+// Decides about the attempts at a request. Runs under the loop's driver lock.
 extension Transfer {
-    /// The request's history on connections.
     struct Attempts {
-        /// Connections on which a byte of the request may have been sent.
+        /// The number of connections on which a byte of the request may have been sent.
         var count = 0
-        /// Attempts on the current handle, sent or not.
+        /// The number of attempts on the current handle, sent or not.
         var onHandle = 0
-        /// libcurl's sent bytes when the attempt began. Negative before the first attempt on a handle.
+        /// The bytes that libcurl had sent when the attempt began. Negative before the first attempt on a handle.
         var sentBefore: Int64 = -1
-        /// Whether the server responded with 417, so the expectation is left out.
+        /// Whether the server responded with 417, so the request must leave out its expectation.
         var isExpectationRefused = false
         /// Whether to drop the response and send the request in a new exchange, because the server rejected the request
         /// without processing it.
         var dropsResponse = false
         var needsFreshConnection = false
-        /// How often a server stated that it hadn't processed the request.
+        /// How often a server reported that it hadn't processed the request.
         var refusals = 0
-        /// Whether libcurl was stopped from resending the request, which starts over.
+        /// Whether libcurl was kept from resending the request, so the request starts over.
         var isToRestart = false
         /// Whether the server rejected HTTP/1 in the TLS handshake.
         var needsHTTP2 = false
-        /// Whether the origin's alternative failed.
+        /// Whether the origin's HTTP/3 alternative failed.
         var avoidsHTTP3 = false
         var lacksDescriptor = false
-        /// The bytes read from a kept connection when the request was sent, if libcurl may hold some of them back.
+        /// The number of bytes read from a reused connection when the request was sent. Set if libcurl may hold some
+        /// back.
         var takenBefore: UInt64?
         var waitsSince: UInt64?
     }
 
     enum Sequel {
         case end
-        /// Another attempt, on a new connection.
+        /// Try again on a new connection.
         case again
-        /// Another attempt, once there are descriptors.
+        /// Try again once there are descriptors.
         case wait
     }
 
     /// Methods that aren't idempotent are sent once, others at most twice (RFC 9110, section 9.2.2).
     var maximumAttempts: Int { request.method.isIdempotent ? 2 : 1 }
 
-    /// Begins an attempt on libcurl's connection, which is `nil` if it isn't known for certain. Returns `false` to
-    /// prevent it.
+    /// Begins an attempt. Returns `false` to prevent it. `connection` is `nil` if it isn't known for certain.
     func beginAttempt(on connection: SocketTable.Hold?) -> Bool {
         noteRequest()
         guard let handle else { return false }
         attempts.onHandle += 1
         attempts.waitsSince = nil
         limitConnecting(rounds.end())
-        // The request may have waited for its connection. A repeated request is already under way.
+        // The request may have waited for its connection, so check it now. A repeated request has already been checked.
         if attempts.count == 0 {
             do { try options.checkBeforeSending(request) } catch {
                 failure = error
@@ -70,7 +69,7 @@ extension Transfer {
                 return false
             }
         }
-        // libcurl would send the remaining bytes of a single-use body.
+        // libcurl would send only the remaining bytes of a body that can be read once.
         if attempts.count > 0 && upload.isBegunStream {
             failure = ErrandError(
                 .connectionLost, "the connection was closed while sending a body that can be sent only once")
@@ -80,7 +79,7 @@ extension Transfer {
             failure = handle.failure(CurlCode.receiveError, loop.proxy).error
             return false
         }
-        // The previous attempt was unsent.
+        // The previous attempt sent no byte.
         if attempts.count > 0, sent == attempts.sentBefore { attempts.count -= 1 }
         if let connection, !mayUse(connection) { return false }
         guard attempts.count < maximumAttempts else {
@@ -96,8 +95,8 @@ extension Transfer {
         return true
     }
 
-    /// Whether another handle must repeat the request: libcurl keeps a handle's first error text for later failures,
-    /// and stays with QUIC.
+    /// Whether another handle must repeat the request. libcurl keeps a handle's first error text for later failures,
+    /// and a handle that used QUIC never uses TCP.
     private func needsNewHandle(_ handle: EasyHandle) -> Bool { handle.hasErrorText || route != nil }
 
     private func restartOnNewHandle() {
@@ -113,7 +112,7 @@ extension Transfer {
             !handle.failure(CurlCode.receiveError, loop.proxy).isMalformed
         else { return true }
         let wasUnsent = handle.sentBytes == attempts.sentBefore
-        // With a connection, the attempt is rejected with the right error.
+        // Once libcurl is connected, the attempt is rejected with the right error.
         if !wasUnsent, attempts.count >= maximumAttempts { return true }
         if wasUnsent { attempts.count -= 1 }
         restartOnNewHandle()
@@ -133,19 +132,19 @@ extension Transfer {
         attempts.count > 1 || attempts.count == 1 && handle.sentBytes > attempts.sentBefore
     }
 
-    /// Returns whether kept connections were closed before a byte was sent. libcurl gives up after six.
+    /// Whether a reused connection was closed before a byte was sent. libcurl gives up after six of them.
     private func isUnsent(_ code: Int32, _ handle: EasyHandle) -> Bool {
         attempts.count == 1 && handle.isReused && !mayHaveBeenSent(handle) && Self.codesOfLostTCP.contains(code)
     }
 
-    /// Returns whether a server ended the connection with a GOAWAY, or ended a kept connection or its stream silently.
+    /// Whether a server ended the connection with a GOAWAY, or silently ended a reused connection or its stream.
     private func hasLostConnection(_ code: Int32, _ handle: EasyHandle) -> Bool {
         if CurlFailure.isGoAway(code) { return true }
         return attempts.count > 0 && handle.isReused
             && (codesOfLostConnection.contains(code) || handle.failure(code, loop.proxy).isEndedStream)
     }
 
-    /// Returns whether QUIC couldn't connect, or lost a connection, so TCP should be used.
+    /// Whether QUIC couldn't connect or lost its connection, so the request should use TCP.
     private func isLostOnQUIC(_ code: Int32) -> Bool {
         CurlFailure.isUnreached(code) || code == CurlCode.partialFile || Self.codesOfLostQUIC.contains(code)
     }
@@ -194,8 +193,8 @@ extension Transfer {
         return isLost ? .again : .end
     }
 
-    /// Counts the attempt as unsent, because the server hasn't processed it (RFC 9113, section 8.7). Returns `false`,
-    /// with a failure, if that happened too often.
+    /// Counts the attempt as unsent, because the server hasn't processed it (RFC 9113, section 8.7). Sets a failure and
+    /// returns `false` if that happened too often.
     private func takeRefusal() -> Bool {
         stream.isRefused = false
         attempts.count = max(0, attempts.count - 1)
@@ -209,7 +208,7 @@ extension Transfer {
 
     private static let maximumRefusals = 3
 
-    /// Whether to avoid HTTP/2 although it is available.
+    /// Whether to avoid HTTP/2 although it's available.
     var keepsToHTTP1: Bool {
         guard loop.speaksHTTP2, !upload.isNone else { return false }
         return loop.library.avoids(.http2Upload)
@@ -222,10 +221,10 @@ extension Transfer {
     /// The status with which a server rejects an `Expect`.
     static let expectationFailed = 417
 
-    /// Whether the request uses QUIC, or tries to.
+    /// Whether the request uses QUIC or tries to.
     var isOnQUIC: Bool { route != nil || loop.configuration.httpVersion == .http3Only && target.isSecure }
 
-    /// Codes that occur before a request is sent, possibly for lack of descriptors.
+    /// The codes of failures before a request is sent. A lack of descriptors may be the cause.
     private static let codesBeforeRequest: Set<Int32> = [
         CurlCode.failedInitialization, CurlCode.couldNotResolveProxy, CurlCode.couldNotResolveHost,
         CurlCode.couldNotConnect, CurlCode.outOfMemory, CurlCode.tlsHandshake, CurlCode.interfaceFailed,

@@ -6,10 +6,12 @@ import ErrandMessageSyntax
 import ErrandSupport
 import Synchronization
 
-// The connection, as libcurl reports it, under the loop's driver lock.
+// Handles the connection that libcurl reports. Runs under the loop's driver lock.
 extension Transfer {
-    /// Notes that the transfer no longer waits for a free connection. With `isNew`, a new connection is being made, and
-    /// the time spent waiting for another transfer's connection to be made counts toward the limit.
+    /// Notes that the transfer no longer waits for a free connection.
+    ///
+    /// With `isNew`, libcurl opens a new connection. If the transfer waited for another transfer's new connection
+    /// before, that wait counts toward the connect timeout.
     func noteStart(isNew: Bool) {
         if hasStarted { return }
         let now = Nanoseconds.now
@@ -39,12 +41,11 @@ extension Transfer {
             .nameLookupFailed, "\(loop.parked) cancelled name lookups are still running, so no new one starts")
     }
 
-    /// Changes libcurl's time to connect, unless it is `nil`.
     func limitConnecting(_ limit: UInt64?) {
         if let limit { handle?.setConnectLimit(limit) }
     }
 
-    /// Notes that the transfer has its connection, and is about to send its head.
+    /// Notes that the transfer has its connection and is about to send its head.
     func noteRequest() {
         noteStart(isNew: false)
         isDialing = false
@@ -68,13 +69,13 @@ extension Transfer {
     }
 }
 
-// A transfer's socket, as libcurl reports it, under the loop's driver lock.
+// Handles the sockets that libcurl reports for a transfer. Runs under the loop's driver lock.
 extension Transfer {
     struct SocketUse {
         var isWatched = false
-        /// Whether the socket of its kept connection may be unknown.
+        /// Whether the transfer may use a kept connection whose socket is unknown.
         var isUnknown = false
-        /// The last socket libcurl stopped watching.
+        /// The last socket that libcurl stopped watching.
         var left: Int32?
     }
 
@@ -90,7 +91,7 @@ extension Transfer {
         return descriptor
     }
 
-    /// Returns `false` to prevent the request. libcurl has a connection for it, from this local port.
+    /// libcurl has a connection for the request, from this local port. Returns `false` to prevent the request.
     func mayBeginRequest(fromPort port: Int32) -> Bool {
         if isParked { return false }
         isResolving = false
@@ -112,15 +113,15 @@ extension Transfer {
         if !isRequested { limitConnecting(rounds.endLookup(at: loop.now)) }
         if isDialing {
             hasUnwatchedSocket = true
-            // Must happen before the descriptor is reused.
+            // Do this before the descriptor is reused.
             loop.sockets.forgetClosed(dialed)
         }
         socketUse.left = descriptor
-        // libcurl still waits for the body's source, which may never deliver a byte.
+        // libcurl still waits for the source of the request's body, which may never deliver a byte.
         if head.status >= 300 { abandonUpload() }
     }
 
-    /// libcurl uses a new, watched connection, a kept one or, for a second attempt, silently another one.
+    /// libcurl reports a new connection's socket, but not a kept connection's, and not the socket of a second attempt.
     func noteConnection() {
         if !socketUse.isWatched || attempts.sentBefore >= 0 { setSocketUnknown(true) }
     }
@@ -138,12 +139,12 @@ extension Transfer {
     }
 }
 
-// A request's HTTP/2 stream, and whether the server hasn't processed it, which libcurl only reports in its log. Runs
-// under the loop's driver lock.
+// Follows a request's HTTP/2 stream. Only libcurl's log shows whether the server has refused it. Runs under the loop's
+// driver lock.
 extension Transfer {
     struct Stream {
         var connection: SocketTable.Hold?
-        /// 0 until it is assigned.
+        /// The value is 0 until libcurl assigns a number.
         var number: UInt32 = 0
         var isEnding = false
         /// Whether the server hasn't processed the request (RFC 9113, section 8.7).
@@ -164,7 +165,7 @@ extension Transfer {
         case ERRAND_STREAM_GOAWAY:
             if stream.number > 0, let connection = stream.connection { loop.refuse(beyond: number, on: connection) }
         case ERRAND_STREAM_REFUSED: stream.isRefused = true
-        // libcurl also logs this for later attempts on the handle, regardless of the earlier result.
+        // libcurl also logs this for later attempts on the handle, whatever the earlier result was.
         case ERRAND_STREAM_REPEATED: if attempts.onHandle == 1 { stream.isRefused = true }
         case ERRAND_STREAM_LEFT: (stream.connection, stream.number) = (nil, 0)
         default: break
@@ -173,7 +174,7 @@ extension Transfer {
 }
 
 extension CurlLoop {
-    /// Marks the streams beyond `last` as refused, because the server won't process them.
+    /// Marks the streams after `last` as refused, because the server won't process them.
     fileprivate func refuse(beyond last: UInt32, on connection: SocketTable.Hold) {
         for transfer in active where transfer.stream.connection == connection {
             transfer.stream.isEnding = true
@@ -182,10 +183,10 @@ extension CurlLoop {
     }
 }
 
-// Bytes after the end of a response on a kept HTTP/1 connection, which would be taken for the next response. Runs under
-// the loop's driver lock.
+// Detects bytes after the end of a response on a kept HTTP/1 connection. libcurl would take them for the next response.
+// Runs under the loop's driver lock.
 extension Transfer {
-    /// Returns `false` if bytes arrived since the last response, so the request must move to another connection.
+    /// Returns `false` if bytes have arrived since the last response, so the request must use another connection.
     func mayUse(_ connection: SocketTable.Hold) -> Bool {
         attempts.takenBefore = nil
         guard loop.sockets.isQuiet(connection.descriptor) else { return true }
@@ -200,8 +201,8 @@ extension Transfer {
         return true
     }
 
-    /// Checks that the connection was read since the request was sent. Otherwise, the line isn't part of this response:
-    /// returns `false`, and the request is sent again if possible.
+    /// Returns `false` if the connection hasn't been read since the request was sent. The line then belongs to an
+    /// earlier response, and the request is sent again if possible.
     func checkFirstLine() -> Bool {
         guard let before = attempts.takenBefore, let connection = stream.connection else { return true }
         attempts.takenBefore = nil

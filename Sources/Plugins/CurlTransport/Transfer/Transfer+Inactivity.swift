@@ -3,8 +3,8 @@ import Errand
 import Synchronization
 
 extension Transfer {
-    /// The time at which the loop ends this transfer, or `nil` while it only waits for its reader, its body's source,
-    /// or a free connection.
+    /// The time at which the loop ends this transfer. It's `nil` while the transfer waits only for its reader, its
+    /// body's source, or a free connection.
     var deadline: UInt64? {
         let limits = limits
         let deadline = min(limits.inactivity, limits.connection)
@@ -17,11 +17,11 @@ extension Transfer {
             ? inactivityError : ErrandError(.timedOut, CurlFailure.connectionTimeout)
     }
 
-    /// When the server counts as inactive, and connecting as too slow.
+    /// The times at which the server counts as inactive, and connecting as too slow.
     private var limits: (inactivity: UInt64, connection: UInt64) {
         if isParked { return (.max, .max) }
         if !hasStarted {
-            // libcurl holds requests back, without a limit, until the first connection to their host is established.
+            // libcurl makes requests wait, without a limit, until the first connection to their host is open.
             guard sharesConnection, let origin else { return (.max, .max) }
             let start = loop.sockets.waitStart(origin, since: begun, now: loop.now)
             return (
@@ -37,7 +37,7 @@ extension Transfer {
         )
     }
 
-    /// Leaves out the time in which bytes waited for the reader.
+    /// Excludes the time in which bytes waited for the reader.
     func excuseReader() {
         let start = shared.withLock { $0.isUnread ? loop.now : $0.emptied }
         lastActivity = max(lastActivity, start)
@@ -71,7 +71,7 @@ extension Transfer {
             let isInactive = shared.withLock { shared in
                 if shared.isPaused || shared.isSendPaused || shared.isUnread { shared.lastActivity = now }
                 let isInactive = shared.lastActivity.map { $0 + options.timeout <= now } ?? false
-                // The loop knows why the transfer waits, and may grant it another period.
+                // The loop knows why the transfer waits, and may allow another period.
                 if isInactive { shared.lastActivity = now }
                 return isInactive
             }

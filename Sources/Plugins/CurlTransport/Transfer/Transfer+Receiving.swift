@@ -4,9 +4,9 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-// Received bytes, under the loop's driver lock, so user code must not be called here.
+// Handles received bytes. Runs under the loop's driver lock, so it must not call user code.
 extension Transfer {
-    /// Receives a header line; `false` ends the transfer. C code keeps inner lines that arrive in the same round.
+    /// Returns `false` to end the transfer. C code handles the inner lines that arrive in the same round.
     func receiveHeader(_ line: Span<UInt8>) -> Bool {
         noteActivity()
         if attempts.takenBefore != nil, !checkFirstLine() { return false }
@@ -39,7 +39,7 @@ extension Transfer {
     private func noteFirstByte() { times.firstByte = max(loop.now, times.requestSent ?? loop.now) }
 
     private func receiveHead() -> Bool {
-        // Later HTTP versions multiplex a connection, so it needn't be silent between transfers.
+        // Later HTTP versions multiplex a connection, so bytes may arrive between transfers.
         if !head.isHTTP1 { setSocketUnknown(false) }
         if sharesConnection && !keepsToHTTP1 { origin?.speaksHTTP1 = head.isHTTP1 }
         let framing = head.framing
@@ -60,7 +60,7 @@ extension Transfer {
             (attempts.isExpectationRefused, attempts.dropsResponse) = (true, true)
             return false
         }
-        // The request must go to the origin itself, regardless of its method (RFC 9110, section 15.5.20).
+        // The request must go to the origin itself, whatever its method (RFC 9110, section 15.5.20).
         if route != nil, head.status == CurlLoop.misdirected, !upload.isBegunStream {
             (attempts.avoidsHTTP3, attempts.dropsResponse) = (true, true)
             return false
@@ -78,9 +78,10 @@ extension Transfer {
         return true
     }
 
-    /// Whether to resend the request without its rejected expectation (RFC 9110, section 10.1.1). libcurl itself would
-    /// resend it on a connection on which the server may still wait for the first body, or give up after `Connection:
-    /// close`, or, since 8.12, retry up to thirty times.
+    /// Whether to resend the request without its rejected expectation (RFC 9110, section 10.1.1).
+    ///
+    /// libcurl itself would resend it on a connection on which the server may still wait for the first body. Or it
+    /// would give up after `Connection: close`. Since 8.12, it would retry up to thirty times.
     private var isExpectationFailed: Bool {
         head.status == Self.expectationFailed && expectsContinue
     }
@@ -90,8 +91,8 @@ extension Transfer {
         hasBody && !options.collectsBody(ofStatus: head.status) && handle?.announcedLength != 0
     }
 
-    /// Whether the response arrived before a body with an expectation was sent. libcurl stops sending, and the server
-    /// may take the next request for the remaining body.
+    /// Whether the response arrived before a body with an expectation was sent. libcurl then stops sending, and the
+    /// server may take the next request for the remaining body.
     private var leavesBody: Bool {
         guard expectsContinue, !upload.isNone, let handle else { return false }
         return upload.length.map { handle.bytesSent < $0 } ?? (progress.totalToSend == nil)
@@ -111,7 +112,7 @@ extension Transfer {
     func receive(_ bytes: Span<UInt8>) -> Int {
         let count = bytes.count
         noteActivity()
-        // A waiting task receives these bytes, and delivers the reports up to them.
+        // Whether a task waits for these bytes. That task then delivers the reports up to them.
         var isAwaited = false
         if isStreamed {
             let taken: Int
@@ -125,8 +126,8 @@ extension Transfer {
             guard collected.append(bytes) else { return 0 }
         }
         progress.received += Int64(count)
-        // If the reader has taken a chunk since the last report, it will deliver this report along with its next chunk.
-        // If the buffer is empty, it already has that chunk, so the report is delivered separately.
+        // If the reader has taken a chunk since the last report, it delivers this report with its next chunk. If the
+        // buffer is empty, the reader already has that chunk, so deliver the report separately.
         let isSoon = !isStreamed || !isAwaited && readerTakes == reportedTakes
         if reportProgress(soon: isSoon), isStreamed, !isAwaited, shared.withLock({ $0.buffer.count == 0 }) {
             deliverReportsSoon()
@@ -158,14 +159,14 @@ extension Transfer {
     }
 
     enum Flushed {
-        /// Keep them until a reader asks.
+        /// The bytes wait until a reader asks.
         case kept
-        /// Keep them, because a reader waits but more bytes are arriving.
+        /// A reader waits, but more bytes are arriving.
         case gathered
         case handedOver(DeferredWork.Item)
     }
 
-    /// Takes the bytes for a waiting reader. With `mayGather`, keeps them for another round while many arrive, so the
+    /// Takes the bytes for a waiting reader. With `mayGather`, waits for another round if many bytes arrive, so the
     /// reader wakes less often.
     func flush(mayGather: Bool) -> Flushed {
         let isMuch = roundBytes >= Self.gatheredBytes

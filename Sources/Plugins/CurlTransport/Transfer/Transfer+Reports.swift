@@ -3,12 +3,12 @@ import CErrandCurl
 import Errand
 import Synchronization
 
-// Wire events reach user code: accessories, progress listeners, a time source, a body's source. It must not run under
-// the loop's driver lock, so events are queued there and delivered elsewhere, in order.
+// Delivers the transfer's events to user code: accessories, progress listeners, a time source, a body's source. User
+// code must not run under the loop's driver lock, so events are queued and delivered elsewhere, in order.
 extension Transfer {
     enum Report: Sendable {
         case event(TransportEvent)
-        /// The server was active at about this time, on a clock other than the system's.
+        /// The server was active at about this time. Only for clocks other than the system's.
         case activity
         /// The exchange has ended, so the source of the request's body can stop.
         case sourceIsDone
@@ -24,10 +24,10 @@ extension Transfer {
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
-    /// Beyond this number, new progress replaces the last progress. The header limit bounds other events.
+    /// Above this number, new progress replaces the last progress. The header limit bounds the other events.
     private static let queuedReports = 16
 
-    /// Queues a report. Unless it is delivered soon, the task that awaits the transfer delivers it.
+    /// Queues a report. With `soon` false, the task that waits for the transfer delivers it.
     func report(_ report: Report, soon: Bool = true) {
         reports.withLock { reports in
             if report.isActivity, reports.queued.last?.isActivity == true { return }
@@ -40,7 +40,7 @@ extension Transfer {
         if soon { deliverReportsSoon() }
     }
 
-    /// Delivers the queue, unless another task is about to do so.
+    /// Delivers the queue, unless another task will.
     func deliverReportsSoon() {
         let isFirst = reports.withLock { reports in
             if reports.isScheduled || reports.isDelivering || reports.queued.isEmpty { return false }
@@ -52,7 +52,8 @@ extension Transfer {
 
     var hasReports: Bool { reports.withLock { !$0.queued.isEmpty || $0.isDelivering } }
 
-    /// Delivers the queue. With `waits`, returns once all earlier reports are delivered, possibly by another task.
+    /// Delivers the queue. With `waits`, returns only when all earlier reports have been delivered, possibly by another
+    /// task.
     func deliverReports(waits: Bool) async {
         while let queued = reports.withLock({ Self.next(&$0) }) {
             if !queued.isEmpty {
@@ -76,7 +77,7 @@ extension Transfer {
         }
     }
 
-    /// Empty while another task delivers, `nil` if the queue is empty.
+    /// Returns an empty array while another task delivers, and `nil` if the queue is empty.
     private static func next(_ reports: inout Reports) -> [Report]? {
         if reports.isDelivering { return [] }
         reports.isScheduled = false
@@ -95,8 +96,8 @@ extension Transfer {
     }
 }
 
-/// Times that libcurl doesn't measure, or measures incorrectly. For example, if libcurl reads a request body, its
-/// "start of the transfer" is when it reads the body's first byte.
+/// Times that libcurl doesn't measure or measures incorrectly. For example, if libcurl reads a request body, it reports
+/// that the transfer starts when it reads the body's first byte.
 struct WireTimes {
     var requestSent: UInt64?
     /// Informational responses don't count.
@@ -119,7 +120,7 @@ extension EasyHandle {
         timings.queued = transfer.queued
         if transfer.hasStarted { timings.isReusedConnection = isReused }
         if !isReused {
-            // libcurl counts from the moment the transfer stopped waiting.
+            // libcurl counts from the moment when the transfer stopped waiting.
             let start = transfer.queued ?? .zero
             timings.nameLookup = time(ERRAND_CURLINFO_NAMELOOKUP_TIME_T).map { start + $0 }
             timings.connected = time(ERRAND_CURLINFO_CONNECT_TIME_T).map { start + $0 }

@@ -4,7 +4,7 @@ import ErrandEssentials
 import Synchronization
 
 extension Transfer {
-    /// Returns once the head has arrived, or the whole response if the body is delivered as data.
+    /// Returns once the head has arrived. If the body is delivered as data, returns once the body has arrived too.
     func response() async throws -> HTTPResponse {
         var failure: (any Error)?
         do {
@@ -14,10 +14,10 @@ extension Transfer {
                 cancel()
             }
         } catch { failure = error }
-        // A single suspension for both cases, because each enlarges the async frame.
+        // Both cases share one suspension, because each suspension enlarges the async frame.
         if hasReports, failure == nil || !isCancelled { await deliverReports(waits: true) }
         if let failure { throw failure }
-        // Shows the thread sanitizer that this code follows the loop's work.
+        // Shows the thread sanitizer that this code runs after the loop's work.
         shared.withLock { _ in }
         do { return try received() } catch {
             cancel()
@@ -47,7 +47,7 @@ extension Transfer {
         return response
     }
 
-    /// For an error: at most 64 KiB of the body, decoded as far as possible.
+    /// Returns the response for an error, with at most 64 KiB of the body, decoded as far as possible.
     func partialResponse(_ data: Data) -> HTTPResponse {
         let limit = Self.evidenceBytes
         var (response, codings) = bare()
@@ -58,14 +58,14 @@ extension Transfer {
 
     private static let evidenceBytes = 64 << 10
 
-    /// The codings to decode are empty if one of them is unknown.
+    /// Also returns the codings to decode. They're empty if one of them is unknown.
     private func bare() -> (HTTPResponse, [ContentCoding]) {
         let (headers, mayBeCoded) = head.fields
         var response = HTTPResponse(to: request, status: head.status, headers: headers, version: head.version)
         guard decodes, hasBody, mayBeCoded, let value = headers[.contentEncoding],
             let codings = ContentCoding.list(value), !codings.isEmpty
         else { return (response, []) }
-        // Both describe the encoded bytes.
+        // Both fields describe the encoded bytes.
         response.headers.remove(.contentEncoding)
         response.headers.remove(.contentLength)
         return (response, codings)

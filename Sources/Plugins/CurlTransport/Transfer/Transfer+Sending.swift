@@ -4,10 +4,10 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-// Sent bytes, under the loop's driver lock, so user code must not be called here.
+// Provides the bytes to send. Runs under the loop's driver lock, so it must not call user code.
 extension Transfer {
     enum UploadStep {
-        /// The next bytes. Empty bytes are the end.
+        /// Empty bytes are the end.
         case bytes(Data)
         case pause
         case abort
@@ -35,7 +35,7 @@ extension Transfer {
         }
         let count = bytes.count
         progress.sent += Int64(count)
-        // A source of unknown length has ended, and all of it was sent.
+        // A source of unknown length has ended, and all its bytes were sent.
         let isEndOfUnknown = count == 0 && progress.totalToSend == nil
         if isEndOfUnknown { progress.totalToSend = progress.sent }
         if count == 0 || progress.sent == progress.totalToSend { times.requestSent = Nanoseconds.now }
@@ -43,13 +43,13 @@ extension Transfer {
         return .bytes(bytes)
     }
 
-    /// A small body is sent with the head, so libcurl doesn't call back.
+    /// libcurl sends a small body with the head and doesn't call back, so count its bytes here.
     func noteCopiedBody() {
         guard case .data(let data) = upload, !data.isEmpty, !hasReadBody, let handle else { return }
         progress.sent = max(progress.sent, min(handle.bytesSent, Int64(data.count)))
     }
 
-    /// Rewinds the body, which libcurl sends again because a reused connection was closed.
+    /// Rewinds the body. libcurl sends it again, because a reused connection was closed.
     func seek(to offset: Int64) -> Bool {
         switch upload {
         case .none: return true
@@ -71,14 +71,14 @@ extension Transfer {
         return true
     }
 
-    /// The directions that stay paused.
+    /// Returns the directions that stay paused.
     func pausedHalves() -> Int32 {
         if isReceivePaused { isReceivePaused = shared.withLock { $0.isPaused } }
         if isSendPaused, case .stream(let stream) = upload { isSendPaused = stream.isEmpty && !isUploadAbandoned }
         return (isReceivePaused ? ERRAND_CURLPAUSE_RECV : 0) | (isSendPaused ? ERRAND_CURLPAUSE_SEND : 0)
     }
 
-    /// Ends an exchange whose response is complete while the source of the request's body is late.
+    /// Ends an exchange whose response is complete, while the source of the request's body is late.
     func abandonUpload() {
         guard isSendPaused, !isReceivePaused, head.isComplete, !isUploadAbandoned else { return }
         isUploadAbandoned = true
@@ -95,7 +95,7 @@ enum SentBody {
     init(_ request: HTTPRequest) throws {
         let mayBeEmpty = request.method == .get || request.method == .head || request.method == .delete
         if let data = request.body.data {
-            // An empty body is announced by Content-Length: 0 (RFC 9110, section 8.6).
+            // `Content-Length: 0` announces an empty body (RFC 9110, section 8.6).
             let sendsLength = request.method == .post || request.method == .put || request.method == .patch
             self = data.isEmpty && (mayBeEmpty || !sendsLength) ? .none : .data(data)
         } else {
@@ -111,7 +111,7 @@ enum SentBody {
 
     var isNone: Bool { if case .none = self { true } else { false } }
 
-    /// `nil` if it is unknown and the body must be sent in chunks.
+    /// The value is `nil` if the length is unknown, so the body must be sent in chunks.
     var length: Int64? {
         switch self {
         case .none: nil
@@ -120,7 +120,7 @@ enum SentBody {
         }
     }
 
-    /// Whether part of a single-use source was read.
+    /// Whether part of a source that can be read only once has been read.
     var isBegunStream: Bool { if case .stream(let stream) = self { stream.isBegun } else { false } }
 
     func stop() { if case .stream(let stream) = self { stream.stop() } }

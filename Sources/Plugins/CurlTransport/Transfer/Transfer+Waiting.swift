@@ -3,7 +3,7 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-// The parts of a transfer that run outside the loop.
+// The functions of a transfer that run outside the loop.
 extension Transfer {
     func wait(_ waiter: Waiter) {
         let isCancelled = shared.withLock { shared in
@@ -58,7 +58,6 @@ extension Transfer {
         return found
     }
 
-    /// Resumes the reader with the next chunk, now or later.
     func read(_ reader: Reader) {
         do {
             let found: Found? = shared.withLock { shared in

@@ -4,10 +4,11 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// One exchange on the wire, from the call of `send` to the last byte its reader takes.
+/// One exchange on the wire, from the call of `send` to the last byte that its reader takes.
 final class Transfer: @unchecked Sendable {
-    // Sendable: `shared` is a Mutex, the constants are Sendable, and other fields are only accessed under the loop's
-    // driver lock until the waiter resumes. Then, only the waiter accesses `head`, `collected` and `timings`.
+    // Sendable: `shared` is a Mutex, the constants are Sendable, and the other fields are accessed only under the
+    // loop's driver lock until the waiter resumes. After that, only the waiter accesses `head`, `collected` and
+    // `timings`.
 
     typealias Waiter = Resumption<Void, any Error>
     typealias Reader = Resumption<Data?, any Error>
@@ -17,44 +18,44 @@ final class Transfer: @unchecked Sendable {
     let options: TransportOptions
     let loop: CurlLoop
     let upload: SentBody
-    /// Whether the transport requested and decodes content codings.
+    /// Whether the transport requested content codings and decodes them.
     let decodes: Bool
     let usesLoopClock: Bool
     let inactivityLimit: UInt64
     let created = Nanoseconds.now
 
-    /// Whether to deliver the body as it arrives. The head decides.
+    /// Whether the body is delivered as it arrives. The response's head decides.
     var isStreamed: Bool
     var handle: EasyHandle?
-    /// The index among libcurl's transfers.
+    /// The index in the loop's `active` transfers.
     var index: Int?
-    /// When the loop began it.
+    /// When the loop began the transfer.
     var begun: UInt64 = 0
-    /// Whether it has a connection, or one is being made.
+    /// Whether the transfer has a connection or one is being opened.
     var hasStarted = false
-    /// Since when a connection is being made.
+    /// When the connection began to open.
     var connecting: UInt64 = 0
-    /// Whether it has its connection.
+    /// Whether the transfer has its connection.
     var isRequested = false
     /// Whether the loop must wake libcurl while it connects.
     var isDialing = false
-    /// The sockets libcurl has requested while connecting.
+    /// The sockets that libcurl has requested while it connects.
     var dialed: [SocketTable.Hold] = []
-    /// Whether libcurl doesn't watch one of them.
+    /// Whether there is a socket that libcurl doesn't watch.
     var hasUnwatchedSocket = false
     var isResolving = false
-    /// Whether it has ended for its user while its name lookup is still running.
+    /// Whether the transfer has ended for its caller while its name lookup is still running.
     var isParked = false
-    /// Whether the first connection to its host may carry it along with other requests.
+    /// Whether the transfer can use the first connection to its host together with other requests.
     var sharesConnection = false
-    /// The origin's alternative it uses.
+    /// The HTTP/3 alternative of the origin that the transfer uses.
     var route: AlternativeTable.Route?
-    /// Set while it runs.
+    /// Set while the transfer runs.
     var origin: Origin?
-    /// Where it waits for another transfer to end, and its position in the line.
+    /// The origin whose queue the transfer waits in, and its position there.
     var waitsAt: Origin?
     var slot = 0
-    /// The sockets of its connection.
+    /// The sockets of the transfer's connection.
     var held: [SocketTable.Hold] = []
     var lastActivity: UInt64 = 0
     var times = WireTimes()
@@ -75,15 +76,14 @@ final class Transfer: @unchecked Sendable {
     var uploadOffset = 0
     /// Whether the exchange has ended before the source of the request's body.
     var isUploadAbandoned = false
-    /// Watches for inactivity, if the clock isn't the system's.
     var watch: Task<Void, Never>?
     var progress = TransferProgress()
     var reported: Int64 = 0
-    /// The chunks the reader has taken, now and at the last progress report.
+    /// The number of chunks that the reader has taken, now and at the last progress report.
     var (readerTakes, reportedTakes) = (0, 0)
-    /// The body bytes received in this round.
+    /// The number of body bytes received in this round.
     var roundBytes = 0
-    /// Since when bytes are held back although a reader waits.
+    /// Since when a waiting reader doesn't get its bytes, because more are arriving.
     var gatheredSince: UInt64?
 
     let shared = Mutex(Shared())
@@ -97,7 +97,7 @@ final class Transfer: @unchecked Sendable {
         var isPaused = false
         /// Whether the reader waited for many bytes, and has kept up since.
         var isFast = false
-        /// Whether the sender is paused. Only set if the transfer's clock isn't the system's.
+        /// Whether the sender is paused. Set only if the transfer's clock isn't the system's.
         var isSendPaused = false
         var isCancelled = false
         var isOver = false
@@ -106,21 +106,20 @@ final class Transfer: @unchecked Sendable {
         /// When the reader last took all bytes that had arrived.
         var emptied: UInt64 = 0
 
-        /// Whether bytes wait for the reader.
         var isUnread: Bool { reader == nil && buffer.count > 0 }
-        /// The buffered bytes at which the transfer pauses.
+        /// The number of buffered bytes at which the transfer pauses.
         var room: Int { isFast || reader != nil ? Transfer.fastHighWater : Transfer.highWater }
     }
 
     /// The largest body that libcurl copies and sends with the head.
     static let copiedBodyBytes = 64 << 10
-    /// The bytes to buffer for a reader before the transfer pauses.
+    /// The number of buffered bytes at which the transfer pauses.
     static let highWater = 512 << 10
     /// The same for a reader that keeps up.
     static let fastHighWater = 2 << 20
-    /// The buffered bytes at which a paused transfer resumes.
+    /// The number of buffered bytes at which a paused transfer resumes.
     static let lowWater = 256 << 10
-    /// The bytes in a round that make a reader wait for the next round.
+    /// If a round receives this many bytes, the reader waits for the next round.
     static let gatheredBytes = 64 << 10
     /// The maximum time of such a wait.
     static let longestGathering = Nanoseconds.of(milliseconds: 1)
@@ -147,7 +146,7 @@ final class Transfer: @unchecked Sendable {
     static var cancelled: ErrandError { ErrandError(.cancelled, "the transfer was cancelled") }
 }
 
-// The end of a transfer, under the loop's driver lock.
+// Ends a transfer. Runs under the loop's driver lock.
 extension Transfer {
     private var abandonedVerdict: ErrandError? {
         if let length = progress.totalToReceive, hasBody, progress.received < length {
@@ -163,11 +162,11 @@ extension Transfer {
             "the \(isURL ? "URL" : "request's head") is too long for libcurl")
     }
 
-    /// The room for a URL and fields in libcurl's request head.
+    /// The room for the URL and the fields in libcurl's request head.
     static let longestHead = (1 << 20) - (8 << 10)
 
-    /// Whether the response is complete. If the server doesn't need more of the request, it ends the stream without an
-    /// error (RFC 9113, section 8.1), which libcurl reports as a failure to send.
+    /// Whether the response is complete. If the server doesn't need the rest of the request, it ends the stream without
+    /// an error (RFC 9113, section 8.1). libcurl reports that as a failure to send.
     private var isWhole: Bool {
         head.isComplete && (!hasBody || progress.totalToReceive.map { progress.received == $0 } ?? true)
     }
@@ -189,7 +188,7 @@ extension Transfer {
             if head.isComplete { return nil }
             return ErrandError(.connectionLost, "the connection was closed before the response's head ended")
         }
-        // libcurl's error for the rejected line.
+        // For a rejected line, use the error that libcurl would report.
         var failure = head.isRefused ? CurlFailure.ofLine : handle.failure(code, loop.proxy)
         failure.hasHead = head.isComplete
         failure.isOnUsedConnection = head.received == 0 && handle.isReused
@@ -206,7 +205,7 @@ extension Transfer {
         return failure.error
     }
 
-    /// Adds the head and the beginning of a collected body to an error. For streams, Core does that.
+    /// Adds the head and the beginning of a collected body to an error. The core does that for streams.
     private func withEvidence(_ error: ErrandError) -> ErrandError {
         guard !isStreamed, head.isComplete, head.status > 0, error.response == nil, !error.isCancelled else {
             return error
@@ -216,7 +215,7 @@ extension Transfer {
         return error
     }
 
-    /// Ends the transfer, once. Deliver the result, which resumes tasks, without the driver lock.
+    /// Ends the transfer. Deliver the result, which resumes tasks, without the driver lock.
     func finish(_ error: ErrandError?, _ timings: TransferTimings?) -> DeferredWork.Item {
         let error = error.map(withEvidence)
         self.timings = timings
@@ -229,7 +228,7 @@ extension Transfer {
             (end.waiter, end.reader) = (shared.waiter, shared.reader)
             (shared.waiter, shared.reader) = (nil, nil)
         }
-        // A task that awaits the end delivers the last reports before it returns.
+        // A task that waits for the end delivers the last reports before it returns.
         reportEnd(isFailure: error != nil, soon: end.waiter == nil && (end.reader == nil || end.chunk != nil))
         return .end(end)
     }
@@ -237,7 +236,7 @@ extension Transfer {
     private func reportEnd(isFailure: Bool, soon: Bool) {
         if case .stream = upload { report(.sourceIsDone, soon: soon) }
         if !trailers.isEmpty { report(.event(.trailers(trailers.trailers)), soon: soon) }
-        // A waiter that gets the whole response reports these itself.
+        // A waiter that gets the whole response reports these events itself.
         guard isStreamed || isFailure else { return }
         if progress.received + progress.sent > reported { report(.event(.progress(progress)), soon: soon) }
         if let timings { report(.event(.timings(timings)), soon: soon) }

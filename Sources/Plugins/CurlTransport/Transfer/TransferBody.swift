@@ -4,7 +4,7 @@ import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-/// A response body that its reader pulls; the transfer pauses if the reader stops. The reader also decodes the body, so
+/// A response body. If its reader stops reading, the transfer pauses. The reader's task also decodes the body, so
 /// decoding doesn't delay other transfers.
 final class TransferBody: HTTPBodySource {
     private let transfer: Transfer
@@ -77,7 +77,7 @@ struct ChunkBuffer: ~Copyable {
     private var full: [Data] = []
     private var current: PooledChunk?
 
-    /// From this size on, a chunk only accepts bytes that fit completely.
+    /// From this size on, a chunk accepts only bytes that fit completely.
     static let chunkBytes = ChunkPool.chunkBytes
 
     /// Returns `false` if memory runs out.
@@ -101,7 +101,7 @@ struct ChunkBuffer: ~Copyable {
 
     private mutating func takeCurrent() -> Data? { current.take()?.data() }
 
-    /// Takes the oldest chunk, or empty data.
+    /// Returns the oldest chunk, or empty data.
     mutating func take() -> Data {
         let chunk = full.isEmpty ? takeCurrent() ?? Data() : full.removeFirst()
         count -= chunk.count

@@ -3,10 +3,10 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// A streamed request body while it is sent. A task pulls its source, at most two chunks ahead of libcurl.
+/// A streamed request body while it's sent. A task reads the source, at most two chunks ahead of libcurl.
 final class UploadStream: Sendable {
     enum Taken {
-        /// The next bytes. Empty bytes are the end.
+        /// Empty bytes are the end.
         case bytes(Data)
         case wait
         case failed(ErrandError)
@@ -15,7 +15,7 @@ final class UploadStream: Sendable {
     private struct State {
         var current = Data()
         var next: Data?
-        /// Chunks libcurl has read. The pulling task releases them, because their owner may be user code.
+        /// Chunks that libcurl has read. The reading task releases them, because their owner may be user code.
         var spent: [Data] = []
         var isEnded = false
         var failure: ErrandError?
@@ -43,7 +43,7 @@ final class UploadStream: Sendable {
         state.withLock { $0.current.isEmpty && $0.next == nil && !$0.isEnded && $0.failure == nil }
     }
 
-    /// The first call starts the pump.
+    /// The first call starts to read the source.
     func take(upTo maximum: Int, for transfer: Transfer) -> Taken {
         let (taken, room) = state.withLock { state -> (Taken, Resumption<Void, Never>?) in
             if !state.isBegun {
@@ -67,18 +67,18 @@ final class UploadStream: Sendable {
             return (.wait, room)
         }
         if let room { transfer.loop.deferredWork.add(.room(room)) }
-        // The source may release the chunk before libcurl has copied these bytes.
+        // Otherwise, the source may release the chunk before libcurl has copied these bytes.
         if case .bytes(let bytes) = taken, !bytes.isEmpty { transfer.loop.deferredWork.add(.spent(bytes)) }
         return taken
     }
 
-    /// Cancels the source, unless it has ended.
     func stop() {
         let (pump, room, wasEnded) = state.withLock { state in
             defer { (state.isStopped, state.room, state.pump) = (true, nil, nil) }
             return (state.pump, state.room, state.isEnded || state.isStopped)
         }
-        // The source is cancelled first: a cancellation error of its reader would prevent it.
+        // Cancel the source first. Otherwise, its reader may throw a cancellation error, and the source isn't
+        // cancelled.
         if !wasEnded { body.cancel() }
         pump?.cancel()
         room?.resume()
@@ -105,8 +105,8 @@ final class UploadStream: Sendable {
         if isHungry { transfer.loop.submit(.resume(transfer)) }
     }
 
-    /// Offers the chunks in order. If a length was announced, offers the last chunk only after the source has ended, so
-    /// a source with more bytes never completes a request.
+    /// Offers the chunks in order. If the length was announced, holds the last chunk back until the source has ended. A
+    /// source with more bytes then never completes a request.
     private func pull(_ transfer: Transfer) async throws {
         var iterator = body.makeAsyncIterator()
         var count: Int64 = 0
