@@ -20,13 +20,12 @@ public protocol CacheableRequest: OwnedRequest, FilterDependentRequest {
     /// Tags for removing entries together. Defaults to no tags.
     var cacheTags: [String] { get }
     /// A separate store for this request, for example in another directory. Return the same object each time. Defaults
-    /// to nil, which uses the filter's store.
+    /// to nil: the filter's store.
     var cacheStore: (any CacheStore)? { get }
 }
 
 extension CacheableRequest {
-    /// The users to whom responses belong, from the policy's partition. Requests of different partitions don't share
-    /// responses.
+    /// The users to whom responses belong, from the policy's partition.
     public var owners: Set<UserMark> {
         let policy = cachePolicy
         return Set(
@@ -43,6 +42,6 @@ extension CacheableRequest {
     public var cacheKey: CacheKeyPolicy { .standard }
     /// The default implementation returns no tags.
     public var cacheTags: [String] { [] }
-    /// The default implementation returns nil, which uses the filter's store.
+    /// The default implementation returns nil.
     public var cacheStore: (any CacheStore)? { nil }
 }

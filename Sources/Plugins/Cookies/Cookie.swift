@@ -11,7 +11,7 @@ import Synchronization
 public struct Cookie: Sendable, Hashable {
     /// Controls whether a browser sends the cookie with requests that other sites cause.
     ///
-    /// An app shows no pages from other sites, so a jar checks the attribute only when it stores the cookie.
+    /// An app shows no pages of other sites, so a jar checks the attribute only when it stores the cookie.
     public enum SameSite: String, Sendable, Hashable {
         /// Browsers never send the cookie with cross-site requests.
         case strict
@@ -44,7 +44,7 @@ public struct Cookie: Sendable, Hashable {
     /// Whether the cookie is sent as Latin-1 instead of UTF-8.
     var isLatin1 = false
 
-    /// Creates a cookie for your app to insert into a jar. ``CookieJar/insert(_:at:)`` validates it.
+    /// Creates a cookie for ``CookieJar/insert(_:at:)``, which validates it.
     public init(
         _ name: String, _ value: String, domain: String, isHostOnly: Bool = false, path: String = "/",
         expiry: Date? = nil, isSecure: Bool = false, isHTTPOnly: Bool = false, sameSite: SameSite = .unspecified
@@ -65,13 +65,13 @@ public struct Cookie: Sendable, Hashable {
 extension Cookie: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The name, domain and path, with a masked value.
     public var description: String { "\(name)=\(Redaction.mask) for \(isHostOnly ? "" : ".")\(domain)\(path)" }
-    /// The same text as `description`, so a dump doesn't reveal the value.
+    /// The same text as `description`.
     public var debugDescription: String { description }
-    /// A mirror that shows only the name, domain and path, so a dump doesn't reveal the value.
+    /// A mirror without the value.
     public var customMirror: Mirror { Mirror(self, children: ["name": name, "domain": domain, "path": path]) }
 }
 
-/// The cookies of a jar and the lock that guards them. The jar shares them with its file writer.
+/// The cookies of a jar and their lock. The jar shares them with its file writer.
 final class CookieContents: Sendable {
     private let store: Mutex<CookieStore>
     private let holdsNone: Atomic<Bool>
@@ -83,7 +83,6 @@ final class CookieContents: Sendable {
         self.store = Mutex(store)
     }
 
-    /// Doesn't take the lock.
     var isEmpty: Bool { holdsNone.load(ordering: .acquiring) }
 
     func read<Result>(_ body: (inout sending CookieStore) -> sending Result) -> sending Result { store.withLock(body) }

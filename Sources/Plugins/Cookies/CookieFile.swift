@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// A cookie file in the Netscape format, which curl uses: one cookie per line, with seven fields separated by tabs.
+/// A cookie file in curl's Netscape format: one cookie per line, seven fields separated by tabs.
 struct CookieFile: Sendable {
     private let path: String
     /// In bytes.
@@ -11,7 +11,7 @@ struct CookieFile: Sendable {
 
     init(_ url: URL) { path = url.path }
 
-    /// Returns an empty array if the file doesn't exist. Blocks.
+    /// Blocks.
     func read() throws(CookieFileError) -> [Cookie] {
         let data: Data
         do {
@@ -93,8 +93,7 @@ struct CookieFile: Sendable {
         return cookie
     }
 
-    /// Returns the expiry in seconds since 1970, or 0 for a session cookie. Accepts an empty field, which Python writes
-    /// for session cookies, and a fraction, which browser extensions write.
+    /// Accepts an empty field, which Python writes for session cookies, and a fraction, which browser extensions write.
     private static func seconds(_ field: String) -> Int64? {
         if field.isEmpty { return 0 }
         let digits = field.utf8.prefix(while: ASCII.isDigit)
@@ -110,7 +109,7 @@ public struct CookieFileError: Error, Sendable, Hashable {
     public let path: String
     /// The reason in one sentence, for example the system's message.
     public let reason: String
-    /// Whether reading failed. If false, writing failed.
+    /// Whether reading failed, rather than writing.
     public let isReading: Bool
 }
 

@@ -2,20 +2,20 @@ public import Errand
 import ErrandEssentials
 import ErrandMessageSyntax
 
-/// Sends the cookies of a jar with each request on the wire, and stores the cookies of each response. Both include
+/// Sends the cookies of a jar with each request on the wire, and stores the cookies of each response, including
 /// redirects.
 ///
-/// The group contains two filters. The first is a hop filter: it runs for each request on the wire. It adds cookies
-/// ahead of any cache, because cache keys may depend on them. The second filter runs right before the transport and
-/// stores cookies. It therefore also sees the responses to retries and to a cache's background validations.
+/// The group contains two filters. The first is a hop filter, which runs for each request on the wire. It adds cookies
+/// ahead of any cache, because cache keys may depend on them. The second runs right before the transport and stores
+/// cookies, so it also sees the responses to retries and background validations.
 public struct CookieFilter: FilterGroup {
-    /// The filter that adds cookies to requests, and the filter that stores the cookies of responses.
+    /// The filter that adds cookies, and the filter that stores them.
     public let filters: [any Filter]
 
     init(_ jar: CookieJar) { filters = [CookieSender(jar: jar), CookieKeeper(jar: jar)] }
 }
 
-/// Adds the jar's cookies to the request. The request's own cookies take precedence.
+/// The request's own cookies take precedence.
 private struct CookieSender: Filter {
     let jar: CookieJar
 
@@ -30,16 +30,15 @@ private struct CookieSender: Filter {
         return response
     }
 
-    /// Stores the cookies of a response that a filter created without sending the request.
-    ///
-    /// `CookieKeeper` has already stored the cookies of server responses. A cached response must not set cookies.
+    /// Stores the cookies of a response that a filter created without sending the request. `CookieKeeper` has stored
+    /// the others. Cached responses must not set cookies.
     private func keepOwn(_ response: HTTPResponse, _ exchange: Exchange, _ deliveries: Int) {
         if exchange.possiblyReceivedCount == deliveries, !response.source.isStored { jar.keep(response, of: exchange) }
     }
 
     // Kept out of line: inlining it would enlarge an async frame that lives as long as the request.
     @inline(never) private func sending(_ exchange: Exchange) -> Exchange {
-        // The jar writes its file after the request that changed it has ended. So report a failed write with the next
+        // The jar writes its file after the request that changed it has ended, so report a failed write with the next
         // request.
         if let failure = jar.takeFailure() { exchange.note("cookies", describing: failure) }
         let http = exchange.http
@@ -83,8 +82,7 @@ private struct CookieKeeper: Filter {
 }
 
 extension CookieJar {
-    /// Stores the cookies of a response and schedules a write of the file. A rejected cookie doesn't fail the request:
-    /// accessories receive a note instead.
+    /// A rejected cookie doesn't fail the request: accessories receive a note instead.
     fileprivate func keep(_ response: HTTPResponse, of exchange: Exchange) {
         try? keep(
             response.headers.lazy.filter { $0.name == .setCookie }, from: exchange.http.url, at: exchange.time.date,
@@ -95,7 +93,6 @@ extension CookieJar {
 }
 
 extension HTTPHeaders {
-    /// Marks the field to be sent as Latin-1, if its characters allow that.
     fileprivate func latin1(_ name: HTTPHeaderName) -> HTTPHeaders {
         HTTPHeaders(
             map { field in
@@ -107,10 +104,9 @@ extension HTTPHeaders {
 }
 
 extension Filter where Self == CookieFilter {
-    /// Creates filters that send and store the cookies of a jar: `filters: [.cookies(jar)]`.
+    /// Creates filters that use a jar: `filters: [.cookies(jar)]`.
     public static func cookies(_ jar: CookieJar) -> CookieFilter { CookieFilter(jar) }
 
-    /// Creates filters that send and store cookies in an in-memory jar that only this agent uses: `filters:
-    /// [.cookies]`.
+    /// Creates filters that use an in-memory jar for this agent alone: `filters: [.cookies]`.
     public static var cookies: CookieFilter { CookieFilter(CookieJar()) }
 }

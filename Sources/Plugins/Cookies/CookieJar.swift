@@ -19,18 +19,16 @@ public final class CookieJar: Sendable {
         (contents, writer) = (CookieContents(CookieStore(policy)), nil)
     }
 
-    /// Creates a jar that keeps its cookies in a file in the Netscape format, which curl uses. Throws
-    /// ``CookieFileError``.
+    /// Creates a jar that keeps its cookies in a file in curl's Netscape format. Throws ``CookieFileError``.
     ///
-    /// The initializer reads the file, if it exists. Each write replaces the file atomically. Only its owner can read
-    /// it.
+    /// Reads the file now, if it exists. Each write replaces the file atomically. Only its owner can read it.
     ///
-    /// Responses don't wait for the file. One second after a change, by the agent's clock, the jar writes all changes
-    /// made until then. The jar also writes pending changes in ``save(at:)``, when it's released, and when the process
-    /// ends by `exit` or by returning from `main`. Pending changes are lost if the process crashes or is killed.
+    /// Responses don't wait for the file. One second after a change, by the agent's clock, the jar writes all pending
+    /// changes. It also writes them in ``save(at:)``, when it's released, and when the process ends by `exit` or by
+    /// returning from `main`. A crash loses pending changes.
     ///
-    /// Like curl's files, the file includes session cookies. The format has no place for SameSite. A cookie with a tab
-    /// in one of its fields stays in memory.
+    /// The file includes session cookies, but not SameSite, which the format lacks. A cookie with a tab in a field
+    /// stays in memory.
     ///
     /// - Parameters:
     ///   - url: The URL of the file.
@@ -51,16 +49,14 @@ public final class CookieJar: Sendable {
 
     deinit { writer?.end() }
 
-    /// Does nothing if the jar has no file or the file is up to date.
     func writeSoon(by time: any TimeSource) { writer?.plan(by: time) }
 
-    /// Returns the error of a failed background write, once.
     func takeFailure() -> CookieFileError? { writer?.takeFailure() }
 
     /// All cookies in creation order, including expired cookies that haven't been removed.
     public var cookies: [Cookie] { contents.snapshot.cookies }
 
-    /// The number of cookies, including expired cookies that haven't been removed.
+    /// The number of ``cookies``.
     public var count: Int { contents.read { $0.count } }
 
     /// Returns the cookies for a request to a URL, in the order they're sent (RFC 6265bis, section 5.8.3).
@@ -68,8 +64,7 @@ public final class CookieJar: Sendable {
         entries(for: url.absoluteString, url, at: date).map(\.cookie)
     }
 
-    /// Returns the value of the `Cookie` field for a request to a URL, such as `session=7; theme=dark`, or nil if no
-    /// cookies match.
+    /// Returns the value of the `Cookie` field for a URL, such as `session=7; theme=dark`, or nil if no cookies match.
     ///
     /// Use it for a web view or another HTTP client. The value is a secret: never log it.
     public func cookieField(for url: URL, at date: Date = Date()) -> String? {
@@ -94,9 +89,9 @@ public final class CookieJar: Sendable {
         }
     }
 
-    /// Stores the cookies of several fields atomically. Calls `rejected` with the reason for each rejected cookie.
+    /// Stores the cookies of several fields atomically. Calls `rejected` for each rejected cookie.
     ///
-    /// - Parameter expiring: Returns an expiry by this device's clock.
+    /// - Parameter expiring: Converts an expiry to this device's clock.
     func keep(
         _ fields: some Sequence<HTTPHeaders.Field>, from url: URL, at date: Date,
         expiring: (Date) -> Date = { $0 },
@@ -118,8 +113,7 @@ public final class CookieJar: Sendable {
         for rejection in rejections { try rejected(rejection) }
     }
 
-    /// Stores a cookie that your app created. Throws ``CookieRejection`` if the cookie breaks a rule that also applies
-    /// to servers.
+    /// Stores a cookie that your app created. Throws ``CookieRejection`` if it breaks a rule for cookies of servers.
     public func insert(_ cookie: Cookie, at date: Date = Date()) throws(CookieRejection) {
         let result = contents.change { store in
             Result { () throws(CookieRejection) in try store.insert(cookie, at: date) }
@@ -143,19 +137,18 @@ public final class CookieJar: Sendable {
     /// Writes the file now, if the jar has one and its cookies have changed since the last write.
     ///
     /// Call it after ``insert(_:at:)`` and ``remove(where:)``, which don't schedule a write. Also call it before the
-    /// process may be killed, for example when an app enters the background. If it throws ``CookieFileError``, the
-    /// changes remain pending.
+    /// process may be killed, for example when an app enters the background. Throws ``CookieFileError`` and then keeps
+    /// the changes pending.
     @concurrent public func save(at date: Date = Date()) async throws(CookieFileError) { try writer?.write(at: date) }
 
-    /// Adds the cookies in a curl cookie file to the jar and returns how many were stored. Throws ``CookieFileError``.
+    /// Adds the cookies in a curl cookie file and returns how many were stored. Throws ``CookieFileError``.
     @discardableResult
     @concurrent public func load(curlFile url: URL, at date: Date = Date()) async throws(CookieFileError) -> Int {
         let cookies = try CookieFile(url).read()
         return contents.change { $0.insert(all: cookies, at: date) }
     }
 
-    /// Writes the cookies to a file for curl, atomically. Only the file's owner can read it. Throws
-    /// ``CookieFileError``.
+    /// Writes the cookies to a curl cookie file that only its owner can read, atomically. Throws ``CookieFileError``.
     @concurrent public func write(curlFile url: URL, at date: Date = Date()) async throws(CookieFileError) {
         try CookieFile(url).write(cookies, at: date)
     }
@@ -169,7 +162,7 @@ extension Date {
 extension CookieJar: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The number of cookies, without names and values.
     public var description: String { "\(count) \(count == 1 ? "cookie" : "cookies")" }
-    /// The same text as `description`, so a dump doesn't reveal cookies.
+    /// The same text as `description`.
     public var debugDescription: String { description }
     /// A mirror without children, so a dump doesn't reveal cookies.
     public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }

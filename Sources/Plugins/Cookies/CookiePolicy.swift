@@ -8,22 +8,19 @@ public struct CookiePolicy: Sendable {
     public var publicSuffixes = PublicSuffixes.wellKnown
     /// Whether to store a cookie without a name whose value contains a `=`. Defaults to false.
     ///
-    /// RFC 6265bis accepts cookies without a name, such as `Set-Cookie: token`, and sends only their value (section
-    /// 5.6, step 3). A cookie `=id=7` would thus reach the server as a cookie named `id`, and its name would never be
-    /// checked. The RFC allows a client to ignore such cookies (section 5.7, step 1), and the Cookie Store API rejects
-    /// them.
+    /// RFC 6265bis sends only the value of a cookie without a name (section 5.6, step 3). A cookie `=id=7` would thus
+    /// reach the server as a cookie named `id`, and its name would never be checked. Clients may ignore such cookies
+    /// (section 5.7, step 1), and the Cookie Store API rejects them.
     public var keepsNamelessCookies = false
-    /// The longest lifetime of a cookie. A later expiry is shortened to it. Defaults to 400 days (RFC 6265bis, section
-    /// 5.5).
+    /// The longest lifetime of a cookie. Later expiries are shortened. Defaults to 400 days (RFC 6265bis, section 5.5).
     public var maximumAge: Duration = .seconds(400 * 86_400)
-    /// The limits on the number and size of cookies. Default: every limit has its default.
+    /// The limits on the number and size of cookies. Each limit has its default.
     public var limits = CookieLimits()
 
     /// Creates a policy in which every property has its default.
     public init() {}
 
-    /// Limits an expiry to the maximum age and to dates that a file can represent. Returns `.distantPast` if the date
-    /// is NaN or before 1970.
+    /// Returns `.distantPast` if the date is NaN or before 1970.
     func end(of date: Date, setAt now: Date) -> Date {
         let latest = now.timeIntervalSince1970 + max(0, maximumAge / .seconds(1))
         let end = min(date.timeIntervalSince1970, latest, Self.lastSecond)
@@ -36,7 +33,7 @@ public struct CookiePolicy: Sendable {
 
 /// The limits on the number and size of the cookies in a jar.
 ///
-/// A full jar removes expired cookies first, then insecure cookies of a domain that has too many, then the least
+/// A full jar first removes expired cookies, then insecure cookies of a domain that has too many, then the least
 /// recently used (RFC 6265bis, section 5.7).
 public struct CookieLimits: Sendable, Hashable {
     /// The maximum number of cookies per domain. Defaults to 180; from 1 to 1,000.
@@ -71,12 +68,11 @@ public struct CookieLimits: Sendable, Hashable {
 public struct PublicSuffixes: Sendable {
     private let test: @Sendable (String) -> Bool
 
-    /// Creates rules from a closure that returns whether a domain is a public suffix. The domain is in lowercase,
-    /// without leading or trailing dots.
+    /// Creates rules from a closure. It receives a domain in lowercase, without leading or trailing dots.
     public init(_ isPublicSuffix: @escaping @Sendable (_ domain: String) -> Bool) { test = isPublicSuffix }
 
-    /// The default rules, which work without a list: names with one label, such as `com` or `localhost`, and common
-    /// second-level domains of countries, such as `co.uk` and `com.au`.
+    /// Rules that work without a list: names with one label, such as `com` or `localhost`, and common second-level
+    /// domains of countries, such as `co.uk`.
     public static let wellKnown = PublicSuffixes { domain in
         let labels = domain.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         if labels.count < 2 { return true }
@@ -91,8 +87,8 @@ public struct PublicSuffixes: Sendable {
     /// Creates rules from a list in the format of publicsuffix.org.
     ///
     /// Each line contains one rule. A `*.` at its start matches any label, `!` marks an exception, and `//` starts a
-    /// comment. International names can be in Unicode, as in the list, or in Punycode. A name that matches no rule is a
-    /// public suffix if it has only one label.
+    /// comment. International names can be in Unicode or Punycode. A name that matches no rule is a public suffix if it
+    /// has only one label.
     public init(list: String) {
         var (rules, wildcards, exceptions): (Set<String>, Set<String>, Set<String>) = ([], [], [])
         for line in list.split(whereSeparator: \.isNewline) {
@@ -113,7 +109,7 @@ public struct PublicSuffixes: Sendable {
         }
     }
 
-    /// Encodes international labels in Punycode, as in the hosts of URLs: `xn--55qx5d.cn`.
+    /// Encodes international labels in Punycode, as in the hosts of URLs.
     private static func ascii(_ name: String) -> String {
         if name.utf8.allSatisfy({ $0 < 0x80 }) { return name }
         return name.split(separator: ".", omittingEmptySubsequences: false).map { label in
@@ -125,8 +121,7 @@ public struct PublicSuffixes: Sendable {
         }.joined(separator: ".")
     }
 
-    /// Also true for a name with an empty label, which is invalid. Ignores the trailing dot of an absolute name (RFC
-    /// 1034, section 3.1).
+    /// Also true for an empty label. Ignores the trailing dot of an absolute name (RFC 1034, section 3.1).
     func contains(_ domain: String) -> Bool {
         let name = domain.utf8.last == UInt8(ascii: ".") ? String(domain.dropLast()) : domain
         let labels = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)

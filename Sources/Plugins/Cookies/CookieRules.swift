@@ -3,7 +3,6 @@ import ErrandEssentials
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// The server that sets or receives cookies.
 struct CookieOrigin {
     let host: String
     let path: String
@@ -25,10 +24,8 @@ struct CookieOrigin {
     /// RFC 6265bis lets clients decide which connections are secure. curl, Chromium and Firefox accept these hosts.
     private static let loopbackHosts: Set<String> = ["localhost", "127.0.0.1", "::1"]
 
-    /// Reads a simple absolute URL faster than `URL` does.
-    ///
-    /// Returns nil unless the scheme and host are in plain lowercase, no user information precedes the host, and the
-    /// path contains only ordinary characters. Almost all requests have such a URL.
+    /// Reads an ordinary URL faster than `URL` does. Returns nil for user information, or unusual characters in the
+    /// scheme, host or path.
     init?(plain text: String) {
         let parts = text.withSpan { bytes -> (host: String, path: String, isSecure: Bool)? in
             let isSecure = "https://".withSpan { bytes.starts(with: $0) }
@@ -51,7 +48,6 @@ struct CookieOrigin {
         isSecure = parts.isSecure || Self.loopbackHosts.contains(host)
     }
 
-    /// Whether a byte of a path is unreserved, a percent sign or a slash.
     private static func isOfPath(_ byte: UInt8) -> Bool {
         ASCII.isUnreserved(byte) || byte == UInt8(ascii: "/") || byte == UInt8(ascii: "%")
     }
@@ -76,8 +72,7 @@ struct CookieOrigin {
 }
 
 enum CookieRules {
-    /// Returns whether a host equals a domain or is a subdomain of it (RFC 6265bis, section 5.1.3). An IP address
-    /// matches only itself.
+    /// See RFC 6265bis, section 5.1.3. An IP address matches only itself.
     static func matches(host: String, domain: String) -> Bool {
         let (host, domain) = (host.utf8, domain.utf8)
         if host.count == domain.count { return host.elementsEqual(domain) }
@@ -87,15 +82,13 @@ enum CookieRules {
             && !HostName.isAddress(String(host))
     }
 
-    /// Returns the domains whose cookies a host may receive: the host, then its parents. An IP address has no parents.
+    /// Returns the domains whose cookies a host may receive: the host, then its parents.
     static func domains(of host: String) -> [String] {
         HostName.isAddress(host) ? [host] : [host] + domains(above: host).filter { !$0.isEmpty }
     }
 
-    /// Returns the parent domains of a host, longest first.
-    ///
-    /// Skips names longer than DNS allows (RFC 1035, section 2.3.4). Without that limit, the total length of the names
-    /// would be quadratic in the length of the host.
+    /// Returns the parent domains of a host, longest first. Skips names longer than DNS allows (RFC 1035, section
+    /// 2.3.4), so the total length of the names isn't quadratic.
     static func domains(above host: String) -> some Sequence<String> {
         sequence(state: host.utf8[...]) { rest in
             while let dot = rest.firstIndex(of: UInt8(ascii: ".")) {
@@ -109,7 +102,7 @@ enum CookieRules {
     /// In bytes, including the trailing dot of an absolute name.
     private static let longestName = 254
 
-    /// Returns whether a path equals the cookie's path or is below it (section 5.1.4).
+    /// See section 5.1.4.
     static func matches(path: String, cookiePath: String) -> Bool {
         (path.isEmpty ? "/" : path).withSpan { path in
             cookiePath.withSpan { cookiePath in
@@ -120,8 +113,7 @@ enum CookieRules {
         }
     }
 
-    /// Throws if the name has a prefix whose requirements the cookie doesn't meet (section 5.4). Checks the value of a
-    /// cookie without a name.
+    /// Throws if the cookie breaks the rules of a name prefix (section 5.4). Without a name, checks the value.
     static func checkPrefix(of cookie: Cookie, hasPath: Bool) throws(CookieRejection) {
         let name = cookie.name.isEmpty ? cookie.value : cookie.name
         let isSecure = begins(name, with: "__Secure-")

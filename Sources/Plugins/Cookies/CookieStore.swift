@@ -16,8 +16,6 @@ struct CookieStore {
     var count: Int { table.count }
 
     /// Validates and stores the cookies of one response (section 5.7). Returns the reasons for rejected cookies.
-    ///
-    /// Removes excess cookies only once, at the end, to keep the work linear in the number of cookies.
     mutating func store(
         _ cookies: some Sequence<(set: SetCookie, isLatin1: Bool)>, from origin: CookieOrigin, at date: Date
     ) -> [CookieRejection] {
@@ -55,7 +53,7 @@ struct CookieStore {
         return cookie
     }
 
-    /// See section 5.7, step 1, and the Cookie Store API. A cookie without a name is sent as its value alone.
+    /// See section 5.7, step 1, and the Cookie Store API.
     private func checkName(of cookie: Cookie) throws(CookieRejection) {
         guard cookie.name.isEmpty else { return }
         if cookie.value.isEmpty { throw .empty }
@@ -78,12 +76,11 @@ struct CookieStore {
         try insert(cookie, at: date, removingExcess: true)
     }
 
-    /// Returns how many cookies were stored.
     mutating func insert(all cookies: [Cookie], at date: Date) -> Int {
         let kept = cookies.count { cookie in
             var cookie = cookie
             // A host that is itself a public suffix, such as `localhost`, can set cookies for itself (section 5.7, step
-            // 9). The format doesn't show that, so keep such a cookie for that host alone.
+            // 9). The file doesn't show which cookies those are.
             if policy.publicSuffixes.contains(cookie.domain) { cookie.isHostOnly = true }
             do throws(CookieRejection) {
                 try insert(cookie, at: date, removingExcess: false)
@@ -119,8 +116,7 @@ struct CookieStore {
         if replaced.map({ !$0.isSame(as: cookie) }) ?? !isExpired { version += 1 }
     }
 
-    /// Removes expired cookies, then excess cookies of the changed domains, and then excess cookies of the whole store
-    /// (end of section 5.7).
+    /// See the end of section 5.7.
     private mutating func removeExcess(of changed: Set<String>, at date: Date) {
         let (allowed, ofDomain) = (policy.limits.allowedCookies, policy.limits.allowedCookiesOfDomain)
         guard table.count > allowed || changed.contains(where: { table.count(of: $0) > ofDomain }) else { return }
@@ -129,7 +125,7 @@ struct CookieStore {
         table.removeExcess(beyond: allowed)
     }
 
-    /// Keeps a cookie that has changed since the caller read it. Returns how many were removed.
+    /// Keeps a cookie that has changed since the caller read it.
     mutating func remove(_ cookies: [Cookie]) -> Int {
         let before = count
         for cookie in cookies where table.contains(cookie) { table.remove(like: cookie) }
@@ -139,7 +135,7 @@ struct CookieStore {
 
     func secureCookies(named name: String) -> some Sequence<Cookie> { table.secureCookies(named: name) }
 
-    /// Returns the cookies for a request in the order they're sent (section 5.8.3).
+    /// See section 5.8.3.
     mutating func retrieve(for origin: CookieOrigin, at date: Date) -> [CookieTable.Entry] {
         func isIncluded(_ cookie: Cookie) -> Bool {
             (origin.isSecure || !cookie.isSecure) && !cookie.isExpired(at: date)
@@ -167,10 +163,10 @@ struct CookieStore {
     }
 }
 
-/// Detects insecure cookies in one response that would hide a secure cookie (RFC 6265bis, section 5.7, step 16).
+/// Detects insecure cookies in a response that would hide a secure cookie (RFC 6265bis, section 5.7, step 16).
 struct SecureCookies {
     private var steps = 0
-    /// The maximum number of comparisons per response. Above it, every insecure cookie is rejected.
+    /// Above this number of comparisons per response, every insecure cookie is rejected.
     private static let maximumSteps = 1 << 20
 
     mutating func hide(_ new: Cookie, in store: CookieStore) -> Bool {

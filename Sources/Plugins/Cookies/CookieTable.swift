@@ -1,16 +1,16 @@
 import ErrandEssentials
 import ErrandSupport
 
-/// Indexes the cookies of a jar by domain, path and name, and orders them by last use and by expiry. No operation on
-/// the request path scans all cookies.
+/// Indexes the cookies of a jar by domain, path and name, and orders them by last use and by expiry, so a request never
+/// scans all cookies.
 struct CookieTable {
     /// A class, because a request copies its entries and a cookie has many fields.
     final class Entry: Sendable {
         let cookie: Cookie
         let pair: String
-        /// The creation order. A replacement inherits the position of the cookie it replaces.
+        /// A replacement inherits the position of the cookie it replaces.
         let created: UInt64
-        /// Distinguishes this cookie from earlier cookies in the same slot.
+        /// Distinguishes the cookie from earlier cookies in the same slot.
         let stamp: UInt64
 
         init(_ cookie: Cookie, created: UInt64, stamp: UInt64) {
@@ -29,13 +29,13 @@ struct CookieTable {
     struct Candidates {
         /// In the order in which cookies are marked as used.
         let list: [Candidate]
-        /// In the order in which cookies are sent (section 5.8.3), for requests that receive all of them.
+        /// In the order of section 5.8.3, for requests that receive all of them.
         let entries: [Entry]
 
         fileprivate init(_ list: [Candidate]) { (self.list, entries) = (list, CookieTable.sorted(list.map(\.entry))) }
     }
 
-    /// The identity of a cookie within its domain (RFC 6265bis, section 5.7, step 23).
+    /// See RFC 6265bis, section 5.7, step 23.
     fileprivate struct Key: Hashable {
         let name: String
         let path: String
@@ -43,7 +43,7 @@ struct CookieTable {
 
         init(_ cookie: Cookie) { (name, path, isHostOnly) = (cookie.name, cookie.path, cookie.isHostOnly) }
 
-        /// Compares bytes, so canonically equivalent names or paths differ.
+        /// Unlike strings, distinguishes canonically equivalent texts.
         static func == (a: Key, b: Key) -> Bool {
             a.isHostOnly == b.isHostOnly && a.name.hasSameBytes(as: b.name)
                 && a.path.hasSameBytes(as: b.path)
@@ -63,14 +63,12 @@ struct CookieTable {
     private var free: [Int] = []
     private var domains: [String: Domain] = [:]
     private var secureNames: [String: Set<Int>] = [:]
-    /// `order` and `all` list all cookies by last use. `domainOrder` lists the cookies of each domain.
     private var (order, all, domainOrder) = (UseOrder(), UseOrder.Ends(), UseOrder())
     private var expiries = ExpiryOrder()
     private var clock: UInt64 = 0
-    /// The candidates of the last hosts. Each change clears them, because cookies change much less often than requests
-    /// are sent.
+    /// The candidates of the last hosts. Each change clears them.
     private var candidates: [String: Candidates] = [:]
-    /// The host of the last request and its candidates, because most requests go to the same host as the last one.
+    /// Most requests go to the same host as the last one.
     private var last: (host: String, candidates: Candidates)?
     private static let (maximumHosts, maximumCandidates) = (64, 32)
 
@@ -153,7 +151,7 @@ struct CookieTable {
         domains[domain].map { $0.plain.first >= 0 ? $0.plain.first : $0.secure.first }
     }
 
-    /// Removes the least recently used cookies first.
+    /// Removes the least recently used first.
     mutating func removeExcess(beyond limit: Int) {
         while count > limit, remove(all.first) != nil {}
     }
@@ -163,7 +161,7 @@ struct CookieTable {
             ?? false
     }
 
-    /// Returns entries in the order in which they're sent (section 5.8.3).
+    /// See section 5.8.3.
     static func sorted(_ entries: [Entry]) -> [Entry] {
         if entries.count < 2 { return entries }
         return entries.sorted {
@@ -172,8 +170,7 @@ struct CookieTable {
         }
     }
 
-    /// Returns the cookies of a host and its parent domains, or nil if there are so many that a lookup by path is
-    /// faster.
+    /// Returns nil if there are so many cookies that a lookup by path is faster.
     mutating func candidates(for host: String) -> Candidates? {
         if let last, last.host.hasSameBytes(as: host) { return last.candidates }
         if let known = candidates[host] {
@@ -198,7 +195,7 @@ struct CookieTable {
         return new
     }
 
-    /// Marks a cookie as used. The table must not have changed since it returned the candidate.
+    /// The table must not have changed since it returned the candidate.
     mutating func use(_ candidate: Candidate) {
         order.use(candidate.slot, in: &all)
         if candidate.entry.cookie.isSecure {
@@ -208,7 +205,6 @@ struct CookieTable {
         }
     }
 
-    /// Appends the cookies that match the path and pass the test, and marks them as used.
     mutating func use(
         _ domain: String, at path: String, into found: inout [Entry], where isIncluded: (Cookie) -> Bool
     ) {
@@ -231,8 +227,8 @@ struct CookieTable {
         }
     }
 
-    /// Visits the entries whose path may match. Looks up each prefix of the path, or compares all entries if that's
-    /// less work.
+    /// Visits the entries whose path may match: looks up each prefix of the path, or compares all entries if they're
+    /// few.
     private static func forEachPath(
         of paths: [String: [Key: Int]], above path: String, _ body: ([Key: Int]) -> Void
     ) {
@@ -259,7 +255,6 @@ struct ExpiryOrder {
     struct Item {
         let date: Date
         let slot: Int
-        /// Distinguishes the cookie from earlier cookies in the same slot.
         let stamp: UInt64
     }
 
@@ -275,7 +270,7 @@ struct ExpiryOrder {
         }
     }
 
-    /// Removes and returns the earliest item, unless it's later than the date.
+    /// Returns nil if the earliest item is later than the date.
     mutating func take(until date: Date) -> Item? {
         guard let first = heap.first, first.date <= date else { return nil }
         let last = heap.removeLast()
@@ -306,9 +301,8 @@ struct ExpiryOrder {
     }
 }
 
-/// Linked lists of slots in order of last use. Adding and removing a slot takes constant time.
+/// Linked lists of slots in order of last use.
 struct UseOrder {
-    /// The ends of a list, or -1 if it's empty.
     struct Ends {
         fileprivate(set) var first = -1
         fileprivate var last = -1
@@ -316,7 +310,7 @@ struct UseOrder {
 
     private var links: [(previous: Int, next: Int)] = []
 
-    /// Adds a slot as the most recently used. The slot must not be in a list.
+    /// The slot must not be in a list.
     mutating func append(_ slot: Int, to ends: inout Ends) {
         while links.count <= slot { links.append((-1, -1)) }
         links[slot] = (ends.last, -1)

@@ -3,28 +3,23 @@ import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-/// Writes the file of a jar shortly after responses change it. Combines changes into one write, and runs one write at a
-/// time.
+/// Writes the file of a jar shortly after responses change it, with one write at a time for all pending changes.
 final class CookieWriter: Sendable {
     private struct State {
-        /// The version of the cookies in the file. See `CookieStore.version`.
         var written: UInt64
         var work: Task<Void, Never>?
-        /// The clock of the last scheduled write.
         var time: (any TimeSource)?
-        /// The error of the last scheduled write, until the filter reports it.
         var failure: CookieFileError?
         var hasEnded = false
     }
 
-    /// The delay between a change and its write.
     static let delay = Duration.seconds(1)
 
     private let contents: CookieContents
     private let file: CookieFile
     private let state: Mutex<State>
     private let hasFailed = Atomic(false)
-    /// Held during a write, so writes happen one at a time.
+    /// Held during a write.
     private let turn = Mutex(())
 
     /// - Parameter contents: The cookies that the file already contains.
@@ -34,9 +29,7 @@ final class CookieWriter: Sendable {
         ExitHook.add(self)
     }
 
-    /// Schedules a write, unless one is pending or the file is up to date. The next call retries a failed write.
-    ///
-    /// The task doesn't retain the jar or an exchange, so the jar can be released while the task waits.
+    /// Schedules a write, unless one is pending. The task doesn't retain the jar, which can be released meanwhile.
     func plan(by time: any TimeSource) {
         let former = state.withLock { state -> (any TimeSource)? in
             if state.written == contents.version || state.work != nil || state.hasEnded { return nil }
@@ -71,7 +64,7 @@ final class CookieWriter: Sendable {
         }
     }
 
-    /// Ends the task if the cookies haven't changed since the version. The next change then schedules a new task.
+    /// Ends the task if the cookies haven't changed since the version.
     private func hasFinished(_ version: UInt64) -> Bool {
         let (isDone, work) = state.withLock { state -> (Bool, Task<Void, Never>?) in
             if contents.version != version { return (false, nil) }
@@ -82,7 +75,7 @@ final class CookieWriter: Sendable {
         return withExtendedLifetime(work) { isDone }
     }
 
-    /// Does nothing if the file is up to date. Blocks.
+    /// Blocks.
     func write(at date: Date) throws(CookieFileError) {
         let result = turn.withLock { _ -> Result<Void, CookieFileError> in
             let (cookies, version) = contents.snapshot
@@ -95,13 +88,13 @@ final class CookieWriter: Sendable {
         try result.get()
     }
 
-    /// Writes pending changes at process exit. Blocks.
+    /// Blocks.
     func writeLast() {
         let time = state.withLock { $0.time }
         try? write(at: time?.date ?? Date())
     }
 
-    /// Writes pending changes and stops the writer when the jar is released. Blocks.
+    /// Call it when the jar is released. Blocks.
     func end() {
         ExitHook.remove(self)
         let work = state.withLock { state in

@@ -8,17 +8,16 @@ struct SetCookie: Sendable, Equatable {
     /// Nil if the attribute is missing or malformed.
     var maxAge: Int64?
     var expires: Date?
-    /// The domain in lowercase without its leading dot, or an empty string if the attribute is missing.
+    /// In lowercase without a leading dot. Empty if the attribute is missing.
     var domain = ""
     /// Nil if the default path applies.
     var path: String?
-    /// Whether there is a `Path` attribute, even an invalid one.
+    /// Also true for an invalid attribute.
     var hasPath = false
     var isSecure = false
     var isHTTPOnly = false
     var sameSite = Cookie.SameSite.unspecified
 
-    /// Throws if the field contains a control character, or if its name and value are too long or both empty.
     init(parsing text: String, limits: CookieLimits) throws(CookieRejection) {
         if text.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }) { throw .controlCharacter }
         let pair = text.utf8.prefix { $0 != UInt8(ascii: ";") }
@@ -34,21 +33,21 @@ struct SetCookie: Sendable, Equatable {
             let parts = attribute.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
             guard let key = parts.first else { continue }
             let content = ASCII.trimmed(Substring(parts.count > 1 ? parts[1] : attribute[attribute.endIndex...]))
-            // Ignore attributes that are too long (section 5.6, step 6 of the attribute parsing).
+            // Step 6 of the attribute parsing (section 5.6).
             if content.utf8.count <= limits.maximumAttributeBytes {
                 read(Self.lowercased(ASCII.trimmed(Substring(key))), content)
             }
         }
     }
 
-    /// If an attribute occurs several times, the last one wins.
+    /// The last of several attributes wins.
     private mutating func read(_ name: String, _ content: Substring) {
         switch name {
         case "expires": expires = CookieDate.parse(String(content)) ?? expires
         case "max-age": maxAge = Self.seconds(content) ?? maxAge
         case "domain":
-            // Lowercase only ASCII bytes. `lowercased()` turns some other letters into ASCII. Also drop the dot as a
-            // byte, because a combining character may follow it.
+            // Work on bytes: `lowercased()` turns some other letters into ASCII, and a combining character may follow
+            // the dot.
             let isDotted = content.utf8.first == UInt8(ascii: ".")
             domain = Self.lowercased(isDotted ? Substring(content.utf8.dropFirst()) : content)
         case "path":
@@ -65,7 +64,7 @@ struct SetCookie: Sendable, Equatable {
         String(decoding: text.utf8.map(ASCII.lowercase), as: UTF8.self)
     }
 
-    /// Parses digits with an optional minus sign (section 5.6.2). Returns nil for anything else.
+    /// Allows a minus sign (section 5.6.2).
     private static func seconds(_ text: Substring) -> Int64? {
         let isNegative = text.utf8.first == UInt8(ascii: "-")
         let digits = isNegative ? text.dropFirst() : text
@@ -122,7 +121,7 @@ enum CookieDate {
         }
     }
 
-    /// Parses a time such as `8:49:37`. A non-digit may follow, with any text after it.
+    /// Parses a time such as `8:49:37`. Other text may follow after a non-digit.
     private static func clock(_ token: Substring.UTF8View) -> Clock? {
         let fields = token.split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
         guard fields.count == 3, fields[0].count <= 2, fields[1].count <= 2,
@@ -132,7 +131,7 @@ enum CookieDate {
         return Clock(hour: hour, minute: minute, second: second)
     }
 
-    /// Returns the number at the start of a token, if it has an allowed number of digits.
+    /// Returns nil if the number of digits isn't allowed.
     private static func number(_ token: Substring.UTF8View, _ digits: ClosedRange<Int>) -> Int? {
         let found = token.prefix(while: ASCII.isDigit)
         guard digits.contains(found.count) else { return nil }

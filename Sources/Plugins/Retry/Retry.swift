@@ -20,22 +20,21 @@ import ErrandSupport
 /// let agent = NetworkAgent(baseURL: url, transport: .system, filters: [.retry])
 /// ```
 ///
-/// ``RetryPolicy`` decides which requests are retried. Each retry is an attempt of the same activity, so accessories
-/// see all of them. `.retry` also installs a
-/// ``HostLimitFilter``, which pauses all calls to a host that sent `Retry-After`. This filter alone doesn't.
+/// ``RetryPolicy`` decides which requests are retried. Accessories see each retry as an attempt of the same activity.
+/// `.retry` also installs a ``HostLimitFilter``, which pauses all calls to a host that sent `Retry-After`.
 ///
-/// If several filters can repeat a request, for example a retry and a download, only the innermost one does. Failures
-/// of a streamed response aren't retried after its head has arrived, because your code reads the body.
+/// If several filters can repeat a request, for example a retry and a download, only the innermost does. Failures of a
+/// streamed response aren't retried after its head has arrived, because your code reads the body.
 public struct RetryFilter: Filter {
     /// The policy for requests that don't have their own.
     public let policy: RetryPolicy
-    /// Whether a request or tag requires the filter. A retry filter that the agent or call has replaces it.
+    /// An explicit retry filter of the agent or call replaces a required one.
     private let isRequired: Bool
     private let ledgers = HostTable<RetryLedger> { _, _ in RetryLedger() }
     /// Remembers a request type without its own policy.
     private let plain = PlainType()
 
-    /// Creates a filter without the ``HostLimitFilter`` that `.retry` adds. Agents that use the same filter share its
+    /// Creates a filter without the ``HostLimitFilter`` that `.retry` adds. Agents that share the filter share its
     /// budgets.
     public init(_ policy: RetryPolicy = .standard) { self.init(policy, isRequired: false) }
 
@@ -44,7 +43,7 @@ public struct RetryFilter: Filter {
     /// The trait ``FilterTraits/retries``. A filter that a request or tag requires is also ``FilterTraits/unique``.
     public var traits: FilterTraits { isRequired ? [.retries, .unique] : .retries }
 
-    /// The filter's line in the agent's `explain`, with the maximum number of attempts.
+    /// The filter's line in the agent's `explain`.
     public var explanation: String {
         policy.maximumAttempts > 1 ? "retries, at most \(policy.maximumAttempts) attempts" : "doesn't retry"
     }
@@ -71,9 +70,7 @@ public struct RetryFilter: Filter {
         return try await retry(exchange, next, policy, after: result, since: start)
     }
 
-    /// Retries after the first attempt, unless its result is acceptable.
-    ///
-    /// A separate function, because its variables would enlarge the async frame of every request. In one function, the
+    /// A separate function, because its variables would enlarge the async frame of every request: in one function, the
     /// filter needs a fifth more instructions and allocates a frame of 1,400 bytes.
     private func retry(
         _ exchange: Exchange, _ next: Next, _ policy: RetryPolicy, after first: Result<HTTPResponse, any Error>,
@@ -124,7 +121,6 @@ public struct RetryFilter: Filter {
     }
 }
 
-/// The state of a call before an attempt.
 private struct Counts {
     let finalFailures, stagedWork, deliveries: Int
 
@@ -135,15 +131,11 @@ private struct Counts {
 }
 
 extension Filter where Self == StandardResilience {
-    /// Creates filters that retry failed requests and pause hosts that send `Retry-After`: `filters: [.retry]`.
-    ///
-    /// Installs a ``RetryFilter`` and a ``HostLimitFilter``.
+    /// Creates a ``RetryFilter``, and a ``HostLimitFilter`` for hosts that send `Retry-After`: `filters: [.retry]`.
     public static var retry: StandardResilience { .retry(.standard) }
 
-    /// Creates filters that retry failed requests with a custom policy, and pause hosts that send `Retry-After`:
+    /// Creates a ``RetryFilter`` with a custom policy, and a ``HostLimitFilter``:
     /// `filters: [.retry(RetryPolicy(maximumAttempts: 5))]`.
-    ///
-    /// Installs a ``RetryFilter`` and a ``HostLimitFilter``.
     public static func retry(_ policy: RetryPolicy) -> StandardResilience {
         .standardResilience {
             ($0.retry, $0.limits) = (policy, HostLimits(maximumPause: policy.maximumRetryAfter))
@@ -160,14 +152,13 @@ public struct RetryNote: Sendable {
     public let wait: Duration
     /// Whether the server requested the wait with `Retry-After`.
     public let isAskedFor: Bool
-    /// Why the last attempt failed. Contains no header values or bodies.
+    /// Why the last attempt failed, without header values or bodies.
     public let reason: String
 }
 
 // MARK: - Rules
 
 extension RetryFilter {
-    /// The call's policy takes precedence over the request's, and the request's over the filter's.
     private func policy(for exchange: Exchange) -> RetryPolicy {
         if let tagged = exchange.tags[RetryPolicy.self] { return tagged }
         let type = type(of: exchange.request)
@@ -184,17 +175,15 @@ extension RetryFilter {
         return exchange
     }
 
-    /// Whether the request can be sent again safely.
-    ///
-    /// - Parameter isUnsent: Whether no server has received any request of the call. A request before a redirect may
-    ///   have been received, even if the last request wasn't.
+    /// - Parameter isUnsent: Whether no server has received any request of the call, including requests before a
+    ///   redirect.
     private static func isSafe(_ request: HTTPRequest, isUnsent: Bool, _ policy: RetryPolicy) -> Bool {
         guard request.body.isReplayable else { return false }
         if let isRepeatable = policy.isRepeatable { return isRepeatable }
         return request.method.isIdempotent || isUnsent || request.headers.contains(.idempotencyKey)
     }
 
-    /// Returns the wait before the next attempt, or nil if the policy, deadline or budget doesn't allow another one.
+    /// Returns nil if the policy, deadline or budget doesn't allow another attempt.
     private func wait(
         after failure: RetryFailure, _ attempt: Int, _ exchange: Exchange, _ policy: RetryPolicy
     ) -> Duration? {
@@ -244,15 +233,12 @@ extension RetryFilter {
 
 // MARK: - Failures
 
-/// A failure that another attempt may avoid.
 private struct RetryFailure {
     let reason: String
-    /// The response that failed, or the response in the error.
     let response: HTTPResponse?
-    /// Whether no server received the failed request. A server may have received earlier requests of the call.
+    /// A server may have received earlier requests of the call.
     let reachedNoServer: Bool
 
-    /// Fails if the policy doesn't treat the result as a failure.
     init?(_ result: Result<HTTPResponse, any Error>, _ exchange: Exchange, _ policy: RetryPolicy) async {
         switch result {
         case .success(let response): await self.init(response, exchange, policy)

@@ -37,7 +37,7 @@ public struct StandardResilience: FilterGroup {
 
     /// The settings of the filters in the group.
     public let settings: Settings
-    /// The filters of the group. Each runs in the stage that it declares.
+    /// The filters of the group.
     public let filters: [any Filter]
 
     /// Creates the group. Agents that use the same group share the state of each host.
@@ -58,8 +58,7 @@ extension Filter where Self == StandardResilience {
     /// Creates filters that retry, limit and protect requests: `filters: [.standardResilience]`.
     public static var standardResilience: StandardResilience { StandardResilience() }
 
-    /// Creates filters that retry, limit and protect requests, with custom settings:
-    /// `filters: [.standardResilience { $0.retry.maximumAttempts = 5 }]`.
+    /// Creates the filters with custom settings: `filters: [.standardResilience { $0.retry.maximumAttempts = 5 }]`.
     public static func standardResilience(
         _ configure: (inout StandardResilience.Settings) -> Void
     ) -> StandardResilience {
@@ -80,7 +79,7 @@ public struct ResilienceError: CodedError, Sendable {
     /// The type of the error's codes. New codes may be added, so write a `default` in a `switch`.
     public typealias Code = FailureCode<ResilienceError>
 
-    /// The kind of failure, to switch over. Stable, and suitable for metrics.
+    /// The kind of failure. Stable, and suitable for metrics.
     public let code: Code
     /// The host's name and port.
     public let host: String
@@ -106,8 +105,8 @@ extension FailureCode<ResilienceError> {
 }
 
 extension ResilienceError: RequestFailure {
-    /// Returns true, because the host may accept the request later. A cache can use a stale response in the meantime. A
-    /// retry repeats the request only if its policy includes this error.
+    /// Returns true, because the host may accept the request later, so a cache can use a stale response. A retry
+    /// repeats the request only if its policy includes this error.
     public var isRetryable: Bool { true }
 }
 

@@ -2,9 +2,8 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// A body that is delivered to its reader and copied to a store.
-///
-/// If the store has a few chunks to write, the reader waits. The copy ends only when the body is complete and accepted.
+/// Delivers a body to its reader and copies it to a store. The reader waits for a slow store. The copy ends only when
+/// the body is complete and accepted.
 final class TeeBody: HTTPBodySource {
     private struct State {
         var chunks: [Data] = []
@@ -29,7 +28,7 @@ final class TeeBody: HTTPBodySource {
     func accept() { change { $0.isAccepted = true } }
     func refuse() { change { $0.isBroken = true } }
 
-    /// Stops the copy. Returns false if the body failed, so only other failures are reported as the store's.
+    /// Returns false if the body failed, rather than the store.
     @discardableResult
     func abandon() -> Bool {
         var isStoreFailure = false
@@ -41,7 +40,6 @@ final class TeeBody: HTTPBodySource {
         return isStoreFailure
     }
 
-    /// Sets a closure that is called once, when the copy is complete.
     func onEnd(_ body: @escaping @Sendable () -> Void) { change { $0.onEnd = body } }
 
     private func change(_ body: (inout State) -> Void) {
@@ -129,7 +127,6 @@ final class SliceBody: HTTPBodySource {
         var toSkip: Int64
         var left: Int64
 
-        /// Returns the part of a chunk that is in the range.
         mutating func take(of chunk: Data) -> Data {
             let skipped = min(toSkip, Int64(chunk.count))
             toSkip -= skipped

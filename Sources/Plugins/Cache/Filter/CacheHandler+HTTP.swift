@@ -6,7 +6,7 @@ extension CacheHandler {
     func respond(storing isStorable: Bool) async throws -> HTTPResponse {
         if !exchange.http.method.isSafe { return try await sendUnsafe(isStorable ? policy.http : nil) }
 
-        // After the first request, the store is open, and everything up to the search is known without waiting.
+        // After the first request, the store is open, so nothing has to wait before the search.
         var beginning = try begin(storing: isStorable, nil)
         if case .closed = beginning { beginning = try begin(storing: isStorable, await openStore()) }
         guard case .lookup(let lookup) = beginning else {
@@ -23,9 +23,8 @@ extension CacheHandler {
         return try await forward(lookup)
     }
 
-    /// Sends a request that has no stored response.
-    ///
-    /// A separate function, because the variables of the other cases would enlarge the async frame of every miss.
+    /// Sends a request that has no stored response. A separate function, because the other cases' variables would
+    /// enlarge the async frame of every miss.
     private func forward(_ lookup: HTTPLookup) async throws -> HTTPResponse {
         let sent = now
         let (request, record) = mode.applied(to: exchange).recordingUsers()
@@ -39,7 +38,6 @@ extension CacheHandler {
         return isRefused(response, lookup) ? response : await storeResponse(response, lookup, sent: sent)
     }
 
-    /// Serves a stored response, if it's fresh enough. Otherwise sends the request to confirm or replace it.
     private func respond(_ stored: StoredResponse, _ lookup: HTTPLookup) async throws -> HTTPResponse {
         let condition = condition(stored, lookup)
         let decision = decision(.found(stored), condition, lookup)
@@ -61,13 +59,13 @@ extension CacheHandler {
         return try await send(lookup, stored, status)
     }
 
-    /// Whether the request's `only-if-cached` forbids sending it. Throws if the mode forbids that.
+    /// Whether `only-if-cached` forbids sending the request. Throws if the mode forbids that.
     private func mustNotSend(_ lookup: HTTPLookup, _ reason: CacheMiss.Reason) throws -> Bool {
         if mode.mustNotSend { throw miss(reason) }
         return lookup.directives.onlyIfCached
     }
 
-    /// Whether the request was sent for the same users as the lookup. Notes if it wasn't.
+    /// Whether the request was sent for the same users as the lookup.
     private func isForUsers(of lookup: HTTPLookup, _ record: UserRecord, _ response: HTTPResponse) -> Bool {
         if lookup.mayKeep(record.marks) { return true }
         note(
@@ -77,12 +75,9 @@ extension CacheHandler {
         return false
     }
 
-    /// Sends a request and updates the stored response. Adds the stored validators, unless the request has conditions
-    /// of its own.
+    /// Sends a request and updates the stored response. Adds its validators, unless the request has its own conditions.
     ///
-    /// - Parameters:
-    ///   - found: A stored response that the server has to confirm.
-    ///   - status: Why the request is sent.
+    /// - Parameter status: Why the request is sent.
     func send(_ lookup: HTTPLookup, _ found: StoredResponse, _ status: CacheStatus) async throws -> HTTPResponse {
         let stagedWork = exchange.stagedWorkCount
         do {
@@ -98,7 +93,7 @@ extension CacheHandler {
                 return stale
             }
 
-            // Later filters sent the request for other users, so this entry must not store the response.
+            // Later filters sent the request for other users, so the response doesn't belong in this entry.
             guard isForUsers(of: lookup, record, response) else {
                 if response.status != 304 || conditional == nil { return response }
                 await exchange.discard(response)
@@ -119,8 +114,7 @@ extension CacheHandler {
                 if let confirmed, let stored = await serve(confirmed, found.key, status, after: response) {
                     return stored
                 }
-                // The 304 confirms another response, or the stored response is damaged. Send the request without
-                // validators.
+                // The 304 confirms another response, or the stored response is damaged.
                 await exchange.discardStagedWork(after: stagedWork)
                 return try await forward(lookup)
             }
@@ -134,7 +128,7 @@ extension CacheHandler {
         }
     }
 
-    /// Sends an unsafe request and invalidates stored responses that it may have changed (RFC 9111, section 4.4).
+    /// Also invalidates stored responses that the request may have changed (RFC 9111, section 4.4).
     private func sendUnsafe(_ policy: CachePolicy.HTTP?) async throws -> HTTPResponse {
         // With a timed policy, the call has already failed.
         if mode.mustNotSend { throw miss(.off) }
@@ -161,7 +155,6 @@ extension CacheHandler {
     private enum Beginning {
         case lookup(HTTPLookup)
         case bypass
-        /// The store isn't open yet.
         case closed
     }
 
@@ -172,7 +165,7 @@ extension CacheHandler {
             return .bypass
         }
         let directives = CacheDirectives(request: http.headers)
-        // The key doesn't contain the body, and another body may lead to another response.
+        // The key doesn't contain the body.
         if http.body.length != 0 {
             try bypass("the request has a body")
             return .bypass
@@ -212,14 +205,14 @@ extension CacheHandler {
             received: head.received)
     }
 
-    /// The response to `only-if-cached` if no valid entry exists (RFC 9111, section 5.2.1.7).
+    /// See RFC 9111, section 5.2.1.7.
     private var gatewayTimeout: HTTPResponse {
         note(.forward(.request, detail: "only-if-cached"))
         return HTTPResponse(
             to: exchange.http, status: 504, source: ResponseSource("cache", reason: "only-if-cached"))
     }
 
-    /// Adds the stored response's validators. Returns nil if the response can't be validated.
+    /// Returns nil if the response has no validators.
     private func validating(_ found: StoredResponse, _ lookup: HTTPLookup) -> Exchange? {
         guard !lookup.hasConditions, !lookup.isHead, mode.usesValidators,
             let request = HTTPCacheHeaders.validating(exchange.http, found.entry.head.headers)
@@ -265,7 +258,7 @@ extension CacheHandler {
         return response
     }
 
-    /// Returns a stored response that a 304 confirmed, with the 304's cookies. Removes the entry if it can't be read.
+    /// Returns a stored response that a 304 confirmed, with the 304's cookies.
     private func serve(
         _ confirmed: CacheEntry, _ key: CacheKey, _ status: CacheStatus, after response: HTTPResponse
     ) async -> HTTPResponse? {
@@ -293,18 +286,18 @@ extension CacheHandler {
         return response
     }
 
-    /// Whether the same request may succeed later, so a stale response can replace the failure.
+    /// Whether the same request may succeed later.
     static func allowsStale(after error: any Error) -> Bool { (error as? any RequestFailure)?.isRetryable ?? false }
 
     private func revalidate(_ found: StoredResponse, _ lookup: HTTPLookup) {
         inBackground("revalidate", found.key, .standard) { handler in
-            // Read the entry again, because the caller may be reading its streamed body.
+            // The caller may be reading the entry's streamed body.
             guard case .entry(let entry) = await handler.read(found.key) else { return }
             _ = try await handler.send(lookup, StoredResponse(key: found.key, entry: entry), .forward(.stale))
         }
     }
 
-    /// Implements `removeCached`: removes all stored responses to the request. Throws ``CacheMiss`` if there are none.
+    /// Implements `removeCached`. Throws ``CacheMiss`` if no response is stored.
     private func removeForCaller(_ lookup: HTTPLookup) async throws -> HTTPResponse {
         var found = await search(lookup).found
         cache.writer.remove(in: store) { key, head in
@@ -314,7 +307,7 @@ extension CacheHandler {
         }
         var removed: HTTPResponse?
         var hasEntry = false
-        // Several variants may match. Another one may also have been stored before the removal began.
+        // Several variants may match. Another one may have been stored before the removal began.
         for _ in 0..<Self.maximumMatches {
             if found == nil { found = await search(lookup).found }
             guard let match = found else { break }
@@ -327,12 +320,12 @@ extension CacheHandler {
         return removed
     }
 
-    /// More than the number of variants in an index.
+    /// Exceeds the number of variants in an index.
     private static let maximumMatches = 16
 
     /// Implements `store(_:for:)`.
     private func storeForCaller(_ response: HTTPResponse, _ lookup: HTTPLookup) async throws -> HTTPResponse {
-        // Store the response for the request itself, not for the target of a redirect.
+        // The response belongs to the request itself, not to the target of a redirect.
         if exchange.hop > 1 { throw miss(.off) }
         complete()
         return await keep(response, lookup, sent: now)
@@ -342,13 +335,11 @@ extension CacheHandler {
 // MARK: - Shared validations
 
 extension CacheHandler {
-    /// Whether the request needs data and has no conditions of its own.
     private func isShareable(_ lookup: HTTPLookup) -> Bool {
         !lookup.isHead && exchange.delivery == .data && !lookup.hasConditions
     }
 
-    /// Validates a stale response once for all waiting requests. If the validation can't be shared, each request is
-    /// sent.
+    /// If the validation can't be shared, each request is sent.
     private func share(
         _ found: StoredResponse, _ lookup: HTTPLookup, _ status: CacheStatus
     ) async throws -> HTTPResponse {

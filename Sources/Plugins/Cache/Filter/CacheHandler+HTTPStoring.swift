@@ -6,24 +6,23 @@ import ErrandEssentials
 /// The key of a URL leads to the response itself. If `Vary` distinguishes several responses, the key leads to an index
 /// of header names, and each variant has its own key.
 ///
-/// Responses of different users also have separate keys. Each URL has a record with a serial number, and such a
-/// response is valid only while the record has the serial number that it had when the response was stored. An unsafe
-/// request removes the record, which invalidates all users' responses at once. The serial number of an index protects
-/// its variants in the same way. Validity never depends on a date.
+/// Responses of different users also have separate keys. They're valid only while the URL's record has the serial
+/// number with which they were stored. An unsafe request removes the record, which invalidates all of them at once. The
+/// serial number of an index protects its variants in the same way. Validity never depends on a date.
 extension CacheHandler {
-    /// Stores a server's response, if the rules allow it. Returns the response for the caller.
+    /// Stores a server's response, if the rules allow it.
     ///
     /// - Parameter old: The key of the entry that the response replaces.
     func keep(_ response: HTTPResponse, _ lookup: HTTPLookup, sent: Date, old: CacheKey? = nil) async -> HTTPResponse {
         if isRefused(response, lookup) {
-            // The validation returned another response, so the stored response is no longer valid.
+            // The validation returned another response, so the stored one is no longer valid.
             if let old, (200...299).contains(response.status), response.status != 206 { await remove(old) }
             return response
         }
         return await storeResponse(response, lookup, sent: sent)
     }
 
-    /// Stores a response that passed the rules. Returns the response for the caller.
+    /// Returns the response for the caller.
     func storeResponse(_ response: HTTPResponse, _ lookup: HTTPLookup, sent: Date) async -> HTTPResponse {
         if await reportsFailure(response) {
             note(CacheStatus(forwardStatus: response.status, detail: "not stored: the body reports a failure"))
@@ -41,7 +40,7 @@ extension CacheHandler {
         return response
     }
 
-    /// Whether the rules forbid storing the response. Notes the reason.
+    /// Whether the rules forbid storing the response.
     func isRefused(_ response: HTTPResponse, _ lookup: HTTPLookup) -> Bool {
         guard let refusal = HTTPCacheRules.refusal(of: response, to: exchange.http, lookup.directives) else {
             return false
@@ -67,14 +66,13 @@ extension CacheHandler {
         return head
     }
 
-    /// Writes the record and the index that lead to a response. Returns the response's key, and its head with the
-    /// serial number.
+    /// Writes the record and the index that lead to a response.
     private func storageKey(
         _ head: CacheEntryHead, _ vary: [String], _ lookup: HTTPLookup
     ) async -> (CacheKey, CacheEntryHead) {
         if !lookup.isOwned && vary.isEmpty { return (lookup.key, head) }
         let record = CacheKeyBuilder.record(of: lookup.url)
-        // Otherwise, concurrent responses would each create their own serial number.
+        // Concurrent responses must not each create a serial number.
         return await cache.indexAccess.run(CacheWriter.Location(store, record)) {
             var head = head
             if lookup.isOwned { head.generation = await serial(record, head, lookup) }
@@ -84,7 +82,7 @@ extension CacheHandler {
         }
     }
 
-    /// Returns the serial number of a URL's record, which it creates if necessary.
+    /// Creates the record if necessary.
     private func serial(_ key: CacheKey, _ head: CacheEntryHead, _ lookup: HTTPLookup) async -> UInt64 {
         if case .entry(let old) = await read(key), old.head.kind == .index { return old.head.serial }
         var record = head
@@ -112,8 +110,8 @@ extension CacheHandler {
         return index.serial
     }
 
-    /// Updates the stored response with the fields of a 304 (RFC 9111, section 4.3.4). Removes it if the new `Vary` or
-    /// `no-store` means that the entry must no longer be served.
+    /// Updates the stored response with the fields of a 304 (RFC 9111, section 4.3.4). Removes it if the 304's `Vary`
+    /// or `no-store` forbids serving it.
     @discardableResult
     func freshen(_ found: StoredResponse, _ response: HTTPResponse, _ lookup: HTTPLookup, sent: Date) async
         -> CacheEntry
@@ -126,7 +124,7 @@ extension CacheHandler {
         head.headers = HTTPCacheHeaders.storable(merged)
         head.change { $0.tags = tags }
         head.update(fresh, received)
-        // The key contains only the fields in the stored `Vary`, so it can't distinguish requests by other fields.
+        // The key contains only the fields in the stored `Vary`.
         let isKeyTooShort = !VaryRule(response.headers).isCovered(by: VaryRule(old.head.headers))
         if CacheDirectives(response.headers).noStore || isKeyTooShort {
             await remove(found.key)
@@ -137,7 +135,7 @@ extension CacheHandler {
         return CacheEntry(head: head, body: old.body)
     }
 
-    /// Updates or invalidates stored and pending responses to GET after a response to HEAD (RFC 9111, section 4.3.5).
+    /// Updates or invalidates responses to GET after a response to HEAD (RFC 9111, section 4.3.5).
     func applyHead(_ response: HTTPResponse, _ lookup: HTTPLookup, sent: Date) async {
         let (key, described) = (lookup.key, response.headers)
         cache.writer.remove(in: store) { other, head in
@@ -152,10 +150,10 @@ extension CacheHandler {
         }
     }
 
-    /// Invalidates the responses that an unsafe request may have changed, for all users. Includes responses in flight.
+    /// Invalidates the responses that an unsafe request may have changed, for all users, including responses in flight.
     func invalidate(by response: HTTPResponse) async {
         var urls = HTTPCacheRules.invalidated(by: response, to: exchange.http)
-        // Filters may have changed the URL of the request since. Entries use the resource URL.
+        // Entries are stored under the resource URL, which filters may have replaced in the request.
         if !urls.isEmpty, exchange.hop == 1, let resource = exchange.tags[ResourceURL.self] {
             urls.append(CacheKeyBuilder.url(resource))
         }

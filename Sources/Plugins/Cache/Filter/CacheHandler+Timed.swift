@@ -59,8 +59,7 @@ extension CacheHandler {
 
 // MARK: - Keys
 
-/// The key of a call and the attributes of its entry. Computed before the request is sent, because they may change
-/// meanwhile.
+/// The key of a call and the attributes of its entry, computed before the request is sent, because they may change.
 private struct TimedLookup: Sendable {
     private(set) var key: CacheKey
     let url: String
@@ -89,8 +88,7 @@ private struct TimedLookup: Sendable {
             version: timed.version, partition: timed.partition.map(hasher.hash), appVersion: handler.cache.appVersion)
     }
 
-    /// Returns the lookup for storing a response to a request that was sent for these users. Returns nil if the
-    /// response must not be stored.
+    /// Returns the lookup for storing a response to a request sent for these users, or nil if it must not be stored.
     ///
     /// - Parameter sent: Nil if the request wasn't sent.
     func sent(for sent: Set<UserMark>?) -> TimedLookup? {
@@ -124,7 +122,7 @@ extension CacheHandler {
         }
     }
 
-    /// Returns the stored response, whatever its age, if the mode allows that after a failure.
+    /// Returns the stored response, whatever its age, if the mode allows that.
     private func stale(_ lookup: TimedLookup, _ failure: String) async -> HTTPResponse? {
         guard case .staleIfError = mode, case .entry(let entry) = await read(lookup.key),
             refusal(of: entry, lookup, takesExpired: true) == nil
@@ -201,8 +199,7 @@ extension CacheHandler {
         return CacheEntry(head: head, body: response.body)
     }
 
-    /// Implements `removeCached`: removes the timed entry, and also the HTTP entry if the policy has both. Throws
-    /// ``CacheMiss`` if neither exists.
+    /// Implements `removeCached`: removes the timed entry, and the HTTP entry if the policy has both.
     private func removeForCaller(_ lookup: TimedLookup) async throws -> HTTPResponse {
         var found = await usable(lookup)
         if case .failure = found {

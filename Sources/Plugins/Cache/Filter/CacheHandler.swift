@@ -10,7 +10,7 @@ final class CacheHandler: Sendable {
     let next: Next
     let terms: CacheTerms
     let mode: CacheMode.Kind
-    /// Receives the result of a validation for the other requests that share it.
+    /// Receives the result of a validation that other requests share.
     let leader: SharedValidations.Leader?
 
     init(
@@ -37,10 +37,9 @@ final class CacheHandler: Sendable {
 
     func miss(_ reason: CacheMiss.Reason) -> CacheMiss { exchange.tags[CacheMode.self].miss(reason) }
 
-    /// Reports to the caller that the response was removed or stored.
     func complete(_ failure: (any Error)? = nil) { report?.complete(failure) }
 
-    /// Sends the request in the background. At most one such request runs per key.
+    /// Sends the request in the background, at most once at a time per key.
     ///
     /// - Parameter work: Receives the handler of the detached exchange, in `mode`.
     func inBackground(
@@ -57,7 +56,6 @@ final class CacheHandler: Sendable {
     }
 
     func note(_ status: @autoclosure () -> CacheStatus) {
-        // The status is created only if an accessory listens.
         exchange.note("cache", describing: status())
     }
 
@@ -75,7 +73,7 @@ extension CacheHandler {
         case unreadable
     }
 
-    /// Returns nil and notes the error if the store's secret can't be read.
+    /// Returns nil if the store's secret can't be read.
     func openStore() async -> OpenStore? {
         do { return try await cache.stores.open(store) } catch {
             note("the cache is skipped, because its store didn't return the secret", error)
@@ -83,7 +81,6 @@ extension CacheHandler {
         }
     }
 
-    /// Treats a store's error as an unreadable entry, and notes the error.
     func read(_ key: CacheKey) async -> Stored {
         do {
             return try await cache.writer.entry(for: key, in: store).map(Stored.entry) ?? .nothing
@@ -93,13 +90,13 @@ extension CacheHandler {
         }
     }
 
-    /// Returns the body in the form that the exchange delivers, or nil if the body is damaged.
+    /// Returns the body in the form that the exchange delivers, or nil if it's damaged.
     func body(_ entry: CacheEntry) async -> HTTPBody? {
         if entry.body.data != nil || exchange.delivery != .data { return entry.body }
         return try? HTTPBody(await entry.body.collect(upTo: .max))
     }
 
-    /// Removes an invalid entry, including a response in flight. Returns the store's error.
+    /// Also removes a response in flight. Returns the store's error.
     @discardableResult
     func remove(_ key: CacheKey) async -> (any Error)? {
         do { try await cache.writer.remove(key, from: store) } catch {
@@ -124,7 +121,7 @@ extension CacheHandler {
         }
     }
 
-    /// Writes a streamed body while the caller reads it. Returns the response that the caller must read.
+    /// Writes a streamed body while the caller reads it. Returns the response for the caller.
     func writeStream(
         _ tee: TeeBody, of response: HTTPResponse, _ head: CacheEntryHead, _ key: CacheKey, _ mark: CacheWriter.Mark
     ) -> HTTPResponse {
@@ -134,7 +131,7 @@ extension CacheHandler {
                 let entry = CacheEntry(head: head, body: HTTPBody(source: tee.copy))
                 if try await !writer.stream(entry, for: key, in: store, since: mark) { tee.abandon() }
             } catch {
-                // The caller continues without the cache. It isn't worth a note if the caller stopped reading.
+                // The caller continues without the cache. If the caller stopped reading, there's nothing to report.
                 if tee.abandon() { Self.noteUnwritten(error, exchange) }
             }
         }
@@ -144,7 +141,7 @@ extension CacheHandler {
         return response
     }
 
-    /// Notes a failure in a separate activity, because the call may have ended.
+    /// In a separate activity, because the call may have ended.
     private static func noteUnwritten(_ error: any Error, _ exchange: Exchange) {
         let reason =
             (error as? CacheStoreError)?.description ?? (error as? ErrandError)?.code.description

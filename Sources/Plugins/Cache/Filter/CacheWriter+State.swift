@@ -1,11 +1,11 @@
-/// Changes to the writer's state. Call these functions with the lock held.
+/// Changes to the writer's state, with the lock held.
 extension CacheWriter.State {
     func isRemoved(
         _ written: CacheWriter.Written, _ location: CacheWriter.Location, since mark: CacheWriter.Mark
     ) -> Bool {
         if removals == mark.removals { return false }
         let since = recent.filter { $0.number > mark.removals }
-        // The state no longer knows some removals, and one of them may have matched.
+        // One of the forgotten removals may have matched.
         if UInt64(since.count) < removals - mark.removals { return true }
         return since.contains { $0.store == location.store && written.matches($0.matches, location.key) }
     }
@@ -35,7 +35,7 @@ extension CacheWriter.State {
         hidden[location, default: CacheWriter.Hidden(store: store)].open.insert(operation)
     }
 
-    /// Ends an operation. The entry becomes visible unless this or another operation may have left a removed entry.
+    /// The entry becomes visible unless this or another operation may have left a removed entry.
     mutating func settle(_ location: CacheWriter.Location, _ operation: UInt64, isClean: Bool) {
         guard var entry = hidden[location] else { return }
         entry.open.remove(operation)
@@ -54,7 +54,7 @@ extension CacheWriter.State {
         }
     }
 
-    /// Makes a suspended store visible after all its entries were removed, unless another removal has failed meanwhile.
+    /// Shows a suspended store again after all its entries were removed, unless another removal has failed.
     mutating func endClearing(_ store: ObjectIdentifier, _ operation: UInt64) {
         if let failure = suspended[store]?.failure, failure < operation { suspended[store] = nil }
         for location in hidden.keys where location.store == store {
@@ -68,21 +68,21 @@ extension CacheWriter.State {
         return operation
     }
 
-    /// Begins a queued write. Returns nil if the write has been replaced or removed.
+    /// Returns nil if the write has been replaced or removed.
     mutating func begin(_ write: CacheWriter.Write) -> UInt64? {
         guard pending[write.location]?.number == write.number else { return nil }
         return run(write.written, write.location)
     }
 
-    /// Ends a queued write. Returns an operation that has to remove the entry from the store, if the entry was removed
-    /// meanwhile or if a failed write left an outdated entry.
+    /// Returns an operation that has to remove the entry from the store, if the entry was removed meanwhile or a failed
+    /// write left an outdated entry.
     mutating func end(_ write: CacheWriter.Write, _ operation: UInt64, isWritten: Bool) -> UInt64? {
         if pending[write.location]?.number == write.number { pending[write.location] = nil }
         return end(write.location, write.store, operation, keeps: isWritten, isWritten: isWritten)
     }
 
-    /// Ends the write of a stream. Returns an operation that has to remove the entry from the store, if the entry was
-    /// removed meanwhile. A failed stream leaves the previous entry.
+    /// Returns an operation that has to remove the entry from the store, if the entry was removed meanwhile. A failed
+    /// stream leaves the previous entry.
     mutating func endStream(
         _ location: CacheWriter.Location, _ store: any CacheStore, _ operation: UInt64, isWritten: Bool
     ) -> UInt64? {
@@ -98,14 +98,14 @@ extension CacheWriter.State {
             if isWritten { settle(location, operation, isClean: true) }
             return nil
         }
-        // Keep the entry hidden without a gap until the erasure has removed it.
+        // Hide the entry until the erasure has removed it.
         let erasure = beginOperation()
         hide(location, store, until: erasure)
         hidden[location]?.open.remove(operation)
         return erasure
     }
 
-    /// Appends a task to the queue. `body` receives the previous task.
+    /// `body` receives the previous task.
     mutating func enqueue(_ body: @escaping @Sendable (Task<Void, Never>?) async -> Void) {
         queued += 1
         last = Task.detached { [last] in await body(last) }

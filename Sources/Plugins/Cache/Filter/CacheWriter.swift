@@ -7,7 +7,7 @@ import Synchronization
 /// A removal also applies to queued entries, running writes, and responses in flight. Once the removal is complete,
 /// readers see only newer entries.
 final class CacheWriter: Sendable {
-    /// The number of removals when a request began. Later removals apply to the request's response.
+    /// The number of removals when a request began. Later removals apply to its response.
     struct Mark: Sendable { let removals: UInt64 }
 
     struct Location: Hashable, Sendable {
@@ -43,13 +43,14 @@ final class CacheWriter: Sendable {
         var old: CacheEntryHead?
     }
 
-    /// A key whose entry in the store may have been removed. Hidden from readers until the store has removed the entry.
+    /// A key whose entry in the store may have been removed. Readers don't see it until the store has removed the
+    /// entry.
     struct Hidden: Sendable {
-        /// Retained, so that no other store can have its identity.
+        /// Retained, so no other store gets its identity.
         let store: any CacheStore
         /// The store operations that must end before the entry becomes visible.
         var open: Set<UInt64> = []
-        /// The number of operations when one failed. A later operation must succeed before the entry becomes visible.
+        /// The number of operations when one failed. A later one must succeed before the entry becomes visible.
         var failure: UInt64?
     }
 
@@ -57,7 +58,7 @@ final class CacheWriter: Sendable {
         var pending: [Location: Write] = [:]
         var running: [Location: [UInt64: Written]] = [:]
         var hidden: [Location: Hidden] = [:]
-        /// Stores with too many failed removals to remember each key. All their entries are hidden.
+        /// Stores with too many failed removals to remember their keys. All their entries are hidden.
         var suspended: [ObjectIdentifier: Hidden] = [:]
         /// Running and failed removals of many entries, by operation number.
         var selections: [UInt64: Selection] = [:]
@@ -65,13 +66,12 @@ final class CacheWriter: Sendable {
         var queued: UInt64 = 0
         var bytes: Int64 = 0
         var removals: UInt64 = 0
-        /// The number of store operations that have begun.
         var operations: UInt64 = 0
         var recent: [Removal] = []
     }
 
     let state = Mutex(State())
-    /// The maximum number of bytes that wait to be written. Above it, responses aren't stored.
+    /// Further responses aren't stored.
     private static let maximumBytes: Int64 = 64 << 20
     static let maximumRecentRemovals = 256
     static let maximumHidden = 4096
@@ -79,8 +79,6 @@ final class CacheWriter: Sendable {
 
     func mark() -> Mark { state.withLock { Mark(removals: $0.removals) } }
 
-    /// Queues an entry. Calls `failed` if it can't be written.
-    ///
     /// - Parameter old: The head of the stored entry, if only the head changes. `body` is then nil, unless it's in
     ///   memory.
     func write(
@@ -127,7 +125,7 @@ final class CacheWriter: Sendable {
         if let erasure, let error = await erase(write.location, write.store, erasure) { write.failed(error) }
     }
 
-    /// Removes an entry from the store. Returns the store's error.
+    /// Returns the store's error.
     private func erase(_ location: Location, _ store: any CacheStore, _ operation: UInt64) async -> (any Error)? {
         var failure: (any Error)?
         do { try await store.remove(location.key) } catch { failure = error }
@@ -142,9 +140,8 @@ final class CacheWriter: Sendable {
         }
     }
 
-    /// Writes an entry while its body is read, independently of the queue.
-    ///
-    /// Returns false if the entry was removed before the write began. Throws the error of the store or body.
+    /// Writes an entry while its body is read, independently of the queue. Returns false if the entry was removed
+    /// before the write began.
     func stream(
         _ entry: CacheEntry, for key: CacheKey, in store: any CacheStore, since mark: Mark
     ) async throws -> Bool {
@@ -188,8 +185,7 @@ final class CacheWriter: Sendable {
         }
     }
 
-    /// Removes a key's entry, including a queued entry and responses in flight. Readers no longer see the entry, even
-    /// if the store throws.
+    /// Also removes a queued entry and responses in flight. Readers no longer see the entry, even if the store throws.
     func remove(_ key: CacheKey, from store: any CacheStore) async throws {
         let location = Location(store, key)
         let operation = state.withLock { state in
@@ -218,7 +214,7 @@ final class CacheWriter: Sendable {
 
 /// Reads entries. Removed entries stay hidden even while a store still has them.
 extension CacheWriter {
-    /// The writer's knowledge of an entry before the store is read.
+    /// What the writer knows about an entry before the store is read.
     private struct View {
         let mark: Mark
         var pending: CacheEntry?
@@ -257,7 +253,7 @@ extension CacheWriter {
         }
     }
 
-    /// Whether the store's entry is current. A removal may have begun and ended after the store read the entry.
+    /// A removal may have begun and ended after the store read the entry.
     private func isVisible(_ entry: CacheEntry, _ key: CacheKey, in store: any CacheStore, _ view: View) -> Bool {
         !view.selections.contains { $0.matches(entry.head) } && !isRemoved(entry.head, key, in: store, since: view.mark)
     }
@@ -267,19 +263,17 @@ extension CacheWriter {
     }
 }
 
-/// Removes many entries.
-///
-/// Such a removal hides matching entries from its start until the store has completed it. If the store fails, the
-/// removal is retried before the next write, and keeps hiding entries until it succeeds.
+/// Removes many entries. A removal hides matching entries until the store has completed it. If the store fails, the
+/// removal is retried before the next write.
 extension CacheWriter {
     struct Selection: Sendable {
-        /// Retained, so that no other store can have its identity.
+        /// Retained, so no other store gets its identity.
         let store: any CacheStore
         let matches: @Sendable (CacheEntryHead) -> Bool
         var hasFailed = false
     }
 
-    /// Removes all matching entries, including queued entries and responses in flight. Throws the store's error.
+    /// Also removes queued entries and responses in flight. Throws the store's error.
     func removeAll(in store: any CacheStore, where matches: @escaping @Sendable (CacheEntryHead) -> Bool) async throws {
         let operation = state.withLock { state in
             state.remove(in: store) { _, head in matches(head) }
@@ -301,7 +295,7 @@ extension CacheWriter {
         withExtendedLifetime(ended) {}
     }
 
-    /// Retries failed removals before the store is used again.
+    /// Retries failed removals.
     func clear(_ store: any CacheStore) async throws {
         let id = ObjectIdentifier(store)
         let (begun, failed) = state.withLock { state -> (UInt64?, [UInt64]) in
@@ -328,8 +322,8 @@ extension CacheWriter.State {
         selections.filter { $0.value.hasFailed && ObjectIdentifier($0.value.store) == store }.keys.sorted()
     }
 
-    /// Records a failed removal of many entries. After too many failures, hides the whole store and removes all its
-    /// entries before the next write. Returns the removals that this replaces.
+    /// Records a failed removal of many entries. After too many failures, suspends the store. Returns the removals that
+    /// this replaces.
     mutating func fail(_ operation: UInt64, _ store: any CacheStore) -> [CacheWriter.Selection] {
         selections[operation]?.hasFailed = true
         let id = ObjectIdentifier(store)

@@ -28,7 +28,7 @@ extension CacheHandler {
             _ exchange: Exchange, partition: String?, _ directives: CacheDirectives,
             _ preferences: HTTPCacheRules.CallPreferences, _ store: OpenStore, _ mark: CacheWriter.Mark
         ) {
-            // The resource URL is the URL of the first hop, not of a redirect's target.
+            // The resource URL belongs to the first hop, not to a redirect's target.
             let resource = exchange.hop == 1 ? exchange.tags[ResourceURL.self] : nil
             let http = exchange.http
             (url, users) = (CacheKeyBuilder.url(resource, of: http), exchange.userMarks)
@@ -39,13 +39,12 @@ extension CacheHandler {
             (self.directives, self.preferences, self.store, self.mark) = (directives, preferences, store, mark)
         }
 
-        /// Returns the key for this request's values of the header names in `Vary`.
+        /// `names` are the header names in `Vary`.
         func variantKey(_ names: [String]) -> CacheKey {
             CacheKeyBuilder.variant(of: key, names: names, headers: headers, hasher)
         }
 
-        /// Whether the response to a request that was sent for these users can be stored. Nil means that the request
-        /// wasn't sent.
+        /// Whether the response to a request sent for these users can be stored. Nil means that it wasn't sent.
         func mayKeep(_ sent: Set<UserMark>?) -> Bool {
             sent.map { $0.isStorable(for: users, hasPartition: hasPartition) } ?? true
         }
@@ -71,8 +70,7 @@ extension CacheHandler {
         var found: StoredResponse? { if case .found(let found) = self { found } else { nil } }
     }
 
-    /// Returns the response that matches the request. If several variants match, prefers the header names that were
-    /// stored last.
+    /// If several variants match, prefers the header names that were stored last.
     func search(_ lookup: HTTPLookup) async -> SearchResult {
         var read = ReadEntries()
         while true {
@@ -86,10 +84,9 @@ extension CacheHandler {
         }
     }
 
-    /// The same without waiting. Returns nil if an entry has to be read from a store that isn't in memory.
+    /// Returns nil if the search has to wait for a store.
     func searchAtOnce(_ lookup: HTTPLookup) -> SearchResult? { try? search(lookup, among: ReadEntries()).get() }
 
-    /// The entries that a search has read from a store that isn't in memory.
     private struct ReadEntries {
         var entries: [(key: CacheKey, entry: CacheEntry?)] = []
     }
@@ -98,7 +95,7 @@ extension CacheHandler {
 
     private func search(_ lookup: HTTPLookup, among read: ReadEntries) -> Result<SearchResult, Unread> {
         Result { () throws(Unread) in
-            // The serial number with which the entry must have been stored.
+            // The serial number that the entry must have.
             var serial: UInt64 = 0
             if lookup.isOwned {
                 guard let record = try entry(CacheKeyBuilder.record(of: lookup.url), lookup, read) else {
@@ -115,7 +112,7 @@ extension CacheHandler {
             case .index:
                 for names in entry.head.variants {
                     let key = lookup.variantKey(names)
-                    // Other variants belong to an earlier index, which has been removed.
+                    // Other variants belong to an earlier index.
                     if let variant = try self.entry(key, lookup, read), variant.head.kind == .http,
                         variant.head.generation == entry.head.serial
                     {

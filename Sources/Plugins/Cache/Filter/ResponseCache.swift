@@ -24,7 +24,7 @@ import Synchronization
 ///
 /// If the store fails, the filter notes the error and sends the request.
 public final class ResponseCache: Filter {
-    /// Runs in the call stage for timed policies, and in the hop stage for HTTP policies.
+    /// The call stage for timed policies, and the hop stage for HTTP policies.
     public let stages: FilterStages = [.call, .hop]
     /// The trait ``FilterTraits/caches``, and ``FilterTraits/separatesUsers`` if the default policy has a partition.
     public let traits: FilterTraits
@@ -38,7 +38,7 @@ public final class ResponseCache: Filter {
         return traits
     }
     private var defaultTimedPolicy: CachePolicy? { standardPolicy.timed == nil ? nil : standardPolicy }
-    /// The filter's line in the agent's `explain`, with the store and the default policy.
+    /// The filter's line in the agent's `explain`.
     public let explanation: String
     var standardStore: any CacheStore { standardTerms.store }
     private var standardPolicy: CachePolicy { standardTerms.policy }
@@ -80,7 +80,7 @@ public final class ResponseCache: Filter {
     }
 
     /// Serves the stored response, or sends the request and stores its response. Throws ``CacheMiss`` if the mode
-    /// allows only stored responses and none is valid.
+    /// forbids sending it.
     @inline(__always) public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         switch try plan(exchange, next) {
         case .pass(let exchange): return try await next(exchange)
@@ -120,7 +120,7 @@ public final class ResponseCache: Filter {
         return CacheTerms(request.cachePolicy, request.cacheStore ?? standardStore, request)
     }
 
-    /// Whether the response can be stored. Responses in files and endless streams can't.
+    /// Responses in files and endless streams can't be stored.
     private func isStorable(_ exchange: Exchange) -> Bool {
         if case .file = exchange.delivery { return false }
         return !exchange.tags[LiveStream.self] && !exchange.request.isForFile
@@ -145,17 +145,16 @@ extension Request {
 }
 
 extension Filter where Self == ResponseCache {
-    /// Creates a filter that serves stored responses and stores new ones. See ``ResponseCache``.
+    /// Creates a ``ResponseCache``: `filters: [.cache(.memory())]`.
     public static func cache(_ store: some CacheStore, policy: CachePolicy = .off) -> ResponseCache {
         ResponseCache(store, policy: policy)
     }
 }
 
-/// Serializes changes to an entry that concurrent responses read and rewrite, such as a URL's index.
+/// Serializes changes to entries that concurrent responses read and rewrite, such as a URL's index.
 final class SerialAccess: Sendable {
     private let waiting = Mutex<[CacheWriter.Location: FIFOQueue<CheckedContinuation<Void, Never>>]>([:])
 
-    /// Runs one body at a time per key, in call order.
     func run<Value: Sendable>(_ location: CacheWriter.Location, _ body: () async -> Value) async -> Value {
         await enter(location)
         defer { leave(location) }

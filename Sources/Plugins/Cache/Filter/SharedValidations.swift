@@ -3,14 +3,12 @@ import Synchronization
 
 /// Shares one validation among concurrent requests for the same stale entry.
 ///
-/// The first request is the leader and sends the validation. The other requests wait, and each can be cancelled. If the
-/// leader is cancelled, another request becomes the leader. If the leader fails or its response can't be shared, each
-/// waiting request is sent.
+/// The first request is the leader and sends the validation, while the others wait. If the leader is cancelled, another
+/// request becomes the leader. If the leader fails or its response can't be shared, each request is sent.
 final class SharedValidations: Sendable {
     enum Outcome: Sendable {
-        /// The entry is still valid and has a new head.
         case validated(CacheEntryHead, old: CacheEntryHead)
-        /// The server sent another response, which was stored under this key. Its body is in memory.
+        /// Another response, with its body in memory, was stored under this key.
         case replaced(CacheEntry, CacheKey, vary: [String])
         /// The validation failed, or the response is only for the leader.
         case notShareable
@@ -34,8 +32,7 @@ final class SharedValidations: Sendable {
 
     private struct Validation: Sendable {
         let leader: Leader
-        /// The activities that lead or wait. A second request of the same activity, such as a hedge, doesn't wait for
-        /// the first.
+        /// A second request of an activity, such as a hedge, doesn't wait for the first.
         var activities: Set<ActivityID>
         var waiting: [UInt64: CheckedContinuation<Outcome?, Never>] = [:]
     }
@@ -49,10 +46,9 @@ final class SharedValidations: Sendable {
 
     var waitingCount: Int { state.withLock { $0.validations.values.reduce(0) { $0 + $1.waiting.count } } }
 
-    /// Becomes the leader, or waits for the leader. Throws `CancellationError` if the caller is cancelled while it
-    /// waits.
+    /// Becomes the leader, or waits for the leader.
     ///
-    /// - Parameter isCurrent: Returns whether no removal since the leader's mark applies to the entry.
+    /// - Parameter isCurrent: Whether no removal since the leader's mark applies to the entry.
     func join(
         _ location: CacheWriter.Location, _ mark: CacheWriter.Mark, _ activity: ActivityID,
         isCurrent: (CacheWriter.Mark) -> Bool
@@ -89,7 +85,6 @@ final class SharedValidations: Sendable {
                         state.validations[location]?.activities.remove(activity)
                         return .some(nil)
                     }
-                    // The validation has finished meanwhile.
                     if state.validations[location] == nil { return .leaderCancelled }
                     state.validations[location]?.waiting[ticket] = continuation
                     state.validations[location]?.activities.insert(activity)
@@ -116,8 +111,7 @@ final class SharedValidations: Sendable {
     }
 }
 
-/// The only background validation of a key. It ends when its work ends, or when it's released because the work was
-/// cancelled before it began.
+/// The only background validation of a key. Also ends if the work is cancelled before it begins.
 final class RevalidationTurn: Sendable {
     private let isOver = Atomic(false)
     private let onEnd: @Sendable () -> Void

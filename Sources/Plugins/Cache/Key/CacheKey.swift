@@ -14,13 +14,13 @@ public struct CacheKey: Hashable, Sendable, CustomStringConvertible {
     /// Creates a key from any text, for tests of stores.
     public init(_ text: String) { self.text = text }
 
-    /// The SHA-256 digest of the text in 64 hexadecimal digits, usable as a file name. Computed on each access.
+    /// The SHA-256 digest of the text in hexadecimal, usable as a file name. Computed on each access.
     public var digest: String { Hexadecimal.text(digestBytes) }
 
     /// The SHA-256 digest of the text, 32 bytes. Computed on each access.
     public var digestBytes: [UInt8] { SHA256Digest.digest(of: text.utf8) }
 
-    /// Compares the texts byte by byte. Unlike strings, canonically equivalent texts are different keys.
+    /// Compares the texts byte by byte. Unlike strings, distinguishes canonically equivalent texts.
     public static func == (a: CacheKey, b: CacheKey) -> Bool { a.text.hasSameBytes(as: b.text) }
 
     /// Hashes the text.
@@ -46,20 +46,19 @@ public struct CacheKeyPolicy: Sendable, Hashable {
     var ignoresBody = false
     var additions: [String] = []
 
-    /// The default components: the ``ResourceURL``, `Accept`, `Accept-Language`, `Range` and the body. If the policy
-    /// has no partition, also a keyed hash of the marks that identify the user.
+    /// The default components: the ``ResourceURL``, `Accept`, `Accept-Language`, `Range` and the body. Without a
+    /// partition in the policy, also a keyed hash of the user's marks.
     public static let standard = CacheKeyPolicy()
 
     /// Replaces the components with a name, such as `"home/\(city)"`. A user's requests with the same name share an
-    /// entry, whatever their URL.
+    /// entry.
     public static func named(_ name: String) -> CacheKeyPolicy {
         var rule = CacheKeyPolicy()
         rule.name = name
         return rule
     }
 
-    /// Returns a rule that ignores these query and form parameters. Use it for parameters that change with each request
-    /// but don't change the response.
+    /// Returns a rule that ignores these query and form parameters, for example a timestamp.
     public func dropping(_ parameters: String...) -> CacheKeyPolicy {
         var rule = self
         rule.dropped.formUnion(parameters)
@@ -80,8 +79,7 @@ public struct CacheKeyPolicy: Sendable, Hashable {
         return rule
     }
 
-    /// Returns a rule that also includes a text. Use it for a difference that isn't in the URL, the headers or the
-    /// body.
+    /// Returns a rule that also includes a text, for a difference that isn't in the URL, the headers or the body.
     public func adding(_ text: String) -> CacheKeyPolicy {
         var rule = self
         rule.additions.append(text)
@@ -89,11 +87,10 @@ public struct CacheKeyPolicy: Sendable, Hashable {
     }
 }
 
-/// Builds the text of a key. Each line contains a word and a value. Line breaks and `%` in values are escaped, so a
-/// value can't imitate another line.
+/// Builds the text of a key. Each line contains a word and a value, whose line breaks are escaped, so a value can't
+/// imitate another line.
 enum CacheKeyBuilder {
-    /// Returns the key of a timed entry, or nil if the body isn't in memory. Without a partition, the key includes the
-    /// request's users.
+    /// Returns nil if the body isn't in memory. Without a partition, the key includes the request's users.
     static func timed(
         _ request: HTTPRequest, url: String, rule: CacheKeyPolicy, hasPartition: Bool, users: Set<UserMark>,
         _ hasher: KeyedHasher
@@ -130,7 +127,7 @@ enum CacheKeyBuilder {
         return CacheKey(String("http\nGET ", escaped(url), owners))
     }
 
-    /// Returns a line for each mark, in a fixed order.
+    /// In a fixed order.
     private static func lines(_ users: Set<UserMark>, _ hasher: KeyedHasher) -> String {
         if users.isEmpty { return "" }
         return hasher.lines(of: users) { users.map { line($0, hasher) }.sorted().joined() }
@@ -141,10 +138,10 @@ enum CacheKeyBuilder {
         return String(isStandard ? "\nauthorization " : "\nuser \(escaped(mark.source)) ", hasher.hash(mark.identity))
     }
 
-    /// Returns the key of a URL's record, which makes the responses of users valid.
+    /// The record makes the responses of users valid.
     static func record(of url: String) -> CacheKey { CacheKey(String("record\nGET ", url)) }
 
-    /// Returns the key for the request's values of the header names in `Vary`.
+    /// `names` are the header names in `Vary`.
     static func variant(of key: CacheKey, names: [String], headers: HTTPHeaders, _ hasher: KeyedHasher) -> CacheKey {
         var text = key.text
         for name in names {
@@ -160,7 +157,7 @@ enum CacheKeyBuilder {
 
     static func url(_ url: URL) -> String { withoutFragment(url.absoluteString) }
 
-    /// Returns the resource URL, or else the request's URL, without its fragment.
+    /// Removes the fragment.
     static func url(_ resource: URL?, of request: HTTPRequest) -> String {
         withoutFragment(resource?.absoluteString ?? request.urlText)
     }
@@ -200,9 +197,9 @@ enum CacheKeyBuilder {
         Data(dropping(names, fromQuery: String(decoding: form, as: UTF8.self)[...]).utf8)
     }
 
-    /// Removes the items with these names. Items such as `a[]=1` and `a[b]=1` have the name `a`.
+    /// Items such as `a[]=1` and `a[b]=1` have the name `a`.
     private static func dropping(_ names: Set<String>, fromQuery query: Substring) -> String {
-        // Keep empty items, so the key contains the query as sent, except for the dropped items.
+        // Keep empty items, so the rest of the query is as sent.
         QueryItem.split(query, keepingEmpty: true).filter { item in
             let name = item.name
             return !names.contains(name) && !names.contains(String(name.prefix { $0 != "[" }))
@@ -213,7 +210,7 @@ enum CacheKeyBuilder {
 /// Computes keyed hashes (HMAC-SHA-256) of values that must not be stored as plain text.
 final class KeyedHasher: Sendable {
     private let code: HMAC<SHA256Digest>
-    /// Recent hashes, because each request of a user needs the same hashes.
+    /// Each request of a user needs the same hashes.
     private let known = Mutex<[CacheKey: String]>([:])
     /// The lines for the last request's marks. Most requests of an app belong to one user.
     private let lines = Mutex<(users: Set<UserMark>, text: String)>(([], ""))
@@ -222,7 +219,7 @@ final class KeyedHasher: Sendable {
     init(secret: [UInt8]) { code = HMAC(key: secret) }
 
     func hash(_ text: String) -> String {
-        // `CacheKey` compares bytes, because canonically equivalent texts have different hashes.
+        // `CacheKey` compares bytes, as the hash does.
         let key = CacheKey(text)
         if let hash = known.withLock({ $0[key] }) { return hash }
         var code = code
@@ -235,7 +232,6 @@ final class KeyedHasher: Sendable {
         return hash
     }
 
-    /// Returns the lines for these users. Keeps them for the next request of the same users.
     func lines(of users: Set<UserMark>, _ make: () -> String) -> String {
         let known = lines.withLock { $0 }
         if known.users == users { return known.text }
@@ -256,9 +252,8 @@ extension String {
 }
 
 extension Set<UserMark> {
-    /// Whether a response to a request that was sent for these users can be stored for the lookup's users.
-    ///
-    /// If a partition names the owner, filters may have added marks since the lookup.
+    /// Whether a response to a request sent for these users can be stored for the lookup's users. With a partition,
+    /// which names the owner, filters may have added marks since.
     func isStorable(for expected: Set<UserMark>, hasPartition: Bool) -> Bool {
         if self == expected { return true }
         guard hasPartition else { return false }

@@ -1,12 +1,11 @@
 public import Errand
 
 extension Agent {
-    /// Returns the stored response if it's valid, or nil. Doesn't send a request. Accessories don't receive a failure
-    /// for a miss.
+    /// Returns the stored response if it's valid, or nil. Doesn't send a request, and accessories don't receive a
+    /// failure for a miss.
     ///
-    /// Checks and decodes the response as usual, and throws their errors. Throws
-    /// ``CacheMiss`` with the reason ``CacheMiss/Reason/notInstalled`` if the request doesn't pass through a cache
-    /// filter.
+    /// Throws the errors of checking and decoding the response, and ``CacheMiss`` with
+    /// ``CacheMiss/Reason/notInstalled`` if the request doesn't pass through a cache filter.
     ///
     /// - Parameters:
     ///   - request: The request whose response to look up.
@@ -28,11 +27,10 @@ extension Agent {
         }
     }
 
-    /// Stores a response as if the server had sent it for this request, for example a response to another request.
-    /// Doesn't send a request.
+    /// Stores a response as if the server had sent it for this request. Doesn't send a request.
     ///
-    /// Returns the decoded response, which must pass this request's checks. Throws
-    /// ``CacheMiss`` if the request's policy doesn't store responses (`off`) or there's no cache filter (`notInstalled`).
+    /// Returns the decoded response, which must pass this request's checks. Throws ``CacheMiss`` if the request's
+    /// policy doesn't store responses (`off`) or there's no cache filter (`notInstalled`).
     @discardableResult
     public func store<R: Request>(
         _ response: HTTPResponse, for request: R, options: CallOptions = CallOptions()
@@ -48,11 +46,11 @@ extension Agent {
         }
     }
 
-    /// Removes the request's entry, whatever its method. Doesn't send a request.
+    /// Removes the request's entry, whatever its method, and returns whether there was one with the request's version,
+    /// partition and app version. Doesn't send a request.
     ///
-    /// Returns whether there was an entry with the request's version, partition and app version. Throws
-    /// ``CacheMiss`` if the policy doesn't store responses (`off`) or there's no cache filter (`notInstalled`). Throws
-    /// the store's error if the store can't remove the entry.
+    /// Throws ``CacheMiss`` if the policy doesn't store responses (`off`) or there's no cache filter (`notInstalled`),
+    /// and the store's error if it can't remove the entry.
     @discardableResult
     public func removeCached(_ request: some Request, options: CallOptions = CallOptions()) async throws -> Bool {
         let report = CacheReport(failures: [.off, .notInstalled])
@@ -77,10 +75,10 @@ extension Agent {
     /// for try await feed in agent.cachedThenFresh(GetFeed()) { show(feed.value) }
     /// ```
     ///
-    /// If the second response has the same status and body as the first, it's left out, unless `always` is true.
+    /// The second response is left out if it has the same status and body as the first, unless `always` is true.
     /// Without a stored response, you receive only the fresh one. If the server fails, the sequence throws after the
-    /// stored response. If the request doesn't pass through a cache filter, the sequence throws
-    /// ``CacheMiss`` with the reason ``CacheMiss/Reason/notInstalled`` and doesn't send the request.
+    /// stored response. Without a cache filter, it throws ``CacheMiss`` with ``CacheMiss/Reason/notInstalled`` and
+    /// doesn't send the request.
     ///
     /// - Parameters:
     ///   - request: The request to send.
@@ -95,7 +93,7 @@ extension Agent {
     }
 }
 
-/// The stored response of a request, followed by the fresh response. Each iteration sends the request again. See
+/// The stored response of a request, followed by the fresh one. Each iteration sends the request. See
 /// `Agent.cachedThenFresh`.
 public struct CachedThenFresh<Caller: Agent, R: Request>: AsyncSequence, Sendable {
     /// The stored or the fresh response.
@@ -109,7 +107,7 @@ public struct CachedThenFresh<Caller: Agent, R: Request>: AsyncSequence, Sendabl
     let always: Bool
     let options: CallOptions
 
-    /// Creates an iterator, which doesn't read or send anything before its first `next()`.
+    /// Creates an iterator. It does nothing before its first `next()`.
     public func makeAsyncIterator() -> Iterator { Iterator(sequence: self) }
 
     /// Reads the cache first. Sends the request at the second `next()`, or at the first if there's no stored response.
@@ -121,7 +119,7 @@ public struct CachedThenFresh<Caller: Agent, R: Request>: AsyncSequence, Sendabl
 
         init(sequence: CachedThenFresh) { self.sequence = sequence }
 
-        /// Returns the next response, or nil at the end. Throws the errors of sending the request.
+        /// Returns the next response, or nil at the end.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws -> Response<R.Output>? {

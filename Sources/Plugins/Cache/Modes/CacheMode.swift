@@ -7,8 +7,8 @@ import Synchronization
 /// try await agent.send(GetFeed(), options: .cache(.reload))
 /// ```
 ///
-/// ``cacheOnly`` and ``cacheOnlyIncludingStale`` never send a request. Without a cache filter, they throw ``CacheMiss`` with the reason ``CacheMiss/Reason/notInstalled``.
-/// All other modes send the request if there's no cache filter.
+/// ``cacheOnly`` and ``cacheOnlyIncludingStale`` never send a request. Without a cache filter, they throw ``CacheMiss``
+/// with ``CacheMiss/Reason/notInstalled``, and all other modes send the request.
 public struct CacheMode: Sendable {
     enum Kind: Sendable {
         case standard, reload, reloadFromOrigin, preferCache, cacheOnly, cacheOnlyIncludingStale, staleIfError
@@ -20,7 +20,7 @@ public struct CacheMode: Sendable {
     /// Receives the result, for the methods of `Agent` that access the cache.
     var report: CacheReport?
 
-    /// Returns a miss to throw, and records it in the call's report.
+    /// Records the miss in the call's report.
     func miss(_ reason: CacheMiss.Reason) -> CacheMiss {
         let miss = CacheMiss(reason)
         return report?.recorded(miss) ?? miss
@@ -31,15 +31,14 @@ public struct CacheMode: Sendable {
 
     /// Uses the server's response and stores it. Corresponds to `no-cache` in the Fetch standard.
     ///
-    /// Validates a stored HTTP response instead of fetching it in full, except for a fresh `immutable` response (RFC
-    /// 8246, section 2). The request includes `Cache-Control: max-age=0`, unless it has its own `Cache-Control`, so
-    /// intermediate caches validate too.
+    /// Validates a stored HTTP response, except for a fresh `immutable` one (RFC 8246, section 2). The request includes
+    /// `Cache-Control: max-age=0`, unless it has its own `Cache-Control`, so intermediate caches validate too.
     public static let reload = CacheMode(kind: .reload)
 
     /// Fetches the server's response in full and stores it. Corresponds to `reload` in the Fetch standard.
     ///
-    /// Use it if a user suspects that the stored response is broken. The request has no validators. It includes
-    /// `Pragma: no-cache` and `Cache-Control: no-cache`, unless it has its own fields.
+    /// Use it if the stored response may be broken. The request has no validators. It includes `Pragma: no-cache` and
+    /// `Cache-Control: no-cache`, unless it has its own fields.
     public static let reloadFromOrigin = CacheMode(kind: .reloadFromOrigin)
 
     /// Uses the stored response, whatever its age, or else the server's response. Corresponds to `force-cache` in the
@@ -54,7 +53,7 @@ public struct CacheMode: Sendable {
     /// partition and app version must still match.
     public static let cacheOnlyIncludingStale = CacheMode(kind: .cacheOnlyIncludingStale)
 
-    /// Like `standard`, but if the server fails or can't be reached, uses the stored response, whatever its age. The
+    /// Like `standard`, but uses the stored response, whatever its age, if the server fails or can't be reached. The
     /// call still throws `deadlineExceeded` when its deadline passes.
     public static let staleIfError = CacheMode(kind: .staleIfError)
 
@@ -87,7 +86,7 @@ extension CacheMode: Equatable {
 extension CacheMode: TagKey {
     /// The mode of calls without this tag is `.standard`.
     public static var defaultValue: CacheMode { .standard }
-    /// Returns true, because the mode can change the response. Calls with different modes therefore don't share one.
+    /// Returns true, because the mode can change the response, so calls with different modes don't share one.
     public static var affectsResponse: Bool { true }
 }
 
@@ -106,7 +105,7 @@ extension CallOptions {
 /// Carries the cache's result to the caller, because the agent may map a ``CacheMiss`` to another error.
 final class CacheReport: Sendable {
     private let state = Mutex(State())
-    /// The reasons that fail the call, or nil for all. Other reasons mean that there's no stored response.
+    /// The reasons that fail the call, or nil for all. Other reasons mean that no response is stored.
     private let failures: Set<CacheMiss.Reason>?
 
     private struct State {
@@ -119,7 +118,7 @@ final class CacheReport: Sendable {
     var isCompleted: Bool { state.withLock { $0.isCompleted } }
     var failure: (any Error)? { state.withLock { $0.failure } }
 
-    /// Returns the miss that caused an error, even if the agent mapped it. Returns nil for other failures.
+    /// Returns the miss that caused an error, even if the agent mapped it.
     func miss(behind error: any Error) -> CacheMiss? {
         if error is CancellationError || (error as? ErrandError)?.isCancelled == true { return nil }
         return miss ?? error as? CacheMiss
@@ -143,7 +142,6 @@ final class CacheReport: Sendable {
 }
 
 extension CacheMode.Kind {
-    /// Whether the request must never be sent, with or without a cache.
     var mustNotSend: Bool {
         switch self {
         case .cacheOnly, .cacheOnlyIncludingStale, .remove, .store: true
@@ -193,11 +191,11 @@ extension CacheMode.Kind {
 }
 
 extension CacheMode: FilterProvidingTag {
-    /// Installs a filter that throws before the transport if the mode forbids sending requests.
+    /// Installs a filter that throws if the mode forbids sending requests.
     public var requiredFilters: [any Filter] { kind.mustNotSend ? [CacheGuard()] : [] }
 }
 
-/// Runs after all caches and before the transport. Throws for calls that a cache should have answered.
+/// Runs between all caches and the transport. Throws for calls that a cache should have answered.
 struct CacheGuard: Filter {
     var stages: FilterStages { .hop }
     var explanation: String { "rejects requests that only a cache may answer" }

@@ -4,8 +4,8 @@ import ErrandSupport
 
 /// Parses `Cache-Control` (RFC 9111, section 5.2) for a private cache. In doubt, prefers less reuse.
 ///
-/// Names are case-insensitive. Quoted text is always a value. A name followed by white space is unknown. If a directive
-/// occurs twice, the shorter lifetime applies. A malformed number counts as 0 if that means less reuse.
+/// Quoted text is always a value. A name followed by white space is unknown. If a directive occurs twice, the shorter
+/// lifetime applies. A malformed number counts as 0 if that means less reuse.
 struct CacheDirectives: Sendable, Hashable {
     var noStore = false
     var noCache = false
@@ -21,7 +21,7 @@ struct CacheDirectives: Sendable, Hashable {
     var maxStale: Int64?
     var staleWhileRevalidate: Int64?
     var staleIfError: Int64?
-    /// The field names in a directive such as `no-cache="a, b"`, in lowercase.
+    /// The lowercase field names in a directive such as `no-cache="a, b"`.
     var unstoredFields: [String] = []
 
     init(_ headers: HTTPHeaders) {
@@ -31,7 +31,7 @@ struct CacheDirectives: Sendable, Hashable {
         }
     }
 
-    /// Parses the directives of a request. Without `Cache-Control`, `Pragma: no-cache` applies (section 5.4).
+    /// Without `Cache-Control`, `Pragma: no-cache` applies (section 5.4).
     init(request headers: HTTPHeaders) {
         let hasField = headers.contains(.cacheControl)
         self.init(hasField ? headers : [:])
@@ -66,21 +66,21 @@ struct CacheDirectives: Sendable, Hashable {
         }
     }
 
-    /// Parses seconds without a sign (RFC 9111, section 1.2.2). Larger values count as 68 years.
+    /// Doesn't accept a sign (RFC 9111, section 1.2.2). Larger values count as 68 years.
     static func seconds(_ text: String) -> Int64? {
         if let seconds = ASCII.digits(text) { return min(seconds, 1 << 31) }
-        // A number with more than 64 bits is valid, and the section requires a cap.
+        // A number with more than 64 bits is valid.
         return text.isEmpty || !text.utf8.allSatisfy(ASCII.isDigit) ? nil : 1 << 31
     }
 }
 
-/// A directive as bytes of the field. Creates strings only for the values that are needed.
+/// A directive as bytes of the field, which saves creating strings.
 struct DirectiveBytes {
     /// The bytes before the first `=`, or all bytes.
     struct Name {
         fileprivate let bytes: ArraySlice<UInt8>
 
-        /// Compares the name with a lowercase word, ignoring case.
+        /// Ignores case. `word` is lowercase.
         static func ~= (word: String, name: Name) -> Bool {
             if name.bytes.count != word.utf8.count { return false }
             let start = name.bytes.startIndex
@@ -111,11 +111,10 @@ struct DirectiveBytes {
         return QuotedString.content(text) ?? text
     }
 
-    /// Calls `body` with each directive. Directives are separated by commas outside quoted strings. Skips empty items
-    /// and white space around items (RFC 9110, section 5.6.1).
+    /// Calls `body` with each directive. Skips empty items and white space around items (RFC 9110, section 5.6.1).
     ///
-    /// An unclosed quotation mark could hide `no-store`. So the text after it is also read as directives, without
-    /// regard to further quotation marks.
+    /// An unclosed quotation mark could hide `no-store`, so the text after it is also read as directives, without
+    /// regard to further marks.
     static func forEach(in field: String, _ body: (DirectiveBytes) -> Void) {
         let bytes = Array(field.utf8)
         guard let quote = forEach(in: bytes[...], readsQuotes: true, body) else { return }

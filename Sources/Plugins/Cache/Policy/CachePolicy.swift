@@ -30,25 +30,24 @@ public struct CachePolicy: Sendable, Hashable {
 
     /// Stores accepted responses for a fixed time, whatever the server specifies.
     ///
-    /// Each call has one entry, which contains the final response after redirects, checks and decoding.
+    /// Each call has one entry: the final response, after redirects, checks and decoding.
     ///
     /// - Parameters:
     ///   - lifetime: The maximum age of a valid response, inclusive. If it's zero or negative, the cache isn't used.
     ///   - version: The version of your app's data format. Entries with another version are misses. Defaults to 0.
-    ///   - partition: The user or other owner of the response, stored and compared only as a keyed hash. An entry
-    ///     without a partition or with another partition is a miss and is replaced. Defaults to nil.
+    ///   - partition: The user or other owner of the response, stored only as a keyed hash. An entry without a
+    ///     partition or with another partition is a miss and is replaced. Defaults to nil.
     public static func timed(_ lifetime: Duration, version: Int = 0, partition: String? = nil) -> CachePolicy {
         var policy = CachePolicy()
         if lifetime > .zero { policy.timed = Timed(lifetime: lifetime, version: version, partition: partition) }
         return policy
     }
 
-    /// Caches responses as RFC 9111 describes for private caches. The server determines which responses are stored and
-    /// for how long.
+    /// Caches responses as the server specifies (RFC 9111, private caches).
     public static let http = http(partition: nil)
 
-    /// Caches responses as RFC 9111 describes for private caches, with a partition or with stale responses after
-    /// errors.
+    /// Caches responses as the server specifies (RFC 9111, private caches), with a partition or with stale responses
+    /// after errors.
     ///
     /// - Parameters:
     ///   - partition: The user or other owner of responses. The key contains its keyed hash. Defaults to nil, which
@@ -64,8 +63,8 @@ public struct CachePolicy: Sendable, Hashable {
 
     /// Returns a policy that combines a timed policy with an HTTP policy.
     ///
-    /// Without a valid timed entry, the request continues to the HTTP cache, which serves or validates its own entry.
-    /// Responses are stored twice.
+    /// Without a valid timed entry, the request continues to the HTTP cache and its own entry. Responses are stored
+    /// twice.
     public func and(_ other: CachePolicy) -> CachePolicy {
         var policy = self
         policy.timed = policy.timed ?? other.timed
@@ -75,7 +74,7 @@ public struct CachePolicy: Sendable, Hashable {
     }
 
     /// Returns a policy that waits until a response is written before returning it. By default, responses are written
-    /// in the background, and `await cache.flush()` waits for them.
+    /// in the background.
     public func waitingForWrite() -> CachePolicy {
         var policy = self
         policy.waitsForWrite = true
@@ -124,16 +123,14 @@ public struct CacheMiss: CodedError, ExpectedError, Sendable {
         return "\(reason): \(words)"
     }
 
-    /// A sentence that no response is stored. If the cache doesn't serve the request at all, a sentence that something
-    /// failed.
+    /// A sentence that no response is stored, or, if the cache doesn't serve the request at all, that something failed.
     public var failureSentence: FailureSentence {
         reason == .off || reason == .notInstalled ? .failed : .notStored
     }
 }
 
 extension FailureCode<CacheMiss> {
-    /// The policy doesn't store responses, or the request can't be cached because it downloads a file or streams its
-    /// body.
+    /// The policy doesn't store responses, or the request downloads a file or streams its body.
     public static var off: Self { Self("off", 1) }
     /// The request doesn't pass through a cache filter.
     public static var notInstalled: Self { Self("notInstalled", 2) }
@@ -147,13 +144,12 @@ extension FailureCode<CacheMiss> {
     public static var partitionMismatch: Self { Self("partitionMismatch", 6) }
     /// The stored entry was written by another version of the app.
     public static var appVersionMismatch: Self { Self("appVersionMismatch", 7) }
-    /// The stored entry exists, but the store couldn't read it.
+    /// The store couldn't read the entry.
     public static var unreadable: Self { Self("unreadable", 8) }
 }
 
 /// The rules of timed policies, as pure functions.
 enum TimedRules {
-    /// The attributes of a timed response that must match.
     struct Attributes: Sendable, Hashable {
         var version: Int
         /// A keyed hash.
@@ -161,8 +157,7 @@ enum TimedRules {
         var appVersion: String?
     }
 
-    /// Returns why a stored response isn't valid, or nil if it is. Checks the age, version, partition and app version,
-    /// in this order. A response exactly as old as the lifetime is valid.
+    /// Returns why a stored response isn't valid, or nil if it is. A response exactly as old as the lifetime is valid.
     ///
     /// - Parameters:
     ///   - expected: The attributes that would be stored now.

@@ -3,8 +3,7 @@ import ErrandMessageSyntax
 
 /// How the cache handled a request, in terms of RFC 9211: `hit; ttl=30` or `fwd=stale; fwd-status=304`.
 ///
-/// The `response.source` of a cached response contains it as the reason. The cache's notes for logs contain it as the
-/// detail.
+/// It's the reason in the `response.source` of a cached response, and the detail of the cache's notes for logs.
 public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
     /// The reason why a request was forwarded to the server (RFC 9211, section 2.2).
     public struct Forward: Sendable, Hashable, CustomStringConvertible {
@@ -65,7 +64,7 @@ public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
 
     /// The status as the parameters of a `Cache-Status` header, such as `hit; ttl=30`.
     public var description: String {
-        // Concatenate, because interpolation is much slower and every cached response has a status.
+        // Concatenate, because interpolation is much slower.
         var text = isHit ? "hit" : String("fwd=", (forward ?? .miss).description)
         if let forwardStatus { text = String(text, "; fwd-status=", String(forwardStatus)) }
         if let timeToLive { text = String(text, "; ttl=", String(timeToLive)) }
@@ -77,7 +76,7 @@ public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension ResponseSource {
-    /// Creates the source of a cached response, with the response's age and the reason why the cache served it.
+    /// Creates the source of a cached response with the reason why the cache served it.
     public static func cache(age: Duration, reason: String) -> ResponseSource { .stored(age: age, reason: reason) }
 
     /// Whether the response came from a cache.

@@ -17,10 +17,8 @@ enum HTTPCacheHeaders {
         return result
     }
 
-    /// Updates stored fields with the fields of a 304 or a response to HEAD.
-    ///
-    /// Keeps the fields that describe the stored body, because it hasn't changed and may have been decoded since. Also
-    /// keeps `Vary`, because the key depends on it.
+    /// Updates stored fields with the fields of a 304 or a response to HEAD. Keeps the fields that describe the stored
+    /// body, which may have been decoded since, and `Vary`, because the key depends on it.
     static func merged(_ stored: HTTPHeaders, with new: HTTPHeaders) -> HTTPHeaders {
         var update = new
         let listed = connectionOptions(new)
@@ -33,7 +31,7 @@ enum HTTPCacheHeaders {
         return result
     }
 
-    /// Returns a conditional request that validates a stored response, or nil if the response has no validator.
+    /// Returns nil if the response has no validator.
     static func validating(_ request: HTTPRequest, _ stored: HTTPHeaders) -> HTTPRequest? {
         var request = request
         let tag = stored.first { $0.name == .entityTag && !$0.value.isEmpty }
@@ -49,11 +47,11 @@ enum HTTPCacheHeaders {
         return tag == nil && modified == nil ? nil : request
     }
 
-    /// Whether a 304 confirms the stored response (section 4.3.4). A validator in both must be equal. The entity tag
-    /// takes precedence.
+    /// Whether a 304 confirms the stored response (section 4.3.4). A validator in both must be equal, first the entity
+    /// tag.
     ///
-    /// - Parameter condition: The header fields of the request. If the responses share no validator, the request must
-    ///   have named only the stored response's validator.
+    /// - Parameter condition: The header fields of the request. If the responses share no validator, it must have named
+    ///   only the stored response's.
     static func confirms(
         _ notModified: HTTPHeaders, _ stored: HTTPHeaders, condition: HTTPHeaders
     ) -> Bool {
@@ -71,7 +69,7 @@ enum HTTPCacheHeaders {
     }
 
     /// Whether a response to HEAD describes the stored response to GET (section 4.3.5). Its validators and length must
-    /// equal the stored ones.
+    /// be equal.
     static func describesSame(_ head: HTTPHeaders, _ stored: HTTPHeaders) -> Bool {
         let names: [HTTPHeaderName] = [.entityTag, .lastModified, .contentLength]
         return names.allSatisfy { name in
@@ -95,9 +93,8 @@ enum HTTPCacheHeaders {
     private static let kept: Set<HTTPHeaderName> = [.contentLength, .contentEncoding, .contentRange, .vary]
 }
 
-/// The `ETag` of a stored response, for comparison (RFC 9110, section 8.8.3.2).
-///
-/// Some servers send tags without quotes and expect them back unchanged. Such tags are compared as bytes.
+/// The `ETag` of a stored response, for comparison (RFC 9110, section 8.8.3.2). Some servers send tags without quotes,
+/// which are compared as bytes.
 struct StoredEntityTag {
     private let text: String
     private let tag: EntityTag?
@@ -107,7 +104,6 @@ struct StoredEntityTag {
         tag = EntityTag(parsing: value)
     }
 
-    /// Whether both tags identify equivalent representations, weak or not.
     func matchesWeakly(_ other: String) -> Bool {
         if let tag, let other = EntityTag(parsing: other) { return tag.matchesWeakly(other) }
         return Self.withoutWeakness(text).elementsEqual(Self.withoutWeakness(other))
@@ -118,7 +114,7 @@ struct StoredEntityTag {
         return text.hasSameBytes(as: other) && !Self.isWeak(text)
     }
 
-    /// Whether the list in `If-None-Match` contains the tag (section 13.1.2).
+    /// Whether `If-None-Match` contains the tag (section 13.1.2).
     func isNamed(byCondition value: String) -> Bool {
         if let tag { return EntityTagCondition(parsing: value)?.matchesWeakly(tag) ?? false }
         return FieldList.entityTags(value).contains { matchesWeakly(String($0)) }
@@ -133,9 +129,9 @@ struct StoredEntityTag {
 
 /// The request header fields that selected a response (RFC 9111, section 4.1).
 struct VaryRule: Sendable, Hashable {
-    /// Lowercase names in sorted order.
+    /// In lowercase, sorted.
     let names: [String]
-    /// Whether the response has `Vary: *`, which means that it matches no other request.
+    /// Whether the response has `Vary: *` and matches no other request.
     let isStar: Bool
 
     init(_ headers: HTTPHeaders) {
@@ -151,8 +147,8 @@ struct VaryRule: Sendable, Hashable {
     /// Whether the other rule distinguishes all responses that this rule distinguishes.
     func isCovered(by other: VaryRule) -> Bool { !isStar && Set(names).isSubset(of: other.names) }
 
-    /// Returns the value of a header field for comparison, or nil if it's absent. Combines lines and removes white
-    /// space around commas, as section 4.1 allows.
+    /// Returns the value of a header field for comparison. Combines lines and removes white space around commas
+    /// (section 4.1).
     static func value(of name: String, in headers: HTTPHeaders) -> String? {
         let values = headers.values(of: HTTPHeaderName(name))
         if values.isEmpty { return nil }

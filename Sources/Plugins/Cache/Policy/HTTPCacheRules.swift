@@ -4,7 +4,7 @@ import ErrandMessageSyntax
 
 /// The rules of RFC 9111 for a private cache, as pure functions.
 enum HTTPCacheRules {
-    /// Returns why a response must not be stored, or nil if it can be stored (section 3).
+    /// Returns why a response must not be stored, or nil if it can be (section 3).
     ///
     /// - Parameter asked: The request's directives, if they've been parsed.
     static func refusal(
@@ -30,8 +30,8 @@ enum HTTPCacheRules {
         return isStorable ? nil : "no explicit or heuristic freshness"
     }
 
-    /// Whether the response to a POST can be stored for a GET (RFC 9110, section 9.3.3). The response needs an explicit
-    /// lifetime and a `Content-Location` with the same URL.
+    /// Whether the response to a POST can be stored for a GET (RFC 9110, section 9.3.3): it needs an explicit lifetime
+    /// and a `Content-Location` with the same URL.
     static func isStorableForGet(_ response: HTTPResponse, to request: HTTPRequest) -> Bool {
         guard request.method == .post, response.status == 200,
             HTTPFreshness.isExplicit(response.headers, CacheDirectives(response.headers)),
@@ -43,14 +43,12 @@ enum HTTPCacheRules {
         return target == CacheKeyBuilder.url(request.url) && refusal(of: response, to: asGet) == nil
     }
 
-    /// Resolves a URL in a field to the URL text that the app's own request would have, without its fragment. Returns
-    /// nil for another origin.
+    /// Returns the URL text that the app's own request would have, or nil for another origin.
     private static func target(of field: HTTPHeaders.Field, from url: URL) -> String? {
         guard let target = try? field.reference.requestURL(against: url),
             URLSyntax.origin(of: target) == URLSyntax.origin(of: url)
         else { return nil }
-        // The target is normalized, and keys contain the app's spelling. So use the request's spelling for the parts
-        // that are equal in normalized form.
+        // The target is normalized. Use the request's spelling for the parts that are equal in normalized form.
         let text = CacheKeyBuilder.url(target)
         guard let own = try? URLReference("").requestURL(against: url) else { return text }
         if own.absoluteString == text { return CacheKeyBuilder.url(url) }
@@ -98,7 +96,7 @@ enum HTTPCacheRules {
         if request.noCache { return .validate(.forward(.request, detail: "no-cache")) }
         if preferences.requiresValidation && !isImmutable { return .validate(.forward(.request)) }
         if fresh.noCache { return .validate(.forward(.stale, detail: "no-cache")) }
-        // A reload sends `max-age=0`, but it doesn't have to validate an immutable response (RFC 8246, section 2).
+        // A reload sends `max-age=0`, but doesn't have to validate an immutable response (RFC 8246, section 2).
         if let maxAge = request.maxAge, age > maxAge || maxAge == 0, !isImmutable {
             return .validate(.forward(.request, detail: "max-age"))
         }
@@ -114,8 +112,7 @@ enum HTTPCacheRules {
         return .validate(.forward(.stale))
     }
 
-    /// Returns the status for serving a stale response after the server failed, or nil if that isn't allowed (section
-    /// 4.2.4; RFC 5861, section 4).
+    /// Returns nil if serving a stale response isn't allowed (section 4.2.4; RFC 5861, section 4).
     static func staleOnError(
         _ fresh: HTTPFreshness, received: Date, request: CacheDirectives,
         preferences: CallPreferences = CallPreferences(), now: Date
@@ -131,8 +128,7 @@ enum HTTPCacheRules {
     /// See RFC 5861, section 4.
     static func isServerFailure(_ status: Int) -> Bool { [500, 502, 503, 504].contains(status) }
 
-    /// Returns the URLs that the response to an unsafe request invalidates (section 4.4): its own, and URLs of the same
-    /// origin in `Location` and `Content-Location`.
+    /// Returns the URLs that the response to an unsafe request invalidates (section 4.4).
     static func invalidated(by response: HTTPResponse, to request: HTTPRequest) -> [String] {
         guard !request.method.isSafe, (200...399).contains(response.status) else { return [] }
         var urls = [CacheKeyBuilder.url(request.url)]

@@ -21,7 +21,7 @@ enum HTTPConditions {
 
     /// - Parameters:
     ///   - length: The length of the stored body in bytes.
-    ///   - received: The arrival of the response. Used if it has neither `Last-Modified` nor `Date`.
+    ///   - received: Used for a response with neither `Last-Modified` nor `Date`.
     static func evaluate(
         _ request: HTTPRequest, status: Int, headers: HTTPHeaders, length: Int64, received: Date
     ) -> Outcome {
@@ -30,7 +30,7 @@ enum HTTPConditions {
         // Conditions apply only to successful responses (RFC 9110, section 13.2.1).
         guard (200...299).contains(status) else { return .whole }
         if let condition = fields[.ifNoneMatch] {
-            // `*` matches any current representation, with or without a tag (RFC 9110, section 13.1.2).
+            // See RFC 9110, section 13.1.2.
             let isNamed = EntityTagCondition(parsing: condition) == .any
             if isNamed || storedTag(headers)?.isNamed(byCondition: condition) == true { return .notModified }
         } else if let since = fields.values(of: .ifModifiedSince).first
@@ -44,7 +44,7 @@ enum HTTPConditions {
         return singleRange(range, length: length).map(Outcome.part) ?? .forward
     }
 
-    /// Whether `If-Range` matches: a strong entity tag, or exactly the stored date (RFC 9110, section 13.1.5).
+    /// Requires a strong entity tag, or exactly the stored date (RFC 9110, section 13.1.5).
     private static func holds(_ condition: String, _ headers: HTTPHeaders) -> Bool {
         if storedTag(headers)?.matchesStrongly(condition) == true { return true }
         return HTTPDate.parse(condition) != nil && headers.values(of: .lastModified).first == condition
@@ -54,8 +54,7 @@ enum HTTPConditions {
         headers.values(of: .entityTag).first.map(StoredEntityTag.init)
     }
 
-    /// Returns a single satisfiable range, or nil if the server has to handle the value: several ranges, other units,
-    /// or malformed text.
+    /// Returns nil for several ranges, other units and malformed text, which the server has to handle.
     private static func singleRange(_ value: String, length: Int64) -> Range<Int64>? {
         guard let ranges = ByteRange.parse(value), ranges.count == 1 else { return nil }
         return ranges.first?.resolved(length: length)

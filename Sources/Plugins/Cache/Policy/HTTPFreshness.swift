@@ -2,10 +2,10 @@ import Errand
 import ErrandEssentials
 import ErrandMessageSyntax
 
-/// The freshness of a response, calculated when the response is stored (RFC 9111, section 4.2). Times are in seconds.
+/// The freshness of a response when it's stored (RFC 9111, section 4.2). Times are in seconds.
 struct HTTPFreshness: Sendable, Hashable {
     var lifetime: Int64 = 0
-    /// The age of the response when it was received.
+    /// The age when the response was received.
     var initialAge: Int64 = 0
     var isHeuristic = false
     var noCache = false
@@ -16,9 +16,7 @@ struct HTTPFreshness: Sendable, Hashable {
 
     init() {}
 
-    /// - Parameters:
-    ///   - sent: When the request was sent.
-    ///   - received: When the response's head arrived.
+    /// - Parameter received: When the response's head arrived.
     init(status: Int, headers: HTTPHeaders, sent: Date, received: Date) {
         let directives = CacheDirectives(headers)
         let date = headers.values(of: .date).first.flatMap { HTTPDate.parse($0, now: received) }
@@ -53,7 +51,7 @@ struct HTTPFreshness: Sendable, Hashable {
 
     private static func seconds(_ interval: TimeInterval) -> Int64 { Int64(min(max(interval, 0), 0x1p31)) }
 
-    /// Returns the first value of `Age`, or 0 if it's missing or invalid (section 5.1).
+    /// Returns 0 if `Age` is missing or invalid (section 5.1).
     private static func age(_ headers: HTTPHeaders) -> Double {
         guard let first = headers.values(of: .age).first.flatMap({ FieldList.allItems($0).first }) else { return 0 }
         return CacheDirectives.seconds(String(first)).map(Double.init) ?? 0
@@ -63,13 +61,13 @@ struct HTTPFreshness: Sendable, Hashable {
         directives.maxAge != nil || headers.contains(.expires)
     }
 
-    /// Returns the current age (section 4.2.3), or nil if the clock has been set back by more than a minute.
+    /// Returns nil if the clock has been set back by more than a minute. See section 4.2.3.
     func age(received: Date, now: Date) -> Int64? {
         let resident = now.timeIntervalSince(received)
         if resident < -60 { return nil }
         return initialAge + Int64(min(max(resident, 0), 0x1p33))
     }
 
-    /// The heuristically cacheable statuses (RFC 9110, section 15.1).
+    /// See RFC 9110, section 15.1.
     static let heuristicStatuses: Set<Int> = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501]
 }

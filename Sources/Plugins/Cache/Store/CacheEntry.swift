@@ -18,8 +18,7 @@ public struct CacheEntry: Sendable {
 
 /// The metadata of an entry. Save it with ``encoded()`` and restore it with ``init(encoded:)``.
 ///
-/// The metadata contains no secrets. Partitions are keyed hashes, and sensitive headers such as `Set-Cookie` are left
-/// out.
+/// It contains no secrets. Partitions are keyed hashes, and sensitive headers such as `Set-Cookie` are left out.
 public struct CacheEntryHead: Sendable, Hashable {
     enum Kind: UInt8 { case timed = 1, http = 2, index = 3 }
 
@@ -41,7 +40,7 @@ public struct CacheEntryHead: Sendable, Hashable {
         var generation: UInt64 = 0
     }
 
-    // An array with one element is a single reference that copies on write. That keeps async frames small.
+    // A single reference that copies on write keeps async frames small.
     private var fields: [Fields]
 
     var kind: Kind {
@@ -50,8 +49,7 @@ public struct CacheEntryHead: Sendable, Hashable {
     }
     /// The URL of the request, without its fragment.
     public var url: String { fields[0].url }
-    /// The URL of the response after redirects. A string, because it usually equals the request's URL, which has
-    /// already been parsed.
+    /// After redirects. A string, because it usually equals the request's URL, which has already been parsed.
     var responseURL: String { fields[0].responseURL }
     var status: Int { fields[0].status }
     var headers: HTTPHeaders {
@@ -63,7 +61,7 @@ public struct CacheEntryHead: Sendable, Hashable {
     public var received: Date { fields[0].received }
     /// When the response becomes stale, by this device's clock.
     public var expires: Date { fields[0].expires }
-    /// The tags of the request, by which entries can be removed.
+    /// The tags by which the entry can be removed.
     public var tags: [String] { fields[0].tags }
     /// A keyed hash of the policy's partition, or nil without a partition.
     public var partition: String? { fields[0].partition }
@@ -77,12 +75,12 @@ public struct CacheEntryHead: Sendable, Hashable {
         get { fields[0].variants }
         set { fields[0].variants = newValue }
     }
-    /// In an index or record: the serial number that valid entries must have as their `generation`.
+    /// In an index or record: the `generation` of valid entries.
     var serial: UInt64 {
         get { fields[0].serial }
         set { fields[0].serial = newValue }
     }
-    /// The serial number of the index or record when the entry was stored, or 0 if there was none.
+    /// The serial number of the index or record when the entry was stored, or 0.
     var generation: UInt64 {
         get { fields[0].generation }
         set { fields[0].generation = newValue }
@@ -102,7 +100,6 @@ public struct CacheEntryHead: Sendable, Hashable {
 
     init(_ fields: Fields) { self.fields = [fields] }
 
-    /// Sets the freshness of the response that stored or validated the entry.
     mutating func update(_ fresh: HTTPFreshness, _ received: Date) {
         fields[0].fresh = fresh
         fields[0].received = received
@@ -123,9 +120,9 @@ public struct CacheEntryHead: Sendable, Hashable {
             partition: partition)
     }
 
-    /// The approximate size in memory, in bytes.
+    /// Approximately, in memory.
     var byteCount: Int64 {
-        // A text of more than 15 bytes has its own allocation. A URL also has an object.
+        // A text of more than 15 bytes has its own allocation.
         let block = 32
         var count = 1024 + 2 * (url.utf8.count + block) + (partition == nil ? 0 : 64 + block)
         for field in headers { count += field.name.rawName.utf8.count + field.value.utf8.count + 64 + 2 * block }
@@ -134,7 +131,7 @@ public struct CacheEntryHead: Sendable, Hashable {
         return Int64(count)
     }
 
-    /// Returns the stored response, or nil if its URL is invalid because the store is damaged.
+    /// Returns nil if the stored URL is invalid, because the store is damaged.
     func response(
         to request: HTTPRequest, _ headers: HTTPHeaders, _ body: HTTPBody, source: ResponseSource
     ) -> HTTPResponse? {
@@ -177,7 +174,7 @@ extension CacheEntryHead {
         return Data(writer.bytes)
     }
 
-    /// Decodes the result of ``encoded()``. Fails for other data, including other versions of the format.
+    /// Decodes the result of ``encoded()``. Fails for other data and other versions of the format.
     public init?(encoded data: Data) {
         self.init(encoded: Array(data))
     }

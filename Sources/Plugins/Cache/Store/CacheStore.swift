@@ -8,23 +8,23 @@ public import ErrandEssentials
 /// let agent = NetworkAgent(baseURL: url, transport: .curl, filters: [.cache(MyStore())])
 /// ```
 ///
-/// A store keeps an entry under a key until the entry is removed or evicted. It may drop entries but must never return
-/// one key's entry for another. It must have a limit. If a store throws, the cache notes the error for logs and treats
-/// the entry as a miss, so the request doesn't fail. Methods are called concurrently, off the caller's actor. To test
-/// your store, use the conformance suite in `ErrandCacheTesting`.
+/// A store keeps an entry until it's removed or evicted. It may drop entries, but must never return one key's entry for
+/// another. It must have a limit. If a store throws, the cache notes the error for logs and the request continues.
+/// Methods are called concurrently, off the caller's actor. Test your store with the conformance suite in
+/// `ErrandCacheTesting`.
 public protocol CacheStore: AnyObject, Sendable {
     /// Returns a key's entry, if it exists, and marks it as recently used.
     func entry(for key: CacheKey) async throws -> CacheEntry?
 
-    /// Stores an entry, which replaces the earlier entry with the same key. If the body is a stream, read it to the
-    /// end. If reading throws, keep the earlier entry and rethrow.
+    /// Stores an entry, which replaces the earlier entry with the same key. Read a streamed body to the end. If reading
+    /// throws, keep the earlier entry and rethrow.
     func store(_ entry: CacheEntry, for key: CacheKey) async throws
 
     /// Replaces the head of an entry and keeps the body. Returns false and changes nothing if the entry doesn't exist
     /// or its head isn't `old`.
     ///
     /// The default implementation reads the entry and stores it again, which undoes a removal in between. Implement
-    /// this method if others use the store at the same time, or if it can replace a head without copying the body.
+    /// this method if others use the store at the same time, or if it can avoid copying the body.
     func update(_ head: CacheEntryHead, replacing old: CacheEntryHead, for key: CacheKey) async throws -> Bool
 
     /// Removes a key's entry, if it exists.
@@ -35,8 +35,8 @@ public protocol CacheStore: AnyObject, Sendable {
 
     /// Returns a secret for keyed hashes of values that must not be stored as plain text.
     ///
-    /// The secret contains at least 16 random bytes and doesn't change while the store has entries. If entries outlive
-    /// the process, persist the secret. After a change, entries that depend on it are misses.
+    /// The secret contains at least 16 random bytes. Persist it if entries outlive the process, because after a change,
+    /// entries that depend on it are misses.
     func secret() async throws -> Data
 }
 
@@ -51,8 +51,8 @@ extension CacheStore {
     }
 }
 
-/// The error that a store throws, for example because the disk is full. The cache reports it to accessories as a note,
-/// and the request doesn't fail.
+/// The error that a store throws, for example because the disk is full. Accessories receive it as a note, and the
+/// request doesn't fail.
 public struct CacheStoreError: DescribedError, Sendable {
     /// What failed, in one sentence without secrets.
     public let description: String
@@ -69,7 +69,7 @@ extension CacheStoreError {
     public var failureSentence: FailureSentence { .fileFailed }
 }
 
-/// The limits of a store, which evicts the least recently used entries to stay within them.
+/// The limits of a store, which evicts the least recently used entries.
 ///
 /// ```swift
 /// .megabytes(50)
@@ -78,7 +78,7 @@ extension CacheStoreError {
 public struct CacheLimit: Sendable, Hashable {
     /// The maximum total size of bodies, heads and keys, in bytes.
     public var bytes: Int64
-    /// The maximum number of entries. Defaults to `.max`, which means no limit.
+    /// The maximum number of entries. Defaults to `.max`: no limit.
     public var entries: Int
 
     /// Creates a limit. Negative numbers count as 0.
@@ -94,6 +94,5 @@ public struct CacheLimit: Sendable, Hashable {
     /// Returns a copy that also limits the number of entries.
     public func entries(_ count: Int) -> CacheLimit { CacheLimit(bytes: bytes, entries: count) }
 
-    /// The maximum size of one entry in bytes.
     var bytesOfOne: Int64 { bytes / 4 }
 }

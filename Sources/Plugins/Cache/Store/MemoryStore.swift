@@ -17,7 +17,7 @@ public final class MemoryStore: CacheStore {
         var newer: Int
     }
 
-    /// The nodes form a list from the least to the most recently used. The index -1 ends the list.
+    /// A list of nodes from the least to the most recently used, which -1 ends.
     fileprivate struct State {
         var indices: [CacheKey: Int] = [:]
         var nodes: [Node] = []
@@ -30,7 +30,7 @@ public final class MemoryStore: CacheStore {
     private let state = Mutex(State())
     private let key = Data((0..<32).map { _ in UInt8.random(in: 0 ... .max) })
 
-    /// Creates a store with a limit, which defaults to 20 MB.
+    /// Creates a store with a limit. Defaults to 20 MB.
     public init(limit: CacheLimit = .megabytes(20)) { self.limit = limit }
 
     /// The number of bytes in use: bodies, heads, keys, and approximate overhead.
@@ -55,7 +55,7 @@ public final class MemoryStore: CacheStore {
         let room = limit.bytesOfOne - overhead
         guard room >= 0 else { throw CacheStoreError("the entry is larger than a quarter of the memory store's limit") }
         let data = try await entry.body.collect(upTo: Int(clamping: room))
-        // Copy the data, because a slice would retain its whole buffer.
+        // A slice would retain its whole buffer.
         let body = HTTPBody(Data(copying: data.span))
         let cost = overhead + Int64(data.count)
         state.withLock { state in
@@ -110,7 +110,7 @@ public final class MemoryStore: CacheStore {
         }
     }
 
-    /// Returns random bytes that this store created. They're lost when the store is released.
+    /// Returns random bytes, which are lost when the store is released.
     public func secret() async -> Data { key }
 }
 
@@ -132,7 +132,6 @@ extension MemoryStore.State {
         link(index)
     }
 
-    /// Moves the last node into the gap.
     fileprivate mutating func remove(_ index: Int) {
         unlink(index)
         bytes -= nodes[index].cost
@@ -160,6 +159,6 @@ extension MemoryStore.State {
 }
 
 extension CacheStore where Self == MemoryStore {
-    /// Creates a store that keeps responses in memory, by default up to 20 MB.
+    /// Creates a store in memory, by default with up to 20 MB.
     public static func memory(limit: CacheLimit = .megabytes(20)) -> MemoryStore { MemoryStore(limit: limit) }
 }

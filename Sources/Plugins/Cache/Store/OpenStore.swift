@@ -26,7 +26,6 @@ final class OpenStores: Sendable {
 
     private let state = Mutex(State())
 
-    /// Returns the store if its secret has been read.
     func known(_ store: any CacheStore) -> OpenStore? {
         state.withLock { state in
             if let last = state.last, last.store === store { return last }
@@ -40,7 +39,7 @@ final class OpenStores: Sendable {
         if let known = known(store) { return known }
         let opened = OpenStore(store, secret: try await store.secret())
         state.withLock { state in
-            // Limit the number, because a request may return a new store each time.
+            // A request may return a new store each time.
             if state.all.count >= 64 { state.all.removeAll() }
             state.all[ObjectIdentifier(store)] = opened
         }

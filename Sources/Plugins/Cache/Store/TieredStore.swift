@@ -8,26 +8,24 @@ import Synchronization
 /// filters: [.cache(.tiers(.memory(), .disk(at: directory)))]
 /// ```
 ///
-/// The first store contains only copies of entries in the second. While an entry is being changed, reads use the second
-/// store. An entry that several calls change at the same time isn't copied.
+/// While an entry is being changed, reads use the second store. An entry that several calls change at the same time
+/// isn't copied to the first.
 public final class TieredStore<First: CacheStore, Second: CacheStore>: CacheStore {
     /// The fast store, which is read first.
     public let first: First
     /// The large store, which has all entries.
     public let second: Second
     private let state = Mutex(TieredState())
-    /// The first store, if it can be read without waiting.
     private let immediate: (any ImmediateStore)?
 
-    /// Creates a store that combines a fast store with a large one.
+    /// Creates a store from a fast store and a large one.
     public init(_ first: First, _ second: Second) {
         self.first = first
         self.second = second
         immediate = first as? any ImmediateStore
     }
 
-    /// Returns the entry from the first store that has it. Doesn't copy an entry with a streamed body to the first
-    /// store.
+    /// Returns the entry from the first store that has it. Doesn't copy a streamed body.
     public func entry(for key: CacheKey) async throws -> CacheEntry? {
         if state.withLock({ $0.isChanging(key) }) { return try await second.entry(for: key) }
         if let entry = try? await first.entry(for: key) { return entry }
@@ -42,13 +40,12 @@ public final class TieredStore<First: CacheStore, Second: CacheStore>: CacheStor
         return entry
     }
 
-    /// Stores the entry in both stores. Removes the old entry from the first store before that, so the first store is
-    /// never older than the second.
+    /// Stores the entry in both stores. The first store is never older than the second.
     public func store(_ entry: CacheEntry, for key: CacheKey) async throws {
         try await change(key) {
             try await first.remove(key)
             try await second.store(entry, for: key)
-            // If the entry is too large for the first store, only the second has it.
+            // Only the second store has an entry that is too large for the first.
             if entry.body.data != nil { await copy(entry, key) }
         }
     }
@@ -85,10 +82,10 @@ public final class TieredStore<First: CacheStore, Second: CacheStore>: CacheStor
         try await first.removeAll(where: matches)
     }
 
-    /// Returns the secret of the second store, which outlives the first.
+    /// Returns the secret of the second store.
     public func secret() async throws -> Data { try await second.secret() }
 
-    /// Copies an entry to the first store, unless another change may have replaced or removed it in the second.
+    /// Does nothing if another change may have replaced or removed the entry in the second store.
     private func copy(_ entry: CacheEntry, _ key: CacheKey) async {
         if state.withLock({ !$0.isOutdated(key) }) { try? await first.store(entry, for: key) }
     }
@@ -105,7 +102,7 @@ public final class TieredStore<First: CacheStore, Second: CacheStore>: CacheStor
         }
     }
 
-    /// Ends a change or copy. If another change has run meanwhile, removes the entry from the first store.
+    /// If another change has run meanwhile, removes the entry from the first store.
     private func end(_ key: CacheKey, isChange: Bool) async {
         if state.withLock({ $0.isOutdated(key) }) { try? await first.remove(key) }
         state.withLock { $0.end(key, isChange: isChange) }
@@ -126,7 +123,7 @@ private struct TieredState: Sendable {
     struct Work: Sendable {
         var changes = 0
         var copies = 0
-        /// Whether a copy in the first store may be older than the entry in the second.
+        /// Whether a copy in the first store may be older than the second store's entry.
         var isOutdated = false
     }
 
@@ -170,7 +167,7 @@ private struct TieredState: Sendable {
 }
 
 extension CacheStore {
-    /// Creates a store that combines a fast store with a large one.
+    /// Creates a store from a fast store and a large one.
     public static func tiers<First: CacheStore, Second: CacheStore>(
         _ first: First, _ second: Second
     ) -> TieredStore<First, Second> where Self == TieredStore<First, Second> { TieredStore(first, second) }
@@ -178,13 +175,12 @@ extension CacheStore {
 
 /// A store that can return some entries without waiting, and so without async frames.
 protocol ImmediateStore: CacheStore {
-    /// Returns the same as `entry(for:)`, if that is known without waiting.
+    /// The result of `entry(for:)`, if it's known without waiting.
     func entryAtOnce(for key: CacheKey) -> KnownEntry
 }
 
 enum KnownEntry: Sendable {
     case entry(CacheEntry)
     case nothing
-    /// The caller must use `entry(for:)`.
     case unknown
 }

@@ -7,22 +7,21 @@ import Synchronization
 /// let agent = NetworkAgent(baseURL: url, transport: .system, filters: [.retry, .attemptTimeout(.seconds(10))])
 /// ```
 ///
-/// The `timeout` of a request limits inactivity, and `deadline` limits the whole call. This filter limits one request
-/// on the wire, until its response is in memory or until the head of a stream has arrived. After that time, it throws
-/// `ErrandError` with `timedOut`. Retries repeat such an attempt, and breakers count it as a failure. The filter runs
-/// right before the transport, after host limits and breakers.
+/// A request's `timeout` limits inactivity, and its `deadline` limits the whole call. This filter limits one request on
+/// the wire, until its response is in memory or until the head of a stream has arrived. Then it throws `ErrandError`
+/// with `timedOut`, which retries repeat and breakers count. It runs right before the transport, after host limits and
+/// breakers.
 public struct AttemptTimeoutFilter: Filter {
     /// The longest time of an attempt.
     public let timeout: Duration
 
-    /// Creates a filter with the longest time of an attempt. With zero or a negative time, every attempt that has to
-    /// wait fails.
+    /// Creates a filter. With zero or a negative time, every attempt that has to wait fails.
     public init(_ timeout: Duration) { self.timeout = timeout }
 
     /// Runs in the stage ``FilterStages/wire``.
     public var stages: FilterStages { .wire }
 
-    /// The filter's line in the agent's `explain`, with the maximum time.
+    /// The filter's line in the agent's `explain`.
     public var explanation: String { "ends an attempt after \(duration: timeout)" }
 
     /// Reports a problem if fault injection is an outer filter.
@@ -30,7 +29,7 @@ public struct AttemptTimeoutFilter: Filter {
         outer is FaultInjectionFilter ? "the timeout doesn't end injected faults" : nil
     }
 
-    /// Sends the request. When the time is up, cancels it and throws `ErrandError` with `timedOut`.
+    /// Sends the request. Cancels it and throws `ErrandError` with `timedOut` when the time is up.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         let attempt = SentTask(exchange, next)
         if attempt.isFinished { return try await attempt.value }

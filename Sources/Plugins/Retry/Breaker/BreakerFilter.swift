@@ -7,13 +7,13 @@ public import Errand
 /// ```
 ///
 /// The breaker of a host opens once too many requests have failed. While it's open, requests throw
-/// ``ResilienceError/Code/breakerOpen`` immediately. After a pause, the breaker sends one request as a probe and still
-/// rejects all others. If the probe succeeds, the breaker closes. If the probe fails, the breaker stays open for a
-/// longer pause. If the probe is cancelled, the next request is the probe.
+/// ``ResilienceError/Code/breakerOpen``. After a pause, it sends one request as a probe and still rejects all others.
+/// It closes if the probe succeeds, and pauses longer if the probe fails. If the probe is cancelled, the next request
+/// is the probe.
 ///
-/// The breaker runs right before the transport, so it counts each attempt, and caches can respond while it's open. A
-/// cancelled request doesn't count. An attempt counts as a failure if the call's deadline ends it after a second or
-/// more. Each port of a host has its own breaker.
+/// The breaker runs right before the transport, so it counts each attempt, and caches can respond while it's open.
+/// Cancelled requests don't count. An attempt that the call's deadline ends after a second or more counts as a failure.
+/// Each port of a host has its own breaker.
 public struct BreakerFilter: Filter {
     /// When the breaker opens, and for how long.
     public let policy: BreakerPolicy
@@ -28,7 +28,7 @@ public struct BreakerFilter: Filter {
     /// Runs in the stage ``FilterStages/wire``.
     public var stages: FilterStages { .wire }
 
-    /// The filter's line in the agent's `explain`, with the conditions for opening.
+    /// The filter's line in the agent's `explain`.
     public var explanation: String {
         let percent = (policy.failureShare * 100).rounded()
         let share = percent >= 0 && percent <= 100 ? "\(Int(percent)) %" : "a share"
@@ -87,7 +87,7 @@ public struct BreakerFilter: Filter {
         return policy.errors.contains(error.code) ? .failure : .neither
     }
 
-    /// Whether the call's deadline ended the attempt, after long enough that earlier waits of the call aren't to blame.
+    /// Whether the deadline ended an attempt that was long enough to be at fault.
     private func hasTakenTooLong(_ exchange: Exchange, since begin: ContinuousClock.Instant) -> Bool {
         guard policy.errors.contains(.timedOut), let deadline = exchange.deadline else { return false }
         let now = exchange.time.now
@@ -96,11 +96,10 @@ public struct BreakerFilter: Filter {
 }
 
 extension Filter where Self == BreakerFilter {
-    /// Creates a filter that stops requests to a host that is down: `filters: [.retry, .breaker]`.
+    /// Creates a breaker: `filters: [.retry, .breaker]`.
     public static var breaker: BreakerFilter { BreakerFilter() }
 
-    /// Creates a filter that stops requests to a host that is down, with a custom policy:
-    /// `filters: [.breaker(BreakerPolicy(failureShare: 0.2))]`.
+    /// Creates a breaker with a custom policy: `filters: [.breaker(BreakerPolicy(failureShare: 0.2))]`.
     public static func breaker(_ policy: BreakerPolicy) -> BreakerFilter { BreakerFilter(policy) }
 }
 
@@ -108,7 +107,7 @@ extension Filter where Self == BreakerFilter {
 public struct BreakerNote: Sendable, Hashable {
     /// The host's name and port.
     public let host: String
-    /// Whether the breaker now rejects requests. Also true after a failed probe, which keeps the breaker open.
+    /// Whether the breaker now rejects requests. Also true after a failed probe.
     public let isOpen: Bool
 }
 
@@ -126,12 +125,10 @@ public struct BreakerPolicy: Sendable {
     public var maximumPause: Duration = .seconds(60)
     /// The statuses that count as failures. Defaults to 500 to 599 except 501 and 505.
     ///
-    /// A response with `Retry-After` doesn't count, because the host is up. A host limit pauses the host instead.
+    /// A response with `Retry-After` doesn't count, because the host is up.
     public var statuses = StatusCodes(500...500, 502...504, 506...599)
     /// The errors that count as failures. Defaults to `timedOut`, `cannotConnect`, `connectionLost`, `nameLookupFailed`
-    /// and `truncated`.
-    ///
-    /// If the set contains `timedOut`, an attempt also counts if the call's deadline ends it after a second or more.
+    /// and `truncated`. With `timedOut`, an attempt that the call's deadline ends after a second or more counts too.
     public var errors: Set<ErrandError.Code> = .retryable
 
     /// Creates a policy. Arguments default to the values of the properties.

@@ -1,16 +1,16 @@
 import Errand
 import Synchronization
 
-/// The breaker of one host: closed, open, or half open, which means that a probe is running.
+/// The breaker of one host: closed, open, or half open with a running probe.
 final class BreakerState: HostRecord {
-    /// The phase in which a request was sent. The request's result counts only in that phase.
+    /// The phase in which a request was sent. Its result counts only in that phase.
     struct Ticket: Sendable {
         fileprivate let generation: Int
     }
 
     enum Result { case success, failure, neither }
 
-    /// A change that the filter reports. Also made by a failed probe, which keeps the breaker open.
+    /// Also reports a failed probe, which keeps the breaker open.
     struct Change {
         let isOpen: Bool
         let message: String
@@ -47,7 +47,6 @@ final class BreakerState: HostRecord {
         (self.host, self.policy, origin) = (host, policy, now)
     }
 
-    /// Retires a closed breaker without current results, because it equals a new one.
     func retire(at now: ContinuousClock.Instant, isForced: Bool) -> Bool {
         let now = origin.duration(to: now)
         return state.withLock { state in
@@ -59,8 +58,7 @@ final class BreakerState: HostRecord {
         }
     }
 
-    /// Admits a request or throws ``ResilienceError``. Returns nil if the record is retired. Call ``leave(_:_:at:)``
-    /// when the request ends.
+    /// Admits a request or throws ``ResilienceError``. Returns nil if the record is retired.
     func enter(at now: ContinuousClock.Instant) throws -> Ticket? {
         let now = origin.duration(to: now)
         return try state.withLock { state in

@@ -9,15 +9,15 @@ import Synchronization
 ///     filters: [.standardResilience, .faultInjection(seed: 7, failing: 0.1, with: [.status(503), .stall])])
 /// ```
 ///
-/// The seed alone determines the faults of the first request, the second, and so on, so you can repeat a run. The
-/// filter runs right before the transport. Put it last in the array, so retries, host limits and breakers see the
-/// faults. Delays use the agent's `TimeSource`.
+/// The seed determines the faults of the first request, the second, and so on, so you can repeat a run. Put the filter
+/// last in the array, so retries, host limits and breakers see the faults. It runs right before the transport. Delays
+/// use the agent's `TimeSource`.
 public struct FaultInjectionFilter: Filter {
     /// The number that determines the faults. The same seed gives the same faults.
     public let seed: UInt64
     /// The share of requests that fail, from 0 to 1.
     public let failingShare: Double
-    /// The faults to choose from. Each failing request gets one of them.
+    /// The possible faults. Each failing request gets one.
     public let faults: [Fault]
     /// The share of requests that are delayed, from 0 to 1. A delayed request may also fail.
     public let slowShare: Double
@@ -38,7 +38,7 @@ public struct FaultInjectionFilter: Filter {
     ///   - faults: The possible faults. Defaults to status 503.
     ///   - slow: The share of requests that are delayed, from 0 to 1. Defaults to 0.
     ///   - delay: The delay of a slow request. Defaults to zero.
-    ///   - applies: Returns whether a request is counted and can get a fault. By default, every request can.
+    ///   - applies: Whether a request counts and can get a fault. Defaults to all requests.
     public init(
         seed: UInt64, failing: Double = 0, with faults: [Fault] = [.status(503)], slow: Double = 0,
         by delay: Duration = .zero, where applies: @escaping @Sendable (HTTPRequest) -> Bool = { _ in true }
@@ -50,10 +50,10 @@ public struct FaultInjectionFilter: Filter {
     /// Runs in the stage ``FilterStages/wire``.
     public var stages: FilterStages { .wire }
 
-    /// The filter's line in the agent's `explain`, with the seed.
+    /// The filter's line in the agent's `explain`.
     public var explanation: String { "injects faults, seed \(seed)" }
 
-    /// Delays the request or makes it fail, as the seed determines. Otherwise sends it.
+    /// Delays the request or makes it fail, as the seed determines.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         guard applies(exchange.http) else { return try await next(exchange) }
         var dice = Dice(state: seed &+ counter.value.add(1, ordering: .relaxed).newValue &* 0xD134_2543_DE82_EF95)
@@ -110,11 +110,10 @@ extension FaultInjectionFilter {
     }
 }
 
-/// The random number generator SplitMix64.
+/// SplitMix64.
 private struct Dice {
     var state: UInt64
 
-    /// Returns a number in `0..<1`.
     mutating func next() -> Double {
         state &+= 0x9E37_79B9_7F4A_7C15
         var z = state

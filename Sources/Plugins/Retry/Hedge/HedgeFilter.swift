@@ -12,11 +12,10 @@ import Synchronization
 /// A request is slow if it takes longer than 95 % of earlier requests to the host. The filter cancels the request that
 /// loses. Hedging adds at most 5 % more requests. See ``HedgePolicy``.
 ///
-/// The filter hedges only requests with idempotent methods (RFC 9110, section 9.2.2), unless
-/// ``HedgePolicy/isRepeatable`` specifies otherwise. Their bodies must be in memory, not streams or files. Both
-/// requests are attempts of the same activity. Install the filter after a retry and before filters that sign. To hedge
-/// only some calls, keep one filter, so it can learn from earlier calls, and pass it with
-/// `CallOptions(filters: [hedge])`.
+/// Only requests with idempotent methods (RFC 9110, section 9.2.2) are hedged, unless ``HedgePolicy/isRepeatable``
+/// specifies otherwise, and only if their bodies are in memory. Both requests are attempts of the same activity.
+/// Install the filter after a retry and before filters that sign. To hedge only some calls, keep one filter, so it
+/// learns from earlier calls, and pass it with `CallOptions(filters: [hedge])`.
 public struct HedgeFilter: Filter {
     /// When a second request is sent.
     public let policy: HedgePolicy
@@ -28,7 +27,7 @@ public struct HedgeFilter: Filter {
         histories = HostTable(maximum: 10_000) { _, _ in HedgeHistory(policy) }
     }
 
-    /// The filter's line in the agent's `explain`, with the conditions for a second request.
+    /// The filter's line in the agent's `explain`.
     public var explanation: String {
         func percent(_ share: Double) -> Int { share >= 0 ? Int((min(share, 1) * 100).rounded()) : 0 }
         return "hedges requests slower than \(percent(policy.percentile)) % of earlier ones, "
@@ -71,8 +70,7 @@ public struct HedgeFilter: Filter {
             }
         }
         let timer = Task {
-            // A request as slow as the threshold isn't hedged yet, so wait a little longer. If the budget is used up,
-            // check again later.
+            // A request as slow as the threshold isn't hedged yet. If the budget is used up, check again later.
             var elapsed = delay
             while true {
                 let instant = start.advanced(by: elapsed + .microseconds(1))
@@ -88,7 +86,7 @@ public struct HedgeFilter: Filter {
             guard let second else { return history.refund() }
             let outcome = await second.task.result
             let isGood = Self.isGood(outcome)
-            // The first request would have taken at least this long, so count it.
+            // The first request would have taken at least this long.
             if race.finish(outcome, of: 1, isGood: isGood), isGood { history.add(start.duration(to: time.now)) }
         }
         defer { timer.cancel() }
@@ -98,7 +96,6 @@ public struct HedgeFilter: Filter {
         return try result.get()
     }
 
-    /// Whether the request can be sent twice at the same time.
     private func isEligible(_ exchange: Exchange) -> Bool {
         guard exchange.delivery == .data, exchange.http.body.isReplayable, !isForFile(exchange.request) else {
             return false
@@ -106,7 +103,7 @@ public struct HedgeFilter: Filter {
         return policy.isRepeatable ?? exchange.http.method.isIdempotent
     }
 
-    /// Whether the output is a file, which two requests would write at the same time.
+    /// Two requests would write the same file.
     private func isForFile<R: Request>(_ request: R) -> Bool { R.Output.self == URL.self || R.Output.self == URL?.self }
 
     private static func isGood(_ outcome: HedgeRace.Outcome) -> Bool {
@@ -121,11 +118,10 @@ public struct HedgeFilter: Filter {
 }
 
 extension Filter where Self == HedgeFilter {
-    /// Creates a filter that hedges slow requests: `filters: [.retry, .hedge]`.
+    /// Creates a filter with the default policy: `filters: [.retry, .hedge]`.
     public static var hedge: HedgeFilter { HedgeFilter() }
 
-    /// Creates a filter that hedges slow requests with a custom policy:
-    /// `filters: [.retry, .hedge(HedgePolicy(share: 0.02))]`.
+    /// Creates a filter with a custom policy: `filters: [.retry, .hedge(HedgePolicy(share: 0.02))]`.
     public static func hedge(_ policy: HedgePolicy) -> HedgeFilter { HedgeFilter(policy) }
 }
 
@@ -137,7 +133,7 @@ final class HedgeHistory: HostRecord {
         var next = 0
         var untilSorted = 0
         var threshold: Duration?
-        /// The number of second requests that the budget allows. Each call adds `policy.share`.
+        /// How many second requests the budget allows.
         var tokens = 0.0
     }
 
@@ -148,7 +144,7 @@ final class HedgeHistory: HostRecord {
 
     init(_ policy: HedgePolicy) { self.policy = policy }
 
-    /// A running request may still add its duration to a retired record. That duration is lost.
+    /// A running request may still add its duration to a retired record, which is lost.
     func retire(at now: ContinuousClock.Instant, isForced: Bool) -> Bool {
         isForced || state.withLock { $0.durations.isEmpty && $0.tokens == 0 }
     }
@@ -171,10 +167,9 @@ final class HedgeHistory: HostRecord {
         }
     }
 
-    /// Restores the budget of a second request that wasn't sent.
     func refund() { state.withLock { $0.tokens = min($0.tokens + 1, Self.burst) } }
 
-    /// Adds the duration of a call's first request. If the first request lost, adds the time it had taken until then.
+    /// Adds the duration of a call's first request, or the time that it had taken when it lost.
     func add(_ duration: Duration) {
         let (seconds, attoseconds) = duration.bounded.components
         let nanoseconds = seconds * 1_000_000_000 + attoseconds / 1_000_000_000
@@ -188,7 +183,7 @@ final class HedgeHistory: HostRecord {
             guard state.durations.count >= max(2, policy.minimumSamples) else { return }
             state.untilSorted -= 1
             if state.untilSorted > 0 { return }
-            // Sorting costs as much as many requests. Sort less often once many durations are known.
+            // Sorting costs as much as many requests, so do it less often once many durations are known.
             let count = state.durations.count
             state.untilSorted = count < Self.capacity ? count / 4 : count
             let part = policy.percentile > 0 ? min(policy.percentile, 1) : 0
@@ -203,10 +198,9 @@ final class HedgeHistory: HostRecord {
 public struct HedgePolicy: Sendable, Hashable {
     /// The maximum number of second requests per call, from 0 to 1. Defaults to 0.05.
     public var share: Double
-    /// The share of earlier requests to the host that must have been faster before a second request is sent. Defaults
-    /// to 0.95.
+    /// The share of earlier requests to the host that must have been faster. Defaults to 0.95.
     public var percentile: Double
-    /// The minimum number of earlier requests to a host before its requests are hedged. Defaults to 20.
+    /// The number of earlier requests to a host before its requests are hedged. Defaults to 20.
     public var minimumSamples: Int
     /// The shortest wait before a second request. Defaults to 1 millisecond.
     public var minimumDelay: Duration = .milliseconds(1)
@@ -221,7 +215,7 @@ public struct HedgePolicy: Sendable, Hashable {
     }
 }
 
-/// One request of a hedged call. Keeps the checks and staged work that later filters add, until the winner is known.
+/// One request of a hedged call. Keeps the checks and staged work of later filters until the winner is known.
 struct HedgedRequest: Sendable {
     let task: SentTask
     private let exchange: Exchange
@@ -233,11 +227,10 @@ struct HedgedRequest: Sendable {
         (self.exchange, self.shared) = (exchange, shared)
     }
 
-    /// Adds the request's checks and staged work to the call, after the request has won.
+    /// Adds the winner's checks and staged work to the call.
     func count() async { await shared.distribute(to: [exchange]) }
 
-    /// Discards the request's checks and staged work, after the other request has won. Doesn't wait for a running
-    /// request, whose filters may still add some.
+    /// Discards the loser's checks and staged work, including those that its filters still add.
     func discard() async {
         if task.isFinished { await end() } else { Task { await end() } }
     }

@@ -1,17 +1,16 @@
 import Errand
 import Synchronization
 
-/// A race of two requests for the first good response. Cancels the loser without waiting for it.
+/// A race of two requests for the first good response. Doesn't wait for the loser to end.
 final class HedgeRace: Sendable {
     typealias Outcome = Result<HTTPResponse, any Error>
 
     private struct State {
         var requests: [HedgedRequest]
         var running = 1
-        /// The failure of one request while the other is still running.
         var failure: (number: Int, outcome: Outcome)?
         var result: Outcome?
-        /// The request that produced the result, or nil after cancellation.
+        /// Nil after cancellation.
         var winner: Int?
         var waiter: CheckedContinuation<HTTPResponse, any Error>?
     }
@@ -22,7 +21,7 @@ final class HedgeRace: Sendable {
 
     var isDecided: Bool { state.withLock { $0.result != nil } }
 
-    /// Sends the second request. Returns nil if the race is already decided.
+    /// Returns nil if the race is decided.
     func start(_ send: () -> HedgedRequest) -> HedgedRequest? {
         let mayStart = state.withLock { state in
             if state.result == nil { state.running += 1 }
@@ -41,7 +40,7 @@ final class HedgeRace: Sendable {
         return second
     }
 
-    /// Records that a request ended. Returns whether that decided the race.
+    /// Returns whether the outcome decides the race.
     ///
     /// - Parameters:
     ///   - number: 0 for the first request, 1 for the second.
@@ -72,7 +71,7 @@ final class HedgeRace: Sendable {
         return decides
     }
 
-    /// Returns the result. Cancels both requests if the awaiting task is cancelled.
+    /// Cancels both requests if the awaiting task is cancelled.
     func value() async throws -> HTTPResponse {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -87,7 +86,7 @@ final class HedgeRace: Sendable {
         }
     }
 
-    /// Adds the winner's checks and staged work to the call and discards the loser's. Call it after ``value()``.
+    /// Keeps the checks and staged work of the winner only. Call it after ``value()``.
     func share() async {
         let (requests, winner) = state.withLock { ($0.requests, $0.winner) }
         for (number, request) in requests.enumerated() {
@@ -95,7 +94,6 @@ final class HedgeRace: Sendable {
         }
     }
 
-    /// If there is a result, resumes the awaiting task and cancels the running request.
     private func settle() {
         let end = state.withLock { state -> State? in
             guard state.result != nil else { return nil }

@@ -10,9 +10,9 @@ import Synchronization
 /// let agent = NetworkAgent(baseURL: url, transport: .system, filters: [.hostLimit(limits)])
 /// ```
 ///
-/// The filter runs right before the transport. It therefore limits attempts and redirects, but not responses from a
-/// cache. Requests wait in order of arrival. A request throws ``ResilienceError`` immediately if its turn would come
-/// after its deadline.
+/// The filter runs right before the transport, so it limits attempts and redirects, but not responses from a cache.
+/// Requests wait in order of arrival. A request throws ``ResilienceError`` immediately if its turn would come after its
+/// deadline.
 ///
 /// A host pauses all requests with `Retry-After` and status 403, 429 or 500 to 599 (RFC 9110, section 10.2.3), or with
 /// an exhausted `RateLimit` field. After a pause, one request goes first. Each response then admits two more requests,
@@ -32,7 +32,7 @@ public struct HostLimitFilter: Filter {
     /// Runs in the stage ``FilterStages/wire``.
     public var stages: FilterStages { .wire }
 
-    /// The filter's line in the agent's `explain`, with the limits.
+    /// The filter's line in the agent's `explain`.
     public var explanation: String {
         var parts = ["pauses a host that sent Retry-After"]
         if let most = limits.maximumConcurrent { parts.append("at most \(most) at once") }
@@ -50,8 +50,7 @@ public struct HostLimitFilter: Filter {
         }
     }
 
-    /// Waits until the host's limits allow the request, sends it, and reads new limits from the response. Waits again
-    /// if the host paused while the request waited in the transport.
+    /// Waits until the host's limits allow the request, sends it, and reads new limits from the response.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         let start = exchange.time.now
         var (line, entry) = try begin(exchange.http, at: start)
@@ -67,13 +66,11 @@ public struct HostLimitFilter: Filter {
         }
     }
 
-    /// Returns the host's line, and a ticket or a place in the queue.
     private func begin(_ request: HTTPRequest, at now: ContinuousClock.Instant) throws -> (HostLine, HostLine.Entry) {
         try lines.use(request, at: now) { line in try line.begin(at: now).map { (line, $0) } }
     }
 
-    /// Returns the next place of a request that waited in the transport while its host sent `Retry-After` or used up
-    /// its quota. Rethrows other errors.
+    /// Queues a request again that the transport held back. Rethrows other errors.
     private func place(
         after error: any Error, _ line: HostLine, _ ticket: HostLine.Ticket, _ exchange: Exchange
     ) throws -> (HostLine, HostLine.Entry) {
@@ -88,7 +85,7 @@ public struct HostLimitFilter: Filter {
         return try begin(refusal.request, at: exchange.time.now)
     }
 
-    /// Reads the host's limits from a response. A streamed response counts as running until its body ends.
+    /// A streamed response counts as running until its body ends.
     private func adopt(
         _ response: HTTPResponse, _ line: HostLine, _ ticket: HostLine.Ticket, _ time: any TimeSource
     ) -> HTTPResponse {
@@ -102,9 +99,8 @@ public struct HostLimitFilter: Filter {
 }
 
 extension HostLimitFilter: PreSendFilter {
-    /// Throws if the host paused while the request waited in the transport. The filter then queues the request again.
-    ///
-    /// A request whose body can be read only once passes, because the transport has already opened the body.
+    /// Throws if the host paused while the request waited in the transport. The filter then queues the request again. A
+    /// request whose body can be read only once passes, because the transport has already opened the body.
     public func willSend(_ request: HTTPRequest, time: any TimeSource) throws {
         guard request.body.isReplayable else { return }
         let now = time.now
@@ -113,7 +109,6 @@ extension HostLimitFilter: PreSendFilter {
     }
 }
 
-/// The error that stops a request in the transport, so the filter can queue it again.
 private struct HeldBack: Error {
     let lines: HostTable<HostLine>
     let line: HostLine
@@ -121,12 +116,11 @@ private struct HeldBack: Error {
 }
 
 extension Filter where Self == HostLimitFilter {
-    /// Creates a filter that limits the requests to each host:
-    /// `filters: [.hostLimit(HostLimits(maximumConcurrent: 8))]`.
+    /// Creates a filter with limits: `filters: [.hostLimit(HostLimits(maximumConcurrent: 8))]`.
     public static func hostLimit(_ limits: HostLimits) -> HostLimitFilter { HostLimitFilter(limits) }
 }
 
-/// A streamed body. Its request counts as running until the body ends.
+/// Counts a request as running until its streamed body ends.
 private final class GatedBody: HTTPBodySource {
     private let chunks: BodyChunks
     private let line: HostLine

@@ -7,8 +7,7 @@ public struct HostLimits: Sendable, Hashable {
     public var maximumConcurrent: Int?
     /// The maximum number of requests per period. Defaults to nil: no limit.
     public var rate: RequestRate?
-    /// The maximum pause that a host can request with `Retry-After` or a `RateLimit` field. Longer pauses are
-    /// shortened. Defaults to 60 seconds.
+    /// The maximum pause for `Retry-After` or a `RateLimit` field. Longer pauses are shortened. Defaults to 60 seconds.
     public var maximumPause: Duration = .seconds(60)
     /// The maximum wait of a request, after which it throws ``ResilienceError/Code/waitTooLong``. Defaults to 120
     /// seconds.
@@ -17,7 +16,7 @@ public struct HostLimits: Sendable, Hashable {
     /// 10,000.
     public var maximumQueue = 10_000
 
-    /// Creates limits. By default, the client limits neither concurrency nor rate.
+    /// Creates limits. By default, only hosts limit requests.
     public init(maximumConcurrent: Int? = nil, rate: RequestRate? = nil, maximumPause: Duration = .seconds(60)) {
         (self.maximumConcurrent, self.rate, self.maximumPause) = (maximumConcurrent, rate, maximumPause)
     }
@@ -37,13 +36,12 @@ public struct RequestRate: Sendable, Hashable {
     }
 }
 
-/// The start times of the last requests. A ring buffer for as many times as the rate counts.
+/// A ring buffer with the start times of the last requests.
 struct RateWindow {
     private var sent: [Duration] = []
-    /// The index of the oldest time in a full buffer.
     private var oldest = 0
 
-    /// Returns when a request can be sent if `position` other requests are sent first.
+    /// Returns when a request can be sent that has `position` requests before it.
     func opening(at now: Duration, position: Int, _ rate: RequestRate?) -> Duration {
         guard let rate, rate.period > .zero else { return now }
         let ahead = position - (rate.count - sent.count)
@@ -63,7 +61,7 @@ struct RateWindow {
         }
     }
 
-    /// Removes the start time of a request that wasn't sent.
+    /// The request wasn't sent.
     mutating func remove(_ time: Duration) {
         // A buffer that isn't full must start with its oldest time.
         sent = Array(sent[oldest...] + sent[..<oldest])

@@ -4,19 +4,16 @@ import Synchronization
 
 /// The running requests to a host and the queue of waiting requests.
 final class HostLine: HostRecord {
-    /// Permits a request to be sent.
     struct Ticket: Sendable {
-        /// The position in the order of arrival.
         let arrival: UInt64
-        /// The position in the order of sending.
         let number: UInt64
         let start: Duration
     }
 
     let host: String
     private let limits: HostLimits
-    /// Times are durations since this instant. Copying an optional or enum that contains an instant calls the runtime.
-    /// With a duration, it doesn't.
+    /// Times are relative to this instant: copying an optional or enum with an instant calls the runtime, but copying
+    /// one with a duration doesn't.
     private let origin: ContinuousClock.Instant
     private let state = Mutex(State())
 
@@ -41,7 +38,7 @@ final class HostLine: HostRecord {
         case waits(HostWaiter)
     }
 
-    /// Admits or queues a request. Returns nil if the line is retired. Throws ``ResilienceError``.
+    /// Admits or queues a request. Returns nil if the line is retired.
     func begin(at now: ContinuousClock.Instant) throws -> Entry? {
         let now = origin.duration(to: now)
         return try state.withLock { state in
@@ -76,8 +73,9 @@ final class HostLine: HostRecord {
         return waiter
     }
 
-    /// Handles a response, or a failure if `response` is nil, and reads the host's limits. If `isOver` is false, call
-    /// ``leave()`` when the body ends.
+    /// If `isOver` is false, call ``leave()`` when the body ends.
+    ///
+    /// - Parameter response: Nil after a failure.
     func receive(_ ticket: Ticket, _ response: HTTPResponse?, _ time: any TimeSource, isOver: Bool) {
         // With other statuses, such as 413 or a redirect, `Retry-After` concerns only this request.
         let status = response?.status ?? 0
@@ -109,7 +107,7 @@ final class HostLine: HostRecord {
         first?.signal()
     }
 
-    /// Records the end of a streamed body.
+    /// Call it when a streamed body ends.
     func leave() {
         state.withLock { state in
             state.running -= 1
@@ -127,7 +125,7 @@ final class HostLine: HostRecord {
         }
     }
 
-    /// Waits for the request's turn. Throws ``ResilienceError`` if it would come too late.
+    /// Throws ``ResilienceError`` if the request's turn would come too late.
     func wait(
         _ waiter: HostWaiter, _ exchange: Exchange, since start: ContinuousClock.Instant
     ) async throws -> Ticket {
@@ -200,7 +198,7 @@ final class HostLine: HostRecord {
 }
 
 extension HostLine {
-    /// The requests of a host and the host's limits. Times are relative to the line's origin.
+    /// Times are relative to the line's origin.
     struct State {
         var isRetired = false
         /// Includes requests whose streamed bodies haven't ended.
@@ -215,7 +213,6 @@ extension HostLine {
         var rate = RateWindow()
         var queue: [HostWaiter] = []
 
-        /// Records that a request received a response or failed.
         mutating func receive(_ ticket: Ticket) {
             if pending.first?.number == ticket.number {
                 pending.remove(at: 0)
@@ -235,7 +232,7 @@ extension HostLine {
             case later
         }
 
-        /// Returns when a request can be sent if `position` other requests are sent first.
+        /// Returns when a request can be sent that has `position` requests before it.
         mutating func opening(at now: Duration, position: Int = 0, _ limits: HostLimits) -> Opening {
             var earliest = now
             var news: Duration?
@@ -282,7 +279,7 @@ extension HostLine {
     }
 }
 
-/// The details of the note "host limit", which accessories receive when a request has waited for its turn.
+/// The details of the note "host limit", which accessories receive after a request has waited for its turn.
 public struct HostLimitNote: Sendable, Hashable {
     /// The host's name and port.
     public let host: String
@@ -297,7 +294,7 @@ final class HostWaiter: Sendable {
         var sleep: Task<Void, Never>?
     }
 
-    /// The order of arrival. A request keeps it if the transport sends the request back.
+    /// The order of arrival.
     let number: UInt64
     private let state = Mutex(State())
 
@@ -311,7 +308,6 @@ final class HostWaiter: Sendable {
         }?.cancel()
     }
 
-    /// Waits until the instant, a signal, or cancellation of the task.
     func wait(until instant: ContinuousClock.Instant, _ time: any TimeSource) async {
         let sleep = Task { await time.wait(until: instant) }
         let isSignalled = state.withLock { state in

@@ -5,14 +5,13 @@ import ErrandMessageSyntax
 
 /// The number of requests that a host still accepts, according to its last response.
 ///
-/// The client can't know whether the limit is a fixed window, a sliding window, a token bucket or a leaky bucket, and
-/// most of them don't renew completely at `until`. So only the last response counts. If several requests were in flight
-/// at once, the order in which the server counted them is unknown, so the tighter quota counts.
+/// The client doesn't know the kind of limit, such as a sliding window or a token bucket, and most kinds don't renew
+/// completely at `until`. So only the last response counts. After concurrent requests, the tighter quota counts,
+/// because the order in which the server counted them is unknown.
 struct HostQuota {
     private(set) var left: Int
     /// The remaining requests as the host reported them.
     private var remaining: Int
-    /// The number of other requests that the host may not have counted yet.
     private let inFlight: Int
     /// Whether the host reported an exhausted limit, regardless of requests in flight.
     var isSpent: Bool { remaining <= 0 }
@@ -20,20 +19,18 @@ struct HostQuota {
     /// The number of the last request sent before the response arrived.
     private var lastSent: UInt64
 
-    /// Whether the response arrived early in the period, so requests sent in the meantime count for the same period.
-    ///
-    /// Otherwise, a new period may have begun. For example, the window may be 1 second and the response time half a
+    /// Whether the response arrived early in the period, so requests sent meanwhile count for the same period.
+    /// Otherwise, a new period may have begun: for example, with a window of 1 second and a response time of half a
     /// second.
     private let isFresh: Bool
 
     /// The seconds in a field may be rounded up or down.
     private static let rounding = Duration.seconds(1)
-    /// A response is fresh if it took at most this fraction of the time until renewal.
+    /// A response is fresh if it took at most 1/8 of the time until renewal.
     private static let freshPart = 8
 
     /// - Parameters:
-    ///   - field: The limit in the response that has just arrived.
-    ///   - start: The time at which its request was sent.
+    ///   - start: When the request was sent.
     ///   - inFlight: The number of other requests that the host may not have counted yet.
     ///   - lastSent: The number of the last request sent so far.
     init(
@@ -48,7 +45,7 @@ struct HostQuota {
         self.lastSent = lastSent
     }
 
-    /// Merges the quota of another response. `number` identifies that response's request.
+    /// Merges the quota of another response, to the request with this number.
     mutating func update(with new: HostQuota, from number: UInt64) {
         if number > lastSent || !new.isFresh || new.until > until + Self.rounding {
             self = new
@@ -61,13 +58,12 @@ struct HostQuota {
 
     mutating func use() { left -= 1 }
 
-    /// Restores the quota of a request that wasn't sent, unless the host may have counted it.
+    /// The request wasn't sent, and the host may have counted requests up to `lastSent`.
     mutating func takeBack(_ number: UInt64) { if number > lastSent { left += 1 } }
 }
 
-/// Limits requests after a pause, while the client doesn't know how many the host accepts.
-///
-/// One request goes first, and each response admits two more. If responses are slow, time also admits more requests.
+/// Limits requests after a pause, while it's unknown how many the host accepts: one request goes first, and each
+/// response admits two more. If responses are slow, time also admits requests.
 struct HostRamp {
     private let begin: Duration
     private var sent = 0
@@ -78,7 +74,6 @@ struct HostRamp {
     /// The number of steps after which the limit ends.
     private static let steps = 16
 
-    /// - Parameter begin: The end of the pause.
     init(_ begin: Duration) { self.begin = begin }
 
     private func step(at now: Duration) -> Int {
@@ -95,18 +90,16 @@ struct HostRamp {
 
     mutating func send() { sent += 1 }
 
-    /// Counts a response or failure, unless its request was sent before the end of the pause.
+    /// Ignores requests sent before the end of the pause.
     mutating func receive(for start: Duration) { if start >= begin { received += 1 } }
 }
 
-/// The tightest limit in a response, from its `RateLimit` field or the separate fields of early drafts.
+/// The tightest limit in the `RateLimit` field or the separate fields of early drafts.
 struct RateLimitField: Equatable {
     let remaining: Int
     let reset: Duration
 
-    /// Fails unless the response contains a valid limit with the time at which it resets.
-    ///
-    /// - Parameter date: The current date.
+    /// Fails without a valid limit that states when it resets.
     init?(_ headers: HTTPHeaders, at date: Date) {
         var limits: [RateLimitStatus] = []
         if let text = headers[.rateLimit] { limits = RateLimitStatus.parse(text).filter(Self.hasTime) }
@@ -125,8 +118,7 @@ struct RateLimitField: Equatable {
         (remaining, self.reset) = (tightest.remaining, reset)
     }
 
-    /// Some servers send the seconds since 1970 instead of the seconds from now. No limit lasts 30 years, so a larger
-    /// number is a date.
+    /// Some servers send the seconds since 1970 instead of the seconds from now. No limit lasts 30 years.
     private static let firstDate = Duration.seconds(1_000_000_000)
 
     private static func hasTime(_ limit: RateLimitStatus) -> Bool { limit.reset.map { $0 > .zero } ?? false }

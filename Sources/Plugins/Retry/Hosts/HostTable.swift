@@ -5,15 +5,15 @@ import ErrandSupport
 import Synchronization
 
 protocol HostRecord: AnyObject, Sendable {
-    /// Retires the record and returns true, unless a request is running. If `isForced` is false, also keeps a record
-    /// that contains current data. A retired record accepts no requests.
+    /// Returns true and accepts no more requests, unless a request is running, or the record has current data and
+    /// `isForced` is false.
     func retire(at now: ContinuousClock.Instant, isForced: Bool) -> Bool
 }
 
 /// The records of all hosts, one for each name and port.
 ///
-/// Above `capacity` hosts, the table removes records without current data. Above `maximum`, it also removes a quarter
-/// of the records, least recently used first. It keeps hosts with running requests.
+/// Above `capacity` hosts, the table removes records without current data. Above `maximum`, it also removes the least
+/// recently used quarter. It keeps hosts with running requests.
 final class HostTable<Record: HostRecord>: Sendable {
     private struct Entry {
         let record: Record
@@ -21,12 +21,10 @@ final class HostTable<Record: HostRecord>: Sendable {
     }
 
     private struct State {
-        /// The record of the last request, and the scheme and authority as spelled in its URL. Most requests go to the
-        /// same host as the last one.
+        /// Most requests go to the same host as the last one. `spelling` is the scheme and authority in its URL.
         var last: (spelling: String, host: String, record: Record)?
         var entries: [String: Entry] = [:]
         var uses: UInt64 = 0
-        /// The number of hosts at which the next sweep runs.
         var sweepCount: Int
     }
 
@@ -42,8 +40,7 @@ final class HostTable<Record: HostRecord>: Sendable {
         state = Mutex(State(sweepCount: min(capacity, maximum)))
     }
 
-    /// Calls `body` with the record of the request's host. If `body` returns nil because the record is retired, calls
-    /// it again with a new record.
+    /// Calls `body` with the host's record, and again with a new record if it returns nil.
     func use<Result>(
         _ request: HTTPRequest, at now: ContinuousClock.Instant, _ body: (Record) throws -> Result?
     ) rethrows -> Result {
@@ -98,19 +95,19 @@ final class HostTable<Record: HostRecord>: Sendable {
             forget(byUse.prefix(max(1, maximum / 4)).map(\.key), isForced: true)
         }
         state.last = nil
-        // Run the next sweep when the number of hosts has doubled. Otherwise every new host would cause a sweep.
+        // Otherwise, every new host would cause a sweep.
         let count = state.entries.count
         state.sweepCount = min(count + max(count, capacity), max(maximum, count + max(1, maximum / 4)))
         return forgotten
     }
 
-    /// Returns a name and port, such as "api.example.com:443".
+    /// For example, "api.example.com:443".
     private static func host(of url: URL) -> String {
         let origin = URLSyntax.origin(of: url)
         return origin.firstRange(of: "://").map { String(origin[$0.upperBound...]) } ?? origin
     }
 
-    /// Returns the scheme and authority as spelled, such as "HTTPS://Api.example.com".
+    /// For example, "HTTPS://Api.example.com".
     private static func spelling(of text: String) -> String {
         var slashes = 0
         let end = text.utf8.firstIndex { byte in

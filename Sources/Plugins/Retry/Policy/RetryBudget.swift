@@ -4,18 +4,16 @@ import Synchronization
 /// Limits the retries of all calls to a host, so a failing server isn't flooded.
 ///
 /// At most `share` of all calls to a host are followed by a retry. The first `reserve` retries are always allowed, so
-/// an app that just started can retry. They count against the share of later calls. Over time, a server that fails
-/// every call therefore receives at most 1 + `share` times the app's calls. Up to 100 unused retries are kept for
-/// later.
+/// an app that just started can retry, but they count against the share of later calls. Over time, a server that fails
+/// every call receives at most 1 + `share` times the app's calls. Up to 100 unused retries are kept for later.
 public struct RetryBudget: Sendable, Hashable {
     /// The number of retries per call. Defaults to 0.1.
     public var share: Double
-    /// The number of retries allowed regardless of earlier calls. It's never less than the retries of one call.
-    /// Defaults to 5.
+    /// The number of retries allowed regardless of earlier calls, and at least those of one call. Defaults to 5.
     public var reserve: Int
     /// How long calls and retries count, if the host responds to some of them. Defaults to 60 seconds.
     ///
-    /// The counts of a host that fails every call never expire, so the host gets no new reserve.
+    /// The counts of a host that fails every call never expire.
     public var period: Duration
 
     /// Creates a budget. A share that is negative or NaN counts as 0.
@@ -31,14 +29,13 @@ final class RetryLedger: HostRecord {
         var calls = 0.0
         var retries = 0.0
         var hasSucceeded = false
-        /// The time of the last count, and how long that count remains valid.
         var lastUse: (at: ContinuousClock.Instant, period: Duration)?
         var isRetired = false
     }
 
     private let state = Mutex(State())
 
-    /// Never retires a record with only failures by age, because the host must not get a new reserve.
+    /// A host that only fails must not get a new reserve.
     func retire(at now: ContinuousClock.Instant, isForced: Bool) -> Bool {
         state.withLock { state in
             let isOld = state.lastUse.map { $0.at.duration(to: now) >= $0.period } ?? true
@@ -49,7 +46,7 @@ final class RetryLedger: HostRecord {
 
     // The following functions return nil if the record is retired.
 
-    /// Records that a call succeeded. `isFirst` is true if its first attempt did.
+    /// `isFirst` is true if the call's first attempt succeeded.
     func succeeded(_ budget: RetryBudget, isFirst: Bool, at now: ContinuousClock.Instant) -> Void? {
         state.withLock { state in
             if state.isRetired { return nil }
@@ -59,7 +56,7 @@ final class RetryLedger: HostRecord {
         }
     }
 
-    /// Records that the first attempt of a call failed. Resets expired counts if a call to the host has succeeded.
+    /// Call it if the first attempt of a call failed. Resets expired counts if a call has succeeded since.
     func failed(_ budget: RetryBudget, at now: ContinuousClock.Instant) -> Void? {
         state.withLock { state in
             if state.isRetired { return nil }
@@ -72,8 +69,7 @@ final class RetryLedger: HostRecord {
         }
     }
 
-    /// Counts a call, unless 100 retries are unused. Without this limit, a server that fails after a good week would be
-    /// flooded.
+    /// Otherwise, a server that fails after a good week would be flooded.
     private func count(_ state: inout State, _ budget: RetryBudget) {
         if state.calls * Self.share(of: budget) < state.retries + 100 { state.calls += 1 }
     }
@@ -93,6 +89,5 @@ final class RetryLedger: HostRecord {
         }
     }
 
-    /// Restores the budget of a retry that wasn't made.
     func refund() { state.withLock { $0.retries = max(0, $0.retries - 1) } }
 }

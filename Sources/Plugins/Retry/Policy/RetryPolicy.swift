@@ -30,17 +30,17 @@ public struct RetryPolicy: Sendable {
     /// Whether to add an `Idempotency-Key` to calls whose method isn't idempotent, so they can be retried
     /// (draft-ietf-httpapi-idempotency-key-header). Defaults to false.
     ///
-    /// All attempts of a call send the same key. The server must support the field. A request that already has the
-    /// field keeps its value.
+    /// All attempts of a call send the same key. The server must support the field. A request's own field isn't
+    /// replaced.
     public var addsIdempotencyKey = false
-    /// The maximum wait that a `Retry-After` can request. Longer waits are shortened. Defaults to 60 seconds.
+    /// The maximum wait for a `Retry-After`. Longer waits are shortened. Defaults to 60 seconds.
     public var maximumRetryAfter: Duration = .seconds(60)
     /// The limit on retries of all calls to a host, or nil for no limit. Defaults to 10 % of the calls.
     public var budget: RetryBudget? = RetryBudget()
     /// Returns whether to retry another kind of error. Defaults to nil.
     ///
-    /// If you set this closure, the filter checks each response before it accepts it, so a failed check can be retried.
-    /// The closure then receives `ErrandError` with `checkFailed`, or the check's own error.
+    /// If you set this closure, a failed check can be retried too: the closure receives `ErrandError` with
+    /// `checkFailed`, or the check's own error.
     ///
     /// ```swift
     /// policy.repeatsError = { ($0 as? ErrandError)?.code == .checkFailed }
@@ -57,16 +57,14 @@ public struct RetryPolicy: Sendable {
     /// A policy that doesn't retry.
     public static let off = RetryPolicy(maximumAttempts: 1)
 
-    /// A copy of the policy that retries requests with any method. Use it if you know that the requests can be sent
-    /// twice.
+    /// A copy of the policy that retries any method. Use it if you know that the requests can be sent twice.
     public var repeatable: RetryPolicy {
         var policy = self
         policy.isRepeatable = true
         return policy
     }
 
-    /// A copy of the policy that adds an `Idempotency-Key` to requests whose method isn't idempotent, so they can be
-    /// retried.
+    /// A copy of the policy that adds an `Idempotency-Key`, so requests with any method can be retried.
     public var withIdempotencyKey: RetryPolicy {
         var policy = self
         policy.addsIdempotencyKey = true
@@ -83,8 +81,8 @@ public struct RetryPolicy: Sendable {
 /// }
 /// ```
 ///
-/// The request is retried even if the agent has no retry filter. In that case, its calls don't share a budget, and they
-/// don't pause the host for other calls.
+/// The request is retried even if the agent has no retry filter. Its calls then don't share a budget, and don't pause
+/// the host for other calls.
 public protocol RetryableRequest: FilterProvidingRequest {
     /// The policy to use instead of the agent's.
     var retryPolicy: RetryPolicy { get }
@@ -99,7 +97,7 @@ extension RetryableRequest {
 extension RetryPolicy: TagKey {
     /// Calls without this tag use the policy of the request or agent.
     public static var defaultValue: RetryPolicy? { nil }
-    /// Returns true, because retries can change the response. Calls with different policies therefore don't share one.
+    /// Returns true, because retries can change the response, so calls with different policies don't share one.
     public static var affectsResponse: Bool { true }
 }
 
@@ -112,7 +110,7 @@ extension CallOptions {
     /// Creates options with a retry policy for a call: `options: .retry(.off)`.
     public static func retry(_ policy: RetryPolicy) -> CallOptions { CallOptions().retry(policy) }
 
-    /// Returns a copy of these options with a retry policy. It replaces the policies of the request and the agent.
+    /// Returns a copy of these options with a retry policy, which replaces the request's and the agent's.
     public func retry(_ policy: RetryPolicy) -> CallOptions {
         var options = self
         options.tags[RetryPolicy.self] = policy

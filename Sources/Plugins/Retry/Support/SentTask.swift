@@ -1,8 +1,8 @@
 import Errand
 import Synchronization
 
-/// A request in its own task. If the system supports it, the task starts on the caller's thread. A request that doesn't
-/// wait then needs no other thread and no timer.
+/// A request in its own task. If the system allows it, the task starts on the caller's thread, so a request that
+/// doesn't wait needs no other thread and no timer.
 struct SentTask: Sendable {
     private final class Mark: Sendable {
         let isSet = Atomic(false)
@@ -31,10 +31,10 @@ struct SentTask: Sendable {
 
     var isFinished: Bool { mark.isSet.load(ordering: .acquiring) }
 
-    /// Waits for the request even if the awaiting task is cancelled.
+    /// Waits even if the awaiting task is cancelled.
     var result: Result<HTTPResponse, any Error> { get async { await task.result } }
 
-    /// Waits for the request even if the awaiting task is cancelled.
+    /// Waits even if the awaiting task is cancelled.
     var value: HTTPResponse { get async throws { try await task.value } }
 
     func cancel() { task.cancel() }

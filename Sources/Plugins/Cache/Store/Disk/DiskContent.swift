@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-/// The file of a small entry, read at once and decoded in place. The body can take over the memory without copying.
+/// The file of a small entry, read at once. The body can take over the memory without copying.
 struct DiskContent: ~Copyable {
     private let memory: FileMemory
 
@@ -18,10 +18,10 @@ struct DiskContent: ~Copyable {
         self.memory = memory
     }
 
-    /// Shorter bodies are copied, because that costs less than keeping the head in memory.
+    /// For shorter bodies, copying costs less than keeping the head in memory.
     private static let ownedLength = 4096
 
-    /// Returns the entry, or nil if any part is damaged. `open` decrypts.
+    /// Returns nil if any part is damaged. `open` decrypts.
     consuming func entry(digest: [UInt8], open: ((Data) throws -> Data)?) -> CacheEntry? {
         guard let (head, body) = memory.withSpan({ Self.content($0, digest, open) }) else { return nil }
         return switch body {

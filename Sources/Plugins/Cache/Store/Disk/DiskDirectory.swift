@@ -2,8 +2,7 @@ import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-/// The files of a disk store: their names, their total size, and the lock that processes share. It doesn't interpret
-/// entries.
+/// The files of a disk store and the lock that processes share.
 ///
 /// ```
 /// errand-cache/        contains everything, so the directory can contain other things
@@ -17,7 +16,7 @@ import Synchronization
 final class DiskDirectory: Sendable {
     struct State: ~Copyable {
         var usage: DiskFile?
-        /// Sorted by last use. The last element is evicted next.
+        /// The last element is evicted next.
         var candidates: [EvictionCandidate] = []
     }
 
@@ -29,8 +28,7 @@ final class DiskDirectory: Sendable {
     let state = Mutex(State())
     let isScanning = Atomic(false)
     private let lastUse = Atomic<Int64>(0)
-    /// Uses that aren't recorded in the files yet, by the first word of the digest. They're recorded before the next
-    /// eviction.
+    /// Uses to record in the files before the next eviction, by the first word of the digest.
     private let recentUses = Mutex<[UInt64: (digest: [UInt8], used: Int64)]>([:])
     private let isPrepared = Atomic(false)
 
@@ -48,11 +46,10 @@ final class DiskDirectory: Sendable {
     /// Nanoseconds since 1970.
     static var now: Int64 { Int64(min(max(Date().timeIntervalSince1970 * 1e9, -9e18), 9e18)) }
 
-    /// How far recorded uses can be ahead of the clock, so they stay distinct. In nanoseconds.
+    /// How far recorded uses can be ahead of the clock to stay distinct, in nanoseconds.
     static let clockSlack: Int64 = 1_000_000_000
 
-    /// Returns the current time, but at least one nanosecond after the last time. If the clock was set back, starts
-    /// again from the clock.
+    /// Returns the current time, later than all times before, unless the clock was set back.
     func nextUse() -> Int64 {
         let now = Self.now
         var last = lastUse.load(ordering: .relaxed)
@@ -64,7 +61,7 @@ final class DiskDirectory: Sendable {
         }
     }
 
-    /// Records the use of an entry. If the last recorded use is less than a minute old, waits until the next eviction.
+    /// If the last recorded use is less than a minute old, records the use only before the next eviction.
     func use(_ digest: [UInt8], _ file: borrowing DiskFile, _ status: DiskFile.Status) {
         let now = nextUse()
         let isRecent = status.used <= now && status.used > now - Self.useInterval
@@ -107,7 +104,7 @@ final class DiskDirectory: Sendable {
 
     private static let partialNumbers: ClosedRange<UInt64> = 1_000_000_000_000_000_000...9_000_000_000_000_000_000
 
-    /// Creates the directories, and removes the partial files of writers that were killed.
+    /// Also removes the partial files of killed writers.
     func prepare() throws(DiskFile.Failure) {
         try DiskFile.makeDirectory(base, replacingFile: true)
         try DiskFile.makeDirectory(root)
@@ -117,7 +114,7 @@ final class DiskDirectory: Sendable {
         try removeAbandonedFiles()
     }
 
-    /// Removes partial files that haven't changed for an hour, because their writers are gone.
+    /// Removes partial files that haven't changed for an hour.
     func removeAbandonedFiles() throws(DiskFile.Failure) {
         let (old, new) = (Self.now - 3_600_000_000_000, Self.now + 3_600_000_000_000)
         try DiskFile.list(root + "/partial") { name in
@@ -131,8 +128,8 @@ final class DiskDirectory: Sendable {
 
     /// Moves a written file to its place and evicts other entries if necessary.
     ///
-    /// Returns whether the caller should call ``refreshCandidates()``, or nil if the condition is false. The condition
-    /// is evaluated with the store's lock held.
+    /// Returns whether the caller should call ``refreshCandidates()``, or nil if the condition is false. Evaluates it
+    /// with the store's lock held.
     func install(
         _ temporary: String, _ digest: [UInt8], where condition: () -> Bool
     ) throws(DiskFile.Failure) -> Bool? {
@@ -150,7 +147,7 @@ final class DiskDirectory: Sendable {
             let isNearLimit =
                 usage.bytes > limit.bytes - limit.bytes / 16
                 || usage.files > Int64(clamping: limit.entries) - Int64(clamping: limit.entries / 16)
-            // A small directory can be scanned quickly when necessary.
+            // A small directory can be scanned when necessary.
             return isNearLimit && usage.files > Int64(Self.sampleSize) && state.candidates.count < 16
         }
     }
@@ -214,17 +211,16 @@ struct EvictionCandidate: Sendable {
 
 /// Evicts the least recently used files.
 ///
-/// One scan of the directory serves many evictions. It finds the least recently used files and the times of their last
-/// use. A file is evicted only if its time hasn't changed since. The scan runs in the background when the limit is
-/// near. If a write needs space earlier, it evicts the oldest files of a sample.
+/// One scan of the directory serves many evictions. A file is evicted only if its time of last use hasn't changed
+/// since. The scan runs in the background when the limit is near. A write that needs space earlier evicts the oldest
+/// files of a sample.
 extension DiskDirectory {
     /// The number of files to scan if a full scan would take too long.
     static let sampleSize = 1024
 
     var candidateCount: Int { state.withLock { $0.candidates.count } }
 
-    /// Scans for the next files to evict. Doesn't need the lock, because each file is checked again before its
-    /// eviction.
+    /// Scans without the lock, because each file is checked again before its eviction.
     func refreshCandidates() {
         if isScanning.exchange(true, ordering: .acquiringAndReleasing) { return }
         recordUses()
@@ -233,8 +229,7 @@ extension DiskDirectory {
         isScanning.store(false, ordering: .releasing)
     }
 
-    /// Runs an operation that needs disk space. While the disk is full, evicts the least recently used files and tries
-    /// again. Throws the operation's last error.
+    /// Runs an operation that needs disk space. While the disk is full, evicts files and tries again.
     func retryingWhenFull<Value>(
         for bytes: Int64, _ body: () throws(DiskFile.Failure) -> Value
     ) throws(DiskFile.Failure) -> Value {
@@ -242,15 +237,14 @@ extension DiskDirectory {
         for _ in 0..<32 {
             do { return try body() } catch {
                 guard error.isFull, evict(bytes: wanted) else { throw error }
-                // Other processes may use the freed space, so free more each time.
+                // Other processes may use the freed space.
                 wanted *= 2
             }
         }
         return try body()
     }
 
-    /// Evicts the least recently used files until there's room within the limit. Keeps the file that is about to be
-    /// replaced.
+    /// Evicts files until there's room within the limit. Keeps the file that is about to be replaced.
     func makeRoom(
         bytes: Int64, files: Int64, keeping name: String, _ usage: inout DiskUsage,
         _ candidates: inout [EvictionCandidate]
@@ -265,7 +259,6 @@ extension DiskDirectory {
                 usage.bytes -= candidate.status.size
                 usage.files -= 1
             } else {
-                // Try a sample first.
                 if scans == 0, usage.files > 2 * Int64(Self.sampleSize) {
                     candidates = scan(atMost: Self.sampleSize).candidates
                 } else {
@@ -273,14 +266,13 @@ extension DiskDirectory {
                 }
                 scans += 1
                 let isFull = usage.bytes > limit.bytes - bytes || usage.files > Int64(clamping: limit.entries) - files
-                // Give up after some scans, because other processes may keep using the candidates.
+                // Other processes may keep using the candidates.
                 if isFull && (candidates.isEmpty || scans > 64) { throw .full }
             }
         }
     }
 
-    /// Evicts the least recently used files with this total size, because the disk is full. Returns whether it evicted
-    /// any.
+    /// Evicts files with this total size, because the disk is full. Returns whether it evicted any.
     private func evict(bytes: Int64) -> Bool {
         do {
             return try withLockedUsage { state, usage throws(DiskFile.Failure) in

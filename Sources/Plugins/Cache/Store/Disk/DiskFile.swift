@@ -3,15 +3,14 @@ import ErrandSupport
 
 /// An open file, and the system calls of the disk store. All calls can block.
 struct DiskFile: ~Copyable {
-    /// A system error, without a path.
     struct Failure: Error {
         let code: Int32
-        /// The limit is reached, and no more entries can be evicted.
+        /// No more entries can be evicted.
         static let full = Failure(code: EFBIG)
         static let missing = Failure(code: ENOENT)
         static let damaged = Failure(code: EIO)
         var isMissing: Bool { code == ENOENT }
-        /// Whether the path names something other than a file of the store.
+        /// Whether the path isn't a file of the store.
         var isForeign: Bool { [ELOOP, ENXIO, EMLINK].contains(code) }
         var isFull: Bool { code == ENOSPC || code == EDQUOT }
         var error: CacheStoreError { CacheStoreError("the cache directory: \(systemErrorText(code))") }
@@ -19,7 +18,7 @@ struct DiskFile: ~Copyable {
 
     struct Status: Sendable, Hashable {
         var size: Int64
-        /// The last use in nanoseconds since 1970, which the file stores as its modification time.
+        /// In nanoseconds since 1970, stored as the modification time.
         var used: Int64
         var isRegular: Bool
 
@@ -44,7 +43,7 @@ struct DiskFile: ~Copyable {
     }
 
     init(reading path: String) throws(Failure) { try self.init(path, Self.reading) }
-    /// A constant, because option set literals from another module aren't constant-folded.
+    /// Option set literals from another module aren't constant-folded.
     private static let reading: SystemFile.Access = [.read, .refusesLinks]
 
     init(updating path: String) throws(Failure) { try self.init(path, [.read, .write, .refusesLinks]) }
@@ -80,7 +79,7 @@ struct DiskFile: ~Copyable {
 
     func isNamed(_ path: String) -> Bool { file.isAt(path) }
 
-    /// Waits for the file's lock, which excludes other processes and other stores in this process.
+    /// Excludes other processes and other stores in this process.
     func lock() throws(Failure) { try Failure.converting { () throws(SystemFile.Failure) in try file.lock() } }
 
     func unlock() { file.unlock() }
@@ -92,10 +91,10 @@ struct DiskFile: ~Copyable {
     @discardableResult
     static func remove(_ path: String) -> Bool { SystemFile.remove(path) }
 
-    /// Gives a file a second name. Fails if the name is taken.
+    /// Fails if the name is taken.
     static func link(_ from: String, to path: String) -> Bool { (try? SystemFile.link(from, to: path)) != nil }
 
-    /// Creates a directory that only its owner can access, unless it exists.
+    /// Only the owner can access the directory.
     ///
     /// - Parameter replacingFile: Whether to rename a regular file at this path.
     static func makeDirectory(_ path: String, replacingFile: Bool = false) throws(Failure) {
@@ -115,14 +114,13 @@ struct DiskFile: ~Copyable {
         }
     }
 
-    /// Renames a file that doesn't belong to the store. Uses a link, which fails if another process has created the
-    /// directory meanwhile. On file systems without links, the file stays.
+    /// Renames a file that doesn't belong to the store. The link fails if another process has created the directory
+    /// meanwhile. On file systems without links, the file stays.
     private static func setAside(_ path: String) {
         let names = (0..<100).lazy.map { path + ($0 == 0 ? ".replaced" : ".replaced-\($0)") }
         if names.contains(where: { link(path, to: $0) }) { remove(path) }
     }
 
-    /// Calls `body` with the names of up to `limit` files, in no particular order.
     static func list(_ path: String, atMost limit: Int = .max, body: (String) -> Void) throws(Failure) {
         var count = 0
         try Failure.converting { () throws(SystemFile.Failure) in

@@ -49,7 +49,7 @@ struct DiskFormat: Sendable, Hashable {
         return Data(writer.bytes)
     }
 
-    /// Parses the first bytes of a file. Fails if they're damaged, foreign or of another version.
+    /// Fails if the bytes are damaged, foreign or of another version.
     init?(_ bytes: Span<UInt8>, digest: [UInt8], fileLength: Int64) {
         guard bytes.count >= Self.prefixLength else { return nil }
         let prefix = bytes.extracting(..<Self.prefixLength)
@@ -70,7 +70,7 @@ struct DiskFormat: Sendable, Hashable {
         self.digest = digest
     }
 
-    /// - Parameter hasRoom: Whether to reserve a second slot, for a new head that may be longer.
+    /// - Parameter hasRoom: Whether to reserve a slot for a new, possibly longer head.
     init(headLength: Int, hasRoom: Bool, seed: UInt64, digest: [UInt8]) {
         slots = hasRoom ? 2 : 1
         slotLength = Self.slotOverhead + (hasRoom ? headLength + headLength / 4 + 256 : headLength)
@@ -87,14 +87,14 @@ struct DiskFormat: Sendable, Hashable {
         return Data(writer.bytes) + head
     }
 
-    /// A valid head and its position, relative to the first slot.
+    /// The range is relative to the first slot.
     struct Head: Sendable {
         var range: Range<Int>
         var slot: Int
         var number: UInt64
     }
 
-    /// Returns the valid head with the highest number. The slots start at the first byte.
+    /// Returns the valid head with the highest number.
     func head(in bytes: Span<UInt8>) -> Head? {
         guard bytes.count >= slots * slotLength else { return nil }
         var best: Head?
@@ -116,7 +116,7 @@ struct DiskFormat: Sendable, Hashable {
         return best
     }
 
-    /// Returns the range of the chunk's bytes, or nil if the checksum doesn't match.
+    /// Returns nil if the checksum doesn't match.
     func payload(_ bytes: Span<UInt8>, at offset: Int, number: UInt64) -> Range<Int>? {
         guard offset >= 0, bytes.count - offset >= 12 else { return nil }
         let length = Int(clamping: bytes.littleEndian(at: offset, as: UInt32.self))
@@ -138,8 +138,8 @@ struct DiskFormat: Sendable, Hashable {
     }
 }
 
-/// XXH64 processes several gigabytes per second and misses damage with a probability of 1 in 10^19. It doesn't detect
-/// forgery, but only the owner can access the files.
+/// XXH64: fast, and misses damage with a probability of 1 in 10^19. It doesn't detect forgery, but only the owner can
+/// access the files.
 enum DiskChecksum {
     static func of(_ data: Data, seed: UInt64 = 0) -> UInt64 { of(data.span, seed: seed) }
     static func of(_ bytes: [UInt8], seed: UInt64 = 0) -> UInt64 { bytes.withSpan { of($0, seed: seed) } }

@@ -10,13 +10,13 @@ import Synchronization
 /// filters: [.cache(.disk(at: directory, limit: .megabytes(50)))]
 /// ```
 ///
-/// Creating a store doesn't access the disk. The first use creates the directory, accessible only to its owner. If a
-/// regular file exists at its path, the store renames the file with the suffix `.replaced`. The store uses only the
-/// subdirectory `errand-cache`, which is excluded from backups on Apple's platforms.
+/// The first use creates the directory, accessible only to its owner. A regular file at its path is renamed with the
+/// suffix `.replaced`. The store uses only the subdirectory `errand-cache`, which is excluded from backups on Apple's
+/// platforms.
 ///
-/// An entry appears completely or not at all. An entry that is damaged or written by another version is removed and
-/// counts as a miss. An entry that is being written temporarily uses space beyond the limit, up to a quarter of the
-/// limit. Use the same limit for all stores of a directory.
+/// An entry appears completely or not at all. A damaged entry, or one of another version, is removed and counts as a
+/// miss. An entry that is being written temporarily uses space beyond the limit, up to a quarter of it. Use the same
+/// limit for all stores of a directory.
 public final class DiskStore: CacheStore {
     /// Encrypts bytes before they're written and decrypts them after they're read.
     ///
@@ -34,14 +34,14 @@ public final class DiskStore: CacheStore {
         }
     }
 
-    /// The directory of the store. Its files are in the subdirectory `errand-cache`.
+    /// The directory of the store.
     public let directory: URL
     let limit: CacheLimit
     let seal: Seal?
     let files: DiskDirectory
-    /// Up to this body length in bytes, a new head rewrites the whole entry.
+    /// Up to this body length, a new head rewrites the whole entry.
     static let rewrittenLength: Int64 = 32 << 10
-    /// Up to this length in bytes, a file is read and checked at once. A longer file's body is streamed.
+    /// Bodies of longer files are streamed.
     static let wholeLength: Int64 = 1 << 20
 
     /// Creates a store for a directory.
@@ -58,13 +58,13 @@ public final class DiskStore: CacheStore {
     }
 
     /// Returns a key's entry after checking it. A body in a file of more than 1 MiB is a stream that is checked in
-    /// chunks. If a chunk is damaged, the stream throws before it returns the chunk, and the entry is removed.
+    /// chunks. Before a damaged chunk, the stream throws, and the entry is removed.
     @concurrent public func entry(for key: CacheKey) async throws -> CacheEntry? {
         let digest = key.digestBytes
         let path = files.path(of: digest)
         do {
             if let entry = try read(path, digest) { return entry }
-            // A writer may have been replacing the head. Read again with the lock.
+            // A writer may have been replacing the head.
             let file = try DiskFile(reading: path)
             try file.lock()
             if let entry = try read(path, digest) { return entry }
@@ -97,14 +97,13 @@ public final class DiskStore: CacheStore {
         return CacheEntry(head: head, body: HTTPBody(length: format.bodyLength, source: source))
     }
 
-    /// Stores an entry of up to a quarter of the limit. If the disk is full, evicts the least recently used entries.
-    /// Throws ``CacheStoreError`` or the error of the body.
+    /// Stores an entry of up to a quarter of the limit. Throws ``CacheStoreError`` or the error of the body.
     @concurrent public func store(_ entry: CacheEntry, for key: CacheKey) async throws {
         _ = try await store(entry, for: key, replacing: nil)
     }
 
-    /// If `old` isn't nil, replaces the current file only if its head is still `old` once the new file is written.
-    /// Returns whether the entry was stored.
+    /// With `old`, returns false and keeps the current file unless its head is still `old` when the new file is
+    /// written.
     @concurrent func store(
         _ entry: CacheEntry, for key: CacheKey, replacing old: CacheEntryHead?
     ) async throws -> Bool {
@@ -228,15 +227,15 @@ public final class DiskStore: CacheStore {
         do { try files.remove(key.digestBytes) } catch { throw error.error }
     }
 
-    /// Removes entries whose heads match or can't be read. Reads the head of every entry. Throws ``CacheStoreError`` if
-    /// the directory can't be read or an entry can't be removed.
+    /// Removes entries whose heads match or can't be read. Throws ``CacheStoreError`` if the directory can't be read or
+    /// an entry can't be removed.
     @concurrent public func removeAll(where matches: @escaping @Sendable (CacheEntryHead) -> Bool) async throws {
         let digests: [[UInt8]]
         do { digests = try files.digests() } catch { throw error.error }
         var failure: DiskFile.Failure?
         for digest in digests {
             try Task.checkCancellation()
-            // If the head can't be read, remove the entry. That works even if the process has run out of file
+            // Also remove an entry whose head can't be read, for example because the process has run out of
             // descriptors.
             if let head = try? storedHead(digest), !matches(head) { continue }
             do { try files.remove(digest) } catch { failure = failure ?? error }
@@ -251,7 +250,7 @@ public final class DiskStore: CacheStore {
         return CacheEntryHead(encoded: try opened(data))
     }
 
-    /// Returns the format, the valid head and its bytes, or nil if the file is damaged.
+    /// Returns nil if the file is damaged.
     private func current(
         of file: borrowing DiskFile, _ status: DiskFile.Status, _ digest: [UInt8]
     ) throws(DiskFile.Failure) -> (DiskFormat, DiskFormat.Head, Data)? {
@@ -262,7 +261,7 @@ public final class DiskStore: CacheStore {
         return (format, found, Data(copying: slots.span.extracting(found.range)))
     }
 
-    /// Returns the encoded head, or nil if the file is damaged.
+    /// Returns nil if the file is damaged.
     private func storedHead(in file: borrowing DiskFile, _ digest: [UInt8]) throws -> Data? {
         guard let status = file.status, let (_, _, data) = try current(of: file, status, digest) else { return nil }
         return try opened(data)
@@ -270,7 +269,7 @@ public final class DiskStore: CacheStore {
 
     private func opened(_ data: Data) throws -> Data { try seal.map { try $0.open(Data(data)) } ?? data }
 
-    /// Returns 32 random bytes from a file in the directory. All processes share them.
+    /// Returns 32 random bytes that all processes share.
     @concurrent public func secret() async throws -> Data {
         do { return try files.secret() } catch { throw error.error }
     }
@@ -282,7 +281,7 @@ public final class DiskStore: CacheStore {
 }
 
 extension CacheStore where Self == DiskStore {
-    /// Creates a store that keeps responses in a directory, by default up to 50 MB.
+    /// Creates a store in a directory, by default with up to 50 MB.
     public static func disk(
         at directory: URL, limit: CacheLimit = .megabytes(50), seal: DiskStore.Seal? = nil
     ) -> DiskStore { DiskStore(at: directory, limit: limit, seal: seal) }

@@ -2,7 +2,7 @@ import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-/// The total bytes and files of a store. The usage file contains both, a flag for an unfinished change, and a checksum.
+/// The total bytes and files of a store. The usage file also contains a flag for an unfinished change, and a checksum.
 struct DiskUsage: Sendable {
     var bytes: Int64 = 0
     var files: Int64 = 0
@@ -37,8 +37,7 @@ extension DiskDirectory {
         }
     }
 
-    /// Changes files and usage with the store's lock held. Sets the flag for an unfinished change, so after a crash,
-    /// the next process counts the files.
+    /// Runs `body` with the store's lock held. After a crash within it, the next process counts the files.
     func withLockedUsage<Value: Sendable>(
         _ body: (inout State, inout DiskUsage) throws(DiskFile.Failure) -> Value
     ) throws(DiskFile.Failure) -> Value {
@@ -63,7 +62,7 @@ extension DiskDirectory {
         return try result.get()
     }
 
-    /// Opens and locks the usage file. Opens it again if another process has replaced the directory.
+    /// Opens the usage file again if another process has replaced the directory.
     private func openUsage(_ state: inout State) throws(DiskFile.Failure) {
         let path = root + "/usage"
         for attempt in 0... {

@@ -2,8 +2,8 @@ import ErrandEssentials
 import ErrandSupport
 
 /// The first bytes of a file. A body can take over the memory without copying.
-// Safe: the memory has `count` bytes, which are filled before the initializer returns and don't change afterwards. This
-// value or the data that has taken over the memory frees it, once.
+// Safe: the memory has `count` bytes, is filled before the initializer returns, and doesn't change afterwards. This
+// value, or the data that has taken it over, frees it once.
 @safe
 struct FileMemory: ~Copyable {
     private let memory: UnsafeMutableRawBufferPointer
@@ -29,7 +29,7 @@ struct FileMemory: ~Copyable {
         try unsafe body(memory.bindMemory(to: UInt8.self).span)
     }
 
-    /// Returns data that keeps the whole memory alive. Traps if the range is out of bounds.
+    /// The data keeps the whole memory alive. Traps if the range is out of bounds.
     consuming func data(_ range: Range<Int>) -> Data {
         let memory = unsafe memory
         discard self
