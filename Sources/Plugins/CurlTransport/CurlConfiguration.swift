@@ -17,8 +17,8 @@ public struct CurlConfiguration: Sendable {
         case http1
         /// The transport uses HTTP/3 with https servers that offer it in an `Alt-Svc` field (RFC 7838).
         ///
-        /// Works like ``automatic`` until a server has offered HTTP/3, through a proxy, if QUIC doesn't connect, and if
-        /// libcurl lacks HTTP/3.
+        /// Works like ``automatic`` before a server has offered HTTP/3, through a proxy, if QUIC doesn't connect, and
+        /// if libcurl lacks HTTP/3.
         case http3
         /// The transport uses HTTP/3 for https, without a fallback, and HTTP/1.1 for http. If libcurl lacks HTTP/3,
         /// every request fails with `transportUnavailable`.
@@ -35,22 +35,20 @@ public struct CurlConfiguration: Sendable {
         case v6
     }
 
-    /// The maximum time to open a connection, including name lookup, TCP and TLS. A shorter request timeout takes
+    /// The maximum time to open a connection, including name lookup and TLS. A shorter request timeout takes
     /// precedence. Defaults to 30 seconds.
     public var connectTimeout: Duration = .seconds(30)
     /// The maximum number of open connections in total. Further requests wait. Defaults to 256.
     public var maximumConnections = 256
-    /// The maximum number of open connections per host. Further requests wait, and the wait doesn't count toward their
+    /// The maximum number of open connections per host. Further requests wait, which doesn't count toward their
     /// timeout. Defaults to 64.
     public var maximumConnectionsPerHost = 64
     /// How long to keep an idle connection open for reuse. Defaults to 60 seconds.
     public var keepAliveTime: Duration = .seconds(60)
-    /// The HTTP version to use. Defaults to HTTP/2 over TLS if the server supports it, and to HTTP/1.1 otherwise.
+    /// The HTTP version to use. Defaults to ``HTTPVersion/automatic``.
     public var httpVersion = HTTPVersion.automatic
-    /// A file that remembers which servers offer HTTP/3, for ``HTTPVersion/http3``. Defaults to `nil`, which keeps
-    /// offers only in memory.
-    ///
-    /// The file contains the names of visited hosts. Only its owner can read it.
+    /// A file that remembers which servers offer HTTP/3, for ``HTTPVersion/http3``. It contains the names of visited
+    /// hosts, and only its owner can read it. Defaults to `nil`: offers stay in memory.
     public var alternativeServicesFile: URL?
     /// The IP addresses that the transport may connect to. Defaults to both IPv4 and IPv6.
     public var addressFamily = AddressFamily.any
@@ -61,18 +59,16 @@ public struct CurlConfiguration: Sendable {
     /// ```
     ///
     /// The addresses apply to all ports of a host, with or without a final dot in the URL. They don't affect the `Host`
-    /// field or the name in the certificate. If an address doesn't connect, the transport tries the next one. A proxy
-    /// looks up the host itself. If a host name or address is invalid, every request fails with `nameLookupFailed`.
+    /// field or the name in the certificate. If an address doesn't connect, the transport tries the next one. Proxies
+    /// look up hosts themselves. An invalid host name or address makes every request fail with `nameLookupFailed`.
     public var addresses: [String: [String]] = [:]
     /// A DNS-over-HTTPS server for name lookups (RFC 8484), such as `https://dns.example.com/dns-query`. Defaults to
-    /// `nil`, which uses the system's resolver.
+    /// `nil`: the system's resolver.
     ///
     /// The system looks up the name of that server, unless ``addresses`` contains it. If the server doesn't respond,
-    /// the request fails with `nameLookupFailed`. There's no fallback to the system's resolver. If the URL isn't https,
-    /// every request fails with `nameLookupFailed`.
-    ///
-    /// ``tls`` specifies the authorities that may sign the server's certificate. A libcurl with GnuTLS also accepts the
-    /// authorities in the system's directory.
+    /// the request fails with `nameLookupFailed`, without a fallback. A URL without https makes every request fail with
+    /// `nameLookupFailed`. ``tls`` specifies the authorities that may sign the server's certificate. A libcurl with
+    /// GnuTLS also accepts the system's directory of authorities.
     public var dnsOverHTTPS: URL?
     /// The certificates, keys and TLS versions of secure connections. Defaults to the system's certificates.
     public var tls = CurlTLS()
@@ -83,12 +79,10 @@ public struct CurlConfiguration: Sendable {
     /// The path of a Unix socket for all connections, whatever the URL's host and the proxy. Defaults to `nil`.
     public var unixSocketPath: String?
     /// Whether to request and decode content codings: gzip and deflate, and br and zstd if the system has their
-    /// libraries. Defaults to `true`.
-    ///
-    /// A request with its own `Accept-Encoding` or `Range` receives the encoded bytes.
+    /// libraries. A request with its own `Accept-Encoding` or `Range` receives the encoded bytes. Defaults to `true`.
     public var decodesContent = true
-    /// The maximum size of a response's header fields in bytes, including informational responses and trailers. Larger
-    /// headers throw `invalidResponse`. Defaults to 256 KiB.
+    /// The maximum size of a response's header fields in bytes, including informational responses and trailers. Above
+    /// it, the request throws `invalidResponse`. Defaults to 256 KiB.
     public var maximumHeaderBytes = 256 << 10
 
     /// Creates settings in which every property has its default.

@@ -17,8 +17,8 @@ public struct CurlProxy: Sendable, CustomStringConvertible, CustomDebugStringCon
 
     /// Reads `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` when the transport sends its first request.
     ///
-    /// Uppercase names work too, except for `HTTP_PROXY`, because a web server would set it from a request header.
-    /// Empty variables count as unset.
+    /// Uppercase names work too, except for `HTTP_PROXY`, which a web server would set from a request header. Empty
+    /// variables count as unset.
     public static let environment = CurlProxy(choice: .environment)
 
     /// Connects directly to servers, even if the environment names a proxy.
@@ -26,8 +26,8 @@ public struct CurlProxy: Sendable, CustomStringConvertible, CustomDebugStringCon
 
     /// Uses a proxy with an http, https, socks4, socks4a, socks5 or socks5h URL, which may contain credentials.
     ///
-    /// The transport connects directly to the hosts, domains, addresses and address ranges in `except`, each with or
-    /// without a port. If `except` contains `*`, it connects directly to all hosts.
+    /// `except` lists hosts, domains, addresses and address ranges to connect to directly, each with or without a port.
+    /// `*` stands for all hosts.
     public static func url(_ url: String, except: [String] = []) -> CurlProxy {
         CurlProxy(choice: .url(url, except))
     }
@@ -50,9 +50,8 @@ public struct CurlProxy: Sendable, CustomStringConvertible, CustomDebugStringCon
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// The proxy for each scheme, in libcurl's form.
 struct ProxyChoice {
-    /// The URL of the proxy, or an empty text for a direct connection.
+    /// Empty for a direct connection.
     var http = ""
     var https = ""
     let exceptions: ProxyExceptions
@@ -75,16 +74,15 @@ struct ProxyChoice {
         }
     }
 
-    /// Whether the proxy depends on the host.
     var hasExceptions: Bool { !isNone && !exceptions.isEmpty }
 
-    /// Returns an empty text for a direct connection.
+    /// Empty for a direct connection.
     func proxy(for url: URL) -> String {
         let isSecure = url.scheme?.lowercased() == "https"
         return exceptions.contain(url, isSecure: isSecure) ? "" : isSecure ? https : http
     }
 
-    /// Masks the credentials of a proxy in libcurl's text, which contains the URL if libcurl can't use it.
+    /// libcurl's text contains the proxy's URL if libcurl can't use it.
     func masking(_ detail: String) -> String {
         [http, https].reduce(detail) { detail, proxy in
             proxy.utf8.contains(UInt8(ascii: "@"))
@@ -94,10 +92,8 @@ struct ProxyChoice {
 
     var isNone: Bool { http.isEmpty && https.isEmpty }
 
-    /// Whether libcurl's text for a failed connection is about a proxy.
-    ///
-    /// The text is "Failed to connect to HOST port PORT". Older versions name the proxy there. Later ones name the
-    /// server there and the proxy after "via" or "over".
+    /// Whether libcurl's text for a failed connection is about a proxy: it names the proxy as the host or, in later
+    /// versions, after "via" or "over".
     func isNamed(in detail: String) -> Bool {
         [http, https].contains { proxy in
             guard !proxy.isEmpty,

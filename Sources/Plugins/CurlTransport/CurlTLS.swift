@@ -33,12 +33,11 @@ public struct CurlTLS: Sendable {
     public var identities: CurlIdentities?
     /// The oldest TLS version that the transport accepts. Defaults to TLS 1.2.
     public var minimumVersion = Version.v1_2
-    /// The accepted public keys by host, with `"*"` for all other hosts. Defaults to an empty dictionary, which accepts
-    /// all keys.
+    /// The accepted public keys by host, with `"*"` for all other hosts. Defaults to an empty dictionary: all keys.
     ///
     /// Each pin is the Base64 of the SHA-256 of a SubjectPublicKeyInfo. One match suffices, so you can rotate keys.
     /// Host names ignore case, a final dot and the spelling of an address. Write non-Latin names in Punycode. If a
-    /// dictionary key isn't a host name, every request fails with `insecureConnection` before it's sent.
+    /// dictionary key isn't a host name, every request fails with `insecureConnection`.
     public var publicKeyPins: [String: [String]] = [:]
     /// Whether to accept a trusted certificate of another host. Its owner can then read and change everything. For
     /// tests only. Defaults to `false`.

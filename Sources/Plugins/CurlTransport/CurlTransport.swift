@@ -19,9 +19,9 @@ import Synchronization
 /// let agent = NetworkAgent(baseURL: "https://api.example.com/v1", transport: .curl)
 /// ```
 ///
-/// The first transport loads libcurl. Each transport starts one thread and one connection pool with its first request.
-/// When the transport is deallocated, it closes its connections and ends its thread. A streamed body that is being read
-/// keeps both alive until the body has ended.
+/// Each transport starts one thread and one connection pool with its first request. When the transport is deallocated,
+/// it closes its connections and ends its thread. A streamed body that is being read keeps both alive until it has
+/// ended.
 ///
 /// `send` throws only ``ErrandError``: `transportUnavailable` if libcurl is missing or older than 7.76, and a matching
 /// code for each libcurl error, with a ``CurlError`` as `underlying`.
@@ -30,9 +30,8 @@ public final class CurlTransport: Transport {
     public let configuration: CurlConfiguration
     let started = Mutex<CurlLoop?>(nil)
 
-    /// Creates a transport. Loads libcurl once per process, and starts everything else with the first request.
-    ///
-    /// If libcurl can't be loaded, the first request tries again and throws the error.
+    /// Creates a transport and loads libcurl, once per process. If libcurl can't be loaded, the first request throws
+    /// the error.
     public init(_ configuration: CurlConfiguration = CurlConfiguration()) {
         self.configuration = configuration
         _ = try? CurlLibrary.load()
@@ -47,7 +46,7 @@ public final class CurlTransport: Transport {
         return try await Transfer(request, options, loop).response()
     }
 
-    /// Returns the loop. If there are no file descriptors, waits for them up to the request's timeout.
+    /// Waits for file descriptors, up to the request's timeout.
     @inline(never) func loop(_ options: TransportOptions) async throws -> CurlLoop {
         var since: ContinuousClock.Instant?
         while true {

@@ -3,12 +3,11 @@ import ErrandMessageSyntax
 
 /// The hosts that are reached without a proxy, as in `no_proxy`: `localhost:8080,.example.com,10.0.0.0/8,::1`.
 ///
-/// libcurl isn't given the list, because it supports neither ports nor `*.example.com`, and no version knows every form
-/// of an IPv6 address.
+/// libcurl supports neither ports nor `*.example.com`, and no version knows every form of an IPv6 address.
 struct ProxyExceptions: Sendable {
     private enum Host: Sendable {
         case all
-        /// A name, and all names below it.
+        /// Includes all names below it.
         case domain(String)
         case address(String)
         case range([UInt8], bits: Int)
@@ -18,7 +17,7 @@ struct ProxyExceptions: Sendable {
 
     var isEmpty: Bool { entries.isEmpty }
 
-    /// Reads entries separated by commas or spaces. Ignores entries that aren't hosts.
+    /// Ignores entries that aren't hosts.
     init(_ list: String) {
         entries = list.split { $0 == "," || $0.isWhitespace }.compactMap(Self.entry)
     }

@@ -8,7 +8,7 @@ struct ChallengePolicy: Sendable {
     var identities: URLSessionIdentities?
     var hook: (@Sendable (URLAuthenticationChallenge) async -> ChallengeDecision)?
 
-    /// Evaluating trust blocks, so it runs here and doesn't delay the session's other delegate calls.
+    /// Evaluating trust blocks, and must not delay the session's other delegate calls.
     static let evaluation = DispatchQueue(label: "errand.urlsession.trust", attributes: .concurrent)
 
     func check() throws(ErrandError) {
@@ -48,7 +48,7 @@ struct ChallengePolicy: Sendable {
         let space = challenge.protectionSpace
         guard let peer = space.serverTrust else { return .standard }
         if let reason = trust.rejection(of: peer, of: space.host) { return .refuse(reason) }
-        // Pins add to the system's checks, so don't answer with a credential, which would replace those checks.
+        // A credential would replace the system's checks, to which pins add.
         return trust.authorities.isEmpty ? .standard : .credential(URLCredential(trust: peer))
     }
 }
@@ -68,8 +68,7 @@ final class ChallengedDelegate: SessionDelegate, @unchecked Sendable {
         if url.scheme?.lowercased() == "https" { _ = try policy.identities?.choice(for: url) }
     }
 
-    /// Makes the session open new connections after the certificates have changed, because a connection keeps its
-    /// certificate.
+    /// A connection keeps its certificate, so the session opens new ones after the certificates have changed.
     override func prepare(_ session: URLSession) async {
         guard let revision = policy.identities?.revision else { return }
         await gate.pass(revision) { await session.flush() }
@@ -77,8 +76,8 @@ final class ChallengedDelegate: SessionDelegate, @unchecked Sendable {
 }
 
 extension Transport where Self == URLSessionTransport {
-    /// Creates a transport over `URLSession` that accepts only the servers that `trust` allows. It can identify itself
-    /// with client certificates.
+    /// Creates a transport over `URLSession` that accepts only the servers that `trust` allows, and that can identify
+    /// itself with client certificates.
     ///
     /// - Parameters:
     ///   - configuration: Defaults to ``URLSessionTransport/standardConfiguration``.
@@ -97,11 +96,9 @@ extension Transport where Self == URLSessionTransport {
 
 /// How a closure answers a challenge from a server or the system.
 public enum ChallengeDecision: Sendable {
-    /// The transport decides as it would without a closure: with ``ServerTrust`` and ``URLSessionIdentities`` if
-    /// they're set, or with the system's default.
+    /// The transport decides as it would without a closure.
     case standard
-    /// The transport uses a credential. A credential that contains the server's trust accepts the server, whatever
-    /// ``ServerTrust`` requires.
+    /// The transport uses a credential. A credential that contains the server's trust overrides ``ServerTrust``.
     case credential(URLCredential)
     /// The request fails with `insecureConnection` and this message.
     case refuse(String)

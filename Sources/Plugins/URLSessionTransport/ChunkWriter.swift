@@ -1,12 +1,11 @@
 import Foundation
 import Synchronization
 
-/// Writes chunks to a stream with limited room. If the stream is full, the remaining bytes wait for its next event
-/// without blocking a thread.
+/// Writes chunks to a stream with limited room. Remaining bytes wait for its next event without blocking a thread.
 final class ChunkWriter: Sendable {
     enum Acceptance: Sendable {
         case took(Int)
-        /// The stream has no room until its next event.
+        /// Until the next event.
         case isFull
         case isClosed
     }
@@ -28,7 +27,7 @@ final class ChunkWriter: Sendable {
         (self.queue, self.offer) = (queue, offer)
     }
 
-    /// Returns `false` if the stream closes first. Call it for one chunk at a time.
+    /// Returns `false` if the stream closes first. Supports one chunk at a time.
     func write(_ chunk: Data) async -> Bool {
         if chunk.isEmpty { return !state.withLock(\.isClosed) }
         return await withCheckedContinuation { continuation in

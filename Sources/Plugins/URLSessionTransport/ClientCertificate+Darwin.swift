@@ -14,8 +14,8 @@ public import Security
 /// To renew a certificate, assign the new one: `identities["https://api.example.com"] = renewed`.
 public typealias URLSessionIdentities = ClientIdentities<ClientCertificate>
 
-/// A certificate and its key. Your app identifies itself with them to servers that request a certificate (RFC 8446,
-/// section 4.3.2). Descriptions don't reveal them.
+/// A certificate and its key, for servers that request a client certificate (RFC 8446, section 4.3.2). Descriptions
+/// don't reveal them.
 ///
 /// ```swift
 /// let certificate = try ClientCertificate(pkcs12: data, password: password)
@@ -33,7 +33,7 @@ public struct ClientCertificate: Sendable, CustomStringConvertible, CustomDebugS
     ///   - chain: The certificates between the identity and an authority that the server knows. Defaults to an empty
     ///     array.
     public init(_ identity: SecIdentity, chain: [SecCertificate] = []) {
-        // Don't store the credential, because the app can assign another certificate at any time.
+        // The app can assign another certificate at any time.
         credential = URLCredential(identity: identity, certificates: chain, persistence: .none)
     }
 

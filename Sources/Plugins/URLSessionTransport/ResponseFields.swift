@@ -8,7 +8,6 @@ import FoundationNetworking
 
 /// Rebuilds a response's headers from the dictionary in `HTTPURLResponse`.
 enum ResponseFields {
-    /// The codings that URLSession decodes on this system.
     private static let codings = codings(hasZstd: hasZstd)
 
     static func codings(hasZstd: Bool) -> Set<Substring> {
@@ -26,7 +25,7 @@ enum ResponseFields {
     }
 
     /// Drops `Content-Encoding` and `Content-Length` of a decoded body, and splits `Set-Cookie` again. Other fields
-    /// stay joined by commas, which is equivalent (RFC 9110, section 5.3).
+    /// stay joined by commas (RFC 9110, section 5.3).
     static func headers(of response: HTTPURLResponse, for method: HTTPMethod) -> HTTPHeaders {
         let isDecoded = isDecoded(response, for: method)
         var fields: [HTTPHeaders.Field] = []
@@ -40,7 +39,7 @@ enum ResponseFields {
                 fields.append(HTTPHeaders.Field(name, value))
             }
         }
-        // Dictionaries are unordered. Sort, so equal responses have equal headers.
+        // Dictionaries are unordered, and equal responses must have equal headers.
         let sorted = fields.enumerated().sorted {
             ($0.element.name.rawName, $0.offset) < ($1.element.name.rawName, $1.offset)
         }
@@ -62,8 +61,8 @@ enum ResponseFields {
         return String(value.drop { $0 == " " || $0 == "\t" })
     }
 
-    /// Splits at a comma only if a name and an equals sign follow before any other comma or semicolon. A date has a day
-    /// after its comma.
+    /// Splits at a comma only if a name and an equals sign follow before any other comma or semicolon. Dates contain
+    /// commas too.
     static func cookies(in value: String) -> [String] {
         var result: [String] = []
         var start = value.startIndex
@@ -81,7 +80,7 @@ enum ResponseFields {
 }
 
 extension HTTPURLResponse {
-    /// URLSession dropped the body, so its length must go too.
+    /// For a body that URLSession has dropped.
     var withoutLength: HTTPURLResponse {
         var fields: [String: String] = [:]
         for (key, value) in allHeaderFields {

@@ -11,8 +11,8 @@ final class RevisionGate: Sendable {
 
     init(_ revision: Int) { state = Mutex(State(revision: revision)) }
 
-    /// Returns when the action has run for this revision or a later one. The action isn't cancelled with its caller,
-    /// because others wait for it.
+    /// Returns when the action has run for this revision or a later one. Others wait for it, so it isn't cancelled with
+    /// the caller.
     func pass(_ revision: Int, _ action: @escaping @Sendable () async -> Void) async {
         let task = state.withLock { state -> Task<Void, Never>? in
             guard revision > state.revision else { return state.task }

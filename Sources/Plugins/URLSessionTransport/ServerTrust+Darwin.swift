@@ -12,15 +12,13 @@ import Security
 /// let agent = NetworkAgent(baseURL: url, transport: .urlSession(trust: trust))
 /// ```
 ///
-/// Pins add to the usual checks of the host name, the dates and the chain. If a server fails a check, the request
-/// throws `insecureConnection` with a message that names the check. Apple's platforms only. On Linux, use
-/// `CurlConfiguration.tls`.
+/// Pins add to the usual checks. If a server fails a check, the request throws `insecureConnection` with a message that
+/// names the check. Apple's platforms only. On Linux, use `CurlConfiguration.tls`.
 public struct ServerTrust: Sendable {
-    /// The DER certificates of the authorities that replace the system's. Defaults to an empty array, which keeps the
-    /// system's authorities.
+    /// The DER certificates of the authorities that replace the system's. Defaults to an empty array: the system's
+    /// authorities.
     public var authorities: [Data]
-    /// The accepted public keys by host, with `"*"` for all other hosts. Defaults to an empty dictionary, which accepts
-    /// all keys.
+    /// The accepted public keys by host, with `"*"` for all other hosts. Defaults to an empty dictionary: all keys.
     ///
     /// Each pin is the Base64 of the SHA-256 of a SubjectPublicKeyInfo (RFC 5280, section 4.1). One match suffices, so
     /// you can rotate keys. Host names ignore case and a final dot. Write non-Latin names in Punycode. If a dictionary
@@ -34,7 +32,7 @@ public struct ServerTrust: Sendable {
 
     var isEmpty: Bool { authorities.isEmpty && publicKeyPins.isEmpty }
 
-    /// Returns why the server isn't trusted, or `nil`. Blocks, and may load certificates from the network.
+    /// Returns `nil` if the server is trusted. Blocks, and may load certificates from the network.
     func rejection(of peer: SecTrust, of host: String) -> String? {
         if !authorities.isEmpty {
             let certificates = authorities.compactMap { SecCertificateCreateWithData(nil, $0 as CFData) }

@@ -3,11 +3,11 @@ import Errand
 import Foundation
 import Synchronization
 
-/// With `nil`, the session creates its own serial queue.
+/// The session creates its own serial queue.
 func makeDelegateQueue() -> OperationQueue? { nil }
 
 extension SessionTransfer {
-    /// If this many bytes wait for a reader, the task is suspended.
+    /// The task is suspended if this many bytes wait for a reader.
     private static let highWater = 256 << 10
 
     func restrict(_ request: inout URLRequest) {
@@ -44,7 +44,7 @@ extension SessionTransfer {
         if isDue { queue.async { [self] in settle() } }
     }
 
-    /// Suspends or resumes the task as the state requires. Runs on the queue to keep the calls in order.
+    /// Runs on the queue to keep the calls in order.
     private func settle() {
         let (task, isReaderBehind, wasSuspended) = state.withLock { state in
             defer { state.isSuspended = state.isReaderBehind && !state.isOver }
@@ -56,7 +56,7 @@ extension SessionTransfer {
 }
 
 extension ResponseFields {
-    /// The system decodes zstd since the release of Safari 26.3.
+    /// Since the system releases of the time of Safari 26.3.
     static var hasZstd: Bool {
         if #available(macOS 26.3, iOS 26.3, tvOS 26.3, watchOS 26.3, visionOS 26.3, *) { true } else { false }
     }
@@ -67,7 +67,7 @@ extension SessionDelegate {
         to challenge: URLAuthenticationChallenge, of task: URLSessionTask,
         _ completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        // There's no credential store, so the task doesn't answer a 401, which becomes the response.
+        // Without a credential store, a 401 becomes the response.
         guard let policy = (self as? ChallengedDelegate)?.policy else {
             return completionHandler(.performDefaultHandling, nil)
         }
@@ -118,7 +118,7 @@ extension SessionDelegate {
 }
 
 extension SessionUpload {
-    /// The session requests a new stream if a reused connection closes after the body has begun.
+    /// The session needs a new stream if a reused connection closes after the body has begun.
     func reopen(for transfer: SessionTransfer, _ completionHandler: @escaping @Sendable (InputStream?) -> Void) {
         transfer.queue.async { [self] in
             guard let body = reopened() else { return completionHandler(nil) }

@@ -12,27 +12,25 @@ private final class InlineQueue: OperationQueue, @unchecked Sendable {
 func makeDelegateQueue() -> OperationQueue? { InlineQueue() }
 
 extension SessionTransfer {
-    /// Removes `Expect`. If the final response came before the 100, the session would send the next request while the
-    /// server may still wait for this body. The other restrictions don't exist on Linux.
+    /// If the final response came before the 100, the session would send the next request while the server may still
+    /// wait for this body. The other restrictions don't exist on Linux.
     func restrict(_ request: inout URLRequest) { request.setValue(nil, forHTTPHeaderField: "Expect") }
 
     func prepare(_ task: URLSessionTask) {}
 
-    /// Does nothing, because a suspended task would start over from its first byte. A slow reader costs memory instead.
+    /// A suspended task would start over from its first byte, so a slow reader costs memory instead.
     func suspendReading() {}
     func resumeReading() {}
 }
 
 extension ResponseFields {
-    /// On Linux, a body with a coding that libcurl doesn't know is an error.
+    /// A body with a coding that libcurl doesn't know is an error.
     static var hasZstd: Bool { true }
 }
 
 extension SessionDelegate {
-    /// On Linux, the only challenge is a complete 401, so it becomes the response.
-    ///
-    /// Without a disposition, the task would never end. Cancelling blocks the current queue, so it happens on the
-    /// transport's queue.
+    /// The only challenge on Linux is a complete 401, which becomes the response. Without a disposition, the task would
+    /// never end. Cancelling blocks the current queue, so it runs on the transport's.
     func respond(
         to challenge: URLAuthenticationChallenge, of task: URLSessionTask,
         _ completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
@@ -45,7 +43,7 @@ extension SessionDelegate {
     }
 }
 
-/// Never created. The session would read streams on the queue that all sessions share, and that queue must not block.
+/// Never created. The session would read streams on the queue that all sessions share and that must not block.
 final class StreamPump: Sendable {
     private init() {}
     func attach(to request: inout URLRequest, length: Int64?) {}
@@ -59,10 +57,10 @@ extension SessionUpload {
         completionHandler(nil)
     }
 
-    /// The maximum number of bytes to keep in memory. A longer body goes to a file that only its owner can read.
+    /// A longer body goes to a file that only its owner can read.
     private static let inMemory = 1 << 20
 
-    /// Reads the whole source first, so the length is known and the session never waits.
+    /// Reads the whole source first, so the session knows the length and never waits.
     static func streamed(_ body: HTTPBody, _ announced: Int64?) async throws -> (Source, Int64?) {
         var spool = UploadSpool()
         do {

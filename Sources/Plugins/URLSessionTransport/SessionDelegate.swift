@@ -6,8 +6,8 @@ import Synchronization
 import FoundationNetworking
 #endif
 
-/// Passes the session's delegate calls to their transfers. On Linux, all sessions of the process share one queue for
-/// these calls, so they must not block.
+/// Passes the session's delegate calls to their transfers. On Linux, all sessions share one queue for these calls, so
+/// they must not block.
 class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     // Sendable: its only state is in a Mutex, and subclasses add only constants.
 
@@ -16,7 +16,6 @@ class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     /// Throws if the server policy can't be applied to the URL.
     func check(_ url: URL) throws(ErrandError) {}
 
-    /// Called before each request.
     func prepare(_ session: URLSession) async {}
 
     func add(_ transfer: SessionTransfer, for task: URLSessionTask) {
@@ -54,8 +53,7 @@ class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
         #if canImport(FoundationNetworking)
-        // Answering after the task was cancelled would end the process. Tasks are cancelled on the same queue, after
-        // their transfer is over.
+        // Answering after the task was cancelled would end the process. Tasks are cancelled on the same queue.
         guard let transfer = transfer(task) else { return }
         transfer.queue.async { if !transfer.isOver { completionHandler(nil) } }
         #else
@@ -78,7 +76,7 @@ class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
         transfer.upload.reopen(for: transfer, completionHandler)
     }
 
-    /// Called only on Apple's platforms, with `waitsForConnectivity` in the configuration.
+    /// Needs `waitsForConnectivity` in the configuration.
     func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
         transfer(task)?.options.report(.waitingForConnectivity)
     }

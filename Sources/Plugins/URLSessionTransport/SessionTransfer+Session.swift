@@ -6,7 +6,6 @@ import Synchronization
 import FoundationNetworking
 #endif
 
-/// Handles the session's delegate calls.
 extension SessionTransfer {
     private static let progressStep: Int64 = 128 << 10
 
@@ -103,8 +102,7 @@ extension SessionTransfer {
         end(hasHead ? nil : ErrandError(.invalidResponse, "the response ended before its head was complete"))
     }
 
-    /// Whether the connection ended within the body. URLSession uses the same code for a connection lost before the
-    /// response.
+    /// URLSession uses the same code for a connection lost before the response.
     private func isCutShort(by error: any Error) -> Bool {
         guard (error as? URLError)?.code == .networkConnectionLost else { return false }
         return state.withLock { state in

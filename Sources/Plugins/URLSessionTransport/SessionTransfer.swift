@@ -12,14 +12,14 @@ final class SessionTransfer: Sendable {
     typealias Reader = CheckedContinuation<Data?, any Error>
 
     struct State: Sendable {
-        /// `nil` after the end, so an unreleased body doesn't keep the session alive.
+        /// `nil` after the end, so a body doesn't keep the session alive.
         var session: URLSession?
         var task: URLSessionTask?
         var waiter: Waiter?
         var reader: Reader?
         var watch: Task<Void, Never>?
         var response: HTTPURLResponse?
-        /// Whether the body is delivered as it arrives. The response's head decides.
+        /// Whether the body is delivered as it arrives.
         var isStreamed: Bool
         var buffer = Data()
         var failure: ErrandError?
@@ -60,7 +60,7 @@ final class SessionTransfer: Sendable {
                 progress: progress))
     }
 
-    /// Returns once the head has arrived. If the body is delivered as data, returns once the body has arrived too.
+    /// Returns once the head has arrived, or the whole response if the body is delivered as data.
     func response() async throws -> HTTPResponse {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { begin($0) }
@@ -120,7 +120,7 @@ final class SessionTransfer: Sendable {
         task.resume()
     }
 
-    /// Returns the request without its body, which `upload` provides.
+    /// `upload` provides the body.
     func urlRequest() -> URLRequest {
         var result = URLRequest(url: request.url)
         result.httpMethod = request.method.rawValue
@@ -135,7 +135,7 @@ final class SessionTransfer: Sendable {
 
     var isOver: Bool { state.withLock { $0.isOver } }
 
-    /// Call it from any thread, at any time. The waiter resumes before the task is cancelled.
+    /// Call it from any thread. The waiter resumes before the task is cancelled.
     func cancel() { fail(ErrandError(.cancelled, "the transfer was cancelled")) }
 
     func fail(_ error: ErrandError) {
@@ -144,7 +144,7 @@ final class SessionTransfer: Sendable {
         queue.async { task.cancel() }
     }
 
-    /// Adds the head and the beginning of a collected body to an error. The core does that for streams.
+    /// Adds the head and the beginning of a collected body. The core does that for streams.
     private func withEvidence(_ error: ErrandError) -> ErrandError {
         let (head, data, isStreamed) = state.withLock { ($0.response, $0.buffer.prefix(64 << 10), $0.isStreamed) }
         guard let head, !isStreamed, error.response == nil, !error.isCancelled else { return error }
@@ -155,7 +155,7 @@ final class SessionTransfer: Sendable {
         return error
     }
 
-    /// Ends the exchange. Returns the task, or `nil` if the exchange had already ended.
+    /// Returns the task, or `nil` if the exchange had already ended.
     @discardableResult
     func end(_ failure: ErrandError?) -> URLSessionTask? {
         let timings = finalTimings()
@@ -165,7 +165,6 @@ final class SessionTransfer: Sendable {
             state.isOver = true
             state.failure = error
             state.timings = timings
-            // A body of unknown length has been sent completely.
             if failure == nil, state.progress.totalToSend == nil, state.progress.sent > 0 {
                 state.progress.totalToSend = state.progress.sent
             }
@@ -200,9 +199,8 @@ final class SessionTransfer: Sendable {
     }
 }
 
-/// Inactivity timeouts, and reading a streamed body.
 extension SessionTransfer: SilenceWatched {
-    /// Inactivity doesn't count while received bytes wait for the reader, or until a slow reader has caught up.
+    /// Inactivity doesn't count while bytes wait for the reader.
     func endIfSilent(now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
         let last = state.withLock { state -> ContinuousClock.Instant? in
             if state.isOver { return nil }
@@ -216,7 +214,7 @@ extension SessionTransfer: SilenceWatched {
         return nil
     }
 
-    /// Ends the transfer after a period of inactivity, by a clock other than the system's, such as a test's clock.
+    /// For clocks other than the system's, such as a test's.
     func watchInactivity() async {
         while let deadline = endIfSilent(now: options.time.now) {
             await options.time.wait(until: deadline)

@@ -44,7 +44,7 @@ final class SessionUpload: Sendable {
         var request = request
         if case .none = source {
         } else if request.value(forHTTPHeaderField: "Content-Type") == nil {
-            // Otherwise, on Linux, the session would declare a form.
+            // On Linux, the session would declare a form.
             request.setValue("application/octet-stream", forHTTPHeaderField: "Content-Type")
         }
         switch source {
@@ -63,7 +63,7 @@ final class SessionUpload: Sendable {
         if case .stream(let pump) = source { pump.begin(transfer) }
     }
 
-    /// Opens the body again. Returns `nil` if it can be read only once.
+    /// Returns `nil` if the body can be read only once.
     func reopened() -> HTTPBody? { body.isReplayable ? try? body.open() : nil }
 
     /// Returns `false` if the exchange has ended.

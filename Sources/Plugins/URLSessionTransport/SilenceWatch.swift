@@ -1,10 +1,8 @@
 import Errand
 import Synchronization
 
-/// Watches all exchanges of a transport for inactivity with a single sleeping task.
-///
-/// The task wakes at the earliest deadline, asks each exchange for its current deadline, and sleeps until the next one.
-/// An exchange that ends in time costs only a dictionary entry.
+/// Watches all exchanges of a transport for inactivity with a single sleeping task. It wakes at the earliest deadline,
+/// asks each exchange for its current one, and sleeps again.
 final class SilenceWatch: Sendable {
     private struct State: Sendable {
         var transfers: [ObjectIdentifier: any SilenceWatched] = [:]
@@ -15,7 +13,6 @@ final class SilenceWatch: Sendable {
     private let time: any TimeSource
     private let state = Mutex(State())
 
-    /// Deadlines less than this apart are checked together.
     private static let step = Duration.milliseconds(20)
 
     init(time: any TimeSource) { self.time = time }
@@ -35,7 +32,7 @@ final class SilenceWatch: Sendable {
 
     func remove(_ transfer: any SilenceWatched) {
         let removed = state.withLock { $0.transfers.removeValue(forKey: ObjectIdentifier(transfer)) }
-        // Release the transfer outside the lock. This may be its last reference.
+        // This may be the last reference, so release it outside the lock.
         withExtendedLifetime(removed) {}
     }
 
@@ -73,8 +70,7 @@ final class SilenceWatch: Sendable {
     }
 }
 
-/// An exchange that ends after a period of inactivity.
 protocol SilenceWatched: AnyObject, Sendable {
-    /// Ends the exchange if its deadline has passed. Returns the deadline, or `nil` if the exchange has ended.
+    /// Ends the exchange if its deadline has passed. Returns `nil` if the exchange has ended.
     func endIfSilent(now: ContinuousClock.Instant) -> ContinuousClock.Instant?
 }

@@ -21,7 +21,6 @@ final class StreamPump: NSObject, StreamDelegate, @unchecked Sendable {
         var hasEnded = false
     }
 
-    /// The end of the stream pair that the pump writes to.
     private final class Outlet: @unchecked Sendable {
         // Sendable: the pump uses it only on its queue.
         let stream: OutputStream?
@@ -75,7 +74,7 @@ final class StreamPump: NSObject, StreamDelegate, @unchecked Sendable {
         if hasEnded { task.cancel() }
     }
 
-    /// Failures after this call don't affect the exchange.
+    /// Later failures don't affect the exchange.
     func end() {
         let task = run.withLock { run in
             run.hasEnded = true
@@ -98,8 +97,8 @@ final class StreamPump: NSObject, StreamDelegate, @unchecked Sendable {
     @concurrent private func pump(_ transfer: SessionTransfer) async {
         do {
             var count: Int64 = 0
-            // If the length was announced, hold the last chunk back until the source ends. A source with more bytes
-            // then never completes a request.
+            // Hold the last chunk back until the source ends, so a source with more bytes than announced never
+            // completes a request.
             var last: Data?
             for try await chunk in body {
                 count += Int64(chunk.count)

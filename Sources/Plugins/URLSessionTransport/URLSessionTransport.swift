@@ -19,19 +19,16 @@ public import Foundation
 /// ```
 ///
 /// Each transport has one session with a copy of the configuration. It ignores the configuration's cache, cookie store,
-/// credential store and timeouts, because the core and filters provide them. When the transport is deallocated, the
-/// session ends once the last body has been read.
+/// credential store and timeouts. When the transport is deallocated, the session ends once the last body has been read.
 ///
 /// `send` throws only ``ErrandError``, with the `URLError` as `underlying`. On Apple's platforms, the transport also
-/// opens connections for WebSockets. On Linux, prefer `.curl`, because this transport has limits there, which its guide
-/// lists.
+/// opens connections for WebSockets. On Linux, prefer `.curl`: this transport's guide lists its limits there.
 public final class URLSessionTransport: Transport {
     let session: URLSession
     let delegate: SessionDelegate
-    /// Creates, starts and cancels tasks. On Linux, that may block while any session of the process is busy.
+    /// Creates, starts and cancels tasks, which may block on Linux while any session of the process is busy.
     let queue = DispatchQueue(label: "errand.urlsession")
     let silence = SilenceWatch(time: SystemTimeSource())
-    /// Why the configuration can't be used.
     private let refusal: ErrandError?
 
     /// Creates a transport with its own session.
@@ -75,7 +72,7 @@ public final class URLSessionTransport: Transport {
         return configuration
     }
 
-    /// A year, in seconds. Errand's own timers end waits.
+    /// Errand's own timers end waits.
     static let never: TimeInterval = 31_536_000
 
     /// Sends a request that the core has validated. See ``Transport/send(_:options:)``.
@@ -93,7 +90,6 @@ public final class URLSessionTransport: Transport {
         return try await transfer.response()
     }
 
-    /// Throws if the configuration or the server policy can't be used for the URL.
     func check(_ url: URL) throws(ErrandError) {
         if let refusal { throw refusal }
         try delegate.check(url)

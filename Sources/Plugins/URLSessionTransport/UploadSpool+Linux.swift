@@ -2,7 +2,7 @@
 import Errand
 import Foundation
 
-/// Collects a body in memory. Above a limit, uses a temporary file that only its owner can read.
+/// Collects a body in memory or, above a limit, in a temporary file that only its owner can read.
 struct UploadSpool {
     private var data = Data()
     private var file: (url: URL, handle: FileHandle)?

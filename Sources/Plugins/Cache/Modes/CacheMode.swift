@@ -45,8 +45,8 @@ public struct CacheMode: Sendable {
     /// Fetch standard.
     public static let preferCache = CacheMode(kind: .preferCache)
 
-    /// Uses a valid stored response, or else throws
-    /// ``CacheMiss``. Never sends a request. Corresponds to `only-if-cached` in the Fetch standard.
+    /// Uses a valid stored response, or else throws ``CacheMiss``. Never sends a request. Corresponds to
+    /// `only-if-cached` in the Fetch standard.
     public static let cacheOnly = CacheMode(kind: .cacheOnly)
 
     /// Uses the stored response, whatever its age, or else throws ``CacheMiss``. Never sends a request. The version,

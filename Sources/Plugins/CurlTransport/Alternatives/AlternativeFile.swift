@@ -6,7 +6,7 @@ import ErrandSupport
 import Synchronization
 
 /// A file with HTTP/3 offers. Each line contains the origin, the host, the port and the expiration in seconds since
-/// 1970. Invalid lines are ignored.
+/// 1970.
 struct AlternativeFile: Sendable {
     let path: String
     private static let limit = 1 << 20
@@ -22,7 +22,7 @@ struct AlternativeFile: Sendable {
         }
     }
 
-    /// Blocks. Ignores failures, because the offers are also in memory and servers repeat them.
+    /// Blocks. Ignores failures, because servers repeat their offers.
     func write(_ offers: [AlternativeTable.Offer], at now: UInt64, date: Date) {
         let start = Int64(date.timeIntervalSince1970)
         let lines = offers.map { offer in
@@ -40,18 +40,18 @@ struct AlternativeFile: Sendable {
             let port = ASCII.digits(fields[2]), (1...65_535).contains(port), let end = ASCII.digits(fields[3]),
             end > start
         else { return nil }
-        // Even if the clock is wrong, an offer can't exceed the maximum age.
+        // A wrong clock must not extend an offer beyond the maximum age.
         let age = Nanoseconds.of(.seconds(min(end - start, Int64(AlternativeTable.longestAge))))
         return AlternativeTable.Offer(
             origin: fields[0], host: host, port: Int(port), expires: Nanoseconds.sum(now, age))
     }
 }
 
-/// Writes HTTP/3 offers on a queue, one write at a time. Skips a snapshot if a newer one is waiting.
+/// Writes HTTP/3 offers, one write at a time. Skips a snapshot if a newer one is waiting.
 final class AlternativeWriter: Sendable {
     struct Snapshot: Sendable {
         var offers: [AlternativeTable.Offer]
-        /// The time on the loop's clock.
+        /// On the loop's clock.
         var now: UInt64
     }
 

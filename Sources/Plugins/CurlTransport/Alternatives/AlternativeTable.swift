@@ -6,7 +6,7 @@ import ErrandMessageSyntax
 /// The origins that offer HTTP/3, and the state of their offers (RFC 7838).
 ///
 /// At first, a single request tries an offer, on a new connection that races TCP. After a response over HTTP/3, all
-/// requests use the offer. If the offer fails, it's ignored for five minutes. Each further failure doubles that time.
+/// requests use it. A failed offer is ignored for five minutes, and twice as long after each further failure.
 struct AlternativeTable {
     struct Route: Equatable {
         let host: String
@@ -32,7 +32,7 @@ struct AlternativeTable {
         var offer: Offer
         var state = State.offered
         var failures = 0
-        /// The expiration that was last reported for storing.
+        /// The expiration last reported for storing.
         var kept: UInt64
 
         init(_ offer: Offer) { (self.offer, kept) = (offer, offer.expires) }
@@ -40,11 +40,10 @@ struct AlternativeTable {
 
     private var entries: [String: Entry] = [:]
 
-    /// Above this number of origins, the offers that expire first are removed.
+    /// Above this number, the offers that expire first are removed.
     static let maximumOrigins = 1_000
-    /// The name of HTTP/3 in TLS (RFC 9114).
+    /// See RFC 9114.
     static let protocolName = "h3"
-    /// How long to ignore an offer after its first failure.
     static let firstPause = Nanoseconds.of(.seconds(300))
     static let longestPause = Nanoseconds.of(.seconds(86_400))
     /// In seconds.
@@ -72,9 +71,9 @@ struct AlternativeTable {
         }
     }
 
-    /// Returns `true` if a file should store the offers, because one is new, is gone or expires much later.
+    /// Returns `true` if a file should store the change.
     ///
-    /// - Parameter services: The alternatives in the origin's `Alt-Svc` fields, or `nil` for `clear`.
+    /// - Parameter services: The alternatives in the `Alt-Svc` fields, or `nil` for `clear`.
     mutating func learn(_ services: [AlternativeService]?, of origin: String, host: String, at now: UInt64) -> Bool {
         guard let services else { return entries.removeValue(forKey: origin) != nil }
         guard let service = services.first(where: { $0.protocolName == Self.protocolName && $0.maximumAge > 0 }) else {
@@ -88,7 +87,7 @@ struct AlternativeTable {
             at: now)
     }
 
-    /// Returns `true` if a file should store the offer.
+    /// Returns `true` if a file should store the change.
     @discardableResult mutating func add(_ offer: Offer, at now: UInt64) -> Bool {
         if var known = entries[offer.origin], known.offer.host == offer.host, known.offer.port == offer.port {
             known.offer.expires = offer.expires
@@ -118,7 +117,7 @@ struct AlternativeTable {
         entries[origin]?.failures = 0
     }
 
-    /// Call this if the alternative couldn't be reached, lost its connection, or was slower than TCP.
+    /// The alternative couldn't be reached, lost its connection, or was slower than TCP.
     mutating func fail(_ origin: String, at now: UInt64) {
         guard var entry = entries[origin] else { return }
         if case .broken(let end) = entry.state, end > now { return }
@@ -128,13 +127,13 @@ struct AlternativeTable {
         entries[origin] = entry
     }
 
-    /// Call this if the request that tried the offer ended without a result. Another request may then try.
+    /// The request that tried the offer ended without a result, so another one may try.
     mutating func withdraw(_ origin: String) {
         if entries[origin]?.state == .probing { entries[origin]?.state = .offered }
     }
 }
 
-// Uses HTTP/3 with servers that offer it. Runs under the driver lock.
+// HTTP/3 with servers that offer it, under the driver lock.
 extension CurlLoop {
     static func alternatives(in file: AlternativeFile?) -> AlternativeTable {
         var table = AlternativeTable()
@@ -157,7 +156,7 @@ extension CurlLoop {
         transfer.route = nil
     }
 
-    /// Reads the head of a final response, which may confirm the alternative and offer others.
+    /// The head of a final response may confirm the alternative and offer others.
     func noteAlternatives(of transfer: Transfer) {
         guard followsAlternatives, transfer.target.isSecure, let origin = transfer.origin else { return }
         if let route = transfer.route {
@@ -180,7 +179,7 @@ extension CurlLoop {
     /// See RFC 9110, section 15.5.20.
     static let misdirected = 421
 
-    /// Call this if a transfer over an alternative failed, unless its caller was the reason.
+    /// A transfer over an alternative failed, and its caller wasn't the reason.
     func noteFailure(of transfer: Transfer, _ code: Int32? = nil) {
         guard transfer.route != nil, let origin = transfer.origin else { return }
         // A refused stream is sent again over the same alternative.

@@ -14,7 +14,6 @@ import ErrandSupport
 
     deinit { unsafe free(start) }
 
-    /// Returns `false` if memory runs out.
     mutating func append(_ bytes: Span<UInt8>) -> Bool {
         if bytes.isEmpty { return true }
         guard reserve(count + bytes.count), let start = unsafe start else { return false }
@@ -37,7 +36,7 @@ import ErrandSupport
 
     mutating func removeAll() { count = 0 }
 
-    /// Leaves the buffer empty, without memory.
+    /// Leaves the buffer without memory.
     mutating func take() -> Data {
         guard let start = unsafe start, count > 0 else { return Data() }
         var bytes = unsafe start

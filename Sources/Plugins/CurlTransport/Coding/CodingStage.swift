@@ -6,8 +6,7 @@ import ErrandSupport
 
 /// The decoder of one content coding, and its remaining input.
 ///
-/// Safe: this object owns the decoder. The decoder uses the input and output buffers within their lengths and only
-/// during the call.
+/// Safe: this object owns the decoder, which uses the buffers within their lengths and only during the call.
 @safe final class CodingStage {
     private let decoder: OpaquePointer
     private var input = Data()
@@ -24,12 +23,12 @@ import ErrandSupport
 
     deinit { unsafe errand_decoder_free(decoder) }
 
-    /// Whether the input may end here: between two streams, or before the first byte.
+    /// Between two streams, or before the first byte.
     var isComplete: Bool { isEnded || !isBegun }
 
     func feed(_ data: Data) { input = data }
 
-    /// Returns up to 128 KiB of decoded bytes, or `nil` if more input is needed.
+    /// Returns up to 128 KiB, or `nil` if more input is needed.
     func next() throws -> Data? {
         guard let buffer = unsafe malloc(Self.step) else {
             throw ErrandError(.transportFailed, "there isn't enough memory for decoding")

@@ -4,7 +4,7 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// Decodes a body in steps. Each step returns at most 128 KiB, however much the input expands.
+/// Decodes a body in steps of at most 128 KiB of output, however much the input expands.
 struct ContentDecoder: ~Copyable {
     private let stages: [CodingStage]
 
@@ -13,7 +13,7 @@ struct ContentDecoder: ~Copyable {
         stages = try codings.reversed().map(CodingStage.init)
     }
 
-    /// Before you call this, take all output of earlier bytes from ``next()``.
+    /// First take the output of earlier bytes from ``next()``.
     func feed(_ data: Data) { stages.first?.feed(data) }
 
     /// Returns `nil` if more input is needed. Throws `invalidResponse` for malformed input.
@@ -83,7 +83,7 @@ enum ContentCoding: CaseIterable {
         }
     }
 
-    /// The available codings as a value of `Accept-Encoding`, such as "gzip, deflate, br, zstd".
+    /// As a value of `Accept-Encoding`: "gzip, deflate, br, zstd".
     static var accepted: String {
         let bits = errand_codings()
         return known.withLock { known in
@@ -96,8 +96,7 @@ enum ContentCoding: CaseIterable {
 
     private static let known = Mutex<(bits: Int32, text: String)>((0, ""))
 
-    /// Returns the codings in the order in which the server applied them, or `nil` if one is unknown or there are more
-    /// than three.
+    /// In the order in which the server applied them. Returns `nil` if one is unknown or there are more than three.
     static func list(_ value: String) -> [ContentCoding]? {
         let bits = errand_codings()
         var codings: [ContentCoding] = []

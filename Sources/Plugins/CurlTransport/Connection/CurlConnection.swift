@@ -7,8 +7,7 @@ import Synchronization
 
 /// A connection without a request. libcurl opens it and transfers its bytes.
 final class CurlConnection: @unchecked Sendable {
-    // Sendable: `shared` is a Mutex, the constants are Sendable, and the other fields are accessed only under the
-    // loop's driver lock.
+    // Sendable: `shared` is a Mutex, and the other variables are accessed only under the loop's driver lock.
 
     enum Phase { case new, opening, open, over }
 
@@ -18,14 +17,14 @@ final class CurlConnection: @unchecked Sendable {
         var input = Data()
         var isAtEnd = false
         var output: [Data] = []
-        /// The numbers of bytes added so far and accepted by the system.
+        /// Bytes added so far, and bytes that the system has accepted.
         var added: UInt64 = 0
         var sent: UInt64 = 0
         var flushes: [(id: UInt64, upTo: UInt64, waiter: Transfer.Waiter)] = []
         var lastFlush: UInt64 = 0
         var failure: ErrandError?
         var isLosing = false
-        /// Whether the loop has stopped reading until the reader takes the input.
+        /// The loop has stopped reading until the reader takes the input.
         var isReceivePaused = false
         var isClosed = false
     }
@@ -35,7 +34,7 @@ final class CurlConnection: @unchecked Sendable {
     let options: TransportOptions
     let loop: CurlLoop
     let inactivityLimit: UInt64
-    /// Whether no TLS library with its own buffers is in use.
+    /// No TLS library with its own buffers is in use.
     let isPlain: Bool
     let shared = Mutex(Shared())
 
@@ -43,21 +42,20 @@ final class CurlConnection: @unchecked Sendable {
 
     var phase = Phase.new
     var rounds: AddressRounds
-    /// Whether there is a socket that libcurl doesn't watch.
+    /// libcurl doesn't watch one of the connection's sockets.
     var hasUnwatchedSocket = false
     var begun: UInt64 = 0
     var handle: EasyHandle?
     var pool: CurlPool?
     var descriptor: Int32 = -1
-    /// The system error that ended the connection.
     var systemError: Int32 = 0
-    /// The events for which epoll watches the socket.
+    /// The connection's events in epoll.
     var registered: Int32 = 0
-    /// The bytes being sent, and how many bytes of the first piece have been sent.
+    /// The bytes being sent, and the offset in the first piece.
     var outgoing: ArraySlice<Data> = []
     var offset = 0
 
-    /// If this many bytes wait for the reader, the loop stops receiving.
+    /// The loop stops receiving if this many bytes wait for the reader.
     static let highWater = 128 << 10
 
     init(_ request: HTTPRequest, _ options: TransportOptions, _ loop: CurlLoop) throws {
@@ -102,7 +100,7 @@ final class CurlConnection: @unchecked Sendable {
         if let limit { handle?.setConnectLimit(limit) }
     }
 
-    /// libcurl changed the events that it waits for while it connects.
+    /// libcurl changed the events that it waits for.
     func noteSocket(_ what: Int32) {
         if phase != .opening { return }
         hasUnwatchedSocket = what == ERRAND_CURL_POLL_REMOVE
@@ -178,8 +176,7 @@ final class CurlConnection: @unchecked Sendable {
         }
     }
 
-    /// OpenSSL requires that a retry uses the same address. `Data` stores a few bytes inline, so move them to a larger
-    /// buffer.
+    /// OpenSSL requires a retry from the same address, but `Data` stores a few bytes inline.
     private static func placed(_ data: Data) -> Data {
         if data.count > MemoryLayout<Data>.size { return data }
         var placed = Data(capacity: 64)
@@ -240,7 +237,7 @@ final class CurlConnection: @unchecked Sendable {
 
     // MARK: Closing
 
-    /// For the caller, the connection is closed at once. The loop closes it soon.
+    /// At once for the caller, and soon for the loop.
     func close() {
         let isFirst = shared.withLock { shared in
             defer { shared.isClosed = true }
@@ -268,7 +265,7 @@ final class CurlConnection: @unchecked Sendable {
     }
 }
 
-// Sends and receives through libcurl, or on a socket that libcurl has handed over. Runs under the driver lock.
+// Sends and receives through libcurl, or on a socket that it has handed over, under the driver lock.
 extension CurlConnection {
     var isTaken: Bool { handle == nil && descriptor >= 0 }
 
@@ -278,13 +275,12 @@ extension CurlConnection {
         return coded(SystemCalls.send(bytes, from: offset, on: descriptor, &count), CurlCode.sendError)
     }
 
-    /// Doesn't wait. Returns 0 and sets `count`, or returns a libcurl code.
+    /// See ``send(_:from:_:)``.
     func receive(into room: inout [UInt8], _ count: inout Int) -> Int32 {
         if let handle { return handle.easy.receive(into: &room, &count) }
         return coded(SystemCalls.receive(into: &room, from: descriptor, &count), CurlCode.receiveError)
     }
 
-    /// Keeps the system error for the error's text.
     private func coded(_ number: Int32, _ code: Int32) -> Int32 {
         if number == 0 { return 0 }
         if number == EAGAIN { return ERRAND_CURL_AGAIN }

@@ -5,7 +5,7 @@ import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-// Handles connections without a request. Runs under the driver lock.
+// Connections without a request, under the driver lock.
 extension CurlLoop {
     /// Opens, sends, receives or closes, as the connection needs.
     ///
@@ -37,7 +37,7 @@ extension CurlLoop {
         return true
     }
 
-    /// Runs libcurl's timer for connections being opened. Returns whether any has opened or failed.
+    /// Runs libcurl's timer for these connections. Returns whether any has opened or failed.
     func runConnections() -> Bool {
         guard let multi = connections.multi else { return false }
         if connections.deadline <= now {
@@ -94,7 +94,7 @@ extension CurlLoop {
         if receive(on: connection) { watch(connection) }
     }
 
-    /// libcurl changed the events that it waits for while it connects.
+    /// libcurl changed the events that it waits for.
     func watch(socket descriptor: Int32, _ what: Int32) {
         if connections.open[descriptor] != nil { return }
         let wanted = what & (ERRAND_CURL_POLL_IN | ERRAND_CURL_POLL_OUT)
@@ -120,7 +120,6 @@ extension CurlLoop {
 
     // MARK: Bytes
 
-    /// Watches for input while the buffer has room, and for output while there are bytes to send.
     private func watch(_ connection: CurlConnection) {
         var wanted: Int32 = connection.outgoing.isEmpty ? 0 : ERRAND_CURL_POLL_OUT
         let receives = connection.shared.withLock { shared in
@@ -130,7 +129,7 @@ extension CurlLoop {
         if receives { wanted |= ERRAND_CURL_POLL_IN }
         if wanted == connection.registered { return }
         if wanted == 0 {
-            // Otherwise, epoll would report the connection's end even without events.
+            // Otherwise, epoll would report the connection's end.
             errand_poll_remove(sockets.poll, connection.descriptor)
         } else if errand_poll_set(sockets.poll, connection.descriptor, wanted, connection.registered == 0 ? 0 : 1) != 0
         {
@@ -139,7 +138,7 @@ extension CurlLoop {
         connection.registered = wanted
     }
 
-    /// Sends as much as the system accepts. Returns `false` if the connection failed.
+    /// Returns `false` if the connection failed.
     private func send(on connection: CurlConnection) -> Bool {
         var sent = 0
         while true {
@@ -181,7 +180,7 @@ extension CurlLoop {
         for waiter in done { deferredWork.add(.progress(waiter, nil)) }
     }
 
-    /// Receives up to the buffer's limit. Returns `false` if the connection failed.
+    /// Returns `false` if the connection failed.
     private func receive(on connection: CurlConnection) -> Bool {
         var room = connections.takeBuffer()
         defer { connections.giveBack(room) }
@@ -194,7 +193,7 @@ extension CurlLoop {
                 return false
             }
             add(room[..<count], on: connection)
-            // If there were more bytes, they would have filled the buffer.
+            // More bytes would have filled the buffer.
             if count < room.count, connection.isPlain { break }
         }
         let (reader, input) = connection.shared.withLock { shared -> (Transfer.Reader?, Data?) in
@@ -223,8 +222,8 @@ extension CurlLoop {
     }
 
     private func close(_ connection: CurlConnection) {
-        // If libcurl can't abandon a name lookup, removing the handle blocks until the lookup ends. This function runs
-        // again then.
+        // If libcurl can't abandon a name lookup, removing the handle blocks. This function runs again after the
+        // lookup.
         if connection.phase == .opening, !library.leavesLookups { return }
         release(connection)
     }
@@ -244,10 +243,9 @@ extension CurlLoop {
     }
 }
 
-// Takes connections over from libcurl. Runs under the driver lock.
+// Takes connections over from libcurl, under the driver lock.
 extension CurlLoop {
-    /// Takes over the socket of a connection without TLS, which can be used without libcurl. libcurl would keep about
-    /// 15 KB for it.
+    /// Takes over the socket of a connection without TLS, for which libcurl would keep about 15 KB.
     func take(_ connection: CurlConnection) {
         // epoll registered the socket itself, and the descriptor will refer to another one.
         if connections.watched.removeValue(forKey: connection.descriptor) != nil {
@@ -262,35 +260,32 @@ extension CurlLoop {
     func leaveLibrary(_ connection: CurlConnection) {
         if let handle = connection.handle.take() {
             if let multi = connections.multi, connection.phase != .new { multi.remove(handle.easy) }
-            // libcurl doesn't free a pool while its handle uses it, and a caller may still hold the handle.
+            // libcurl doesn't free a pool while its handle uses it.
             handle.easy.clear(ERRAND_CURLOPT_SHARE)
         }
         connection.pool = nil
     }
 }
 
-/// Connections without a request, in their own libcurl pools. Accessed under the loop's driver lock.
+/// Connections without a request, in their own libcurl pools, under the loop's driver lock.
 struct ConnectionTable {
-    /// Created with the first connection. Doesn't limit the number of connections.
+    /// The number of these connections isn't limited.
     var multi: CurlMulti?
-    /// When libcurl's timer for these connections fires.
     var deadline = UInt64.max
-    /// All connections that are being opened or are open.
+    /// Connections that are opening or open.
     var all: [ObjectIdentifier: CurlConnection] = [:]
-    /// The open connections by socket.
+    /// By socket.
     var open: [Int32: CurlConnection] = [:]
     /// The sockets that libcurl watches while it connects, with their events in epoll.
     var watched: [Int32: Int32] = [:]
-    /// Whether a connection may have a socket that libcurl doesn't watch.
     var hasUnwatchedSocket = false
-    /// Bytes are received here and then copied.
     private var buffer: [UInt8] = []
 
     private static let bufferBytes = 64 << 10
 
     var isEmpty: Bool { all.isEmpty }
 
-    /// Lends the buffer, so libcurl can run while no access to this table is in progress.
+    /// Lends the buffer, so no access to this table is in progress while libcurl runs.
     mutating func takeBuffer() -> [UInt8] {
         var taken: [UInt8] = []
         swap(&taken, &buffer)

@@ -2,12 +2,12 @@
 import CErrandCurl
 import Errand
 
-/// Divides the time to connect among a host's addresses. Needed for libcurl versions that give each address half of the
+/// Divides the time to connect among a host's addresses, for libcurl versions that give each address half of the
 /// remaining time.
 ///
 /// With a limit of 30 seconds, such a version would try the second address after 15 seconds. Instead, a first round
-/// gives each address a short time. A second round uses the remaining time, which gives slow addresses a chance. Name
-/// lookups and handshakes after TCP's don't count toward the short time.
+/// gives each address a short time, and a second round uses the remaining time. Name lookups and handshakes after TCP's
+/// don't count toward the short time.
 struct AddressRounds {
     let limit: UInt64
     /// Extra time for libcurl, if the loop also watches the limit.
@@ -15,21 +15,20 @@ struct AddressRounds {
     private let hasTwo: Bool
     /// When the first round began, or `nil` during the first round.
     private(set) var begun: UInt64?
-    /// When a pending name lookup began.
     private var lookup: UInt64?
     /// Whether an address has accepted the connection.
     private var isEstablished = false
 
-    /// libcurl gives a single address all of this time, and the first of several addresses half of it. Half is enough
-    /// to resend a lost packet after a second (RFC 6298).
+    /// libcurl gives a single address all of this time, and the first of several half of it, which is enough to resend
+    /// a lost packet (RFC 6298).
     private static let first = Nanoseconds.of(milliseconds: 4_000)
     private static let shortestMargin = Nanoseconds.of(milliseconds: 250)
     private static let longestMargin = Nanoseconds.of(milliseconds: 2_000)
 
-    /// `timeout` is the request's inactivity timeout, which applies if it's shorter.
+    /// `timeout` is the request's inactivity timeout.
     init(limit: UInt64, timeout: UInt64 = .max, isWatched: Bool, _ library: CurlLibrary) {
         let halves = library.avoids(.addressPatience) && library.reportsAttempts
-        // libcurl may use only half of the time for an address. That half must pass before the loop ends the request.
+        // Half of libcurl's time must pass before the loop ends the request.
         self.limit = halves || !isWatched ? min(limit, timeout) : limit
         let part = halves ? max(self.limit / 4, Self.shortestMargin) : .max
         margin = isWatched ? min(part, Self.longestMargin) : 0
@@ -39,14 +38,13 @@ struct AddressRounds {
     private var isFirst: Bool { hasTwo && begun == nil }
     private var whole: UInt64 { Nanoseconds.sum(limit, margin) }
 
-    /// Returns the time to connect for libcurl.
     func start(at now: UInt64) -> UInt64 {
         if isFirst { return Self.first }
         guard let begun, now > begun else { return whole }
         return whole - min(whole, now - begun)
     }
 
-    // The next functions return the new time to connect, counted from libcurl's start, or `nil` if it doesn't change.
+    // These functions return the new time to connect, counted from libcurl's start, or `nil` for no change.
 
     mutating func beginLookup(at now: UInt64) -> UInt64? {
         lookup = now
@@ -65,7 +63,7 @@ struct AddressRounds {
         return whole
     }
 
-    /// Returns whether a second round follows a failure with this code. The time since `start` counts toward its limit.
+    /// Returns whether a second round follows this failure.
     mutating func goOn(after code: Int32, since start: UInt64, at now: UInt64) -> Bool {
         guard isFirst, !isEstablished, lookup == nil, now < Nanoseconds.sum(start, limit) else { return false }
         // An earlier address may have timed out before the last one refused.
@@ -75,16 +73,16 @@ struct AddressRounds {
         return true
     }
 
-    /// The connection is open. libcurl may open another one by itself, which gets the whole time.
+    /// The connection is open. If libcurl opens another one by itself, that one gets the whole time.
     mutating func end() -> UInt64? {
         (begun, lookup, isEstablished) = (nil, nil, false)
         return hasTwo ? whole : nil
     }
 }
 
-// Wakes libcurl when it must try a host's next address. Runs under the driver lock.
+// Wakes libcurl when it must try a host's next address, under the driver lock.
 extension CurlLoop {
-    /// libcurl has requested a socket to connect. `descriptor` is -1 if opening the socket failed.
+    /// libcurl has requested a socket to connect. `descriptor` is -1 if that failed.
     func noteDialing(_ transfer: Transfer, _ descriptor: Int32) {
         guard library.avoids(.addressChange) else { return }
         if descriptor >= 0 {
@@ -97,7 +95,7 @@ extension CurlLoop {
         dialing.append(transfer)
     }
 
-    /// Wakes transfers that lost a socket while they connect. Returns whether there were any.
+    /// Wakes transfers that lost a socket while connecting.
     func wakeDialing() -> Bool {
         dialing.removeAll { transfer in
             if transfer.isDialing, transfer.index != nil, !transfer.isParked { return false }

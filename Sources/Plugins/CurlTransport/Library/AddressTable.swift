@@ -5,7 +5,7 @@ import ErrandMessageSyntax
 
 /// The configured addresses of hosts, which replace a name lookup.
 struct AddressTable {
-    /// By normalized host. In libcurl's form: separated by commas, IPv6 in brackets.
+    /// By normalized host, in libcurl's form: separated by commas, IPv6 in brackets.
     private var texts: [String: String] = [:]
     private let nameServer: (host: String, port: Int)?
 
@@ -54,10 +54,8 @@ struct AddressTable {
 
     var isEmpty: Bool { texts.isEmpty }
 
-    /// Returns the lines of `CURLOPT_RESOLVE`.
-    ///
-    /// They contain the addresses of the request's host or of its alternative service. If the table doesn't have that
-    /// host, they contain the addresses of the DNS-over-HTTPS server that looks it up.
+    /// Returns the lines of `CURLOPT_RESOLVE`: the addresses of the request's host or of its alternative service, or
+    /// else those of the DNS-over-HTTPS server that looks up the host.
     func lines(for url: URL, by route: AlternativeTable.Route? = nil) -> [String] {
         guard let host = route?.host ?? url.host.flatMap(HostName.normalized) else { return [] }
         let port = route?.port ?? url.port ?? (url.scheme?.lowercased() == "https" ? Self.securePort : 80)

@@ -4,9 +4,9 @@ import ErrandEssentials
 
 // The functions that libcurl calls, always under the loop's driver lock.
 //
-// Their user data is the easy handle, the connection, the loop or its sockets. It isn't retained, but it outlives the
+// Their user data is the easy handle, the connection, the loop or its sockets. It isn't retained, but outlives the
 // call: the loop owns its sockets, frees its multi handles before it ends, and removes a handle before releasing it.
-// Bytes that libcurl passes are read or written during the call and within their given length.
+// Bytes that libcurl passes are used during the call and within their length.
 
 extension CurlEasy {
     func setCallbacks(for handle: EasyHandle, _ sockets: SocketTable, logs: Bool) {
@@ -23,7 +23,6 @@ extension CurlEasy {
         if logs { unsafe errand_curl_set_log_callback(raw, onLog) }
     }
 
-    /// The user data of these options is the handle, which knows its transfer.
     private static let userOptions = [
         ERRAND_CURLOPT_PRIVATE, ERRAND_CURLOPT_READDATA, ERRAND_CURLOPT_SEEKDATA, ERRAND_CURLOPT_OPENSOCKETDATA,
         ERRAND_CURLOPT_RESOLVER_START_DATA, ERRAND_CURLOPT_PREREQDATA, ERRAND_CURLOPT_DEBUGDATA,
@@ -53,7 +52,7 @@ extension CurlMulti {
             raw, onConnectionSocket, onConnectionTimer, Unmanaged.passUnretained(loop).toOpaque())
     }
 
-    /// Returns the next finished transfer with libcurl's code. The transfer is `nil` if it has already left its handle.
+    /// The transfer is `nil` if it has already left its handle.
     func nextTransfer() -> (Transfer?, code: Int32)? {
         var code: Int32 = 0
         guard let raw = unsafe raw, let easy = unsafe errand_curl_multi_finished(raw, &code) else { return nil }

@@ -2,7 +2,7 @@
 import CErrandCurl
 import ErrandEssentials
 
-// libcurl's handles, wrapped in calls without pointers. All run under the loop's driver lock.
+// libcurl's handles, wrapped in calls without pointers, under the loop's driver lock.
 //
 // The transport is safe Swift except for this file, `CurlCallbacks.swift` with the functions that libcurl calls,
 // `LineList.swift` with the text lists that it reads, and `HeadBlock.swift` with the response lines that it writes.
@@ -10,7 +10,7 @@ import ErrandEssentials
 /// A libcurl easy handle and its error buffer.
 ///
 /// Safe: this object owns both. libcurl copies texts and blobs, and this object keeps the lists that libcurl reads
-/// later. `CurlCallbacks.swift` explains the user data of the callbacks.
+/// later. See `CurlCallbacks.swift` for the callbacks' user data.
 @safe final class CurlEasy {
     private(set) var raw: UnsafeMutableRawPointer
     private let errorText: UnsafeMutablePointer<CChar>
@@ -20,7 +20,6 @@ import ErrandEssentials
     /// The value of `CURL_ERROR_SIZE`.
     private static let errorTextSize = 256
 
-    /// Returns `nil` if memory runs out.
     init?() {
         guard let raw = unsafe errand_curl_easy_make() else { return nil }
         unsafe self.raw = raw
@@ -33,7 +32,7 @@ import ErrandEssentials
         unsafe errorText.deallocate()
     }
 
-    /// The handle must not be in a multi handle. Returns `false` if memory runs out.
+    /// The handle must not be in a multi handle.
     func renew() -> Bool {
         guard let new = unsafe errand_curl_easy_make() else { return false }
         unsafe errand_curl_easy_free(raw)
@@ -56,7 +55,6 @@ import ErrandEssentials
         unsafe text.withCString { unsafe errand_curl_set_pointer(raw, option, $0) }
     }
 
-    /// Returns libcurl's code.
     func set(_ option: Int32, blob: Data) -> Int32 {
         unsafe blob.withUnsafeBytes { unsafe errand_curl_set_blob(raw, option, $0.baseAddress, $0.count) }
     }
@@ -74,7 +72,7 @@ import ErrandEssentials
     func setBody(_ body: Data) {
         set(offset: ERRAND_CURLOPT_POSTFIELDSIZE_LARGE, Int64(body.count))
         unsafe body.withUnsafeBytes { bytes in
-            // Even an empty body needs a pointer. Otherwise libcurl would read the body through a callback.
+            // Without a pointer, libcurl would read the body through a callback.
             unsafe withUnsafeBytes(of: 0) { none in
                 _ = unsafe errand_curl_set_pointer(
                     raw, ERRAND_CURLOPT_COPYPOSTFIELDS, bytes.baseAddress ?? none.baseAddress)
@@ -92,7 +90,6 @@ import ErrandEssentials
 
     func offset(_ info: Int32) -> Int64 { unsafe errand_curl_get_offset(raw, info) }
 
-    /// `nil` if the text is missing or empty.
     func text(_ info: Int32) -> String? {
         guard let text = unsafe errand_curl_get_string(raw, info), unsafe text[0] != 0 else { return nil }
         return unsafe String(cString: text)
@@ -122,7 +119,7 @@ import ErrandEssentials
         }
     }
 
-    /// Doesn't wait. Returns 0 and sets `count`, or returns a libcurl code.
+    /// See ``send(_:from:_:)``.
     func receive(into buffer: inout [UInt8], _ count: inout Int) -> Int32 {
         unsafe buffer.withUnsafeMutableBytes { buffer in
             unsafe errand_curl_receive(raw, buffer.baseAddress, buffer.count, &count)
@@ -130,11 +127,10 @@ import ErrandEssentials
     }
 }
 
-/// A connection pool for a single handle. Freed after its handle has released it.
+/// A connection pool for a single handle, which must release it first.
 @safe final class CurlPool {
     fileprivate let raw: UnsafeMutableRawPointer
 
-    /// Returns `nil` if memory runs out.
     init?() {
         guard let raw = unsafe errand_curl_pool_make() else { return nil }
         unsafe self.raw = raw
@@ -147,7 +143,6 @@ import ErrandEssentials
 @safe final class CurlMulti {
     private(set) var raw: UnsafeMutableRawPointer?
 
-    /// Returns `nil` if memory or descriptors run out.
     init?() {
         guard let raw = unsafe errand_curl_multi_make() else { return nil }
         unsafe self.raw = raw
@@ -185,7 +180,7 @@ import ErrandEssentials
 }
 
 extension CurlLibrary {
-    /// Loads libcurl, once per process. Returns the reason of a failure.
+    /// Loads libcurl, once per process.
     static func loadFailure() -> String? {
         var reason = [CChar](repeating: 0, count: 512)
         if unsafe errand_curl_load(&reason, reason.count) == 0 { return nil }

@@ -7,33 +7,32 @@ import ErrandSupport
 struct CurlFailure {
     var code: Int32
     var summary = ""
-    /// The text in libcurl's error buffer.
+    /// libcurl's error buffer.
     var detail = ""
     var systemError: Int32 = 0
     /// OpenSSL's ``CertificateVerdict``, or 0.
     var verification = 0
     /// The status of a proxy's response to CONNECT, or 0.
     var proxyStatus = 0
-    /// Whether the proxy itself couldn't be reached.
     var isProxyUnreached = false
     var hasHead = false
-    /// Whether the connection had carried another request, and no response line was received.
+    /// The connection had carried another request, and no response line was received.
     var isOnUsedConnection = false
-    /// Whether the connection was new and without TLS, and no response byte was received.
+    /// The connection was new and without TLS, and no response byte was received.
     var isMuteWithoutTLS = false
-    /// Whether libcurl ended an HTTP/2 stream that neither side had ended.
+    /// libcurl ended an HTTP/2 stream that neither side had ended.
     var isBrokenHTTP2 = false
-    /// Whether a QUIC connection ended for an unknown reason.
+    /// A QUIC connection ended for an unknown reason.
     var isLostOnQUIC = false
     var isCutShort = false
-    /// Whether this side ended a QUIC connection that had no other requests, because of the server's bytes.
+    /// This side ended a QUIC connection without other requests, because of the server's bytes.
     var isEndedHere = false
-    /// Whether a QUIC connection ended before it was open.
+    /// A QUIC connection ended before it was open.
     var isRefusedQUIC = false
-    /// Whether a byte of the request may have been sent, on this connection or an earlier one.
+    /// A byte of the request may have been sent, on this connection or an earlier one.
     var isRepetition = false
 
-    /// The failure for a line in the head that isn't a header field.
+    /// For a line in the head that isn't a header field.
     static var ofLine: CurlFailure {
         let code = CurlCode.badFunctionArgument
         return CurlFailure(code: code, summary: CurlLibrary.description(of: code))
@@ -53,7 +52,6 @@ struct CurlFailure {
         return connectionJudgement ?? tlsJudgement ?? responseJudgement ?? (.transportFailed, nil)
     }
 
-    /// Why no connection was opened.
     private var connectionJudgement: (ErrandError.Code, String?)? {
         switch code {
         case CurlCode.malformedURL: (.invalidURL, nil)
@@ -114,7 +112,7 @@ struct CurlFailure {
         }
     }
 
-    /// Whether the bytes violate the rules of chunks or HTTP/2. libcurl reports that like a lost connection.
+    /// The bytes violate the rules of chunks or HTTP/2, which libcurl reports like a lost connection.
     var isMalformed: Bool {
         if Self.recvFailures.contains(where: { detail.contains($0) }) { return true }
         return switch code {
@@ -146,7 +144,7 @@ struct CurlFailure {
 
     static let excess = "the reused connection contains bytes that don't belong to a response"
 
-    /// A server that expects TLS usually closes the connection silently when it reads a request.
+    /// A server that expects TLS usually closes the connection silently.
     static let mute = "the connection was closed before a response: should the URL begin with https?"
 
     private static func isClosed(_ code: Int32) -> Bool {
@@ -155,21 +153,19 @@ struct CurlFailure {
 
     static let connectionTimeout = "the connection wasn't established in time"
 
-    /// Whether the bytes don't begin like a response.
+    /// The bytes don't begin like a response.
     static func isForeign(_ code: Int32) -> Bool {
         code == CurlCode.unsupportedProtocol || code == CurlCode.weirdServerReply
     }
 
-    /// Whether the HTTP/2 peer ended the connection correctly. libcurl reports this for a stream that a GOAWAY
-    /// excludes.
+    /// The HTTP/2 peer ended the connection correctly. libcurl reports this for a stream that a GOAWAY excludes.
     static func isGoAway(_ code: Int32) -> Bool { code == CurlCode.http2 }
 
-    /// Whether an HTTP/2 stream ended without an error code.
+    /// An HTTP/2 stream ended without an error code.
     var isEndedStream: Bool { code == CurlCode.http2Stream && !detail.contains("(err") }
 
     private static func isReset(_ number: Int32) -> Bool { number == ECONNRESET || number == EPIPE }
 
-    /// The check that the peer failed.
     private var insecurity: String? {
         if code == CurlCode.pinMismatch { return "the server's public key isn't one of the pinned keys" }
         if code == CurlCode.tlsHandshake, Self.foreignRecords.contains(where: { detail.contains($0) }) {
@@ -195,7 +191,7 @@ struct CurlFailure {
     }
 }
 
-/// The libcurl results (`CURLcode`) that the transport distinguishes.
+/// See `CURLcode`.
 enum CurlCode {
     static let unsupportedProtocol: Int32 = 1
     static let failedInitialization: Int32 = 2
@@ -238,11 +234,11 @@ enum CurlCode {
     static let proxyHandshake: Int32 = 97
     static let clientCertificateNeeded: Int32 = 98
     static let tooLarge: Int32 = 100
-    /// The codes for a libcurl buffer that is too small.
+    /// One of libcurl's buffers is too small.
     static let areTooLarge: Set<Int32> = [outOfMemory, tooLarge]
 }
 
-/// OpenSSL's results of a verification (`X509_V_ERR_…`).
+/// OpenSSL's `X509_V_ERR_…`.
 enum CertificateVerdict {
     static let issuerNotFound = 2
     static let notYetValid = 9

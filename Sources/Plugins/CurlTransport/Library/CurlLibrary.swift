@@ -7,7 +7,6 @@ import Synchronization
 /// The process's libcurl, loaded with the first transport unless it's linked.
 struct CurlLibrary {
     let version: CurlVersion
-    /// The features that ``CurlVersionRule`` avoids with this version.
     let avoided: CurlVersionRule.AvoidedSet
     /// For example "OpenSSL/3.0.17". Empty without TLS.
     let tls: String
@@ -18,9 +17,8 @@ struct CurlLibrary {
 
     private static let loaded = Mutex<CurlLibrary?>(nil)
 
-    /// Loads the library if necessary. Doesn't remember a failure, because the next attempt may succeed.
-    ///
-    /// Throws `transportUnavailable` if the library is missing or too old, and ``DescriptorShortage``.
+    /// Doesn't remember a failure, because the next attempt may succeed. Throws `transportUnavailable` if the library
+    /// is missing or too old, and ``DescriptorShortage``.
     static func load() throws -> CurlLibrary {
         try loaded.withLock { loaded in
             if let loaded { return loaded }
@@ -57,13 +55,11 @@ struct CurlLibrary {
 
     func avoids(_ what: CurlVersionRule.Avoided) -> Bool { avoided.contains(what) }
 
-    /// Whether the TLS library is OpenSSL or derived from it.
     var hasOpenSSL: Bool {
         ["OpenSSL", "LibreSSL", "BoringSSL", "quictls", "AWS-LC"].contains { tls.contains($0) }
     }
 
-    /// Throws `transportUnavailable` for a client certificate that the TLS library would ignore. Only OpenSSL accepts
-    /// more than PEM files.
+    /// Throws `transportUnavailable` for a certificate that the TLS library would ignore.
     func check(_ identity: CurlClientIdentity) throws(ErrandError) {
         if hasOpenSSL || identity.isInFiles { return }
         throw ErrandError(
@@ -73,9 +69,9 @@ struct CurlLibrary {
     }
 
     var runsOnAnyThread: Bool { !avoids(.callersThread) }
-    /// Whether a callback reports that a request has its connection.
+    /// A callback reports that a request has its connection.
     var reportsAttempts: Bool { !avoids(.attemptCallback) }
-    /// Whether a handle can be removed without waiting for its name lookup.
+    /// Removing a handle doesn't wait for its name lookup.
     var leavesLookups: Bool { !avoids(.quickExit) }
     var speaksHTTP2: Bool { hasHTTP2 && !avoids(.http2) }
     var speaksHTTP3: Bool { hasHTTP3 && !avoids(.http3) }
@@ -94,10 +90,10 @@ struct DescriptorShortage: Error {
         [EMFILE, ENFILE].contains { text.contains(systemErrorText($0)) }
     }
 
-    /// Whether the last system call failed for this reason.
+    /// The last system call failed for this reason.
     static var isReported: Bool { errno == EMFILE || errno == ENFILE }
 
-    /// Whether there are descriptors for a name lookup and a connection.
+    /// There are descriptors for a name lookup and a connection.
     static var isOver: Bool { errand_has_descriptors(4) != 0 }
 }
 #endif

@@ -1,8 +1,7 @@
 /// The features that Errand avoids with some libcurl versions, and why. ``all`` contains everything that the transport
-/// knows about versions.
+/// knows about versions. docs/curl-transport.md repeats it.
 ///
-/// docs/curl-transport.md repeats the table. A version that a distribution patched without changing its number still
-/// counts as affected.
+/// A version that a distribution patched without changing its number still counts as affected.
 struct CurlVersionRule {
     enum Avoided: Int, CaseIterable {
         case library
@@ -160,7 +159,7 @@ struct CurlVersion: Comparable, CustomStringConvertible {
 
     var description: String { "\(number >> 16 & 0xFF).\(number >> 8 & 0xFF).\(number & 0xFF)" }
 
-    /// The oldest supported version. Rules about older versions don't matter.
+    /// Rules about older versions don't matter.
     static let oldest = CurlVersion(7, 76, 0)
     static let latest = CurlVersion(number: .max)
 }

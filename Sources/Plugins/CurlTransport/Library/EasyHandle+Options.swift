@@ -5,7 +5,7 @@ import ErrandEssentials
 import ErrandMessageSyntax
 
 extension EasyHandle {
-    /// Sets the options that all transfers of a transport share.
+    /// The options that all transfers of a transport share.
     func setCommon(_ loop: CurlLoop) throws(ErrandError) {
         let configuration = loop.configuration
         set(ERRAND_CURLOPT_NOSIGNAL, 1)
@@ -40,7 +40,6 @@ extension EasyHandle {
         try setTLS(configuration.tls, loop)
     }
 
-    /// A day stands for no limit.
     static let longest = Nanoseconds.of(.seconds(86_400))
 
     /// A cancelled lookup may take its time. Its end shows that its thread has ended.
@@ -63,10 +62,8 @@ extension EasyHandle {
         try require(ERRAND_CURLOPT_PROXY, loop.proxy.proxy(for: url))
     }
 
-    /// Uses the origin's HTTP/3 alternative. The certificate must name the origin.
-    ///
-    /// Until the alternative has worked once, uses a new connection that races TCP. After that, uses only the
-    /// alternative.
+    /// Uses the origin's HTTP/3 alternative: on a new connection that races TCP until it has worked once, then alone.
+    /// The certificate must name the origin.
     func setRoute(_ route: AlternativeTable.Route, of url: URL, _ loop: CurlLoop) {
         if !loop.addresses.isEmpty { setAddresses(for: url, by: route, loop) }
         let host = route.host.utf8.contains(UInt8(ascii: ":")) ? "[\(route.host)]" : route.host
@@ -80,10 +77,10 @@ extension EasyHandle {
         }
     }
 
-    /// The time for QUIC if TCP is the fallback.
+    /// If TCP is the fallback.
     private static let alternativeConnectTimeout = Nanoseconds.of(milliseconds: 3_000)
 
-    /// Throws `nameLookupFailed` for an address of the other family, because some libcurl versions would connect to it.
+    /// Some libcurl versions would connect to an address of the other family.
     func checkFamily(of url: URL, _ loop: CurlLoop) throws(ErrandError) {
         guard let host = url.host, HostName.isAddress(host) else { return }
         let isV6 = host.utf8.contains(UInt8(ascii: ":"))
@@ -91,8 +88,7 @@ extension EasyHandle {
         throw ErrandError(.nameLookupFailed, "the host is an address of a family that the configuration excludes")
     }
 
-    /// Called for every request if the transport has addresses. libcurl reads the list when the transfer begins, and
-    /// keeps the entries in its connection pool.
+    /// Called for every request if the transport has addresses. libcurl keeps the entries in its connection pool.
     func setAddresses(for url: URL, by route: AlternativeTable.Route? = nil, _ loop: CurlLoop) {
         let lines = loop.addresses.lines(for: url, by: route)
         easy.set(ERRAND_CURLOPT_RESOLVE, lines.isEmpty ? nil : LineList(lines))
@@ -107,7 +103,7 @@ extension EasyHandle {
         try require(ERRAND_CURLOPT_PINNEDPUBLICKEY, keys.map { "sha256//\($0)" }.joined(separator: ";"))
     }
 
-    /// The length of a SHA-256 hash.
+    /// Of SHA-256.
     private static let hashBytes = 32
 
     private func setTLS(_ tls: CurlTLS, _ loop: CurlLoop) throws(ErrandError) {
@@ -130,8 +126,8 @@ extension EasyHandle {
         }
     }
 
-    /// Called for every https request if the transport has client certificates. libcurl doesn't use a connection that
-    /// has another certificate.
+    /// Called for every https request if the transport has client certificates. libcurl doesn't use a connection with
+    /// another certificate.
     func setIdentity(_ identity: CurlClientIdentity?, _ loop: CurlLoop) throws(ErrandError) {
         for option in Self.identityOptions { easy.clear(option) }
         guard let identity else { return }
@@ -158,8 +154,6 @@ extension EasyHandle {
         ERRAND_CURLOPT_SSLCERTTYPE, ERRAND_CURLOPT_KEYPASSWD,
     ]
 
-    /// Excludes the system's certificate directory.
-    ///
     /// A handle for DNS over HTTPS inherits a path, but not the absence of a path. GnuTLS would reject a path that
     /// doesn't exist.
     private func leaveOutDirectory(_ loop: CurlLoop) throws(ErrandError) {
@@ -183,7 +177,6 @@ extension EasyHandle {
         }
     }
 
-    /// Throws before the transfer starts if the option can't be set.
     private func require(_ option: Int32, _ text: String) throws(ErrandError) {
         if text.utf8.contains(0) { throw ErrandError(.invalidRequest, "an option of the transport contains a NUL") }
         try check(easy.set(option, text: text))

@@ -9,33 +9,29 @@ final class EasyHandle {
     let easy: CurlEasy
     private let headerList = HeaderList()
     private(set) var current: Transfer?
-    /// Whether the only options set are the ones that every transfer sets, and the fields below.
+    /// Only the options that every transfer sets, and the fields below, are set.
     private var isClean = false
-    /// Whether no option was ever set.
+    /// No option was ever set.
     private var isNew = true
-    /// Whether libcurl shows each header line before it stores the line.
+    /// libcurl shows each header line before it stores the line.
     private var isWatched = false
     private var isSecure: Bool?
     private var bufferSize = 0
     /// In milliseconds.
     private var connectLimit = 0
     private var isLogging = false
-    /// The number of the client certificate in ``CurlIdentities``, or 0 without one.
+    /// The number in ``CurlIdentities``, or 0.
     private var identity = 0
     private var url = ""
     private var form = RequestForm()
 
-    /// Returns `nil` if memory runs out.
     init?() {
         guard let easy = CurlEasy() else { return nil }
         self.easy = easy
     }
 
-    /// Prepares the handle for another transfer. Returns `false` if memory runs out.
-    ///
-    /// Replaces libcurl's handle if this version must not reuse handles, if a special transfer would be unsafe in this
-    /// version, or if the transfer needed several attempts. libcurl's handle never forgets a refused stream. It also
-    /// counts resent requests across transfers, and the sixth one fails.
+    /// Replaces libcurl's handle if this version must not reuse it, or if the transfer needed several attempts: a
+    /// handle never forgets a refused stream, and its sixth resent request fails. Returns `false` if memory runs out.
     func makeReusable(after isSmooth: Bool, _ library: CurlLibrary) -> Bool {
         form.removeBody(from: self)
         let needsNew = library.avoids(.handleReuse) || !isSmooth || library.avoids(.unseenHeaders) && !isClean
@@ -122,8 +118,8 @@ final class EasyHandle {
         set(ERRAND_CURLOPT_FORBID_REUSE, 0)
         set(ERRAND_CURLOPT_HEADER, 0)
         set(ERRAND_CURLOPT_BUFFERSIZE, Self.connectionBuffer)
-        // Each connection needs its own pool. When libcurl connects, it closes all connections in the pool that have
-        // bytes to read.
+        // Each connection needs its own pool, because libcurl closes all connections in a pool that have bytes to read
+        // when it connects.
         easy.setPool(pool)
         easy.setCallbacks(for: connection, loop)
     }
@@ -133,9 +129,8 @@ final class EasyHandle {
     private static let dataBuffer = 64 << 10
     private static let uploadBuffer = 256 << 10
 
-    /// In versions where a handle keeps too much of its last response, libcurl must show header lines before it stores
-    /// them. With an expectation, there may be a second head, which would then count as a body. So use a new handle for
-    /// that.
+    /// If a handle keeps too much of its last response, libcurl must show header lines before it stores them. A second
+    /// head, after a refused expectation, would then count as a body, so use a new handle.
     private func watchHead(of request: HTTPRequest, _ loop: CurlLoop) throws(ErrandError) {
         guard loop.library.avoids(.unseenHeaders) else { return }
         isWatched = !request.headers.contains(.expect)
@@ -193,7 +188,7 @@ final class EasyHandle {
         connectLimit = milliseconds
     }
 
-    /// Makes libcurl run the transfer soon without a socket event. Only a short pause does that.
+    /// Makes libcurl run the transfer soon. Only a short pause does that without a socket event.
     func wake() {
         easy.pause(ERRAND_CURLPAUSE_RECV)
         easy.pause(0)
@@ -204,7 +199,7 @@ final class EasyHandle {
         isClean = false
     }
 
-    /// Turns on libcurl's log, the only source for a request's stream. Doesn't keep the lines.
+    /// Only libcurl's log reports a request's stream.
     func watchStreams() { if !isLogging { setLogging(true) } }
 
     private func setLogging(_ isLogging: Bool) {
@@ -215,7 +210,7 @@ final class EasyHandle {
     func set(_ option: Int32, _ value: Int) { easy.set(option, value) }
     func set(offset option: Int32, _ value: Int64) { easy.set(offset: option, value) }
 
-    /// Throws an error with this code if libcurl rejects the text, for example because of its length.
+    /// Throws an error with this code if libcurl rejects the text.
     func set(text option: Int32, _ text: String, _ kind: ErrandError.Code) throws(ErrandError) {
         let isPlain = text.withSpan { $0.allSatisfy { $0 > 0x20 && $0 != 0x7F } }
         if !isPlain {
@@ -233,7 +228,7 @@ final class EasyHandle {
     func forgetTransfer() { current = nil }
 }
 
-// Reads libcurl's information after a transfer.
+// libcurl's information after a transfer.
 extension EasyHandle {
     func failure(_ code: Int32, _ proxy: ProxyChoice) -> CurlFailure {
         let detail = proxy.masking(easy.errorDescription)
@@ -247,28 +242,26 @@ extension EasyHandle {
 
     var hasErrorText: Bool { easy.hasErrorDescription }
 
-    /// Counts the bytes on all connections.
+    /// On all connections.
     var sentBytes: Int64 {
         Int64(easy.long(ERRAND_CURLINFO_REQUEST_SIZE))
             + max(0, easy.offset(ERRAND_CURLINFO_SIZE_UPLOAD_T))
     }
 
-    /// Whether the connection had carried another request.
+    /// The connection had carried another request.
     var isReused: Bool { easy.long(ERRAND_CURLINFO_NUM_CONNECTS) == 0 }
 
-    /// The response's `Content-Length`.
     var announcedLength: Int64? {
         let length = easy.offset(ERRAND_CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
         return length < 0 ? nil : length
     }
 }
 
-/// The method and the small body that are set on an easy handle. Sets only differences, and allows reusing a handle
-/// that sent a small body.
+/// The method and small body that are set on an easy handle, so only differences are set again.
 struct RequestForm {
-    /// Replaces libcurl's choice if it isn't nil.
+    /// Replaces libcurl's choice.
     private var method: HTTPMethod?
-    /// Whether libcurl has copied a body and sends a POST.
+    /// libcurl has copied a body and sends a POST.
     private var hasBody = false
 
     mutating func set(_ method: HTTPMethod?, on handle: EasyHandle) throws(ErrandError) {

@@ -7,11 +7,10 @@ struct HeaderList {
     let lines = LineList()
 
     /// Fills the list, except for `Content-Length`, which libcurl sets. `extra` contains whole lines in libcurl's
-    /// syntax. `codings` is the value of `Accept-Encoding`.
+    /// syntax, and `codings` the value of `Accept-Encoding`.
     ///
-    /// Throws `invalidRequest` for a control character, which could end the line and begin another request. Throws
-    /// `tooLarge` above `limit` bytes, because libcurl 8.16 would send only the beginning of such a head and wait for a
-    /// response.
+    /// Throws `invalidRequest` for a control character, which could begin another request. Throws `tooLarge` above
+    /// `limit` bytes, because libcurl 8.16 would send only the beginning of such a head.
     func fill(
         _ headers: HTTPHeaders, _ extra: [String], _ codings: String?, limit: Int,
         tooLarge: @autoclosure () -> ErrandError
@@ -55,7 +54,7 @@ struct HeaderList {
     /// ": "
     private static let separator: [UInt8] = [0x3A, 0x20]
 
-    /// Adds one byte per character, which is shorter than UTF-8.
+    /// One byte per character.
     private func add(latin1 string: String) throws(ErrandError) {
         for scalar in string.unicodeScalars {
             let byte = UInt8(truncatingIfNeeded: scalar.value)

@@ -4,15 +4,15 @@ import ErrandSupport
 
 /// Lines of text as a libcurl list. Nodes and texts share one reusable block of memory.
 ///
-/// Safe: this object owns the memory and writes only within the room of ``begin(lines:bytes:)``. libcurl only reads the
-/// memory. A list in use changes only between two transfers of its handle.
+/// Safe: this object owns the memory and writes only within the room of ``begin(lines:bytes:)``. libcurl only reads it.
+/// A list in use changes only between two transfers of its handle.
 @safe final class LineList {
     private var memory: UnsafeMutableRawPointer?
     private var capacity = 0
     /// The number of nodes that fit. The texts follow the nodes.
     private var maximum = 0
     private(set) var count = 0
-    /// The offsets of the next byte and of the start of its line.
+    /// The offsets of the next byte and of its line.
     private var (end, start) = (0, 0)
     private var limit = 0
 
@@ -77,7 +77,7 @@ import ErrandSupport
         start = end
     }
 
-    /// Ends a header's line after the colon, which makes libcurl leave the header out.
+    /// libcurl leaves a header out if its line ends after the colon.
     func cut(_ name: String) {
         let length = name.utf8.count
         for index in 0..<count {

@@ -8,22 +8,19 @@ import ErrandTLS
 enum SystemAuthorities: Equatable {
     case builtIn
     case file(String)
-    /// A directory in which each certificate is named by the hash of its subject.
+    /// Each certificate is named by the hash of its subject.
     case directory(String)
 
-    /// The directories of Android's certificates. Since Android 14, system modules update the first one.
+    /// Android's directories. Since Android 14, system modules update the first one.
     static let directories = ["/apex/com.android.conscrypt/cacerts", "/system/etc/security/cacerts"]
-    /// The files of Debian, Fedora, openSUSE and Alpine.
+    /// Of Debian, Fedora, openSUSE and Alpine.
     static let files = [
         "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
         "/etc/ssl/cert.pem",
     ]
 
-    /// Chooses Android's directory first, then libcurl's built-in location.
-    ///
-    /// If libcurl has a built-in file and that file is missing, it rejects all servers, even with a directory. So the
-    /// files of distributions come next. They serve a libcurl that was built for another distribution or without a
-    /// location. The built-in directory comes last.
+    /// Prefers Android's directory, then libcurl's built-in location. If its built-in file is missing, libcurl rejects
+    /// all servers, even with a directory. So distributions' files come next, and the built-in directory comes last.
     static func choose(file: String?, directory: String?, exists: (String) -> Bool) -> Self {
         if let android = directories.first(where: exists) { return .directory(android) }
         let place = directory.flatMap { exists($0) ? $0 : nil }

@@ -2,7 +2,7 @@
 import CErrandCurl
 import Errand
 
-// Ends transfers and connections after some time. Runs under the driver lock.
+// Ends transfers and connections after some time, under the driver lock.
 extension CurlLoop {
     func expectDeadline(of transfer: Transfer) {
         if let deadline = transfer.deadline { nextDeadlineCheck = min(nextDeadlineCheck, deadline) }
@@ -10,7 +10,7 @@ extension CurlLoop {
 
     func checkDeadlines() {
         nextDeadlineCheck = .max
-        // Check all deadlines first, because removing a transfer lets another one begin.
+        // Removing a transfer lets another one begin, so check all deadlines first.
         var overdue: [(Transfer, ErrandError)] = []
         for transfer in active {
             guard var deadline = transfer.deadline else { continue }
@@ -35,10 +35,9 @@ extension CurlLoop {
         drop(transfer, with: transfer.inactivityError)
     }
 
-    /// Closes connections that are idle for too long. If no transfer runs, closes all of them.
     func endIdleConnections() {
         nextKeepAliveCheck = .max
-        // Before libcurl 7.80, the connection of such a transfer is unknown. So keep all connections.
+        // Before libcurl 7.80, the connection of such a transfer is unknown, so keep all.
         let isUnclear = active.contains { transfer in
             transfer.held.isEmpty && !transfer.isParked && (transfer.isRequested || !library.reportsAttempts)
         }

@@ -3,7 +3,7 @@ import CErrandCurl
 import Errand
 import Synchronization
 
-// Runs one round of work, under the driver lock.
+// One round of work, under the driver lock.
 extension CurlLoop {
     var nextDeadline: UInt64 {
         min(
@@ -11,8 +11,8 @@ extension CurlLoop {
             connections.deadline)
     }
 
-    /// libcurl sets a timer for each attempt to get a connection, even for a reused one. If the loop wakes before that
-    /// timer, a thread that starts a request doesn't have to wake the loop.
+    /// libcurl sets a timer for each attempt to get a connection. If the loop wakes before that, a thread that starts a
+    /// request doesn't have to wake it.
     var longestSleep: UInt64 {
         active.isEmpty && sockets.isEmpty ? .max : Nanoseconds.sum(now, max(connectTimeout, Self.shortestHorizon))
     }
@@ -21,8 +21,7 @@ extension CurlLoop {
     /// Work may cause more work. After this many repetitions, sockets are checked again.
     private static let maximumRepetitions = 8
 
-    /// Handles events, commands and timers, then their results. Returns `false` if the process ends, because libcurl
-    /// and its TLS library may no longer exist.
+    /// Returns `false` if the process ends, because libcurl and its TLS library may no longer exist.
     ///
     /// - Parameter mayGather: Whether another round follows immediately if ``isGathering`` is `true` afterwards.
     func work(events: ArraySlice<errand_poll_event>, mayGather: Bool) -> Bool {
@@ -55,8 +54,7 @@ extension CurlLoop {
         return true
     }
 
-    /// Ends reusable connections that received bytes, before libcurl chooses one. Later libcurl versions check that
-    /// only once per second.
+    /// Later libcurl versions check a reused connection for bytes only once per second.
     private func endSpoiledConnections() {
         sockets.endSpoiled()
         hasNewTransfers = false
@@ -80,7 +78,7 @@ extension CurlLoop {
         }
     }
 
-    /// The connection received bytes that libcurl doesn't read, most likely because it ended.
+    /// The connection received bytes that libcurl doesn't read, most likely its end.
     private func endUploads(on descriptor: Int32) {
         for transfer in active
         where transfer.isSendPaused && transfer.held.contains(where: { $0.descriptor == descriptor }) {
@@ -103,7 +101,7 @@ extension CurlLoop {
                 if has(transfer) { drop(transfer) }
                 deferredWork.add(.release(transfer))
             case .inactivity(let transfer, let noticed):
-                // Waiting for a turn isn't inactivity, and the transfer may have been active since.
+                // Waiting for a turn isn't inactivity, and there may have been activity since.
                 if transfer.waitsAt == nil, transfer.lastActivity <= noticed, has(transfer) {
                     endInactivity(of: transfer)
                 }
@@ -144,7 +142,7 @@ extension CurlLoop {
     /// Delivers a transfer's bytes at the end of the round.
     func needsFlush(_ transfer: Transfer) { unflushed.append(transfer) }
 
-    /// Whether waiting readers don't get their bytes yet, because more bytes are arriving.
+    /// Whether bytes are held back from waiting readers, because more are arriving.
     var isGathering: Bool { !unflushed.isEmpty }
 
     private func flush(mayGather: Bool) {

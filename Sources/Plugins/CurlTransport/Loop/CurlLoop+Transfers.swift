@@ -3,15 +3,14 @@ import CErrandCurl
 import Errand
 import Synchronization
 
-// Begins, resumes and ends transfers. Runs under the driver lock.
+// The start and end of transfers, under the driver lock.
 extension CurlLoop {
-    /// Returns whether a transfer is running or waiting. Removes a waiting transfer from its queue.
+    /// Also removes a waiting transfer from its queue.
     func has(_ transfer: Transfer) -> Bool {
         transfer.index != nil || origins.remove(transfer) || shortOfDescriptors.remove(transfer)
     }
 
-    /// Begins a transfer, or adds it to the queue of its origin. With `isNext`, the transfer doesn't wait for the
-    /// queue.
+    /// With `isNext`, the transfer doesn't wait behind its origin's queue.
     func begin(_ transfer: Transfer, isNext: Bool = false) {
         driver.assertHeld()
         if transfer.isCancelled { return }
@@ -57,7 +56,7 @@ extension CurlLoop {
 
     private func fail(_ transfer: Transfer, _ error: ErrandError) { deferredWork.add(transfer.finish(error, nil)) }
 
-    /// A transfer that can share a connection may have to wait until the first connection to its host is open.
+    /// If the transfer can share a connection, it may have to wait until the first one to its host is open.
     private func join(_ transfer: Transfer, _ origin: Origin) {
         origin.transfers += 1
         transfer.origin = origin
@@ -70,7 +69,7 @@ extension CurlLoop {
         guard let handle = transfer.handle, !transfer.isParked else { return }
         transfer.noteActivity()
         let code = handle.easy.pause(transfer.pausedHalves())
-        // The transfer has no connection: it waits for one, or it has ended.
+        // The transfer waits for a connection, or has ended.
         if code != 0 && code != CurlCode.badFunctionArgument { finish(transfer, code) }
         expectDeadline(of: transfer)
     }
@@ -104,8 +103,7 @@ extension CurlLoop {
         driver.assertHeld()
         if transfer.isParked { return }
         if error != nil { noteFailure(of: transfer) }
-        // libcurl's lookup thread continues when the handle is removed. Before 7.87, removing the handle even waits for
-        // the thread.
+        // libcurl's lookup thread continues when the handle is removed. Before 7.87, the removal even waits for it.
         if transfer.isResolving { park(transfer) } else { detach(transfer) }
         deferredWork.add(transfer.finish(error ?? Transfer.cancelled, nil))
     }

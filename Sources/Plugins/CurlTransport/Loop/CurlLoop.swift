@@ -6,14 +6,14 @@ import Synchronization
 
 /// Runs a transport's transfers on libcurl's multi interface.
 ///
-/// A thread waits for sockets and timers. Only the holder of `driver` runs libcurl: the loop's thread, or a thread that
-/// starts a request while the loop sleeps, which saves a thread switch. Only the loop's thread waits for the lock.
-/// Other threads leave commands to the holder.
+/// Only the holder of `driver` runs libcurl: the loop's thread, or a thread that starts a request while the loop
+/// sleeps, which saves a thread switch. Only the loop's thread waits for the lock. Other threads leave commands to the
+/// holder.
 ///
 /// User code doesn't run under the lock (see ``DeferredWork``), except for a `PreSendFilter`. Whatever that filter
 /// starts or cancels becomes a command.
 final class CurlLoop: @unchecked Sendable {
-    // Sendable: only the holder of `driver` accesses fields that aren't constant, atomic or in a Mutex.
+    // Sendable: variables that aren't atomic or in a Mutex are accessed only by the holder of `driver`.
 
     enum Command {
         case start(Transfer)
@@ -22,7 +22,7 @@ final class CurlLoop: @unchecked Sendable {
         case inactivity(Transfer, noticed: UInt64)
         /// A reader emptied its buffer, or a request body has more bytes.
         case resume(Transfer)
-        /// A connection without a request needs to open or close, has bytes to send, or has room for input.
+        /// The connection needs to open or close, has bytes to send, or has room for input.
         case serve(CurlConnection)
     }
 
@@ -55,8 +55,8 @@ final class CurlLoop: @unchecked Sendable {
 
     // For frequently changed fields, here and in `SocketTable`, exclusive access isn't checked at run time, because the
     // checks took 6.5 percent of a request's instructions. This is safe: only one thread has the lock, and no access is
-    // in progress while code runs that can reach the same variable. libcurl calls run the callbacks, so no access is in
-    // progress during them. Calls that end handles without a transfer are the exception.
+    // in progress while code runs that can reach the same variable. That includes libcurl calls, which run the
+    // callbacks, except for calls that end handles without a transfer.
 
     var multi: CurlMulti
     let clock = RoundClock()
@@ -67,19 +67,18 @@ final class CurlLoop: @unchecked Sendable {
     var curlDeadline: UInt64?
     var nextDeadlineCheck = UInt64.max
     var nextKeepAliveCheck = UInt64.max
-    /// When the loop's thread wakes by itself.
     var sleepsUntil: UInt64 = 0
     var lastEnd: UInt64 = 0
-    /// The transfers in libcurl.
+    /// In libcurl.
     @safe @exclusivity(unchecked) var active: [Transfer] = []
-    /// Whether libcurl has transfers that it hasn't run yet.
+    /// Transfers that libcurl hasn't run yet.
     var hasNewTransfers = false
-    /// The number of transfers that ended for their callers while their name lookups are still running.
+    /// The number of ended transfers whose name lookups are still running.
     var parked = 0
     @safe @exclusivity(unchecked) var origins = OriginTable()
     @safe @exclusivity(unchecked) var shortOfDescriptors = DescriptorQueue()
     @safe @exclusivity(unchecked) var connections = ConnectionTable()
-    /// Transfers for which libcurl must be woken to try the next address.
+    /// Transfers that need a wake to try the next address.
     @safe @exclusivity(unchecked) var dialing: [Transfer] = []
     var alternatives: AlternativeTable
     @safe @exclusivity(unchecked) var deferredWork = DeferredWork()
@@ -88,14 +87,14 @@ final class CurlLoop: @unchecked Sendable {
     @safe @exclusivity(unchecked) var spareCommands: [Command] = []
 
     static let maximumIdleHandles = 128
-    /// The maximum number of cancelled name lookups. Each has a libcurl thread.
+    /// Each has a libcurl thread.
     static let maximumParked = 64
 
     var speaksHTTP2: Bool { configuration.httpVersion != .http1 && library.speaksHTTP2 }
 
     /// Throws `transportUnavailable` without libcurl or the required HTTP/3, ``DescriptorShortage``, `transportFailed`
-    /// for lack of memory or threads, `insecureConnection` for pins of an invalid host name, and `nameLookupFailed` for
-    /// invalid addresses.
+    /// for lack of memory or threads, `insecureConnection` for invalid pins, and `nameLookupFailed` for invalid
+    /// addresses.
     init(_ configuration: CurlConfiguration) throws {
         pins = try PinTable(configuration.tls.publicKeyPins)
         addresses = try AddressTable(configuration)
@@ -133,7 +132,7 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     deinit {
-        // Free the handles now, while everything that the callbacks need still exists.
+        // Everything that the callbacks need must still exist.
         connections.multi?.free()
         multi.free()
         errand_close(wake)
@@ -148,9 +147,8 @@ final class CurlLoop: @unchecked Sendable {
         multi.set(ERRAND_CURLMOPT_MAXCONNECTS, all)
     }
 
-    /// Closes all connections by replacing the pool, which works in every libcurl version.
-    ///
-    /// Later versions need descriptors for a new pool. If there are none, uses their option to clear the pool.
+    /// Replaces the pool, which works in every libcurl version. Later versions need descriptors for that. Without any,
+    /// uses their option to clear the pool.
     func closeAll() {
         idleHandles.removeAll()
         guard let empty = CurlMulti() else {
@@ -164,7 +162,7 @@ final class CurlLoop: @unchecked Sendable {
     }
 }
 
-// The functions that any thread may call, and the work of the loop's own thread.
+// Functions for any thread, and the work of the loop's own thread.
 extension CurlLoop {
     func start(_ transfer: Transfer) {
         guard run(.start(transfer)) else { return DeferredWork.deliver(transfer.finish(Self.ended, nil)) }
@@ -174,8 +172,7 @@ extension CurlLoop {
         ErrandError(.transportFailed, "the request was started after its transport had ended")
     }
 
-    /// Runs the command on this thread, unless another thread is running libcurl. Returns `false` once the loop has
-    /// ended.
+    /// Runs the command on this thread, unless another thread runs libcurl. Returns `false` once the loop has ended.
     @discardableResult func run(_ command: Command) -> Bool {
         guard push(command) else { return false }
         workHere()
@@ -197,7 +194,6 @@ extension CurlLoop {
         }
     }
 
-    /// Leaves a command to the loop's thread.
     func submit(_ command: Command) {
         if push(command) { wakeUp() }
     }
@@ -209,7 +205,7 @@ extension CurlLoop {
         }
     }
 
-    /// The transport was deallocated, so the thread ends with the last transfer.
+    /// The thread ends with the last transfer.
     func retire() {
         queue.withLock { $0.isRetired = true }
         wakeUp()

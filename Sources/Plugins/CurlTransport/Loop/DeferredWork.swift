@@ -4,7 +4,7 @@ import ErrandEssentials
 /// Work that the holder of the driver lock defers until it releases the lock.
 ///
 /// Resuming a task runs its executor's `enqueue`, cancelling a task runs its handlers, and releasing a transfer can
-/// deallocate the caller's objects. Each of these can take a while. Also, a resumed task then finds the lock free.
+/// deallocate the caller's objects. Each can take a while, and a resumed task then finds the lock free.
 struct DeferredWork: ~Copyable {
     enum Item {
         case head(Transfer.Waiter)
@@ -16,9 +16,8 @@ struct DeferredWork: ~Copyable {
         case end(End)
         /// A connection without a request has received bytes, or has ended.
         case bytes(Transfer.Reader, Result<Data?, any Error>)
-        /// A connection without a request is open, has sent the bytes that the waiter waits for, or has failed.
+        /// A connection without a request is open, has sent the awaited bytes, or has failed.
         case progress(Transfer.Waiter, (any Error)?)
-        /// The loop no longer needs the transfer.
         case release(Transfer)
         case leave(CurlConnection)
     }
@@ -39,7 +38,7 @@ struct DeferredWork: ~Copyable {
         items.append(item)
     }
 
-    /// Swaps the items with an empty list, so both lists keep their memory.
+    /// Swaps with an empty list, so both keep their memory.
     mutating func move(to other: inout DeferredWork) {
         if !items.isEmpty { swap(&items, &other.items) }
     }

@@ -7,9 +7,9 @@ struct DescriptorQueue {
     private var waiting: [Transfer] = []
     private(set) var deadline = UInt64.max
 
-    /// The pause between checks in nanoseconds. Other code closes descriptors without notice.
+    /// In nanoseconds. Other code closes descriptors without notice.
     private static let pause: UInt64 = 20_000_000
-    /// The pause between batches in nanoseconds. A batch opens its sockets before the next check.
+    /// In nanoseconds. A batch opens its sockets before the next check.
     private static let step: UInt64 = 1_000_000
     private static let batch = 4
 
@@ -27,7 +27,7 @@ struct DescriptorQueue {
         return true
     }
 
-    /// Returns transfers whose timeout has passed. If there are descriptors, also returns a few transfers to begin.
+    /// Returns transfers whose timeout has passed and, with descriptors, a few to begin.
     mutating func due(at now: UInt64, hasDescriptors: Bool) -> (late: [Transfer], next: [Transfer]) {
         let late = waiting.filter { $0.hasWaitedTooLong(at: now) }
         if !late.isEmpty { waiting.removeAll { $0.hasWaitedTooLong(at: now) } }
@@ -39,21 +39,19 @@ struct DescriptorQueue {
 }
 
 extension Transfer {
-    /// Only for transfers on the system's clock. Others are watched elsewhere.
+    /// Other clocks are watched elsewhere.
     fileprivate func hasWaitedTooLong(at now: UInt64) -> Bool {
         guard usesLoopClock, let since = attempts.waitsSince else { return false }
         return now - min(now, since) >= inactivityLimit
     }
 }
 
-/// A short wait that doesn't need descriptors.
-///
-/// `Task.sleep` needs them: without any, libdispatch ends the process or never wakes the task.
+/// A short wait that doesn't need descriptors. Without any, `Task.sleep` would end the process or never wake.
 enum DescriptorPause {
     private static let waiting = Mutex<[CheckedContinuation<Void, Never>]>([])
     private static let microseconds: UInt32 = 20_000
 
-    /// Waits about 20 milliseconds, even if the task is cancelled.
+    /// Even if the task is cancelled.
     static func wait() async {
         await withCheckedContinuation { continuation in
             let isFirst = waiting.withLock { waiting in

@@ -1,11 +1,11 @@
 #if os(Linux) || os(Android)
 import ErrandSupport
 
-/// A lock that only the loop's thread waits for. Other threads try the lock, and leave their work to its holder.
+/// A lock that only the loop's thread waits for. Other threads try it, and leave their work to its holder.
 ///
 /// Safe: this object owns the mutex, which never moves.
 @safe final class DriverLock: @unchecked Sendable {
-    // Sendable: the pointer never changes, threads may share the mutex, and only the holder changes `owner`.
+    // Sendable: threads may share the mutex, and only its holder changes `owner`.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     #if DEBUG
     private var owner: pthread_t?

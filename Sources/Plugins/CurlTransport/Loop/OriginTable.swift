@@ -1,14 +1,14 @@
 #if os(Linux) || os(Android)
-/// The origins of the transfers, and the transfers that wait until another one to the same origin has ended.
+/// The origins of the transfers, and the transfers that wait for another one to the same origin to end.
 struct OriginTable {
     private var origins: [String: Origin] = [:]
     private var last: (target: RequestTarget, origin: Origin)?
-    /// The origins where a transfer has ended, so the next waiting transfer may start.
+    /// Origins whose next waiting transfer may start.
     private var ready: [Origin] = []
     private(set) var waitingCount = 0
 
-    /// From this number on, unused origins are removed. It's twice the number that remained last time, so a program
-    /// with thousands of hosts in use doesn't search all of them for each new host.
+    /// The number of origins at which unused ones are removed. Twice the number that remained last time, so a program
+    /// with thousands of hosts doesn't search all of them for each new host.
     private var sweepCount = Self.minimumSweepCount
     private static let minimumSweepCount = 256
 
@@ -45,7 +45,6 @@ struct OriginTable {
         waitingCount += 1
     }
 
-    /// Returns whether the transfer was waiting.
     mutating func remove(_ transfer: Transfer) -> Bool {
         guard let origin = transfer.waitsAt else { return false }
         transfer.waitsAt = nil
@@ -68,18 +67,16 @@ struct OriginTable {
     }
 }
 
-/// The scheme, host and port of requests.
 final class Origin {
     let name: String
-    /// The number of open sockets, including sockets that are connecting.
+    /// Including sockets that are connecting.
     var open = 0
-    /// Whether the last response was HTTP/1 although HTTP/2 was possible.
+    /// Although HTTP/2 was possible.
     var speaksHTTP1 = false
     /// When the number of sockets last reached the limit.
     var lastFull: UInt64 = 0
-    /// The number of transfers in libcurl.
+    /// In libcurl.
     var transfers = 0
-    /// The transfers that wait until others have ended.
     var line = TransferQueue()
 
     init(_ name: String) { self.name = name }
@@ -90,7 +87,7 @@ final class Origin {
 /// A queue of transfers that any of them can leave.
 struct TransferQueue {
     private var slots: [Transfer?] = []
-    /// The index of the first transfer, or of an empty slot before it.
+    /// May be the index of an empty slot before the first transfer.
     private var first = 0
     private var count = 0
 

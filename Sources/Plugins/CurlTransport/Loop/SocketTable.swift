@@ -6,12 +6,12 @@ import ErrandSupport
 /// The sockets that libcurl waits for, which epoll watches, and the transfers on their connections.
 ///
 /// A connection stays registered with epoll between two requests, because registering it again would cost two system
-/// calls. It's removed if it becomes readable while libcurl doesn't wait for it.
+/// calls. It is removed if it becomes readable while libcurl doesn't wait for it.
 final class SocketTable: @unchecked Sendable {
-    // Sendable: except for constants, everything is accessed only under the loop's driver lock. `CurlLoop` explains why
-    // exclusive access isn't checked.
+    // Sendable: variables are accessed only under the loop's driver lock. `CurlLoop` explains the unchecked
+    // exclusivity.
 
-    /// A transfer's socket. The serial number shows whether the descriptor has been reused since.
+    /// The descriptor may have been reused since. The serial number shows that.
     struct Hold: Equatable {
         let descriptor: Int32
         let serial: UInt64
@@ -20,29 +20,29 @@ final class SocketTable: @unchecked Sendable {
     struct Entry {
         var wanted: Int32 = 0
         var registered: Int32 = 0
-        /// Whether `open` created the socket, so libcurl reports its end.
+        /// Created by `open`, so libcurl reports the socket's end.
         var isOurs = false
-        /// Whether this is the UDP socket of a QUIC connection.
+        /// The UDP socket of a QUIC connection.
         var isDatagram = false
-        /// Whether the connection's last HTTP/1 exchange has ended, so no bytes may arrive before the next request.
+        /// The last HTTP/1 exchange has ended, so no bytes may arrive before the next request.
         var isQuiet = false
         /// The transfer for which libcurl last reported the socket.
         var user: ObjectIdentifier?
         var serial: UInt64 = 0
-        /// The number of transfers on the connection, including paused ones that don't wait for events.
+        /// Transfers on the connection, including paused ones.
         var holders = 0
-        /// The time since which the socket has no transfers and libcurl doesn't wait for its events.
+        /// Since when the socket has no transfers and no events that libcurl waits for.
         var idleSince: UInt64?
-        /// The local port, or 0 if it isn't known.
+        /// 0 if it isn't known.
         var port: UInt16 = 0
         var origin: Origin?
     }
 
     let poll: Int32
     @safe @exclusivity(unchecked) var entries: [Entry] = []
-    /// The number of transfers that may use a kept connection whose socket is unknown.
+    /// Transfers that may use a kept connection whose socket is unknown.
     var unknownSocketCount = 0
-    /// Quiet connections that received bytes, which may belong to a transfer whose socket is unknown.
+    /// Quiet connections that received bytes, possibly for a transfer whose socket is unknown.
     @safe @exclusivity(unchecked) var doubtful: [Int32] = []
     @safe @exclusivity(unchecked) var ports = PortTable()
     @safe @exclusivity(unchecked) var withoutPort: [Int32] = []
@@ -84,7 +84,7 @@ final class SocketTable: @unchecked Sendable {
         return nil
     }
 
-    /// Handles an event that libcurl doesn't wait for. A quiet socket without bytes stays watched.
+    /// For an event that libcurl doesn't wait for. A quiet socket without bytes stays watched.
     private func check(_ descriptor: Int32) {
         let index = Int(descriptor)
         if entries[index].isQuiet {
@@ -98,8 +98,8 @@ final class SocketTable: @unchecked Sendable {
         entries[index].registered = 0
     }
 
-    /// Ends quiet connections that have received bytes, such as a 408 that a server sends before it closes. libcurl
-    /// would take them for the next response.
+    /// Ends quiet connections that have received bytes, such as a 408 before the server closes. libcurl would take them
+    /// for the next response.
     func endSpoiled() {
         // epoll moves returned events to the end of its queue.
         for _ in 0...(open / Self.spoiledAtOnce) {
@@ -113,10 +113,8 @@ final class SocketTable: @unchecked Sendable {
         Int(descriptor) < entries.count && entries[Int(descriptor)].isQuiet
     }
 
-    /// Ends a quiet connection that has received bytes or has ended. Returns `false` if neither applies, because the
-    /// event may be outdated.
-    ///
-    /// Reads the bytes first, because libcurl notices an end only if no bytes precede it.
+    /// Returns `false` if the connection has neither received bytes nor ended, because the event may be outdated. Reads
+    /// the bytes first, because libcurl notices an end only if no bytes precede it.
     private func end(_ descriptor: Int32) -> Bool {
         for round in 0..<16 {
             let count = SystemCalls.discard(descriptor)
@@ -127,7 +125,6 @@ final class SocketTable: @unchecked Sendable {
         return true
     }
 
-    /// Whether a later read may find bytes.
     private static func isNothing(_ count: Int) -> Bool { count == -Int(EAGAIN) || count == -Int(EINTR) }
 
     func isSpoiled(_ descriptor: Int32) -> Bool {
@@ -138,8 +135,8 @@ final class SocketTable: @unchecked Sendable {
     /// Returns `nil` if the system doesn't report it.
     func takenBytes(of descriptor: Int32) -> UInt64? { SystemCalls.taken(of: descriptor) }
 
-    /// Notes that a transfer has left a connection. With `isQuiet`, its HTTP/1 exchange has ended. Does nothing if the
-    /// connection or the descriptor is in use again.
+    /// A transfer has left a connection. With `isQuiet`, its HTTP/1 exchange has ended. Ignored if the connection is in
+    /// use again.
     func leave(_ descriptor: Int32, by user: Transfer, isQuiet: Bool, at now: UInt64) {
         let index = grow(to: descriptor)
         guard entries[index].isOurs, entries[index].wanted == 0, entries[index].user == ObjectIdentifier(user) else {
@@ -151,13 +148,11 @@ final class SocketTable: @unchecked Sendable {
         noteIdle(index, at: now)
     }
 
-    /// Counts a transfer whose socket is unknown, because libcurl didn't report it.
-    ///
-    /// Such a socket can appear idle although it's in use: the transfer may send its request, receive part of the
-    /// response and pause, all in one step.
+    /// libcurl didn't report the transfer's socket. It can appear idle although it's in use, if the transfer sends its
+    /// request, receives part of the response and pauses in one step.
     func addUnknownSocket() { unknownSocketCount += 1 }
 
-    /// Call this when the socket of such a transfer becomes known, or when the transfer has ended.
+    /// The socket of such a transfer is known, or the transfer has ended.
     func removeUnknownSocket() {
         unknownSocketCount -= 1
         lookAgain()
@@ -183,7 +178,7 @@ final class SocketTable: @unchecked Sendable {
         if code == 0 { entries[index].registered = ERRAND_CURL_POLL_IN }
     }
 
-    /// libcurl changed the events that it waits for on a socket. `transfer` is `nil` unless the socket is ours.
+    /// libcurl changed the events that it waits for. `transfer` is `nil` unless the socket is ours.
     func want(_ descriptor: Int32, _ what: Int32, for transfer: Transfer?, at now: UInt64) {
         let index = grow(to: descriptor)
         entries[index].isQuiet = false
@@ -219,8 +214,7 @@ extension errand_poll_event {
     }
 }
 
-/// Sockets by local port, which several sockets may share. Sorted by port, because every request looks one up and few
-/// requests add one.
+/// Sockets by local port, which several may share. Sorted, because every request looks one up and few add one.
 struct PortTable {
     private var sockets: [(port: UInt16, descriptor: Int32)] = []
 
@@ -244,7 +238,6 @@ struct PortTable {
         }
     }
 
-    /// Returns the index of a port's first socket, or the index at which to insert it.
     private func slot(of port: UInt16) -> Int {
         var (start, end) = (0, sockets.count)
         while start < end {
@@ -255,7 +248,7 @@ struct PortTable {
     }
 }
 
-// Handles open connections and the transfers on them.
+// Open connections and the transfers on them.
 extension SocketTable {
 
     /// Opens a socket for libcurl. Returns -1 if that fails.
@@ -293,14 +286,14 @@ extension SocketTable {
         entries[index] = Entry()
     }
 
-    /// Forgets sockets that were closed without a callback. Some libcurl versions do that before a socket is connected.
+    /// Some libcurl versions close a socket without a callback before it's connected.
     func forgetClosed(_ dialed: [Hold]) {
         for hold in dialed where entries[Int(hold.descriptor)].serial == hold.serial {
             if fcntl(hold.descriptor, F_GETFD) < 0 { forget(Int(hold.descriptor)) }
         }
     }
 
-    /// Whether no other transfer is on the transfer's connections.
+    /// No other transfer is on the transfer's connections.
     func isAlone(_ transfer: Transfer) -> Bool {
         transfer.held.allSatisfy {
             entries[Int($0.descriptor)].serial != $0.serial || entries[Int($0.descriptor)].holders <= 1
@@ -317,8 +310,8 @@ extension SocketTable {
         entries[index].idleSince = nil
     }
 
-    /// Call this when a transfer got a connection with this local port. Holds all sockets with the port. Returns the
-    /// connection, or `nil` if several sockets share the port.
+    /// A transfer got a connection with this local port. Holds all sockets with the port. Returns `nil` if several
+    /// share it.
     func hold(port: UInt16, by transfer: Transfer) -> Hold? {
         if port == 0 { return nil }
         if !withoutPort.isEmpty { notePorts() }
@@ -356,10 +349,10 @@ extension SocketTable {
         entries[index].idleSince = isIdle ? entries[index].idleSince ?? now : nil
     }
 
-    /// Shuts down the connections that have been idle since a given time. libcurl closes them with its next transfer.
+    /// Shuts down the connections that have been idle since then. libcurl closes them with its next transfer.
     ///
-    /// Returns the time since which the oldest other connection has been idle. Does nothing while it's unknown which
-    /// connection a transfer uses.
+    /// Returns since when the oldest other connection has been idle. Keeps all while a transfer's connection is
+    /// unknown.
     func endIdle(since: UInt64) -> UInt64? {
         if unknownSocketCount > 0 { return nil }
         var oldest: UInt64?
@@ -376,8 +369,7 @@ extension SocketTable {
         return oldest
     }
 
-    /// Returns the time since which a transfer has been waiting for a new connection. The time in which it waited for a
-    /// free connection doesn't count.
+    /// Since when a transfer has been waiting for a new connection. Waiting for a free connection doesn't count.
     func waitStart(_ origin: Origin, since begun: UInt64, now: UInt64) -> UInt64 {
         isFull(origin) ? now : max(begun, origin.lastFull, lastFull)
     }

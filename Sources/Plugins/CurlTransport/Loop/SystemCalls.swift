@@ -15,14 +15,14 @@ extension Nanoseconds {
 }
 
 enum SystemCalls {
-    /// Returns the number of events written to the array. If `milliseconds` is negative, waits without a limit.
+    /// Returns the number of events. A negative number of milliseconds waits without a limit.
     static func wait(on poll: Int32, into events: inout [errand_poll_event], milliseconds: Int32) -> Int {
         unsafe events.withUnsafeMutableBufferPointer { events in
             Int(unsafe errand_poll_wait(poll, events.baseAddress, Int32(events.count), milliseconds))
         }
     }
 
-    /// Reads and drops up to 4 KiB without waiting. Returns the byte count or a negated error number.
+    /// Drops up to 4 KiB without waiting. Returns the byte count or a negated error number.
     static func discard(_ socket: Int32) -> Int {
         unsafe withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { bytes in
             let count = unsafe recv(socket, bytes.baseAddress, bytes.count, Int32(MSG_DONTWAIT))
@@ -37,7 +37,7 @@ enum SystemCalls {
         return count < 0 ? -Int(errno) : count
     }
 
-    /// Returns the number of bytes read from a TCP socket, or `nil` if the system doesn't report it.
+    /// Of a TCP socket. Returns `nil` if the system doesn't report it.
     static func taken(of socket: Int32) -> UInt64? {
         var count: UInt64 = 0
         return unsafe errand_socket_taken(socket, &count) == 0 ? count : nil
@@ -51,7 +51,7 @@ enum SystemCalls {
         }
     }
 
-    /// Doesn't wait. Returns 0 and sets `count`, or returns an error number.
+    /// See ``send(_:from:on:_:)``.
     static func receive(into buffer: inout [UInt8], from socket: Int32, _ count: inout Int) -> Int32 {
         unsafe buffer.withUnsafeMutableBytes { buffer in
             unsafe errand_socket_receive(socket, buffer.baseAddress, buffer.count, &count)
@@ -60,12 +60,11 @@ enum SystemCalls {
 
     static func isReadable(_ path: String) -> Bool { unsafe access(path, R_OK) == 0 }
 
-    /// Names the current thread and blocks its signals.
     static func prepareThread(_ name: String) { unsafe errand_thread_prepare(name) }
 
-    /// Runs a closure on a new thread. Returns 0 or an error number.
+    /// Returns 0 or an error number.
     static func startThread(_ body: @escaping @Sendable () -> Void) -> Int32 {
-        // The thread releases this reference. If no thread starts, this function releases it.
+        // The thread releases this reference. Without a thread, this function does.
         let work = unsafe Unmanaged.passRetained(ThreadBody(body))
         let code = unsafe errand_thread_start(
             { work in

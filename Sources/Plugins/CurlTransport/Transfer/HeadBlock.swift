@@ -14,7 +14,6 @@ import ErrandSupport
     deinit { unsafe errand_head_free(block) }
 
     /// Collects the handle's lines here. Passes the body, and lines that need more work, to the handle's transfer.
-    /// Returns `false` if memory runs out.
     mutating func collect(for handle: EasyHandle, _ clock: RoundClock, limit: Int, isWatched: Bool) -> Bool {
         guard make(), let block = unsafe block else { return false }
         unsafe block.pointee.user = unsafe Unmanaged.passUnretained(handle).toOpaque()
@@ -29,7 +28,6 @@ import ErrandSupport
         return true
     }
 
-    /// Returns `false` if memory runs out.
     mutating func make() -> Bool {
         if unsafe block == nil { unsafe block = unsafe errand_head_make() }
         return unsafe block != nil
@@ -44,7 +42,7 @@ import ErrandSupport
 
     func setOpen(_ isOpen: Bool) { unsafe block?.pointee.is_open = isOpen ? 1 : 0 }
 
-    /// The number of bytes in all lines received. `rest` is the number that may still arrive.
+    /// The bytes in all lines received. `rest` is the number that may still arrive.
     var received: Int {
         get { unsafe block?.pointee.received ?? 0 }
         set { unsafe block?.pointee.received = newValue }
@@ -58,7 +56,6 @@ import ErrandSupport
 
     func removeAll() { unsafe block?.pointee.count = 0 }
 
-    /// Returns `false` if memory runs out.
     func append(_ line: Span<UInt8>) -> Bool {
         guard let block = unsafe block else { return false }
         return unsafe line.withUnsafeBytes { unsafe errand_head_append(block, $0.baseAddress, $0.count) } != 0
@@ -72,13 +69,13 @@ import ErrandSupport
 
     func bytes(_ range: Range<Int>) -> [UInt8] { unsafe [UInt8](checked(range)) }
 
-    /// Finds the next field and moves the offset past it. Returns `false` at the end.
+    /// Moves the offset past the next field. Returns `false` at the end.
     func next(from offset: inout Int, _ field: inout errand_field) -> Bool {
         guard let block = unsafe block else { return false }
         return unsafe errand_head_next(block.pointee.bytes, block.pointee.count, &offset, &field) != 0
     }
 
-    /// Defects in the fields that specify where the body ends, as bits.
+    /// Defects in the fields that specify where the body ends.
     var framing: Int32 { unsafe block.map { unsafe errand_head_framing($0.pointee.bytes, $0.pointee.count) } ?? 0 }
 
     private var bytes: UnsafeRawBufferPointer {
@@ -92,7 +89,7 @@ import ErrandSupport
 
     // MARK: Names
 
-    /// Returns the name of a common field by its number, and whether the name is in lowercase.
+    /// Returns a common field name, and whether it's in lowercase.
     static func name(_ number: Int) -> (text: String, isLower: Bool)? {
         var isLower: Int32 = 0
         guard let name = unsafe errand_head_name(Int32(number), &isLower) else { return nil }

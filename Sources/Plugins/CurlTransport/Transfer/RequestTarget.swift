@@ -7,10 +7,9 @@ import ErrandSupport
 struct RequestTarget: Sendable {
     let text: String
     let isSecure: Bool
-    /// The number of bytes in the scheme and the authority.
+    /// The length of the scheme and authority.
     private let startCount: Int
 
-    /// Throws `invalidURL` for a host that must not reach libcurl.
     init(_ request: HTTPRequest) throws(ErrandError) {
         let text = request.urlText
         let (scheme, start, hasPercent) = text.withSpan { Self.split($0) }
@@ -20,8 +19,7 @@ struct RequestTarget: Sendable {
         startCount = start
     }
 
-    /// Returns the length of the scheme, the length up to the end of the authority, and whether the authority contains
-    /// a percent sign.
+    /// Returns the length of the scheme, the end of the authority, and whether the authority contains a percent sign.
     private static func split(_ bytes: Span<UInt8>) -> (scheme: Int, start: Int, hasPercent: Bool) {
         let scheme = bytes.firstIndex(of: UInt8(ascii: ":")) ?? bytes.count
         var end = min(bytes.count, scheme + separator)
@@ -37,10 +35,10 @@ struct RequestTarget: Sendable {
 
     /// The length of "://".
     private static let separator = 3
-    /// The length of the only secure scheme. The core accepts only http and https.
+    /// The core accepts only http and https.
     private static let secureScheme = "https".utf8.count
 
-    /// Compares the scheme and authority as they're spelled.
+    /// Compares the spelling.
     func hasSameStart(as other: RequestTarget) -> Bool {
         if startCount != other.startCount { return false }
         return text.withSpan { bytes in
@@ -48,7 +46,7 @@ struct RequestTarget: Sendable {
         }
     }
 
-    /// The origin, normalized.
+    /// Normalized.
     var originName: String {
         let name = String(decoding: text.utf8.prefix(startCount), as: UTF8.self).lowercased()
         let port = isSecure ? ":443" : ":80"

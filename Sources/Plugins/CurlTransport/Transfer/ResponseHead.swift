@@ -6,25 +6,24 @@ import ErrandSupport
 /// A response's status line and header fields, collected line by line and parsed once.
 struct ResponseHead: ~Copyable {
     private var block = HeadBlock()
-    /// The value is 0 if the head isn't complete or its status line is invalid.
+    /// 0 if the head isn't complete or its status line is invalid.
     private(set) var status = 0
 
     var isComplete: Bool { block.isComplete }
 
     var isEmpty: Bool { block.count == 0 }
 
-    /// Whether a line was rejected because libcurl would have added it to another response's field.
+    /// libcurl would have added the rejected line to another response's field.
     var isRefused: Bool { block.isRefused }
 
-    /// The number of bytes in all lines, including informational heads and trailers.
+    /// The bytes of all lines, including informational heads and trailers.
     var received: Int { block.received }
 
-    /// Collects a handle's lines here. Returns `false` if memory runs out.
     mutating func open(for handle: EasyHandle, _ clock: RoundClock, limit: Int, isWatched: Bool) -> Bool {
         block.collect(for: handle, clock, limit: limit, isWatched: isWatched)
     }
 
-    /// Counts the bytes of a line. Returns `false` if the line exceeds the limit.
+    /// Returns `false` if the line exceeds the limit.
     mutating func count(_ line: Span<UInt8>) -> Bool {
         if line.count > block.rest { return false }
         block.received += line.count
@@ -55,7 +54,7 @@ struct ResponseHead: ~Copyable {
 
     private static func isLineEnd(_ byte: UInt8) -> Bool { byte == 0x0D || byte == 0x0A }
 
-    /// The HTTP version, such as "1.1" or "2", from a line such as "HTTP/1.1 200".
+    /// For example "1.1" or "2".
     var version: String? {
         if block.count > 8, isHTTP1, block[6] == 0x2E, block[7] == 0x31, block[8] == 0x20 { return "1.1" }
         var end = Self.versionStart
@@ -80,16 +79,15 @@ struct ResponseHead: ~Copyable {
         return (found & ERRAND_HEAD_CODING != 0, found & ERRAND_HEAD_LENGTH != 0)
     }
 
-    /// Keeps the order and duplicates. Joins folded lines with a space (RFC 9112, section 5.2). Leaves out invalid
-    /// lines.
+    /// Joins folded lines with a space (RFC 9112, section 5.2). Leaves out invalid lines.
     var headers: HTTPHeaders { fields.headers }
 
-    /// The headers, and whether they may contain a `Content-Encoding`.
+    /// Also returns whether the headers may contain a `Content-Encoding`.
     var fields: (headers: HTTPHeaders, mayBeCoded: Bool) {
         fields(from: (block.firstIndex(of: 0x0A) ?? block.count) + 1)
     }
 
-    /// The fields of a trailer section, which has no status line.
+    /// A trailer section has no status line.
     var trailers: HTTPHeaders { fields(from: 0).headers }
 
     private var statusInLine: Int {

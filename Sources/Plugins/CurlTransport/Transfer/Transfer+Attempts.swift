@@ -2,55 +2,53 @@
 import Errand
 import Synchronization
 
-// Decides about the attempts at a request. Runs under the loop's driver lock.
+// The attempts at a request, under the loop's driver lock.
 extension Transfer {
     struct Attempts {
-        /// The number of connections on which a byte of the request may have been sent.
+        /// Connections on which a byte of the request may have been sent.
         var count = 0
-        /// The number of attempts on the current handle, sent or not.
+        /// Attempts on the current handle, sent or not.
         var onHandle = 0
-        /// The bytes that libcurl had sent when the attempt began. Negative before the first attempt on a handle.
+        /// The bytes that libcurl had sent when the attempt began, or -1 before the first attempt on a handle.
         var sentBefore: Int64 = -1
-        /// Whether the server responded with 417, so the request must leave out its expectation.
+        /// The server responded with 417.
         var isExpectationRefused = false
-        /// Whether to drop the response and send the request in a new exchange, because the server rejected the request
-        /// without processing it.
+        /// The server rejected the request without processing it, so it's sent in a new exchange.
         var dropsResponse = false
         var needsFreshConnection = false
         /// How often a server reported that it hadn't processed the request.
         var refusals = 0
-        /// Whether libcurl was kept from resending the request, so the request starts over.
+        /// libcurl was kept from resending the request, which starts over.
         var isToRestart = false
-        /// Whether the server rejected HTTP/1 in the TLS handshake.
+        /// The server rejected HTTP/1 in the TLS handshake.
         var needsHTTP2 = false
-        /// Whether the origin's HTTP/3 alternative failed.
+        /// The origin's HTTP/3 alternative failed.
         var avoidsHTTP3 = false
         var lacksDescriptor = false
-        /// The number of bytes read from a reused connection when the request was sent. Set if libcurl may hold some
-        /// back.
+        /// The bytes read from a reused connection when the request was sent. Set if libcurl may hold some back.
         var takenBefore: UInt64?
         var waitsSince: UInt64?
     }
 
     enum Sequel {
         case end
-        /// Try again on a new connection.
+        /// On a new connection.
         case again
-        /// Try again once there are descriptors.
+        /// Until there are descriptors.
         case wait
     }
 
-    /// Methods that aren't idempotent are sent once, others at most twice (RFC 9110, section 9.2.2).
+    /// See RFC 9110, section 9.2.2.
     var maximumAttempts: Int { request.method.isIdempotent ? 2 : 1 }
 
-    /// Begins an attempt. Returns `false` to prevent it. `connection` is `nil` if it isn't known for certain.
+    /// Returns `false` to prevent the attempt. `connection` is `nil` if it isn't known for certain.
     func beginAttempt(on connection: SocketTable.Hold?) -> Bool {
         noteRequest()
         guard let handle else { return false }
         attempts.onHandle += 1
         attempts.waitsSince = nil
         limitConnecting(rounds.end())
-        // The request may have waited for its connection, so check it now. A repeated request has already been checked.
+        // The request may have waited for its connection. A repeated request has already been checked.
         if attempts.count == 0 {
             do { try options.checkBeforeSending(request) } catch {
                 failure = error
@@ -95,8 +93,7 @@ extension Transfer {
         return true
     }
 
-    /// Whether another handle must repeat the request. libcurl keeps a handle's first error text for later failures,
-    /// and a handle that used QUIC never uses TCP.
+    /// libcurl keeps a handle's first error text for later failures, and a handle that used QUIC never uses TCP.
     private func needsNewHandle(_ handle: EasyHandle) -> Bool { handle.hasErrorText || route != nil }
 
     private func restartOnNewHandle() {
@@ -104,7 +101,7 @@ extension Transfer {
         if route != nil { attempts.avoidsHTTP3 = true }
     }
 
-    /// Whether libcurl may connect to repeat the request. Otherwise, another handle repeats it.
+    /// If libcurl may not connect to repeat the request, another handle does.
     func mayDialAgain() -> Bool {
         if attempts.isToRestart { return false }
         guard attempts.onHandle > 0, let handle else { return true }
@@ -112,7 +109,7 @@ extension Transfer {
             !handle.failure(CurlCode.receiveError, loop.proxy).isMalformed
         else { return true }
         let wasUnsent = handle.sentBytes == attempts.sentBefore
-        // Once libcurl is connected, the attempt is rejected with the right error.
+        // After connecting, the attempt is rejected with the right error.
         if !wasUnsent, attempts.count >= maximumAttempts { return true }
         if wasUnsent { attempts.count -= 1 }
         restartOnNewHandle()
@@ -132,19 +129,19 @@ extension Transfer {
         attempts.count > 1 || attempts.count == 1 && handle.sentBytes > attempts.sentBefore
     }
 
-    /// Whether a reused connection was closed before a byte was sent. libcurl gives up after six of them.
+    /// A reused connection was closed before a byte was sent. libcurl gives up after six of them.
     private func isUnsent(_ code: Int32, _ handle: EasyHandle) -> Bool {
         attempts.count == 1 && handle.isReused && !mayHaveBeenSent(handle) && Self.codesOfLostTCP.contains(code)
     }
 
-    /// Whether a server ended the connection with a GOAWAY, or silently ended a reused connection or its stream.
+    /// A server ended the connection with a GOAWAY, or silently ended a reused connection or its stream.
     private func hasLostConnection(_ code: Int32, _ handle: EasyHandle) -> Bool {
         if CurlFailure.isGoAway(code) { return true }
         return attempts.count > 0 && handle.isReused
             && (codesOfLostConnection.contains(code) || handle.failure(code, loop.proxy).isEndedStream)
     }
 
-    /// Whether QUIC couldn't connect or lost its connection, so the request should use TCP.
+    /// QUIC couldn't connect or lost its connection, so the request should use TCP.
     private func isLostOnQUIC(_ code: Int32) -> Bool {
         CurlFailure.isUnreached(code) || code == CurlCode.partialFile || Self.codesOfLostQUIC.contains(code)
     }
@@ -193,8 +190,8 @@ extension Transfer {
         return isLost ? .again : .end
     }
 
-    /// Counts the attempt as unsent, because the server hasn't processed it (RFC 9113, section 8.7). Sets a failure and
-    /// returns `false` if that happened too often.
+    /// Counts the attempt as unsent, because the server hasn't processed it (RFC 9113, section 8.7). Fails if that
+    /// happens too often.
     private func takeRefusal() -> Bool {
         stream.isRefused = false
         attempts.count = max(0, attempts.count - 1)
@@ -208,23 +205,21 @@ extension Transfer {
 
     private static let maximumRefusals = 3
 
-    /// Whether to avoid HTTP/2 although it's available.
     var keepsToHTTP1: Bool {
         guard loop.speaksHTTP2, !upload.isNone else { return false }
         return loop.library.avoids(.http2Upload)
             || loop.library.avoids(.http2LongUpload) && hasReadBody && !attempts.needsHTTP2
     }
 
-    /// Whether to use HTTP/2 after all if the server doesn't support HTTP/1.
+    /// HTTP/2 is needed after all if the server doesn't support HTTP/1.
     private var mayTurnToHTTP2: Bool { keepsToHTTP1 && !loop.library.avoids(.http2Upload) }
 
-    /// The status with which a server rejects an `Expect`.
     static let expectationFailed = 417
 
     /// Whether the request uses QUIC or tries to.
     var isOnQUIC: Bool { route != nil || loop.configuration.httpVersion == .http3Only && target.isSecure }
 
-    /// The codes of failures before a request is sent. A lack of descriptors may be the cause.
+    /// Failures before a request is sent, possibly for lack of descriptors.
     private static let codesBeforeRequest: Set<Int32> = [
         CurlCode.failedInitialization, CurlCode.couldNotResolveProxy, CurlCode.couldNotResolveHost,
         CurlCode.couldNotConnect, CurlCode.outOfMemory, CurlCode.tlsHandshake, CurlCode.interfaceFailed,

@@ -6,12 +6,12 @@ import ErrandMessageSyntax
 import ErrandSupport
 import Synchronization
 
-// Handles the connection that libcurl reports. Runs under the loop's driver lock.
+// The connection that libcurl reports, under the loop's driver lock.
 extension Transfer {
-    /// Notes that the transfer no longer waits for a free connection.
+    /// The transfer no longer waits for a free connection.
     ///
-    /// With `isNew`, libcurl opens a new connection. If the transfer waited for another transfer's new connection
-    /// before, that wait counts toward the connect timeout.
+    /// With `isNew`, libcurl opens a new connection, and the time spent waiting for another transfer's new connection
+    /// counts toward the connect timeout.
     func noteStart(isNew: Bool) {
         if hasStarted { return }
         let now = Nanoseconds.now
@@ -45,7 +45,7 @@ extension Transfer {
         if let limit { handle?.setConnectLimit(limit) }
     }
 
-    /// Notes that the transfer has its connection and is about to send its head.
+    /// The transfer has its connection and is about to send its head.
     func noteRequest() {
         noteStart(isNew: false)
         isDialing = false
@@ -69,11 +69,11 @@ extension Transfer {
     }
 }
 
-// Handles the sockets that libcurl reports for a transfer. Runs under the loop's driver lock.
+// The sockets that libcurl reports, under the loop's driver lock.
 extension Transfer {
     struct SocketUse {
         var isWatched = false
-        /// Whether the transfer may use a kept connection whose socket is unknown.
+        /// The transfer may use a kept connection whose socket is unknown.
         var isUnknown = false
         /// The last socket that libcurl stopped watching.
         var left: Int32?
@@ -91,7 +91,7 @@ extension Transfer {
         return descriptor
     }
 
-    /// libcurl has a connection for the request, from this local port. Returns `false` to prevent the request.
+    /// libcurl has a connection for the request. Returns `false` to prevent the request.
     func mayBeginRequest(fromPort port: Int32) -> Bool {
         if isParked { return false }
         isResolving = false
@@ -106,7 +106,7 @@ extension Transfer {
         socketUse.isWatched = events != ERRAND_CURL_POLL_REMOVE
         if socketUse.isWatched {
             hasUnwatchedSocket = false
-            // If libcurl wants to read from a socket, the socket is connected, unless it belongs to a name lookup.
+            // Unless the socket belongs to a name lookup, it's connected if libcurl wants to read from it.
             if !isRequested, events & ERRAND_CURL_POLL_IN != 0 { limitConnecting(rounds.establish()) }
             return setSocketUnknown(false)
         }
@@ -117,11 +117,11 @@ extension Transfer {
             loop.sockets.forgetClosed(dialed)
         }
         socketUse.left = descriptor
-        // libcurl still waits for the source of the request's body, which may never deliver a byte.
+        // libcurl still waits for the source of the request's body.
         if head.status >= 300 { abandonUpload() }
     }
 
-    /// libcurl reports a new connection's socket, but not a kept connection's, and not the socket of a second attempt.
+    /// libcurl reports only a new connection's socket, and not the socket of a second attempt.
     func noteConnection() {
         if !socketUse.isWatched || attempts.sentBefore >= 0 { setSocketUnknown(true) }
     }
@@ -139,15 +139,14 @@ extension Transfer {
     }
 }
 
-// Follows a request's HTTP/2 stream. Only libcurl's log shows whether the server has refused it. Runs under the loop's
-// driver lock.
+// The HTTP/2 stream. Only libcurl's log shows whether the server has refused it. Under the loop's driver lock.
 extension Transfer {
     struct Stream {
         var connection: SocketTable.Hold?
-        /// The value is 0 until libcurl assigns a number.
+        /// 0 until it's assigned.
         var number: UInt32 = 0
         var isEnding = false
-        /// Whether the server hasn't processed the request (RFC 9113, section 8.7).
+        /// The server hasn't processed the request (RFC 9113, section 8.7).
         var isRefused = false
     }
 
@@ -156,7 +155,7 @@ extension Transfer {
         if mayHaveStream { handle?.watchStreams() }
     }
 
-    /// Whether the connection may turn out to use HTTP/2.
+    /// The connection may turn out to use HTTP/2.
     private var mayHaveStream: Bool { sharesConnection && !keepsToHTTP1 && origin?.speaksHTTP1 != true }
 
     func noteStream(_ event: Int32, _ number: UInt32) {
@@ -165,7 +164,7 @@ extension Transfer {
         case ERRAND_STREAM_GOAWAY:
             if stream.number > 0, let connection = stream.connection { loop.refuse(beyond: number, on: connection) }
         case ERRAND_STREAM_REFUSED: stream.isRefused = true
-        // libcurl also logs this for later attempts on the handle, whatever the earlier result was.
+        // libcurl also logs this for later attempts, whatever the earlier result was.
         case ERRAND_STREAM_REPEATED: if attempts.onHandle == 1 { stream.isRefused = true }
         case ERRAND_STREAM_LEFT: (stream.connection, stream.number) = (nil, 0)
         default: break
@@ -174,7 +173,7 @@ extension Transfer {
 }
 
 extension CurlLoop {
-    /// Marks the streams after `last` as refused, because the server won't process them.
+    /// The server won't process the streams after `last`.
     fileprivate func refuse(beyond last: UInt32, on connection: SocketTable.Hold) {
         for transfer in active where transfer.stream.connection == connection {
             transfer.stream.isEnding = true
@@ -183,10 +182,10 @@ extension CurlLoop {
     }
 }
 
-// Detects bytes after the end of a response on a kept HTTP/1 connection. libcurl would take them for the next response.
-// Runs under the loop's driver lock.
+// Bytes after the end of a response on a kept HTTP/1 connection, which libcurl would take for the next response. Under
+// the loop's driver lock.
 extension Transfer {
-    /// Returns `false` if bytes have arrived since the last response, so the request must use another connection.
+    /// Returns `false` if bytes have arrived since the last response.
     func mayUse(_ connection: SocketTable.Hold) -> Bool {
         attempts.takenBefore = nil
         guard loop.sockets.isQuiet(connection.descriptor) else { return true }
@@ -201,8 +200,8 @@ extension Transfer {
         return true
     }
 
-    /// Returns `false` if the connection hasn't been read since the request was sent. The line then belongs to an
-    /// earlier response, and the request is sent again if possible.
+    /// Returns `false` if the connection hasn't been read since the request was sent, so the line belongs to an earlier
+    /// response.
     func checkFirstLine() -> Bool {
         guard let before = attempts.takenBefore, let connection = stream.connection else { return true }
         attempts.takenBefore = nil

@@ -3,8 +3,7 @@ import Errand
 import Synchronization
 
 extension Transfer {
-    /// The time at which the loop ends this transfer. It's `nil` while the transfer waits only for its reader, its
-    /// body's source, or a free connection.
+    /// Returns `nil` while the transfer waits only for its reader, its body's source, or a free connection.
     var deadline: UInt64? {
         let limits = limits
         let deadline = min(limits.inactivity, limits.connection)
@@ -17,7 +16,7 @@ extension Transfer {
             ? inactivityError : ErrandError(.timedOut, CurlFailure.connectionTimeout)
     }
 
-    /// The times at which the server counts as inactive, and connecting as too slow.
+    /// When the server counts as inactive, and connecting as too slow.
     private var limits: (inactivity: UInt64, connection: UInt64) {
         if isParked { return (.max, .max) }
         if !hasStarted {
@@ -52,7 +51,7 @@ extension Transfer {
         shared.withLock { $0.lastActivity = now }
     }
 
-    /// Watches for inactivity if the clock isn't the system's.
+    /// Only if the clock isn't the system's.
     func startWatch() {
         if usesLoopClock || watch != nil { return }
         watch = Task.detached {

@@ -4,7 +4,7 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-// Handles received bytes. Runs under the loop's driver lock, so it must not call user code.
+// Received bytes, under the loop's driver lock, so no user code may run here.
 extension Transfer {
     /// Returns `false` to end the transfer. C code handles the inner lines that arrive in the same round.
     func receiveHeader(_ line: Span<UInt8>) -> Bool {
@@ -39,14 +39,14 @@ extension Transfer {
     private func noteFirstByte() { times.firstByte = max(loop.now, times.requestSent ?? loop.now) }
 
     private func receiveHead() -> Bool {
-        // Later HTTP versions multiplex a connection, so bytes may arrive between transfers.
+        // With later HTTP versions, bytes may arrive between transfers.
         if !head.isHTTP1 { setSocketUnknown(false) }
         if sharesConnection && !keepsToHTTP1 { origin?.speaksHTTP1 = head.isHTTP1 }
         let framing = head.framing
         if head.isHTTP1, framing.hasUnknownCoding {
             return fail(.invalidResponse, "the response has a transfer coding that wasn't requested")
         }
-        // The end of the response is unknown (RFC 9112, section 6.3). Failing also closes the connection.
+        // The end of the response is unknown (RFC 9112, section 6.3). Failing closes the connection.
         if framing.hasInvalidLength, hasBody {
             return fail(.invalidResponse, "the response's Content-Length isn't a number, or has two different values")
         }
@@ -60,7 +60,7 @@ extension Transfer {
             (attempts.isExpectationRefused, attempts.dropsResponse) = (true, true)
             return false
         }
-        // The request must go to the origin itself, whatever its method (RFC 9110, section 15.5.20).
+        // See RFC 9110, section 15.5.20.
         if route != nil, head.status == CurlLoop.misdirected, !upload.isBegunStream {
             (attempts.avoidsHTTP3, attempts.dropsResponse) = (true, true)
             return false
@@ -80,8 +80,8 @@ extension Transfer {
 
     /// Whether to resend the request without its rejected expectation (RFC 9110, section 10.1.1).
     ///
-    /// libcurl itself would resend it on a connection on which the server may still wait for the first body. Or it
-    /// would give up after `Connection: close`. Since 8.12, it would retry up to thirty times.
+    /// libcurl itself would resend it on a connection on which the server may still wait for the first body, or give up
+    /// after `Connection: close`, or, since 8.12, retry up to thirty times.
     private var isExpectationFailed: Bool {
         head.status == Self.expectationFailed && expectsContinue
     }
@@ -91,8 +91,8 @@ extension Transfer {
         hasBody && !options.collectsBody(ofStatus: head.status) && handle?.announcedLength != 0
     }
 
-    /// Whether the response arrived before a body with an expectation was sent. libcurl then stops sending, and the
-    /// server may take the next request for the remaining body.
+    /// The response arrived before a body with an expectation was sent. libcurl then stops sending, and the server may
+    /// take the next request for the remaining body.
     private var leavesBody: Bool {
         guard expectsContinue, !upload.isNone, let handle else { return false }
         return upload.length.map { handle.bytesSent < $0 } ?? (progress.totalToSend == nil)
@@ -112,7 +112,7 @@ extension Transfer {
     func receive(_ bytes: Span<UInt8>) -> Int {
         let count = bytes.count
         noteActivity()
-        // Whether a task waits for these bytes. That task then delivers the reports up to them.
+        // A waiting task also delivers the reports up to these bytes.
         var isAwaited = false
         if isStreamed {
             let taken: Int
@@ -127,7 +127,7 @@ extension Transfer {
         }
         progress.received += Int64(count)
         // If the reader has taken a chunk since the last report, it delivers this report with its next chunk. If the
-        // buffer is empty, the reader already has that chunk, so deliver the report separately.
+        // buffer is empty, it already has that chunk.
         let isSoon = !isStreamed || !isAwaited && readerTakes == reportedTakes
         if reportProgress(soon: isSoon), isStreamed, !isAwaited, shared.withLock({ $0.buffer.count == 0 }) {
             deliverReportsSoon()
@@ -159,15 +159,14 @@ extension Transfer {
     }
 
     enum Flushed {
-        /// The bytes wait until a reader asks.
+        /// Until a reader asks.
         case kept
         /// A reader waits, but more bytes are arriving.
         case gathered
         case handedOver(DeferredWork.Item)
     }
 
-    /// Takes the bytes for a waiting reader. With `mayGather`, waits for another round if many bytes arrive, so the
-    /// reader wakes less often.
+    /// With `mayGather`, waits for another round if many bytes arrive, so the reader wakes less often.
     func flush(mayGather: Bool) -> Flushed {
         let isMuch = roundBytes >= Self.gatheredBytes
         roundBytes = 0

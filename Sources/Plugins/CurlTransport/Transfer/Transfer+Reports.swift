@@ -3,14 +3,14 @@ import CErrandCurl
 import Errand
 import Synchronization
 
-// Delivers the transfer's events to user code: accessories, progress listeners, a time source, a body's source. User
-// code must not run under the loop's driver lock, so events are queued and delivered elsewhere, in order.
+// Events for user code: accessories, progress listeners, a time source, a body's source. User code must not run under
+// the loop's driver lock, so events are queued there and delivered elsewhere, in order.
 extension Transfer {
     enum Report: Sendable {
         case event(TransportEvent)
-        /// The server was active at about this time. Only for clocks other than the system's.
+        /// Only for clocks other than the system's.
         case activity
-        /// The exchange has ended, so the source of the request's body can stop.
+        /// The source of the request's body can stop.
         case sourceIsDone
 
         var isProgress: Bool { if case .event(.progress) = self { true } else { false } }
@@ -24,10 +24,10 @@ extension Transfer {
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
-    /// Above this number, new progress replaces the last progress. The header limit bounds the other events.
+    /// Above this number, new progress replaces the last progress. The header limit bounds other events.
     private static let queuedReports = 16
 
-    /// Queues a report. With `soon` false, the task that waits for the transfer delivers it.
+    /// Unless `soon` is true, the task that waits for the transfer delivers the report.
     func report(_ report: Report, soon: Bool = true) {
         reports.withLock { reports in
             if report.isActivity, reports.queued.last?.isActivity == true { return }
@@ -40,7 +40,6 @@ extension Transfer {
         if soon { deliverReportsSoon() }
     }
 
-    /// Delivers the queue, unless another task will.
     func deliverReportsSoon() {
         let isFirst = reports.withLock { reports in
             if reports.isScheduled || reports.isDelivering || reports.queued.isEmpty { return false }
@@ -52,8 +51,7 @@ extension Transfer {
 
     var hasReports: Bool { reports.withLock { !$0.queued.isEmpty || $0.isDelivering } }
 
-    /// Delivers the queue. With `waits`, returns only when all earlier reports have been delivered, possibly by another
-    /// task.
+    /// With `waits`, returns once all earlier reports have been delivered, possibly by another task.
     func deliverReports(waits: Bool) async {
         while let queued = reports.withLock({ Self.next(&$0) }) {
             if !queued.isEmpty {
@@ -96,14 +94,13 @@ extension Transfer {
     }
 }
 
-/// Times that libcurl doesn't measure or measures incorrectly. For example, if libcurl reads a request body, it reports
-/// that the transfer starts when it reads the body's first byte.
+/// Times that libcurl doesn't measure or measures incorrectly. For example, if it reads a request body, it reports the
+/// start of the transfer when it reads the first byte.
 struct WireTimes {
     var requestSent: UInt64?
     /// Informational responses don't count.
     var firstByte: UInt64?
 
-    /// A request begins on a connection, possibly for the second time.
     mutating func restart(at now: UInt64, hasBody: Bool) {
         firstByte = nil
         requestSent = hasBody ? nil : now
@@ -113,7 +110,7 @@ struct WireTimes {
 extension EasyHandle {
     var bytesSent: Int64 { max(0, easy.offset(ERRAND_CURLINFO_SIZE_UPLOAD_T)) }
 
-    /// Returns when the parts of a transfer ended, counted from the call of `send`.
+    /// Counted from the call of `send`.
     func timings(of transfer: Transfer) -> TransferTimings {
         var timings = TransferTimings()
         let isReused = transfer.hasStarted && easy.long(ERRAND_CURLINFO_NUM_CONNECTS) == 0

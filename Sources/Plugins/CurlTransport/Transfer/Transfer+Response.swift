@@ -4,7 +4,7 @@ import ErrandEssentials
 import Synchronization
 
 extension Transfer {
-    /// Returns once the head has arrived. If the body is delivered as data, returns once the body has arrived too.
+    /// Returns once the head has arrived, or the whole response if the body is delivered as data.
     func response() async throws -> HTTPResponse {
         var failure: (any Error)?
         do {
@@ -14,7 +14,7 @@ extension Transfer {
                 cancel()
             }
         } catch { failure = error }
-        // Both cases share one suspension, because each suspension enlarges the async frame.
+        // Each suspension would enlarge the async frame.
         if hasReports, failure == nil || !isCancelled { await deliverReports(waits: true) }
         if let failure { throw failure }
         // Shows the thread sanitizer that this code runs after the loop's work.
@@ -47,7 +47,7 @@ extension Transfer {
         return response
     }
 
-    /// Returns the response for an error, with at most 64 KiB of the body, decoded as far as possible.
+    /// For an error. Contains at most 64 KiB of the body, decoded as far as possible.
     func partialResponse(_ data: Data) -> HTTPResponse {
         let limit = Self.evidenceBytes
         var (response, codings) = bare()
@@ -58,7 +58,7 @@ extension Transfer {
 
     private static let evidenceBytes = 64 << 10
 
-    /// Also returns the codings to decode. They're empty if one of them is unknown.
+    /// Also returns the codings to decode, if all are known.
     private func bare() -> (HTTPResponse, [ContentCoding]) {
         let (headers, mayBeCoded) = head.fields
         var response = HTTPResponse(to: request, status: head.status, headers: headers, version: head.version)

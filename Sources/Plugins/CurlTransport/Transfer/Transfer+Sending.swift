@@ -4,7 +4,7 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-// Provides the bytes to send. Runs under the loop's driver lock, so it must not call user code.
+// Sent bytes, under the loop's driver lock, so no user code may run here.
 extension Transfer {
     enum UploadStep {
         /// Empty bytes are the end.
@@ -43,13 +43,13 @@ extension Transfer {
         return .bytes(bytes)
     }
 
-    /// libcurl sends a small body with the head and doesn't call back, so count its bytes here.
+    /// libcurl sends a small body with the head and doesn't call back.
     func noteCopiedBody() {
         guard case .data(let data) = upload, !data.isEmpty, !hasReadBody, let handle else { return }
         progress.sent = max(progress.sent, min(handle.bytesSent, Int64(data.count)))
     }
 
-    /// Rewinds the body. libcurl sends it again, because a reused connection was closed.
+    /// libcurl sends the body again, because a reused connection was closed.
     func seek(to offset: Int64) -> Bool {
         switch upload {
         case .none: return true
@@ -71,14 +71,14 @@ extension Transfer {
         return true
     }
 
-    /// Returns the directions that stay paused.
+    /// The directions that stay paused.
     func pausedHalves() -> Int32 {
         if isReceivePaused { isReceivePaused = shared.withLock { $0.isPaused } }
         if isSendPaused, case .stream(let stream) = upload { isSendPaused = stream.isEmpty && !isUploadAbandoned }
         return (isReceivePaused ? ERRAND_CURLPAUSE_RECV : 0) | (isSendPaused ? ERRAND_CURLPAUSE_SEND : 0)
     }
 
-    /// Ends an exchange whose response is complete, while the source of the request's body is late.
+    /// The response is complete, but the source of the request's body is late.
     func abandonUpload() {
         guard isSendPaused, !isReceivePaused, head.isComplete, !isUploadAbandoned else { return }
         isUploadAbandoned = true
@@ -111,7 +111,7 @@ enum SentBody {
 
     var isNone: Bool { if case .none = self { true } else { false } }
 
-    /// The value is `nil` if the length is unknown, so the body must be sent in chunks.
+    /// `nil` if the body must be sent in chunks.
     var length: Int64? {
         switch self {
         case .none: nil
@@ -120,7 +120,7 @@ enum SentBody {
         }
     }
 
-    /// Whether part of a source that can be read only once has been read.
+    /// Part of a source that can be read only once has been read.
     var isBegunStream: Bool { if case .stream(let stream) = self { stream.isBegun } else { false } }
 
     func stop() { if case .stream(let stream) = self { stream.stop() } }

@@ -16,7 +16,7 @@ extension Transfer {
 
     var isCancelled: Bool { shared.withLock { $0.isCancelled } }
 
-    /// Call it from any thread, at any time. A waiting task resumes first.
+    /// Call it from any thread. A waiting task resumes first.
     func cancel() { end(with: Self.cancelled) }
 
     private func end(with error: ErrandError) {

@@ -6,9 +6,8 @@ import Synchronization
 
 /// One exchange on the wire, from the call of `send` to the last byte that its reader takes.
 final class Transfer: @unchecked Sendable {
-    // Sendable: `shared` is a Mutex, the constants are Sendable, and the other fields are accessed only under the
-    // loop's driver lock until the waiter resumes. After that, only the waiter accesses `head`, `collected` and
-    // `timings`.
+    // Sendable: `shared` is a Mutex, and other variables are accessed only under the loop's driver lock until the
+    // waiter resumes. Then, only the waiter accesses `head`, `collected` and `timings`.
 
     typealias Waiter = Resumption<Void, any Error>
     typealias Reader = Resumption<Data?, any Error>
@@ -24,38 +23,37 @@ final class Transfer: @unchecked Sendable {
     let inactivityLimit: UInt64
     let created = Nanoseconds.now
 
-    /// Whether the body is delivered as it arrives. The response's head decides.
+    /// Whether the body is delivered as it arrives.
     var isStreamed: Bool
     var handle: EasyHandle?
-    /// The index in the loop's `active` transfers.
+    /// In the loop's `active` transfers.
     var index: Int?
-    /// When the loop began the transfer.
     var begun: UInt64 = 0
-    /// Whether the transfer has a connection or one is being opened.
+    /// It has a connection, or one is opening.
     var hasStarted = false
-    /// When the connection began to open.
+    /// Since when the connection is opening.
     var connecting: UInt64 = 0
-    /// Whether the transfer has its connection.
+    /// It has its connection.
     var isRequested = false
-    /// Whether the loop must wake libcurl while it connects.
+    /// The loop must wake libcurl while it connects.
     var isDialing = false
-    /// The sockets that libcurl has requested while it connects.
+    /// The sockets that libcurl has requested while connecting.
     var dialed: [SocketTable.Hold] = []
-    /// Whether there is a socket that libcurl doesn't watch.
+    /// libcurl doesn't watch one of its sockets.
     var hasUnwatchedSocket = false
     var isResolving = false
-    /// Whether the transfer has ended for its caller while its name lookup is still running.
+    /// It has ended for its caller, but its name lookup is still running.
     var isParked = false
-    /// Whether the transfer can use the first connection to its host together with other requests.
+    /// It can use the first connection to its host together with other requests.
     var sharesConnection = false
-    /// The HTTP/3 alternative of the origin that the transfer uses.
+    /// The origin's HTTP/3 alternative that it uses.
     var route: AlternativeTable.Route?
-    /// Set while the transfer runs.
+    /// Set while it runs.
     var origin: Origin?
-    /// The origin whose queue the transfer waits in, and its position there.
+    /// The origin in whose queue it waits, and its position there.
     var waitsAt: Origin?
     var slot = 0
-    /// The sockets of the transfer's connection.
+    /// The sockets of its connection.
     var held: [SocketTable.Hold] = []
     var lastActivity: UInt64 = 0
     var times = WireTimes()
@@ -74,16 +72,15 @@ final class Transfer: @unchecked Sendable {
         didSet { if !usesLoopClock { shared.withLock { $0.isSendPaused = isSendPaused } } }
     }
     var uploadOffset = 0
-    /// Whether the exchange has ended before the source of the request's body.
+    /// The exchange has ended before the source of the request's body.
     var isUploadAbandoned = false
     var watch: Task<Void, Never>?
     var progress = TransferProgress()
     var reported: Int64 = 0
-    /// The number of chunks that the reader has taken, now and at the last progress report.
+    /// Chunks that the reader has taken, now and at the last progress report.
     var (readerTakes, reportedTakes) = (0, 0)
-    /// The number of body bytes received in this round.
     var roundBytes = 0
-    /// Since when a waiting reader doesn't get its bytes, because more are arriving.
+    /// Since when bytes are held back from a waiting reader, because more are arriving.
     var gatheredSince: UInt64?
 
     let shared = Mutex(Shared())
@@ -95,33 +92,32 @@ final class Transfer: @unchecked Sendable {
         var buffer = ChunkBuffer()
         var isFlushPending = false
         var isPaused = false
-        /// Whether the reader waited for many bytes, and has kept up since.
+        /// The reader waited for many bytes, and has kept up since.
         var isFast = false
-        /// Whether the sender is paused. Set only if the transfer's clock isn't the system's.
+        /// Set only if the transfer's clock isn't the system's.
         var isSendPaused = false
         var isCancelled = false
         var isOver = false
         var failure: ErrandError?
         var lastActivity: ContinuousClock.Instant?
-        /// When the reader last took all bytes that had arrived.
+        /// When the reader last took all bytes.
         var emptied: UInt64 = 0
 
         var isUnread: Bool { reader == nil && buffer.count > 0 }
-        /// The number of buffered bytes at which the transfer pauses.
+        /// The transfer pauses if this many bytes are buffered.
         var room: Int { isFast || reader != nil ? Transfer.fastHighWater : Transfer.highWater }
     }
 
-    /// The largest body that libcurl copies and sends with the head.
+    /// libcurl copies a body up to this length and sends it with the head.
     static let copiedBodyBytes = 64 << 10
-    /// The number of buffered bytes at which the transfer pauses.
+    /// The transfer pauses if this many bytes are buffered.
     static let highWater = 512 << 10
-    /// The same for a reader that keeps up.
+    /// For a reader that keeps up.
     static let fastHighWater = 2 << 20
-    /// The number of buffered bytes at which a paused transfer resumes.
+    /// A paused transfer resumes if this many bytes are buffered.
     static let lowWater = 256 << 10
     /// If a round receives this many bytes, the reader waits for the next round.
     static let gatheredBytes = 64 << 10
-    /// The maximum time of such a wait.
     static let longestGathering = Nanoseconds.of(milliseconds: 1)
     static let progressStep: Int64 = 128 << 10
 
@@ -146,7 +142,7 @@ final class Transfer: @unchecked Sendable {
     static var cancelled: ErrandError { ErrandError(.cancelled, "the transfer was cancelled") }
 }
 
-// Ends a transfer. Runs under the loop's driver lock.
+// The end of a transfer, under the loop's driver lock.
 extension Transfer {
     private var abandonedVerdict: ErrandError? {
         if let length = progress.totalToReceive, hasBody, progress.received < length {
@@ -165,8 +161,8 @@ extension Transfer {
     /// The room for the URL and the fields in libcurl's request head.
     static let longestHead = (1 << 20) - (8 << 10)
 
-    /// Whether the response is complete. If the server doesn't need the rest of the request, it ends the stream without
-    /// an error (RFC 9113, section 8.1). libcurl reports that as a failure to send.
+    /// If the server doesn't need the rest of the request, it ends the stream without an error (RFC 9113, section 8.1),
+    /// which libcurl reports as a failure to send.
     private var isWhole: Bool {
         head.isComplete && (!hasBody || progress.totalToReceive.map { progress.received == $0 } ?? true)
     }
@@ -188,7 +184,7 @@ extension Transfer {
             if head.isComplete { return nil }
             return ErrandError(.connectionLost, "the connection was closed before the response's head ended")
         }
-        // For a rejected line, use the error that libcurl would report.
+        // libcurl would report this error for the rejected line.
         var failure = head.isRefused ? CurlFailure.ofLine : handle.failure(code, loop.proxy)
         failure.hasHead = head.isComplete
         failure.isOnUsedConnection = head.received == 0 && handle.isReused
@@ -205,7 +201,7 @@ extension Transfer {
         return failure.error
     }
 
-    /// Adds the head and the beginning of a collected body to an error. The core does that for streams.
+    /// Adds the head and the beginning of a collected body. The core does that for streams.
     private func withEvidence(_ error: ErrandError) -> ErrandError {
         guard !isStreamed, head.isComplete, head.status > 0, error.response == nil, !error.isCancelled else {
             return error
@@ -215,7 +211,7 @@ extension Transfer {
         return error
     }
 
-    /// Ends the transfer. Deliver the result, which resumes tasks, without the driver lock.
+    /// Ends the transfer. Deliver the result without the driver lock.
     func finish(_ error: ErrandError?, _ timings: TransferTimings?) -> DeferredWork.Item {
         let error = error.map(withEvidence)
         self.timings = timings

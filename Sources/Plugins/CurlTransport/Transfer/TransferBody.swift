@@ -4,8 +4,8 @@ import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-/// A response body. If its reader stops reading, the transfer pauses. The reader's task also decodes the body, so
-/// decoding doesn't delay other transfers.
+/// A response body. If its reader stops, the transfer pauses. The reader also decodes the body, so decoding doesn't
+/// delay other transfers.
 final class TransferBody: HTTPBodySource {
     private let transfer: Transfer
     private let decoder: Mutex<ContentDecoder?>
@@ -41,7 +41,7 @@ final class TransferBody: HTTPBodySource {
         }
     }
 
-    /// Returns the next piece. Before the end or a failure, accessories receive all earlier events.
+    /// Before the end or a failure, accessories receive all earlier events.
     private func received() async throws -> Data? {
         do {
             let data = try await next()
@@ -70,7 +70,7 @@ final class TransferBody: HTTPBodySource {
     func cancel() { transfer.cancel() }
 }
 
-/// The received bytes of a streamed body, as chunks of bounded size in pooled memory.
+/// The received bytes of a streamed body, as chunks of bounded size.
 struct ChunkBuffer: ~Copyable {
     private(set) var count = 0
     private(set) var takes = 0
@@ -80,7 +80,6 @@ struct ChunkBuffer: ~Copyable {
     /// From this size on, a chunk accepts only bytes that fit completely.
     static let chunkBytes = ChunkPool.chunkBytes
 
-    /// Returns `false` if memory runs out.
     mutating func append(_ bytes: Span<UInt8>) -> Bool {
         var done = 0
         while done < bytes.count {
@@ -101,7 +100,6 @@ struct ChunkBuffer: ~Copyable {
 
     private mutating func takeCurrent() -> Data? { current.take()?.data() }
 
-    /// Returns the oldest chunk, or empty data.
     mutating func take() -> Data {
         let chunk = full.isEmpty ? takeCurrent() ?? Data() : full.removeFirst()
         count -= chunk.count

@@ -15,11 +15,10 @@ final class UploadStream: Sendable {
     private struct State {
         var current = Data()
         var next: Data?
-        /// Chunks that libcurl has read. The reading task releases them, because their owner may be user code.
+        /// Chunks that libcurl has read. The reading task releases them, which may run user code.
         var spent: [Data] = []
         var isEnded = false
         var failure: ErrandError?
-        /// Whether libcurl waits for more.
         var isHungry = false
         var pump: Task<Void, Never>?
         var room: Resumption<Void, Never>?
@@ -67,7 +66,7 @@ final class UploadStream: Sendable {
             return (.wait, room)
         }
         if let room { transfer.loop.deferredWork.add(.room(room)) }
-        // Otherwise, the source may release the chunk before libcurl has copied these bytes.
+        // The source may release the chunk before libcurl has copied these bytes.
         if case .bytes(let bytes) = taken, !bytes.isEmpty { transfer.loop.deferredWork.add(.spent(bytes)) }
         return taken
     }
@@ -77,8 +76,7 @@ final class UploadStream: Sendable {
             defer { (state.isStopped, state.room, state.pump) = (true, nil, nil) }
             return (state.pump, state.room, state.isEnded || state.isStopped)
         }
-        // Cancel the source first. Otherwise, its reader may throw a cancellation error, and the source isn't
-        // cancelled.
+        // If the reader is cancelled first, its error prevents cancelling the source.
         if !wasEnded { body.cancel() }
         pump?.cancel()
         room?.resume()
@@ -105,8 +103,8 @@ final class UploadStream: Sendable {
         if isHungry { transfer.loop.submit(.resume(transfer)) }
     }
 
-    /// Offers the chunks in order. If the length was announced, holds the last chunk back until the source has ended. A
-    /// source with more bytes then never completes a request.
+    /// Offers the chunks in order. Holds the last chunk of an announced length back until the source ends, so a source
+    /// with more bytes never completes a request.
     private func pull(_ transfer: Transfer) async throws {
         var iterator = body.makeAsyncIterator()
         var count: Int64 = 0

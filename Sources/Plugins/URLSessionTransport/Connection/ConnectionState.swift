@@ -3,7 +3,7 @@ import Foundation
 
 /// A connection's bytes in both directions, the tasks that wait for it, and its failure.
 ///
-/// Each change returns the steps to take. Take them in order, after releasing the lock.
+/// Each change returns the steps to take after releasing the lock, in order.
 struct ConnectionState: Sendable {
     typealias Waiter = CheckedContinuation<Void, any Error>
     typealias Reader = CheckedContinuation<Data?, any Error>
@@ -17,12 +17,10 @@ struct ConnectionState: Sendable {
 
     private struct Flush: Sendable {
         let id: UInt64
-        /// The number of bytes that the system must have accepted.
         let upTo: UInt64
         let waiter: Waiter
     }
 
-    /// The maximum number of bytes to send at once.
     static let sendBytes = 256 << 10
 
     private var opener: Waiter?
@@ -31,10 +29,9 @@ struct ConnectionState: Sendable {
     private var input = Data()
     private var isReceiving = false
     private var isAtEnd = false
-    /// Bytes that the driver hasn't received yet.
     private var output: [Data] = []
     private var isSending = false
-    /// The numbers of bytes added so far and accepted by the system.
+    /// Bytes added so far, and bytes that the system has accepted.
     private var added: UInt64 = 0
     private var sent: UInt64 = 0
     private var flushes: [Flush] = []
@@ -68,7 +65,6 @@ struct ConnectionState: Sendable {
         return finish(error)
     }
 
-    /// Does nothing if the connection is already open.
     mutating func expire(after limit: Duration) -> [Step] {
         if isOpen { return [] }
         return fail(ErrandError(.timedOut, "the connection wasn't established within \(duration: limit)"))
@@ -116,7 +112,7 @@ struct ConnectionState: Sendable {
         return steps
     }
 
-    /// Delivers bytes, the end or the failure, in this order. Without any, receives more.
+    /// Delivers bytes, the end or the failure, in this order, or else receives more.
     private mutating func deliver() -> [Step] {
         guard let waiting = reader else { return [] }
         let result: Result<Data?, any Error>
@@ -157,7 +153,6 @@ struct ConnectionState: Sendable {
         return [.send(nextPiece())]
     }
 
-    /// Combines small pieces and splits a large one.
     private mutating func nextPiece() -> Data {
         var piece = output[0]
         var count = 1

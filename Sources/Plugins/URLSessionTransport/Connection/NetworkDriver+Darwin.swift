@@ -16,8 +16,7 @@ struct NetworkDriver: ConnectionDriver {
             switch state {
             case .ready: report(.ready)
             case .waiting(let error):
-                // The state is also `waiting` after refused connections, unknown names and failed TLS handshakes. Those
-                // fail.
+                // Refused connections, unknown names and failed TLS handshakes also cause this state, but must fail.
                 if waitsForConnectivity, connection?.currentPath?.status != .satisfied {
                     options.report(.waitingForConnectivity)
                 } else {
@@ -45,7 +44,7 @@ struct NetworkDriver: ConnectionDriver {
     func cancel() { connection.cancel() }
 }
 
-/// Why a server was rejected. Network.framework reports only that it was.
+/// Why a server was rejected, which Network.framework doesn't report.
 final class ServerRejection: Sendable {
     private let reason = Mutex<String?>(nil)
 

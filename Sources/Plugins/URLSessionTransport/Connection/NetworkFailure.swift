@@ -22,10 +22,8 @@ struct NetworkFailure: Sendable {
         self.underlying = underlying
     }
 
-    /// The error if the connection wasn't open yet.
     var unconnected: ErrandError { ErrandError(code, text, underlying: underlying) }
 
-    /// The error if the connection was open.
     var lost: ErrandError { ErrandError(.connectionLost, text, underlying: underlying) }
 
     private var code: ErrandError.Code {
@@ -45,23 +43,19 @@ struct NetworkFailure: Sendable {
     /// `kDNSServiceErr_PolicyDenied`.
     private static let policyDenied: Int32 = -65570
 
-    /// The host can't be reached, or connecting is forbidden.
     private static let unreachable: Set<POSIXErrorCode> = [
         .ECONNREFUSED, .ENETDOWN, .ENETUNREACH, .EHOSTDOWN, .EHOSTUNREACH, .EADDRNOTAVAIL, .EPERM, .EACCES,
     ]
 }
 
-/// A system connection. The functions are like those of `NWConnection`.
 protocol ConnectionDriver: Sendable {
     func start(_ report: @escaping @Sendable (ConnectionEvent) -> Void)
 
-    /// Receives between one byte and `limit` bytes. Completes once: with bytes, with the end, possibly after bytes, or
-    /// with a failure.
+    /// Receives up to `limit` bytes. Completes once: with bytes, with the end, possibly after bytes, or with a failure.
     func receive(
         upTo limit: Int, _ completion: @escaping @Sendable (Data?, _ isAtEnd: Bool, NetworkFailure?) -> Void)
 
-    /// Sends after the bytes of earlier calls. Completes once: when the system has accepted all bytes, or with a
-    /// failure.
+    /// Completes once: when the system has accepted all bytes, or with a failure.
     func send(_ data: Data, _ completion: @escaping @Sendable (NetworkFailure?) -> Void)
 
     /// May be called several times. Bytes that the system has accepted are still sent.
@@ -69,8 +63,7 @@ protocol ConnectionDriver: Sendable {
 }
 
 enum ConnectionEvent: Sendable {
-    /// The connection is open. A TLS handshake, if there is one, has succeeded.
+    /// Also after a TLS handshake, if there is one.
     case ready
-    /// The connection couldn't be opened, or was lost.
     case failed(NetworkFailure)
 }

@@ -4,7 +4,7 @@ import Foundation
 import Network
 import Security
 
-/// Converts a transport's configuration, server policy and request tags to Network.framework's parameters.
+/// Network.framework's parameters for a transport's configuration, server policy and request tags.
 struct NetworkParameters {
     let target: ConnectionTarget
     let configuration: URLSessionConfiguration
@@ -49,7 +49,7 @@ struct NetworkParameters {
         let tls = NWProtocolTLS.Options()
         let options = tls.securityProtocolOptions
         sec_protocol_options_add_tls_application_protocol(options, "http/1.1")
-        // App Transport Security, which requires TLS 1.2, doesn't apply to these connections.
+        // App Transport Security doesn't apply to these connections.
         let minimum = configuration.tlsMinimumSupportedProtocolVersion
         sec_protocol_options_set_min_tls_protocol_version(
             options, minimum.rawValue > tls_protocol_version_t.TLSv12.rawValue ? minimum : .TLSv12)

@@ -4,12 +4,11 @@ import Synchronization
 
 /// A connection for protocols other than HTTP.
 ///
-/// It receives bytes only while a reader waits, so backpressure reaches the peer. It sends one piece at a time.
+/// It receives bytes only while a reader waits, so backpressure reaches the peer, and sends one piece at a time.
 final class SystemConnection: ByteConnection {
     private let driver: any ConnectionDriver
     let state = Mutex(ConnectionState())
 
-    /// The maximum number of bytes to receive at once.
     static let receiveBytes = 64 << 10
 
     init(_ driver: any ConnectionDriver) { self.driver = driver }
@@ -17,7 +16,7 @@ final class SystemConnection: ByteConnection {
     // The driver's closures don't keep the connection alive.
     deinit { driver.cancel() }
 
-    /// Throws if the connection doesn't open within the timeout of the options.
+    /// Throws if the connection doesn't open within the timeout.
     func open(_ options: TransportOptions) async throws {
         let (time, limit) = (options.time, options.timeout)
         let deadline = Task { [weak self] in

@@ -6,10 +6,9 @@ import Network
 extension URLSessionTransport: ConnectingTransport {
     /// Opens a dedicated connection with Network.framework. See ``Errand/ConnectingTransport``.
     ///
-    /// The connection follows this transport's network restrictions, proxies and server policy. It doesn't count toward
-    /// the configuration's connection limit. Throws `transportUnavailable` for settings that don't work for such a
-    /// connection: a background configuration, a `connectionProxyDictionary`, or, with https, a closure that decides on
-    /// challenges.
+    /// The connection follows this transport's network restrictions, proxies and server policy, but doesn't count
+    /// toward its connection limit. Throws `transportUnavailable` for a background configuration, a
+    /// `connectionProxyDictionary`, or, with https, a closure that decides on challenges.
     public func connect(for request: HTTPRequest, options: TransportOptions) async throws -> any ByteConnection {
         try check(request.url)
         let target = try ConnectionTarget(request.url)
