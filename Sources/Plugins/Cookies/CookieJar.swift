@@ -25,7 +25,7 @@ public final class CookieJar: Sendable {
     ///
     /// Responses don't wait for the file. One second after a change, by the agent's clock, the jar writes all pending
     /// changes. It also writes them in ``save(at:)``, when it's released, and when the process ends by `exit` or by
-    /// returning from `main`. A crash loses pending changes.
+    /// returning from `main`. Pending changes are lost if the process crashes or is killed.
     ///
     /// The file includes session cookies, but not SameSite, which the format lacks. A cookie with a tab in a field
     /// stays in memory.

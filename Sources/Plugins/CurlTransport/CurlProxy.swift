@@ -51,7 +51,7 @@ public struct CurlProxy: Sendable, CustomStringConvertible, CustomDebugStringCon
 }
 
 struct ProxyChoice {
-    /// Empty for a direct connection.
+    /// An empty text stands for a direct connection.
     var http = ""
     var https = ""
     let exceptions: ProxyExceptions
@@ -76,13 +76,13 @@ struct ProxyChoice {
 
     var hasExceptions: Bool { !isNone && !exceptions.isEmpty }
 
-    /// Empty for a direct connection.
+    /// Returns an empty text for a direct connection.
     func proxy(for url: URL) -> String {
         let isSecure = url.scheme?.lowercased() == "https"
         return exceptions.contain(url, isSecure: isSecure) ? "" : isSecure ? https : http
     }
 
-    /// libcurl's text contains the proxy's URL if libcurl can't use it.
+    /// Masks the proxy's credentials. libcurl's text contains the proxy's URL if libcurl can't use it.
     func masking(_ detail: String) -> String {
         [http, https].reduce(detail) { detail, proxy in
             proxy.utf8.contains(UInt8(ascii: "@"))

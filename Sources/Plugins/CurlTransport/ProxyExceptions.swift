@@ -7,7 +7,7 @@ import ErrandMessageSyntax
 struct ProxyExceptions: Sendable {
     private enum Host: Sendable {
         case all
-        /// Includes all names below it.
+        /// Includes all names below this name.
         case domain(String)
         case address(String)
         case range([UInt8], bits: Int)
@@ -62,7 +62,6 @@ struct ProxyExceptions: Sendable {
         }
     }
 
-    /// Whether two addresses of the same kind begin with the same bits.
     private static func agree(_ one: [UInt8], _ other: [UInt8], _ bits: Int) -> Bool {
         guard one.count == other.count else { return false }
         let (whole, rest) = bits.quotientAndRemainder(dividingBy: 8)

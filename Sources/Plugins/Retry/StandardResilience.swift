@@ -14,8 +14,8 @@ import ErrandEssentials
 /// | ``BreakerFilter`` | before the transport | opens for 5 seconds if half of 10 or more requests in 30 seconds fail |
 /// | ``AttemptTimeoutFilter`` | before the transport | 30 seconds |
 ///
-/// `.retry` installs only the retry and the host limit. To limit the whole call, set its `deadline`: the filters don't start
-/// a wait that would end later.
+/// `.retry` installs only the retry and the host limit. To limit the whole call, set its `deadline`: the filters don't
+/// start a wait that would end later.
 public struct StandardResilience: FilterGroup {
     /// The settings of the filters in the group. Change them before you install the group.
     public struct Settings: Sendable {

@@ -5,7 +5,7 @@ import Synchronization
 final class ChunkWriter: Sendable {
     enum Acceptance: Sendable {
         case took(Int)
-        /// Until the next event.
+        /// The stream has no room until its next event.
         case isFull
         case isClosed
     }

@@ -80,7 +80,7 @@ enum ResponseFields {
 }
 
 extension HTTPURLResponse {
-    /// For a body that URLSession has dropped.
+    /// The response without its length, for a body that URLSession has dropped.
     var withoutLength: HTTPURLResponse {
         var fields: [String: String] = [:]
         for (key, value) in allHeaderFields {

@@ -12,8 +12,9 @@ import Security
 /// let agent = NetworkAgent(baseURL: url, transport: .urlSession(trust: trust))
 /// ```
 ///
-/// Pins add to the usual checks. If a server fails a check, the request throws `insecureConnection` with a message that
-/// names the check. Apple's platforms only. On Linux, use `CurlConfiguration.tls`.
+/// Pins add to the usual checks of the host name, the dates and the chain. If a server fails a check, the request
+/// throws `insecureConnection` with a message that names the check. Apple's platforms only. On Linux, use
+/// `CurlConfiguration.tls`.
 public struct ServerTrust: Sendable {
     /// The DER certificates of the authorities that replace the system's. Defaults to an empty array: the system's
     /// authorities.

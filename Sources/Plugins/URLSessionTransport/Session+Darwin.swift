@@ -56,7 +56,7 @@ extension SessionTransfer {
 }
 
 extension ResponseFields {
-    /// Since the system releases of the time of Safari 26.3.
+    /// The system decodes zstd since the release of Safari 26.3.
     static var hasZstd: Bool {
         if #available(macOS 26.3, iOS 26.3, tvOS 26.3, watchOS 26.3, visionOS 26.3, *) { true } else { false }
     }

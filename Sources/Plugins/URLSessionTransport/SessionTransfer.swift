@@ -214,7 +214,7 @@ extension SessionTransfer: SilenceWatched {
         return nil
     }
 
-    /// For clocks other than the system's, such as a test's.
+    /// Watches on clocks other than the system's, such as a test's.
     func watchInactivity() async {
         while let deadline = endIfSilent(now: options.time.now) {
             await options.time.wait(until: deadline)

@@ -1,7 +1,6 @@
 import Errand
 import ErrandEssentials
 
-/// Applies RFC 9111 to a request on the wire.
 extension CacheHandler {
     func respond(storing isStorable: Bool) async throws -> HTTPResponse {
         if !exchange.http.method.isSafe { return try await sendUnsafe(isStorable ? policy.http : nil) }
@@ -65,7 +64,6 @@ extension CacheHandler {
         return lookup.directives.onlyIfCached
     }
 
-    /// Whether the request was sent for the same users as the lookup.
     private func isForUsers(of lookup: HTTPLookup, _ record: UserRecord, _ response: HTTPResponse) -> Bool {
         if lookup.mayKeep(record.marks) { return true }
         note(
@@ -205,7 +203,6 @@ extension CacheHandler {
             received: head.received)
     }
 
-    /// See RFC 9111, section 5.2.1.7.
     private var gatewayTimeout: HTTPResponse {
         note(.forward(.request, detail: "only-if-cached"))
         return HTTPResponse(
@@ -286,7 +283,6 @@ extension CacheHandler {
         return response
     }
 
-    /// Whether the same request may succeed later.
     static func allowsStale(after error: any Error) -> Bool { (error as? any RequestFailure)?.isRetryable ?? false }
 
     private func revalidate(_ found: StoredResponse, _ lookup: HTTPLookup) {
@@ -323,7 +319,6 @@ extension CacheHandler {
     /// Exceeds the number of variants in an index.
     private static let maximumMatches = 16
 
-    /// Implements `store(_:for:)`.
     private func storeForCaller(_ response: HTTPResponse, _ lookup: HTTPLookup) async throws -> HTTPResponse {
         // The response belongs to the request itself, not to the target of a redirect.
         if exchange.hop > 1 { throw miss(.off) }

@@ -22,7 +22,6 @@ extension CacheHandler {
         return await storeResponse(response, lookup, sent: sent)
     }
 
-    /// Returns the response for the caller.
     func storeResponse(_ response: HTTPResponse, _ lookup: HTTPLookup, sent: Date) async -> HTTPResponse {
         if await reportsFailure(response) {
             note(CacheStatus(forwardStatus: response.status, detail: "not stored: the body reports a failure"))
@@ -66,13 +65,12 @@ extension CacheHandler {
         return head
     }
 
-    /// Writes the record and the index that lead to a response.
     private func storageKey(
         _ head: CacheEntryHead, _ vary: [String], _ lookup: HTTPLookup
     ) async -> (CacheKey, CacheEntryHead) {
         if !lookup.isOwned && vary.isEmpty { return (lookup.key, head) }
         let record = CacheKeyBuilder.record(of: lookup.url)
-        // Concurrent responses must not each create a serial number.
+        // Otherwise, concurrent responses would each create a serial number.
         return await cache.indexAccess.run(CacheWriter.Location(store, record)) {
             var head = head
             if lookup.isOwned { head.generation = await serial(record, head, lookup) }
@@ -82,7 +80,6 @@ extension CacheHandler {
         }
     }
 
-    /// Creates the record if necessary.
     private func serial(_ key: CacheKey, _ head: CacheEntryHead, _ lookup: HTTPLookup) async -> UInt64 {
         if case .entry(let old) = await read(key), old.head.kind == .index { return old.head.serial }
         var record = head
@@ -141,7 +138,6 @@ extension CacheHandler {
         cache.writer.remove(in: store) { other, head in
             other == key && head.kind == .http && !HTTPCacheHeaders.describesSame(described, head.headers)
         }
-        // Another entry may have been stored since the request was sent.
         guard let found = await search(lookup).found else { return }
         if HTTPCacheHeaders.describesSame(response.headers, found.entry.head.headers) {
             await freshen(found, response, lookup, sent: sent)

@@ -204,7 +204,6 @@ extension CacheHandler {
         var found = await usable(lookup)
         if case .failure = found {
             cache.writer.remove(in: store) { key, head in key == lookup.key && head.timed == lookup.attributes }
-            // The entry may have been stored before the removal began.
             found = await usable(lookup)
         }
         if case .success = found { complete(await remove(lookup.key)) }

@@ -141,7 +141,7 @@ extension CacheHandler {
         return response
     }
 
-    /// In a separate activity, because the call may have ended.
+    /// Notes the failure in a separate activity, because the call may have ended.
     private static func noteUnwritten(_ error: any Error, _ exchange: Exchange) {
         let reason =
             (error as? CacheStoreError)?.description ?? (error as? ErrandError)?.code.description

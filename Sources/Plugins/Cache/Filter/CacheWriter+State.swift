@@ -35,7 +35,7 @@ extension CacheWriter.State {
         hidden[location, default: CacheWriter.Hidden(store: store)].open.insert(operation)
     }
 
-    /// The entry becomes visible unless this or another operation may have left a removed entry.
+    /// Ends an operation. The entry becomes visible unless this or another operation may have left a removed entry.
     mutating func settle(_ location: CacheWriter.Location, _ operation: UInt64, isClean: Bool) {
         guard var entry = hidden[location] else { return }
         entry.open.remove(operation)
@@ -68,21 +68,20 @@ extension CacheWriter.State {
         return operation
     }
 
-    /// Returns nil if the write has been replaced or removed.
     mutating func begin(_ write: CacheWriter.Write) -> UInt64? {
         guard pending[write.location]?.number == write.number else { return nil }
         return run(write.written, write.location)
     }
 
-    /// Returns an operation that has to remove the entry from the store, if the entry was removed meanwhile or a failed
-    /// write left an outdated entry.
+    /// Ends a queued write. Returns an operation that has to remove the entry from the store, if the entry was removed
+    /// meanwhile or a failed write left an outdated entry.
     mutating func end(_ write: CacheWriter.Write, _ operation: UInt64, isWritten: Bool) -> UInt64? {
         if pending[write.location]?.number == write.number { pending[write.location] = nil }
         return end(write.location, write.store, operation, keeps: isWritten, isWritten: isWritten)
     }
 
-    /// Returns an operation that has to remove the entry from the store, if the entry was removed meanwhile. A failed
-    /// stream leaves the previous entry.
+    /// Ends the write of a stream. Returns an operation that has to remove the entry from the store, if the entry was
+    /// removed meanwhile. A failed stream leaves the previous entry.
     mutating func endStream(
         _ location: CacheWriter.Location, _ store: any CacheStore, _ operation: UInt64, isWritten: Bool
     ) -> UInt64? {
@@ -98,7 +97,7 @@ extension CacheWriter.State {
             if isWritten { settle(location, operation, isClean: true) }
             return nil
         }
-        // Hide the entry until the erasure has removed it.
+        // Hide the entry until the new operation has removed it.
         let erasure = beginOperation()
         hide(location, store, until: erasure)
         hidden[location]?.open.remove(operation)

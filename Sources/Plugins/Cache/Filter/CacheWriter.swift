@@ -71,7 +71,7 @@ final class CacheWriter: Sendable {
     }
 
     let state = Mutex(State())
-    /// Further responses aren't stored.
+    /// Above this number, responses aren't stored.
     private static let maximumBytes: Int64 = 64 << 20
     static let maximumRecentRemovals = 256
     static let maximumHidden = 4096
@@ -125,7 +125,6 @@ final class CacheWriter: Sendable {
         if let erasure, let error = await erase(write.location, write.store, erasure) { write.failed(error) }
     }
 
-    /// Returns the store's error.
     private func erase(_ location: Location, _ store: any CacheStore, _ operation: UInt64) async -> (any Error)? {
         var failure: (any Error)?
         do { try await store.remove(location.key) } catch { failure = error }
@@ -230,7 +229,7 @@ extension CacheWriter {
         return entry
     }
 
-    /// The same without waiting, if the store allows that.
+    /// Returns the same without waiting, if the store allows that.
     func entryAtOnce(for key: CacheKey, in store: any ImmediateStore) -> KnownEntry {
         let view = view(of: key, in: store)
         if view.pending != nil || view.isHidden { return view.pending.map(KnownEntry.entry) ?? .nothing }
@@ -295,7 +294,6 @@ extension CacheWriter {
         withExtendedLifetime(ended) {}
     }
 
-    /// Retries failed removals.
     func clear(_ store: any CacheStore) async throws {
         let id = ObjectIdentifier(store)
         let (begun, failed) = state.withLock { state -> (UInt64?, [UInt64]) in

@@ -16,7 +16,6 @@ extension CacheHandler {
         let directives: CacheDirectives
         let preferences: HTTPCacheRules.CallPreferences
         let headers: HTTPHeaders
-        /// Whether the request has conditions or a range.
         let hasConditions: Bool
         let isHead: Bool
         let mark: CacheWriter.Mark
@@ -95,7 +94,6 @@ extension CacheHandler {
 
     private func search(_ lookup: HTTPLookup, among read: ReadEntries) -> Result<SearchResult, Unread> {
         Result { () throws(Unread) in
-            // The serial number that the entry must have.
             var serial: UInt64 = 0
             if lookup.isOwned {
                 guard let record = try entry(CacheKeyBuilder.record(of: lookup.url), lookup, read) else {

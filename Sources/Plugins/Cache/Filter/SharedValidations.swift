@@ -111,7 +111,7 @@ final class SharedValidations: Sendable {
     }
 }
 
-/// The only background validation of a key. Also ends if the work is cancelled before it begins.
+/// The only background validation of a key. It also ends if its work is cancelled before it begins.
 final class RevalidationTurn: Sendable {
     private let isOver = Atomic(false)
     private let onEnd: @Sendable () -> Void

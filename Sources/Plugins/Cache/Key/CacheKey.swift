@@ -127,7 +127,6 @@ enum CacheKeyBuilder {
         return CacheKey(String("http\nGET ", escaped(url), owners))
     }
 
-    /// In a fixed order.
     private static func lines(_ users: Set<UserMark>, _ hasher: KeyedHasher) -> String {
         if users.isEmpty { return "" }
         return hasher.lines(of: users) { users.map { line($0, hasher) }.sorted().joined() }
@@ -138,7 +137,6 @@ enum CacheKeyBuilder {
         return String(isStandard ? "\nauthorization " : "\nuser \(escaped(mark.source)) ", hasher.hash(mark.identity))
     }
 
-    /// The record makes the responses of users valid.
     static func record(of url: String) -> CacheKey { CacheKey(String("record\nGET ", url)) }
 
     /// `names` are the header names in `Vary`.
@@ -157,7 +155,6 @@ enum CacheKeyBuilder {
 
     static func url(_ url: URL) -> String { withoutFragment(url.absoluteString) }
 
-    /// Removes the fragment.
     static func url(_ resource: URL?, of request: HTTPRequest) -> String {
         withoutFragment(resource?.absoluteString ?? request.urlText)
     }
@@ -210,7 +207,6 @@ enum CacheKeyBuilder {
 /// Computes keyed hashes (HMAC-SHA-256) of values that must not be stored as plain text.
 final class KeyedHasher: Sendable {
     private let code: HMAC<SHA256Digest>
-    /// Each request of a user needs the same hashes.
     private let known = Mutex<[CacheKey: String]>([:])
     /// The lines for the last request's marks. Most requests of an app belong to one user.
     private let lines = Mutex<(users: Set<UserMark>, text: String)>(([], ""))

@@ -20,7 +20,6 @@ public struct CacheMode: Sendable {
     /// Receives the result, for the methods of `Agent` that access the cache.
     var report: CacheReport?
 
-    /// Records the miss in the call's report.
     func miss(_ reason: CacheMiss.Reason) -> CacheMiss {
         let miss = CacheMiss(reason)
         return report?.recorded(miss) ?? miss
@@ -75,7 +74,6 @@ extension CacheMode: Equatable {
             (.cacheOnlyIncludingStale, .cacheOnlyIncludingStale), (.off, .off), (.remove, .remove),
             (.staleWhileRevalidate, .staleWhileRevalidate):
             true
-        // Each mode has its own report.
         case (.store, .store): a.report != nil
         default: false
         }
@@ -118,7 +116,6 @@ final class CacheReport: Sendable {
     var isCompleted: Bool { state.withLock { $0.isCompleted } }
     var failure: (any Error)? { state.withLock { $0.failure } }
 
-    /// Returns the miss that caused an error, even if the agent mapped it.
     func miss(behind error: any Error) -> CacheMiss? {
         if error is CancellationError || (error as? ErrandError)?.isCancelled == true { return nil }
         return miss ?? error as? CacheMiss

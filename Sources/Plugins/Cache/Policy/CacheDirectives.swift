@@ -76,7 +76,6 @@ struct CacheDirectives: Sendable, Hashable {
 
 /// A directive as bytes of the field, which saves creating strings.
 struct DirectiveBytes {
-    /// The bytes before the first `=`, or all bytes.
     struct Name {
         fileprivate let bytes: ArraySlice<UInt8>
 
@@ -104,7 +103,6 @@ struct DirectiveBytes {
 
     var hasValue: Bool { valueBytes != nil }
 
-    /// The value without quotes.
     var value: String? {
         guard let valueBytes else { return nil }
         let text = String(decoding: valueBytes, as: UTF8.self)
@@ -121,7 +119,6 @@ struct DirectiveBytes {
         _ = forEach(in: bytes[(quote + 1)...], readsQuotes: false, body)
     }
 
-    /// Returns the position of an unclosed quotation mark.
     private static func forEach(
         in bytes: ArraySlice<UInt8>, readsQuotes: Bool, _ body: (DirectiveBytes) -> Void
     ) -> Int? {

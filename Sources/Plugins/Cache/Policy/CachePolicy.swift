@@ -83,12 +83,10 @@ public struct CachePolicy: Sendable, Hashable {
 
     var isOff: Bool { timed == nil && http == nil }
 
-    /// Whether every entry belongs to a partition.
     var separatesUsers: Bool {
         !isOff && timed.map { $0.partition != nil } != false && http.map { $0.partition != nil } != false
     }
 
-    /// Contains no partitions.
     var summary: String {
         switch (timed, http) {
         case (nil, nil): "off"
@@ -178,7 +176,6 @@ enum TimedRules {
 extension Duration {
     var interval: TimeInterval { self / .seconds(1) }
 
-    /// Whole seconds, up to 68 years.
     var wholeSeconds: Int64 { min(bounded.components.seconds, 1 << 31) }
 
     static func interval(_ interval: TimeInterval) -> Duration {

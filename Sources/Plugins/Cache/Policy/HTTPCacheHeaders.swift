@@ -114,7 +114,7 @@ struct StoredEntityTag {
         return text.hasSameBytes(as: other) && !Self.isWeak(text)
     }
 
-    /// Whether `If-None-Match` contains the tag (section 13.1.2).
+    /// Returns whether `If-None-Match` contains the tag (section 13.1.2).
     func isNamed(byCondition value: String) -> Bool {
         if let tag { return EntityTagCondition(parsing: value)?.matchesWeakly(tag) ?? false }
         return FieldList.entityTags(value).contains { matchesWeakly(String($0)) }
@@ -129,9 +129,7 @@ struct StoredEntityTag {
 
 /// The request header fields that selected a response (RFC 9111, section 4.1).
 struct VaryRule: Sendable, Hashable {
-    /// In lowercase, sorted.
     let names: [String]
-    /// Whether the response has `Vary: *` and matches no other request.
     let isStar: Bool
 
     init(_ headers: HTTPHeaders) {

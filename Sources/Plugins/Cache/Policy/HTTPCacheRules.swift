@@ -78,7 +78,6 @@ enum HTTPCacheRules {
     struct CallPreferences: Sendable, Hashable {
         var requiresValidation = false
         var acceptsStale = false
-        /// How many seconds past its lifetime a response can be served after a failure.
         var staleIfError: Int64?
     }
 
@@ -125,7 +124,6 @@ enum HTTPCacheRules {
         return CacheStatus(forward: .stale, timeToLive: ttl, detail: "stale-if-error")
     }
 
-    /// See RFC 5861, section 4.
     static func isServerFailure(_ status: Int) -> Bool { [500, 502, 503, 504].contains(status) }
 
     /// Returns the URLs that the response to an unsafe request invalidates (section 4.4).

@@ -30,7 +30,6 @@ enum HTTPConditions {
         // Conditions apply only to successful responses (RFC 9110, section 13.2.1).
         guard (200...299).contains(status) else { return .whole }
         if let condition = fields[.ifNoneMatch] {
-            // See RFC 9110, section 13.1.2.
             let isNamed = EntityTagCondition(parsing: condition) == .any
             if isNamed || storedTag(headers)?.isNamed(byCondition: condition) == true { return .notModified }
         } else if let since = fields.values(of: .ifModifiedSince).first

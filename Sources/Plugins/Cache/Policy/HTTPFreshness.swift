@@ -5,7 +5,6 @@ import ErrandMessageSyntax
 /// The freshness of a response when it's stored (RFC 9111, section 4.2). Times are in seconds.
 struct HTTPFreshness: Sendable, Hashable {
     var lifetime: Int64 = 0
-    /// The age when the response was received.
     var initialAge: Int64 = 0
     var isHeuristic = false
     var noCache = false

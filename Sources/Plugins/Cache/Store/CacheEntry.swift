@@ -49,7 +49,7 @@ public struct CacheEntryHead: Sendable, Hashable {
     }
     /// The URL of the request, without its fragment.
     public var url: String { fields[0].url }
-    /// After redirects. A string, because it usually equals the request's URL, which has already been parsed.
+    /// The URL after redirects. A string, because it usually equals the request's URL, which has already been parsed.
     var responseURL: String { fields[0].responseURL }
     var status: Int { fields[0].status }
     var headers: HTTPHeaders {
@@ -120,7 +120,6 @@ public struct CacheEntryHead: Sendable, Hashable {
             partition: partition)
     }
 
-    /// Approximately, in memory.
     var byteCount: Int64 {
         // A text of more than 15 bytes has its own allocation.
         let block = 32

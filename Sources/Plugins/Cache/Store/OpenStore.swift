@@ -6,7 +6,6 @@ import Synchronization
 final class OpenStore: Sendable {
     let store: any CacheStore
     let hasher: KeyedHasher
-    /// The store, if it can be read without waiting.
     let immediate: (any ImmediateStore)?
 
     init(_ store: any CacheStore, secret: Data) {
@@ -19,7 +18,6 @@ final class OpenStore: Sendable {
 /// The stores that a cache has used. Reads each store's secret once.
 final class OpenStores: Sendable {
     private struct State {
-        /// Most caches use only one store.
         var last: OpenStore?
         var all: [ObjectIdentifier: OpenStore] = [:]
     }

@@ -118,7 +118,6 @@ extension TieredStore: ImmediateStore {
     }
 }
 
-/// The running changes and copies of a ``TieredStore``.
 private struct TieredState: Sendable {
     struct Work: Sendable {
         var changes = 0
@@ -139,7 +138,6 @@ private struct TieredState: Sendable {
         return work.changes > 0 || work.isOutdated
     }
 
-    /// Returns false if the entry must not be copied.
     mutating func beginCopy(_ key: CacheKey) -> Bool {
         if isChanging(key) { return false }
         works[key, default: Work()].copies += 1

@@ -51,7 +51,6 @@ struct AlternativeFile: Sendable {
 final class AlternativeWriter: Sendable {
     struct Snapshot: Sendable {
         var offers: [AlternativeTable.Offer]
-        /// On the loop's clock.
         var now: UInt64
     }
 
@@ -66,7 +65,6 @@ final class AlternativeWriter: Sendable {
         self.init { file.write($0.offers, at: $0.now, date: Date()) }
     }
 
-    /// Never blocks.
     func save(_ snapshot: Snapshot) {
         let former = waiting.withLock { waiting in
             defer { waiting = snapshot }

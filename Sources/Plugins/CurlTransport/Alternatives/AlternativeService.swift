@@ -3,12 +3,12 @@ import ErrandMessageSyntax
 
 /// An alternative service from an `Alt-Svc` field (RFC 7838): `h3=":443"; ma=86400`.
 struct AlternativeService: Sendable, Hashable {
-    /// The name in TLS handshakes (RFC 7301), such as `h3`.
+    /// The name that TLS handshakes use (RFC 7301), such as `h3`.
     var protocolName: String
-    /// Normalized, or nil for the host of the origin.
+    /// The normalized host, or nil for the host of the origin.
     var host: String?
     var port: Int
-    /// In seconds after the response. Defaults to a day (section 3.1).
+    /// The number of seconds after the response. Defaults to a day (section 3.1).
     var maximumAge: Int
     /// Whether the alternative stays valid after a network change (section 3.1).
     var isPersistent: Bool

@@ -11,7 +11,6 @@ struct AlternativeTable {
     struct Route: Equatable {
         let host: String
         let port: Int
-        /// Whether this request tries the offer.
         let isProbe: Bool
     }
 
@@ -42,7 +41,6 @@ struct AlternativeTable {
 
     /// Above this number, the offers that expire first are removed.
     static let maximumOrigins = 1_000
-    /// See RFC 9114.
     static let protocolName = "h3"
     static let firstPause = Nanoseconds.of(.seconds(300))
     static let longestPause = Nanoseconds.of(.seconds(86_400))
@@ -87,7 +85,6 @@ struct AlternativeTable {
             at: now)
     }
 
-    /// Returns `true` if a file should store the change.
     @discardableResult mutating func add(_ offer: Offer, at now: UInt64) -> Bool {
         if var known = entries[offer.origin], known.offer.host == offer.host, known.offer.port == offer.port {
             known.offer.expires = offer.expires
@@ -117,7 +114,7 @@ struct AlternativeTable {
         entries[origin]?.failures = 0
     }
 
-    /// The alternative couldn't be reached, lost its connection, or was slower than TCP.
+    /// Call this if the alternative couldn't be reached, lost its connection, or was slower than TCP.
     mutating func fail(_ origin: String, at now: UInt64) {
         guard var entry = entries[origin] else { return }
         if case .broken(let end) = entry.state, end > now { return }
@@ -127,13 +124,13 @@ struct AlternativeTable {
         entries[origin] = entry
     }
 
-    /// The request that tried the offer ended without a result, so another one may try.
+    /// Call this if the request that tried the offer ended without a result. Another request may then try.
     mutating func withdraw(_ origin: String) {
         if entries[origin]?.state == .probing { entries[origin]?.state = .offered }
     }
 }
 
-// HTTP/3 with servers that offer it, under the driver lock.
+// Uses HTTP/3 with servers that offer it, under the driver lock.
 extension CurlLoop {
     static func alternatives(in file: AlternativeFile?) -> AlternativeTable {
         var table = AlternativeTable()
@@ -176,10 +173,9 @@ extension CurlLoop {
         }
     }
 
-    /// See RFC 9110, section 15.5.20.
     static let misdirected = 421
 
-    /// A transfer over an alternative failed, and its caller wasn't the reason.
+    /// Call this if a transfer over an alternative failed, unless its caller was the reason.
     func noteFailure(of transfer: Transfer, _ code: Int32? = nil) {
         guard transfer.route != nil, let origin = transfer.origin else { return }
         // A refused stream is sent again over the same alternative.

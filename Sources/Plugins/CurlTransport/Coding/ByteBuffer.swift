@@ -36,7 +36,6 @@ import ErrandSupport
 
     mutating func removeAll() { count = 0 }
 
-    /// Leaves the buffer without memory.
     mutating func take() -> Data {
         guard let start = unsafe start, count > 0 else { return Data() }
         var bytes = unsafe start

@@ -23,7 +23,7 @@ import ErrandSupport
 
     deinit { unsafe errand_decoder_free(decoder) }
 
-    /// Between two streams, or before the first byte.
+    /// The input may end between two streams, or before the first byte.
     var isComplete: Bool { isEnded || !isBegun }
 
     func feed(_ data: Data) { input = data }

@@ -8,7 +8,6 @@ import Synchronization
 struct ContentDecoder: ~Copyable {
     private let stages: [CodingStage]
 
-    /// Throws `transportFailed` if memory runs out.
     init(_ codings: [ContentCoding]) throws {
         stages = try codings.reversed().map(CodingStage.init)
     }
@@ -27,7 +26,6 @@ struct ContentDecoder: ~Copyable {
         }
     }
 
-    /// Throws `truncated` if a coding isn't complete.
     func finish() throws {
         guard stages.allSatisfy(\.isComplete) else {
             throw ErrandError(.truncated, "the body ended before its content coding did")
@@ -45,7 +43,6 @@ struct ContentDecoder: ~Copyable {
         return result
     }
 
-    /// Throws `bodyTooLarge` as soon as the result exceeds `limit`.
     static func decode(_ data: Data, _ codings: [ContentCoding], upTo limit: Int) throws -> Data {
         let decoder = try ContentDecoder(codings)
         decoder.feed(data)
@@ -83,7 +80,7 @@ enum ContentCoding: CaseIterable {
         }
     }
 
-    /// As a value of `Accept-Encoding`: "gzip, deflate, br, zstd".
+    /// A value of `Accept-Encoding`, such as "gzip, deflate, br, zstd".
     static var accepted: String {
         let bits = errand_codings()
         return known.withLock { known in
@@ -96,7 +93,8 @@ enum ContentCoding: CaseIterable {
 
     private static let known = Mutex<(bits: Int32, text: String)>((0, ""))
 
-    /// In the order in which the server applied them. Returns `nil` if one is unknown or there are more than three.
+    /// Returns the codings in the order in which the server applied them, or `nil` if one is unknown or there are more
+    /// than three.
     static func list(_ value: String) -> [ContentCoding]? {
         let bits = errand_codings()
         var codings: [ContentCoding] = []

@@ -17,14 +17,14 @@ final class CurlConnection: @unchecked Sendable {
         var input = Data()
         var isAtEnd = false
         var output: [Data] = []
-        /// Bytes added so far, and bytes that the system has accepted.
+        /// The numbers of bytes added so far and accepted by the system.
         var added: UInt64 = 0
         var sent: UInt64 = 0
         var flushes: [(id: UInt64, upTo: UInt64, waiter: Transfer.Waiter)] = []
         var lastFlush: UInt64 = 0
         var failure: ErrandError?
         var isLosing = false
-        /// The loop has stopped reading until the reader takes the input.
+        /// Whether the loop has stopped reading until the reader takes the input.
         var isReceivePaused = false
         var isClosed = false
     }
@@ -34,7 +34,7 @@ final class CurlConnection: @unchecked Sendable {
     let options: TransportOptions
     let loop: CurlLoop
     let inactivityLimit: UInt64
-    /// No TLS library with its own buffers is in use.
+    /// Whether no TLS library with its own buffers is in use.
     let isPlain: Bool
     let shared = Mutex(Shared())
 
@@ -42,7 +42,7 @@ final class CurlConnection: @unchecked Sendable {
 
     var phase = Phase.new
     var rounds: AddressRounds
-    /// libcurl doesn't watch one of the connection's sockets.
+    /// Whether libcurl doesn't watch one of the connection's sockets.
     var hasUnwatchedSocket = false
     var begun: UInt64 = 0
     var handle: EasyHandle?
@@ -86,7 +86,6 @@ final class CurlConnection: @unchecked Sendable {
         }
     }
 
-    /// Returns -1 on failure.
     func openSocket(_ address: errand_curl_sockaddr) -> Int32 {
         // libcurl never watches a socket that fails at once.
         hasUnwatchedSocket = true
@@ -237,7 +236,7 @@ final class CurlConnection: @unchecked Sendable {
 
     // MARK: Closing
 
-    /// At once for the caller, and soon for the loop.
+    /// Closes the connection at once for the caller, and soon for the loop.
     func close() {
         let isFirst = shared.withLock { shared in
             defer { shared.isClosed = true }
@@ -275,7 +274,6 @@ extension CurlConnection {
         return coded(SystemCalls.send(bytes, from: offset, on: descriptor, &count), CurlCode.sendError)
     }
 
-    /// See ``send(_:from:_:)``.
     func receive(into room: inout [UInt8], _ count: inout Int) -> Int32 {
         if let handle { return handle.easy.receive(into: &room, &count) }
         return coded(SystemCalls.receive(into: &room, from: descriptor, &count), CurlCode.receiveError)

@@ -5,7 +5,7 @@ import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-// Connections without a request, under the driver lock.
+// Handles connections without a request, under the driver lock.
 extension CurlLoop {
     /// Opens, sends, receives or closes, as the connection needs.
     ///
@@ -25,7 +25,6 @@ extension CurlLoop {
         }
     }
 
-    /// Returns whether the socket belongs to these connections.
     func act(onConnection event: errand_poll_event) -> Bool {
         if let connection = connections.open[event.descriptor] {
             serve(connection, isReady: true)
@@ -94,7 +93,6 @@ extension CurlLoop {
         if receive(on: connection) { watch(connection) }
     }
 
-    /// libcurl changed the events that it waits for.
     func watch(socket descriptor: Int32, _ what: Int32) {
         if connections.open[descriptor] != nil { return }
         let wanted = what & (ERRAND_CURL_POLL_IN | ERRAND_CURL_POLL_OUT)
@@ -269,12 +267,9 @@ extension CurlLoop {
 
 /// Connections without a request, in their own libcurl pools, under the loop's driver lock.
 struct ConnectionTable {
-    /// The number of these connections isn't limited.
     var multi: CurlMulti?
     var deadline = UInt64.max
-    /// Connections that are opening or open.
     var all: [ObjectIdentifier: CurlConnection] = [:]
-    /// By socket.
     var open: [Int32: CurlConnection] = [:]
     /// The sockets that libcurl watches while it connects, with their events in epoll.
     var watched: [Int32: Int32] = [:]

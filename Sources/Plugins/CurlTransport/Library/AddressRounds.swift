@@ -25,7 +25,6 @@ struct AddressRounds {
     private static let shortestMargin = Nanoseconds.of(milliseconds: 250)
     private static let longestMargin = Nanoseconds.of(milliseconds: 2_000)
 
-    /// `timeout` is the request's inactivity timeout.
     init(limit: UInt64, timeout: UInt64 = .max, isWatched: Bool, _ library: CurlLibrary) {
         let halves = library.avoids(.addressPatience) && library.reportsAttempts
         // Half of libcurl's time must pass before the loop ends the request.
@@ -44,7 +43,7 @@ struct AddressRounds {
         return whole - min(whole, now - begun)
     }
 
-    // These functions return the new time to connect, counted from libcurl's start, or `nil` for no change.
+    // The following functions return the new time to connect, counted from libcurl's start, or `nil` for no change.
 
     mutating func beginLookup(at now: UInt64) -> UInt64? {
         lookup = now
@@ -73,7 +72,7 @@ struct AddressRounds {
         return true
     }
 
-    /// The connection is open. If libcurl opens another one by itself, that one gets the whole time.
+    /// Call this when the connection is open. If libcurl opens another one by itself, that one gets the whole time.
     mutating func end() -> UInt64? {
         (begun, lookup, isEstablished) = (nil, nil, false)
         return hasTwo ? whole : nil
@@ -82,7 +81,7 @@ struct AddressRounds {
 
 // Wakes libcurl when it must try a host's next address, under the driver lock.
 extension CurlLoop {
-    /// libcurl has requested a socket to connect. `descriptor` is -1 if that failed.
+    /// Call this when libcurl has requested a socket to connect. `descriptor` is -1 if that failed.
     func noteDialing(_ transfer: Transfer, _ descriptor: Int32) {
         guard library.avoids(.addressChange) else { return }
         if descriptor >= 0 {
@@ -113,7 +112,7 @@ extension CurlLoop {
         return isAny
     }
 
-    /// The same for connections without a request.
+    /// Wakes connections without a request that lost a socket.
     func wakeConnections() -> Bool {
         guard connections.hasUnwatchedSocket else { return false }
         connections.hasUnwatchedSocket = false

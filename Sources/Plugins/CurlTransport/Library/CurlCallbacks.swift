@@ -82,7 +82,6 @@ func onBody(_ bytes: UnsafeMutablePointer<CChar>?, _: Int, _ count: Int, _ user:
     return transfer.receive(unsafe UnsafeBufferPointer(start: start, count: count).span)
 }
 
-/// Called by `errand_head_receive`.
 func onHeader(_ bytes: UnsafeMutablePointer<CChar>?, _: Int, _ count: Int, _ user: UnsafeMutableRawPointer?) -> Int {
     guard let transfer = unsafe transfer(user), let bytes = unsafe bytes else { return 0 }
     let start = unsafe UnsafeRawPointer(bytes).assumingMemoryBound(to: UInt8.self)

@@ -17,7 +17,6 @@ import ErrandEssentials
     /// libcurl uses each list until it's replaced.
     private var (headers, addresses, route): (LineList?, LineList?, LineList?)
 
-    /// The value of `CURL_ERROR_SIZE`.
     private static let errorTextSize = 256
 
     init?() {
@@ -50,7 +49,6 @@ import ErrandEssentials
 
     func clear(_ option: Int32) { unsafe errand_curl_set_pointer(raw, option, nil) }
 
-    /// Returns libcurl's code.
     func set(_ option: Int32, text: String) -> Int32 {
         unsafe text.withCString { unsafe errand_curl_set_pointer(raw, option, $0) }
     }
@@ -104,7 +102,6 @@ import ErrandEssentials
 
     // MARK: Work
 
-    /// Returns libcurl's code.
     @discardableResult
     func pause(_ halves: Int32) -> Int32 { unsafe errand_curl_pause(raw, halves) }
 
@@ -119,7 +116,6 @@ import ErrandEssentials
         }
     }
 
-    /// See ``send(_:from:_:)``.
     func receive(into buffer: inout [UInt8], _ count: inout Int) -> Int32 {
         unsafe buffer.withUnsafeMutableBytes { buffer in
             unsafe errand_curl_receive(raw, buffer.baseAddress, buffer.count, &count)
@@ -162,7 +158,6 @@ import ErrandEssentials
         if let raw = unsafe raw { unsafe errand_curl_multi_set_long(raw, option, value) }
     }
 
-    /// Returns libcurl's code.
     func add(_ easy: CurlEasy) -> Int32 {
         guard let raw = unsafe raw else { return -1 }
         return unsafe errand_curl_multi_add(raw, easy.raw)
@@ -180,7 +175,6 @@ import ErrandEssentials
 }
 
 extension CurlLibrary {
-    /// Loads libcurl, once per process.
     static func loadFailure() -> String? {
         var reason = [CChar](repeating: 0, count: 512)
         if unsafe errand_curl_load(&reason, reason.count) == 0 { return nil }

@@ -7,7 +7,7 @@ import ErrandSupport
 struct CurlFailure {
     var code: Int32
     var summary = ""
-    /// libcurl's error buffer.
+    /// The text in libcurl's error buffer.
     var detail = ""
     var systemError: Int32 = 0
     /// OpenSSL's ``CertificateVerdict``, or 0.
@@ -16,23 +16,23 @@ struct CurlFailure {
     var proxyStatus = 0
     var isProxyUnreached = false
     var hasHead = false
-    /// The connection had carried another request, and no response line was received.
+    /// Whether the connection had carried another request, and no response line was received.
     var isOnUsedConnection = false
-    /// The connection was new and without TLS, and no response byte was received.
+    /// Whether the connection was new and without TLS, and no response byte was received.
     var isMuteWithoutTLS = false
-    /// libcurl ended an HTTP/2 stream that neither side had ended.
+    /// Whether libcurl ended an HTTP/2 stream that neither side had ended.
     var isBrokenHTTP2 = false
-    /// A QUIC connection ended for an unknown reason.
+    /// Whether a QUIC connection ended for an unknown reason.
     var isLostOnQUIC = false
     var isCutShort = false
-    /// This side ended a QUIC connection without other requests, because of the server's bytes.
+    /// Whether this side ended a QUIC connection without other requests, because of the server's bytes.
     var isEndedHere = false
-    /// A QUIC connection ended before it was open.
+    /// Whether a QUIC connection ended before it was open.
     var isRefusedQUIC = false
-    /// A byte of the request may have been sent, on this connection or an earlier one.
+    /// Whether a byte of the request may have been sent, on this connection or an earlier one.
     var isRepetition = false
 
-    /// For a line in the head that isn't a header field.
+    /// The failure for a line in the head that isn't a header field.
     static var ofLine: CurlFailure {
         let code = CurlCode.badFunctionArgument
         return CurlFailure(code: code, summary: CurlLibrary.description(of: code))
@@ -112,7 +112,7 @@ struct CurlFailure {
         }
     }
 
-    /// The bytes violate the rules of chunks or HTTP/2, which libcurl reports like a lost connection.
+    /// Whether the bytes violate the rules of chunks or HTTP/2. libcurl reports that like a lost connection.
     var isMalformed: Bool {
         if Self.recvFailures.contains(where: { detail.contains($0) }) { return true }
         return switch code {
@@ -153,15 +153,16 @@ struct CurlFailure {
 
     static let connectionTimeout = "the connection wasn't established in time"
 
-    /// The bytes don't begin like a response.
+    /// Whether the bytes don't begin like a response.
     static func isForeign(_ code: Int32) -> Bool {
         code == CurlCode.unsupportedProtocol || code == CurlCode.weirdServerReply
     }
 
-    /// The HTTP/2 peer ended the connection correctly. libcurl reports this for a stream that a GOAWAY excludes.
+    /// Whether the HTTP/2 peer ended the connection correctly. libcurl reports this for a stream that a GOAWAY
+    /// excludes.
     static func isGoAway(_ code: Int32) -> Bool { code == CurlCode.http2 }
 
-    /// An HTTP/2 stream ended without an error code.
+    /// Whether an HTTP/2 stream ended without an error code.
     var isEndedStream: Bool { code == CurlCode.http2Stream && !detail.contains("(err") }
 
     private static func isReset(_ number: Int32) -> Bool { number == ECONNRESET || number == EPIPE }
@@ -191,7 +192,7 @@ struct CurlFailure {
     }
 }
 
-/// See `CURLcode`.
+/// The results of libcurl (`CURLcode`) that the transport distinguishes.
 enum CurlCode {
     static let unsupportedProtocol: Int32 = 1
     static let failedInitialization: Int32 = 2
@@ -234,11 +235,11 @@ enum CurlCode {
     static let proxyHandshake: Int32 = 97
     static let clientCertificateNeeded: Int32 = 98
     static let tooLarge: Int32 = 100
-    /// One of libcurl's buffers is too small.
+    /// The codes for a libcurl buffer that is too small.
     static let areTooLarge: Set<Int32> = [outOfMemory, tooLarge]
 }
 
-/// OpenSSL's `X509_V_ERR_…`.
+/// The verification results of OpenSSL (`X509_V_ERR_…`).
 enum CertificateVerdict {
     static let issuerNotFound = 2
     static let notYetValid = 9

@@ -8,7 +8,7 @@ import Synchronization
 struct CurlLibrary {
     let version: CurlVersion
     let avoided: CurlVersionRule.AvoidedSet
-    /// For example "OpenSSL/3.0.17". Empty without TLS.
+    /// For example "OpenSSL/3.0.17". The text is empty without TLS.
     let tls: String
     let hasTLS: Bool
     let hasHTTP2: Bool
@@ -69,9 +69,9 @@ struct CurlLibrary {
     }
 
     var runsOnAnyThread: Bool { !avoids(.callersThread) }
-    /// A callback reports that a request has its connection.
+    /// Whether a callback reports that a request has its connection.
     var reportsAttempts: Bool { !avoids(.attemptCallback) }
-    /// Removing a handle doesn't wait for its name lookup.
+    /// Whether a handle can be removed without waiting for its name lookup.
     var leavesLookups: Bool { !avoids(.quickExit) }
     var speaksHTTP2: Bool { hasHTTP2 && !avoids(.http2) }
     var speaksHTTP3: Bool { hasHTTP3 && !avoids(.http3) }
@@ -90,10 +90,10 @@ struct DescriptorShortage: Error {
         [EMFILE, ENFILE].contains { text.contains(systemErrorText($0)) }
     }
 
-    /// The last system call failed for this reason.
+    /// Whether the last system call failed for this reason.
     static var isReported: Bool { errno == EMFILE || errno == ENFILE }
 
-    /// There are descriptors for a name lookup and a connection.
+    /// Whether there are descriptors for a name lookup and a connection.
     static var isOver: Bool { errand_has_descriptors(4) != 0 }
 }
 #endif

@@ -33,7 +33,6 @@ struct CurlVersionRule {
 
     let avoided: Avoided
     let first: CurlVersion
-    /// Inclusive.
     let last: CurlVersion
     let reason: String
 
@@ -146,7 +145,6 @@ struct CurlVersionRule {
 }
 
 struct CurlVersion: Comparable, CustomStringConvertible {
-    /// For example 0x075801 for 7.88.1.
     let number: UInt32
 
     init(number: UInt32) { self.number = number }
@@ -159,7 +157,6 @@ struct CurlVersion: Comparable, CustomStringConvertible {
 
     var description: String { "\(number >> 16 & 0xFF).\(number >> 8 & 0xFF).\(number & 0xFF)" }
 
-    /// Rules about older versions don't matter.
     static let oldest = CurlVersion(7, 76, 0)
     static let latest = CurlVersion(number: .max)
 }

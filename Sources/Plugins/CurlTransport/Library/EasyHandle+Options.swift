@@ -5,7 +5,6 @@ import ErrandEssentials
 import ErrandMessageSyntax
 
 extension EasyHandle {
-    /// The options that all transfers of a transport share.
     func setCommon(_ loop: CurlLoop) throws(ErrandError) {
         let configuration = loop.configuration
         set(ERRAND_CURLOPT_NOSIGNAL, 1)
@@ -77,7 +76,7 @@ extension EasyHandle {
         }
     }
 
-    /// If TCP is the fallback.
+    /// The time for QUIC if TCP is the fallback.
     private static let alternativeConnectTimeout = Nanoseconds.of(milliseconds: 3_000)
 
     /// Some libcurl versions would connect to an address of the other family.
@@ -94,7 +93,6 @@ extension EasyHandle {
         easy.set(ERRAND_CURLOPT_RESOLVE, lines.isEmpty ? nil : LineList(lines))
     }
 
-    /// Called for every request if the transport has pins.
     func setPins(for url: URL, _ pins: PinTable) throws(ErrandError) {
         guard let keys = try pins.keys(for: url) else { return easy.clear(ERRAND_CURLOPT_PINNEDPUBLICKEY) }
         guard !keys.isEmpty, keys.allSatisfy({ Data(base64Encoded: $0)?.count == Self.hashBytes }) else {
@@ -103,7 +101,6 @@ extension EasyHandle {
         try require(ERRAND_CURLOPT_PINNEDPUBLICKEY, keys.map { "sha256//\($0)" }.joined(separator: ";"))
     }
 
-    /// Of SHA-256.
     private static let hashBytes = 32
 
     private func setTLS(_ tls: CurlTLS, _ loop: CurlLoop) throws(ErrandError) {

@@ -9,18 +9,18 @@ final class EasyHandle {
     let easy: CurlEasy
     private let headerList = HeaderList()
     private(set) var current: Transfer?
-    /// Only the options that every transfer sets, and the fields below, are set.
+    /// Whether only the options that every transfer sets, and the fields below, are set.
     private var isClean = false
-    /// No option was ever set.
+    /// Whether no option was ever set.
     private var isNew = true
-    /// libcurl shows each header line before it stores the line.
+    /// Whether libcurl shows each header line before it stores the line.
     private var isWatched = false
     private var isSecure: Bool?
     private var bufferSize = 0
     /// In milliseconds.
     private var connectLimit = 0
     private var isLogging = false
-    /// The number in ``CurlIdentities``, or 0.
+    /// The certificate's number in ``CurlIdentities``, or 0.
     private var identity = 0
     private var url = ""
     private var form = RequestForm()
@@ -104,7 +104,6 @@ final class EasyHandle {
         if transfer.attempts.isExpectationRefused { headerList.lines.cut(HTTPHeaderName.expect.rawName) }
     }
 
-    /// Prepares a new handle for a connection without a request.
     func prepare(for connection: CurlConnection, _ loop: CurlLoop, pool: CurlPool) throws(ErrandError) {
         try reset(loop)
         easy.forgetError()
@@ -228,7 +227,7 @@ final class EasyHandle {
     func forgetTransfer() { current = nil }
 }
 
-// libcurl's information after a transfer.
+// Reads libcurl's information after a transfer.
 extension EasyHandle {
     func failure(_ code: Int32, _ proxy: ProxyChoice) -> CurlFailure {
         let detail = proxy.masking(easy.errorDescription)
@@ -242,13 +241,13 @@ extension EasyHandle {
 
     var hasErrorText: Bool { easy.hasErrorDescription }
 
-    /// On all connections.
+    /// Counts the bytes on all connections.
     var sentBytes: Int64 {
         Int64(easy.long(ERRAND_CURLINFO_REQUEST_SIZE))
             + max(0, easy.offset(ERRAND_CURLINFO_SIZE_UPLOAD_T))
     }
 
-    /// The connection had carried another request.
+    /// Whether the connection had carried another request.
     var isReused: Bool { easy.long(ERRAND_CURLINFO_NUM_CONNECTS) == 0 }
 
     var announcedLength: Int64? {
@@ -259,9 +258,9 @@ extension EasyHandle {
 
 /// The method and small body that are set on an easy handle, so only differences are set again.
 struct RequestForm {
-    /// Replaces libcurl's choice.
+    /// The method that replaces libcurl's choice.
     private var method: HTTPMethod?
-    /// libcurl has copied a body and sends a POST.
+    /// Whether libcurl has copied a body and sends a POST.
     private var hasBody = false
 
     mutating func set(_ method: HTTPMethod?, on handle: EasyHandle) throws(ErrandError) {

@@ -2,7 +2,6 @@
 import Errand
 import ErrandSupport
 
-/// A request's header lines, as a libcurl list.
 struct HeaderList {
     let lines = LineList()
 
@@ -51,10 +50,9 @@ struct HeaderList {
     }
 
     private static let acceptEncoding = "Accept-Encoding: "
-    /// ": "
     private static let separator: [UInt8] = [0x3A, 0x20]
 
-    /// One byte per character.
+    /// Adds one byte per character.
     private func add(latin1 string: String) throws(ErrandError) {
         for scalar in string.unicodeScalars {
             let byte = UInt8(truncatingIfNeeded: scalar.value)

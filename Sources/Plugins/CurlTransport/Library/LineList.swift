@@ -12,13 +12,12 @@ import ErrandSupport
     /// The number of nodes that fit. The texts follow the nodes.
     private var maximum = 0
     private(set) var count = 0
-    /// The offsets of the next byte and of its line.
+    /// The offsets of the next byte and of the start of its line.
     private var (end, start) = (0, 0)
     private var limit = 0
 
     init() {}
 
-    /// Empty if memory runs out.
     convenience init(_ lines: [String]) {
         self.init()
         guard begin(lines: lines.count, bytes: lines.reduce(0) { $0 + $1.utf8.count }) else { return }

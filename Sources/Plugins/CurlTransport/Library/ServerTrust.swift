@@ -4,16 +4,15 @@ import ErrandEssentials
 import ErrandSupport
 import ErrandTLS
 
-/// The location of the authorities that the system trusts.
 enum SystemAuthorities: Equatable {
     case builtIn
     case file(String)
-    /// Each certificate is named by the hash of its subject.
+    /// Each certificate in the directory is named by the hash of its subject.
     case directory(String)
 
     /// Android's directories. Since Android 14, system modules update the first one.
     static let directories = ["/apex/com.android.conscrypt/cacerts", "/system/etc/security/cacerts"]
-    /// Of Debian, Fedora, openSUSE and Alpine.
+    /// The files of Debian, Fedora, openSUSE and Alpine.
     static let files = [
         "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
         "/etc/ssl/cert.pem",

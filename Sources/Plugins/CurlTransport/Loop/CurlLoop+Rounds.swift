@@ -3,7 +3,7 @@ import CErrandCurl
 import Errand
 import Synchronization
 
-// One round of work, under the driver lock.
+// Runs one round of work, under the driver lock.
 extension CurlLoop {
     var nextDeadline: UInt64 {
         min(
@@ -78,7 +78,7 @@ extension CurlLoop {
         }
     }
 
-    /// The connection received bytes that libcurl doesn't read, most likely its end.
+    /// Call this if the connection received bytes that libcurl doesn't read, most likely its end.
     private func endUploads(on descriptor: Int32) {
         for transfer in active
         where transfer.isSendPaused && transfer.held.contains(where: { $0.descriptor == descriptor }) {
@@ -128,7 +128,6 @@ extension CurlLoop {
         return isAny
     }
 
-    /// Begins requests that waited for another request to their host.
     private func beginWaiting() -> Bool {
         var isAny = false
         while let transfer = origins.next(below: maximumPerOrigin) {
@@ -139,7 +138,6 @@ extension CurlLoop {
         return isAny
     }
 
-    /// Delivers a transfer's bytes at the end of the round.
     func needsFlush(_ transfer: Transfer) { unflushed.append(transfer) }
 
     /// Whether bytes are held back from waiting readers, because more are arriving.

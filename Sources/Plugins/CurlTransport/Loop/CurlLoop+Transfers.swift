@@ -3,14 +3,14 @@ import CErrandCurl
 import Errand
 import Synchronization
 
-// The start and end of transfers, under the driver lock.
+// Begins and ends transfers, under the driver lock.
 extension CurlLoop {
     /// Also removes a waiting transfer from its queue.
     func has(_ transfer: Transfer) -> Bool {
         transfer.index != nil || origins.remove(transfer) || shortOfDescriptors.remove(transfer)
     }
 
-    /// With `isNext`, the transfer doesn't wait behind its origin's queue.
+    /// With `isNext`, the transfer doesn't wait for its origin's queue.
     func begin(_ transfer: Transfer, isNext: Bool = false) {
         driver.assertHeld()
         if transfer.isCancelled { return }

@@ -69,16 +69,15 @@ final class CurlLoop: @unchecked Sendable {
     var nextKeepAliveCheck = UInt64.max
     var sleepsUntil: UInt64 = 0
     var lastEnd: UInt64 = 0
-    /// In libcurl.
     @safe @exclusivity(unchecked) var active: [Transfer] = []
-    /// Transfers that libcurl hasn't run yet.
+    /// Whether libcurl has transfers that it hasn't run yet.
     var hasNewTransfers = false
     /// The number of ended transfers whose name lookups are still running.
     var parked = 0
     @safe @exclusivity(unchecked) var origins = OriginTable()
     @safe @exclusivity(unchecked) var shortOfDescriptors = DescriptorQueue()
     @safe @exclusivity(unchecked) var connections = ConnectionTable()
-    /// Transfers that need a wake to try the next address.
+    /// Transfers that must wake libcurl to try the next address.
     @safe @exclusivity(unchecked) var dialing: [Transfer] = []
     var alternatives: AlternativeTable
     @safe @exclusivity(unchecked) var deferredWork = DeferredWork()
@@ -87,7 +86,7 @@ final class CurlLoop: @unchecked Sendable {
     @safe @exclusivity(unchecked) var spareCommands: [Command] = []
 
     static let maximumIdleHandles = 128
-    /// Each has a libcurl thread.
+    /// The maximum number of cancelled name lookups. Each has a libcurl thread.
     static let maximumParked = 64
 
     var speaksHTTP2: Bool { configuration.httpVersion != .http1 && library.speaksHTTP2 }
@@ -162,7 +161,7 @@ final class CurlLoop: @unchecked Sendable {
     }
 }
 
-// Functions for any thread, and the work of the loop's own thread.
+// The functions that any thread may call, and the work of the loop's own thread.
 extension CurlLoop {
     func start(_ transfer: Transfer) {
         guard run(.start(transfer)) else { return DeferredWork.deliver(transfer.finish(Self.ended, nil)) }
@@ -205,7 +204,6 @@ extension CurlLoop {
         }
     }
 
-    /// The thread ends with the last transfer.
     func retire() {
         queue.withLock { $0.isRetired = true }
         wakeUp()
@@ -215,7 +213,6 @@ extension CurlLoop {
         if !isWoken.exchange(true, ordering: .acquiringAndReleasing) { errand_wake_send(wake) }
     }
 
-    /// Waits for the driver lock.
     var runningCount: Int {
         driver.lock()
         defer { driver.unlock() }

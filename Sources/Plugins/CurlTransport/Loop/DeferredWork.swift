@@ -11,7 +11,6 @@ struct DeferredWork: ~Copyable {
         case chunk(Transfer.Reader, Data)
         /// The source of a request body may continue.
         case room(Resumption<Void, Never>)
-        /// Body bytes that libcurl has copied.
         case spent(Data)
         case end(End)
         /// A connection without a request has received bytes, or has ended.

@@ -20,7 +20,6 @@ struct DescriptorQueue {
         deadline = min(deadline, now + Self.pause)
     }
 
-    /// Returns whether the transfer was waiting.
     mutating func remove(_ transfer: Transfer) -> Bool {
         guard let index = waiting.firstIndex(where: { $0 === transfer }) else { return false }
         waiting.remove(at: index)
@@ -39,7 +38,7 @@ struct DescriptorQueue {
 }
 
 extension Transfer {
-    /// Other clocks are watched elsewhere.
+    /// Transfers on other clocks are watched elsewhere.
     fileprivate func hasWaitedTooLong(at now: UInt64) -> Bool {
         guard usesLoopClock, let since = attempts.waitsSince else { return false }
         return now - min(now, since) >= inactivityLimit
@@ -51,7 +50,7 @@ enum DescriptorPause {
     private static let waiting = Mutex<[CheckedContinuation<Void, Never>]>([])
     private static let microseconds: UInt32 = 20_000
 
-    /// Even if the task is cancelled.
+    /// Waits even if the task is cancelled.
     static func wait() async {
         await withCheckedContinuation { continuation in
             let isFirst = waiting.withLock { waiting in

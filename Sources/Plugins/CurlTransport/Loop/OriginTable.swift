@@ -53,7 +53,6 @@ struct OriginTable {
         return true
     }
 
-    /// Returns the longest-waiting transfer at an origin with fewer than `limit` transfers.
     mutating func next(below limit: Int) -> Transfer? {
         while let origin = ready.last {
             if origin.transfers < limit, let transfer = origin.line.removeFirst() {
@@ -69,13 +68,12 @@ struct OriginTable {
 
 final class Origin {
     let name: String
-    /// Including sockets that are connecting.
+    /// Sockets that are connecting count too.
     var open = 0
-    /// Although HTTP/2 was possible.
+    /// Whether the last response was HTTP/1 although HTTP/2 was possible.
     var speaksHTTP1 = false
     /// When the number of sockets last reached the limit.
     var lastFull: UInt64 = 0
-    /// In libcurl.
     var transfers = 0
     var line = TransferQueue()
 

@@ -11,7 +11,7 @@ final class SocketTable: @unchecked Sendable {
     // Sendable: variables are accessed only under the loop's driver lock. `CurlLoop` explains the unchecked
     // exclusivity.
 
-    /// The descriptor may have been reused since. The serial number shows that.
+    /// A transfer's socket. The serial number shows whether the descriptor has been reused since.
     struct Hold: Equatable {
         let descriptor: Int32
         let serial: UInt64
@@ -20,27 +20,27 @@ final class SocketTable: @unchecked Sendable {
     struct Entry {
         var wanted: Int32 = 0
         var registered: Int32 = 0
-        /// Created by `open`, so libcurl reports the socket's end.
+        /// Whether `open` created the socket, so libcurl reports its end.
         var isOurs = false
-        /// The UDP socket of a QUIC connection.
+        /// Whether this is the UDP socket of a QUIC connection.
         var isDatagram = false
-        /// The last HTTP/1 exchange has ended, so no bytes may arrive before the next request.
+        /// Whether the last HTTP/1 exchange has ended, so no bytes may arrive before the next request.
         var isQuiet = false
         /// The transfer for which libcurl last reported the socket.
         var user: ObjectIdentifier?
         var serial: UInt64 = 0
-        /// Transfers on the connection, including paused ones.
+        /// The number of transfers on the connection, including paused ones.
         var holders = 0
-        /// Since when the socket has no transfers and no events that libcurl waits for.
+        /// The time since which the socket has no transfers and no events that libcurl waits for.
         var idleSince: UInt64?
-        /// 0 if it isn't known.
+        /// The value is 0 if the port isn't known.
         var port: UInt16 = 0
         var origin: Origin?
     }
 
     let poll: Int32
     @safe @exclusivity(unchecked) var entries: [Entry] = []
-    /// Transfers that may use a kept connection whose socket is unknown.
+    /// The number of transfers that may use a kept connection whose socket is unknown.
     var unknownSocketCount = 0
     /// Quiet connections that received bytes, possibly for a transfer whose socket is unknown.
     @safe @exclusivity(unchecked) var doubtful: [Int32] = []
@@ -84,7 +84,7 @@ final class SocketTable: @unchecked Sendable {
         return nil
     }
 
-    /// For an event that libcurl doesn't wait for. A quiet socket without bytes stays watched.
+    /// Handles an event that libcurl doesn't wait for. A quiet socket without bytes stays watched.
     private func check(_ descriptor: Int32) {
         let index = Int(descriptor)
         if entries[index].isQuiet {
@@ -132,11 +132,10 @@ final class SocketTable: @unchecked Sendable {
         return !Self.isNothing(count)
     }
 
-    /// Returns `nil` if the system doesn't report it.
     func takenBytes(of descriptor: Int32) -> UInt64? { SystemCalls.taken(of: descriptor) }
 
-    /// A transfer has left a connection. With `isQuiet`, its HTTP/1 exchange has ended. Ignored if the connection is in
-    /// use again.
+    /// Call this when a transfer has left a connection. With `isQuiet`, its HTTP/1 exchange has ended. Does nothing if
+    /// the connection is in use again.
     func leave(_ descriptor: Int32, by user: Transfer, isQuiet: Bool, at now: UInt64) {
         let index = grow(to: descriptor)
         guard entries[index].isOurs, entries[index].wanted == 0, entries[index].user == ObjectIdentifier(user) else {
@@ -148,11 +147,11 @@ final class SocketTable: @unchecked Sendable {
         noteIdle(index, at: now)
     }
 
-    /// libcurl didn't report the transfer's socket. It can appear idle although it's in use, if the transfer sends its
-    /// request, receives part of the response and pauses in one step.
+    /// Call this if libcurl didn't report the transfer's socket. The socket can appear idle although it's in use, if
+    /// the transfer sends its request, receives part of the response and pauses in one step.
     func addUnknownSocket() { unknownSocketCount += 1 }
 
-    /// The socket of such a transfer is known, or the transfer has ended.
+    /// Call this when the socket of such a transfer becomes known, or when the transfer has ended.
     func removeUnknownSocket() {
         unknownSocketCount -= 1
         lookAgain()
@@ -178,7 +177,7 @@ final class SocketTable: @unchecked Sendable {
         if code == 0 { entries[index].registered = ERRAND_CURL_POLL_IN }
     }
 
-    /// libcurl changed the events that it waits for. `transfer` is `nil` unless the socket is ours.
+    /// `transfer` is `nil` unless the socket is ours.
     func want(_ descriptor: Int32, _ what: Int32, for transfer: Transfer?, at now: UInt64) {
         let index = grow(to: descriptor)
         entries[index].isQuiet = false
@@ -204,7 +203,6 @@ final class SocketTable: @unchecked Sendable {
 }
 
 extension errand_poll_event {
-    /// The events in libcurl's form.
     var mask: Int32 {
         var mask: Int32 = 0
         if events & ERRAND_POLL_IN != 0 { mask |= ERRAND_CURL_CSELECT_IN }
@@ -248,10 +246,9 @@ struct PortTable {
     }
 }
 
-// Open connections and the transfers on them.
+// Handles open connections and the transfers on them.
 extension SocketTable {
 
-    /// Opens a socket for libcurl. Returns -1 if that fails.
     func open(_ address: errand_curl_sockaddr, for origin: Origin?) -> Int32 {
         let descriptor = errand_socket_make(address.family, address.socktype, address.protocol)
         if descriptor < 0 { return descriptor }
@@ -293,7 +290,6 @@ extension SocketTable {
         }
     }
 
-    /// No other transfer is on the transfer's connections.
     func isAlone(_ transfer: Transfer) -> Bool {
         transfer.held.allSatisfy {
             entries[Int($0.descriptor)].serial != $0.serial || entries[Int($0.descriptor)].holders <= 1
@@ -310,8 +306,8 @@ extension SocketTable {
         entries[index].idleSince = nil
     }
 
-    /// A transfer got a connection with this local port. Holds all sockets with the port. Returns `nil` if several
-    /// share it.
+    /// Call this when a transfer got a connection with this local port. Holds all sockets with the port. Returns `nil`
+    /// if several sockets share it.
     func hold(port: UInt16, by transfer: Transfer) -> Hold? {
         if port == 0 { return nil }
         if !withoutPort.isEmpty { notePorts() }
@@ -349,10 +345,10 @@ extension SocketTable {
         entries[index].idleSince = isIdle ? entries[index].idleSince ?? now : nil
     }
 
-    /// Shuts down the connections that have been idle since then. libcurl closes them with its next transfer.
+    /// Shuts down the connections that have been idle since a given time. libcurl closes them with its next transfer.
     ///
-    /// Returns since when the oldest other connection has been idle. Keeps all while a transfer's connection is
-    /// unknown.
+    /// Returns the time since which the oldest other connection has been idle. Keeps all connections while a transfer's
+    /// is unknown.
     func endIdle(since: UInt64) -> UInt64? {
         if unknownSocketCount > 0 { return nil }
         var oldest: UInt64?
@@ -369,7 +365,8 @@ extension SocketTable {
         return oldest
     }
 
-    /// Since when a transfer has been waiting for a new connection. Waiting for a free connection doesn't count.
+    /// Returns the time since which a transfer has been waiting for a new connection. Waiting for a free connection
+    /// doesn't count.
     func waitStart(_ origin: Origin, since begun: UInt64, now: UInt64) -> UInt64 {
         isFull(origin) ? now : max(begun, origin.lastFull, lastFull)
     }

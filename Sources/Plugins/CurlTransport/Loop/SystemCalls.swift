@@ -37,7 +37,7 @@ enum SystemCalls {
         return count < 0 ? -Int(errno) : count
     }
 
-    /// Of a TCP socket. Returns `nil` if the system doesn't report it.
+    /// Returns the number of bytes read from a TCP socket, or `nil` if the system doesn't report it.
     static func taken(of socket: Int32) -> UInt64? {
         var count: UInt64 = 0
         return unsafe errand_socket_taken(socket, &count) == 0 ? count : nil
@@ -51,7 +51,6 @@ enum SystemCalls {
         }
     }
 
-    /// See ``send(_:from:on:_:)``.
     static func receive(into buffer: inout [UInt8], from socket: Int32, _ count: inout Int) -> Int32 {
         unsafe buffer.withUnsafeMutableBytes { buffer in
             unsafe errand_socket_receive(socket, buffer.baseAddress, buffer.count, &count)

@@ -42,7 +42,7 @@ import ErrandSupport
 
     func setOpen(_ isOpen: Bool) { unsafe block?.pointee.is_open = isOpen ? 1 : 0 }
 
-    /// The bytes in all lines received. `rest` is the number that may still arrive.
+    /// The number of bytes in all lines received. `rest` is the number that may still arrive.
     var received: Int {
         get { unsafe block?.pointee.received ?? 0 }
         set { unsafe block?.pointee.received = newValue }
@@ -75,7 +75,6 @@ import ErrandSupport
         return unsafe errand_head_next(block.pointee.bytes, block.pointee.count, &offset, &field) != 0
     }
 
-    /// Defects in the fields that specify where the body ends.
     var framing: Int32 { unsafe block.map { unsafe errand_head_framing($0.pointee.bytes, $0.pointee.count) } ?? 0 }
 
     private var bytes: UnsafeRawBufferPointer {
@@ -89,7 +88,6 @@ import ErrandSupport
 
     // MARK: Names
 
-    /// Returns a common field name, and whether it's in lowercase.
     static func name(_ number: Int) -> (text: String, isLower: Bool)? {
         var isLower: Int32 = 0
         guard let name = unsafe errand_head_name(Int32(number), &isLower) else { return nil }

@@ -7,7 +7,6 @@ import ErrandSupport
 struct RequestTarget: Sendable {
     let text: String
     let isSecure: Bool
-    /// The length of the scheme and authority.
     private let startCount: Int
 
     init(_ request: HTTPRequest) throws(ErrandError) {
@@ -33,12 +32,9 @@ struct RequestTarget: Sendable {
         return (scheme, end, hasPercent)
     }
 
-    /// The length of "://".
     private static let separator = 3
-    /// The core accepts only http and https.
     private static let secureScheme = "https".utf8.count
 
-    /// Compares the spelling.
     func hasSameStart(as other: RequestTarget) -> Bool {
         if startCount != other.startCount { return false }
         return text.withSpan { bytes in
@@ -46,7 +42,6 @@ struct RequestTarget: Sendable {
         }
     }
 
-    /// Normalized.
     var originName: String {
         let name = String(decoding: text.utf8.prefix(startCount), as: UTF8.self).lowercased()
         let port = isSecure ? ":443" : ":80"
@@ -54,7 +49,6 @@ struct RequestTarget: Sendable {
     }
 }
 
-/// Rejects host names that must not reach libcurl.
 enum HostCheck {
     /// The longest DNS name with dots (RFC 1035, section 2.3.4). If a SOCKS5 proxy gets more than 255 bytes, libcurl
     /// 7.69 to 8.3 overflow a buffer (CVE-2023-38545).

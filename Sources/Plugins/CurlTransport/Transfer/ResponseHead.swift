@@ -6,17 +6,17 @@ import ErrandSupport
 /// A response's status line and header fields, collected line by line and parsed once.
 struct ResponseHead: ~Copyable {
     private var block = HeadBlock()
-    /// 0 if the head isn't complete or its status line is invalid.
+    /// The value is 0 if the head isn't complete or its status line is invalid.
     private(set) var status = 0
 
     var isComplete: Bool { block.isComplete }
 
     var isEmpty: Bool { block.count == 0 }
 
-    /// libcurl would have added the rejected line to another response's field.
+    /// Whether a line was rejected because libcurl would have added it to another response's field.
     var isRefused: Bool { block.isRefused }
 
-    /// The bytes of all lines, including informational heads and trailers.
+    /// Includes informational heads and trailers.
     var received: Int { block.received }
 
     mutating func open(for handle: EasyHandle, _ clock: RoundClock, limit: Int, isWatched: Bool) -> Bool {
@@ -37,7 +37,6 @@ struct ResponseHead: ~Copyable {
         status = 0
     }
 
-    /// Returns `false` if memory runs out.
     mutating func add(_ line: Span<UInt8>) -> Bool {
         guard block.make() else { return false }
         if line.count <= 2, line.allSatisfy(Self.isLineEnd) {
@@ -65,7 +64,6 @@ struct ResponseHead: ~Copyable {
 
     var isHTTP1: Bool { block.count > Self.versionStart && block[Self.versionStart] == 0x31 }
 
-    /// The offset after "HTTP/".
     private static let versionStart = 5
 
     mutating func reset() {

@@ -1,5 +1,6 @@
 #if os(Linux) || os(Android)
-/// A class, because an enum that contains a continuation is slow to move: its layout is known only at run time.
+/// A waiting task. A class, because an enum that contains a continuation is slow to move: its layout is known only at
+/// run time.
 final class Resumption<Value: Sendable, Failure: Error>: Sendable {
     private let continuation: CheckedContinuation<Value, Failure>
 

@@ -2,39 +2,40 @@
 import Errand
 import Synchronization
 
-// The attempts at a request, under the loop's driver lock.
+// Decides about the attempts at a request, under the loop's driver lock.
 extension Transfer {
     struct Attempts {
-        /// Connections on which a byte of the request may have been sent.
+        /// The number of connections on which a byte of the request may have been sent.
         var count = 0
-        /// Attempts on the current handle, sent or not.
+        /// The number of attempts on the current handle, sent or not.
         var onHandle = 0
         /// The bytes that libcurl had sent when the attempt began, or -1 before the first attempt on a handle.
         var sentBefore: Int64 = -1
-        /// The server responded with 417.
+        /// Whether the server responded with 417.
         var isExpectationRefused = false
-        /// The server rejected the request without processing it, so it's sent in a new exchange.
+        /// Whether the server rejected the request without processing it, so it's sent in a new exchange.
         var dropsResponse = false
         var needsFreshConnection = false
         /// How often a server reported that it hadn't processed the request.
         var refusals = 0
-        /// libcurl was kept from resending the request, which starts over.
+        /// Whether libcurl was kept from resending the request, which starts over.
         var isToRestart = false
-        /// The server rejected HTTP/1 in the TLS handshake.
+        /// Whether the server rejected HTTP/1 in the TLS handshake.
         var needsHTTP2 = false
-        /// The origin's HTTP/3 alternative failed.
+        /// Whether the origin's HTTP/3 alternative failed.
         var avoidsHTTP3 = false
         var lacksDescriptor = false
-        /// The bytes read from a reused connection when the request was sent. Set if libcurl may hold some back.
+        /// The number of bytes read from a reused connection when the request was sent. Set if libcurl may hold some
+        /// back.
         var takenBefore: UInt64?
         var waitsSince: UInt64?
     }
 
     enum Sequel {
         case end
-        /// On a new connection.
+        /// Try again on a new connection.
         case again
-        /// Until there are descriptors.
+        /// Wait until there are descriptors.
         case wait
     }
 
@@ -129,19 +130,19 @@ extension Transfer {
         attempts.count > 1 || attempts.count == 1 && handle.sentBytes > attempts.sentBefore
     }
 
-    /// A reused connection was closed before a byte was sent. libcurl gives up after six of them.
+    /// Whether a reused connection was closed before a byte was sent. libcurl gives up after six of them.
     private func isUnsent(_ code: Int32, _ handle: EasyHandle) -> Bool {
         attempts.count == 1 && handle.isReused && !mayHaveBeenSent(handle) && Self.codesOfLostTCP.contains(code)
     }
 
-    /// A server ended the connection with a GOAWAY, or silently ended a reused connection or its stream.
+    /// Whether a server ended the connection with a GOAWAY, or silently ended a reused connection or its stream.
     private func hasLostConnection(_ code: Int32, _ handle: EasyHandle) -> Bool {
         if CurlFailure.isGoAway(code) { return true }
         return attempts.count > 0 && handle.isReused
             && (codesOfLostConnection.contains(code) || handle.failure(code, loop.proxy).isEndedStream)
     }
 
-    /// QUIC couldn't connect or lost its connection, so the request should use TCP.
+    /// Whether QUIC couldn't connect or lost its connection, so the request should use TCP.
     private func isLostOnQUIC(_ code: Int32) -> Bool {
         CurlFailure.isUnreached(code) || code == CurlCode.partialFile || Self.codesOfLostQUIC.contains(code)
     }
@@ -211,7 +212,7 @@ extension Transfer {
             || loop.library.avoids(.http2LongUpload) && hasReadBody && !attempts.needsHTTP2
     }
 
-    /// HTTP/2 is needed after all if the server doesn't support HTTP/1.
+    /// Whether to use HTTP/2 after all if the server doesn't support HTTP/1.
     private var mayTurnToHTTP2: Bool { keepsToHTTP1 && !loop.library.avoids(.http2Upload) }
 
     static let expectationFailed = 417
@@ -219,7 +220,7 @@ extension Transfer {
     /// Whether the request uses QUIC or tries to.
     var isOnQUIC: Bool { route != nil || loop.configuration.httpVersion == .http3Only && target.isSecure }
 
-    /// Failures before a request is sent, possibly for lack of descriptors.
+    /// The codes of failures before a request is sent. A lack of descriptors may be the cause.
     private static let codesBeforeRequest: Set<Int32> = [
         CurlCode.failedInitialization, CurlCode.couldNotResolveProxy, CurlCode.couldNotResolveHost,
         CurlCode.couldNotConnect, CurlCode.outOfMemory, CurlCode.tlsHandshake, CurlCode.interfaceFailed,

@@ -6,12 +6,12 @@ import ErrandMessageSyntax
 import ErrandSupport
 import Synchronization
 
-// The connection that libcurl reports, under the loop's driver lock.
+// Handles the connection that libcurl reports, under the loop's driver lock.
 extension Transfer {
-    /// The transfer no longer waits for a free connection.
+    /// Call this when the transfer no longer waits for a free connection.
     ///
-    /// With `isNew`, libcurl opens a new connection, and the time spent waiting for another transfer's new connection
-    /// counts toward the connect timeout.
+    /// With `isNew`, libcurl opens a new connection. The time that the transfer waited for another transfer's new
+    /// connection counts toward the connect timeout.
     func noteStart(isNew: Bool) {
         if hasStarted { return }
         let now = Nanoseconds.now
@@ -45,7 +45,7 @@ extension Transfer {
         if let limit { handle?.setConnectLimit(limit) }
     }
 
-    /// The transfer has its connection and is about to send its head.
+    /// Call this when the transfer has its connection and is about to send its head.
     func noteRequest() {
         noteStart(isNew: false)
         isDialing = false
@@ -69,11 +69,11 @@ extension Transfer {
     }
 }
 
-// The sockets that libcurl reports, under the loop's driver lock.
+// Handles the sockets that libcurl reports, under the loop's driver lock.
 extension Transfer {
     struct SocketUse {
         var isWatched = false
-        /// The transfer may use a kept connection whose socket is unknown.
+        /// Whether the transfer may use a kept connection whose socket is unknown.
         var isUnknown = false
         /// The last socket that libcurl stopped watching.
         var left: Int32?
@@ -91,7 +91,7 @@ extension Transfer {
         return descriptor
     }
 
-    /// libcurl has a connection for the request. Returns `false` to prevent the request.
+    /// Returns `false` to prevent the request, for which libcurl has a connection.
     func mayBeginRequest(fromPort port: Int32) -> Bool {
         if isParked { return false }
         isResolving = false
@@ -113,7 +113,6 @@ extension Transfer {
         if !isRequested { limitConnecting(rounds.endLookup(at: loop.now)) }
         if isDialing {
             hasUnwatchedSocket = true
-            // Do this before the descriptor is reused.
             loop.sockets.forgetClosed(dialed)
         }
         socketUse.left = descriptor
@@ -139,14 +138,14 @@ extension Transfer {
     }
 }
 
-// The HTTP/2 stream. Only libcurl's log shows whether the server has refused it. Under the loop's driver lock.
+// Follows the HTTP/2 stream, under the loop's driver lock. Only libcurl's log shows whether the server has refused it.
 extension Transfer {
     struct Stream {
         var connection: SocketTable.Hold?
-        /// 0 until it's assigned.
+        /// The value is 0 until libcurl assigns a number.
         var number: UInt32 = 0
         var isEnding = false
-        /// The server hasn't processed the request (RFC 9113, section 8.7).
+        /// Whether the server hasn't processed the request (RFC 9113, section 8.7).
         var isRefused = false
     }
 
@@ -155,7 +154,7 @@ extension Transfer {
         if mayHaveStream { handle?.watchStreams() }
     }
 
-    /// The connection may turn out to use HTTP/2.
+    /// Whether the connection may turn out to use HTTP/2.
     private var mayHaveStream: Bool { sharesConnection && !keepsToHTTP1 && origin?.speaksHTTP1 != true }
 
     func noteStream(_ event: Int32, _ number: UInt32) {
@@ -182,8 +181,8 @@ extension CurlLoop {
     }
 }
 
-// Bytes after the end of a response on a kept HTTP/1 connection, which libcurl would take for the next response. Under
-// the loop's driver lock.
+// Detects bytes after the end of a response on a kept HTTP/1 connection, under the loop's driver lock. libcurl would
+// take them for the next response.
 extension Transfer {
     /// Returns `false` if bytes have arrived since the last response.
     func mayUse(_ connection: SocketTable.Hold) -> Bool {

@@ -16,7 +16,7 @@ extension Transfer {
             ? inactivityError : ErrandError(.timedOut, CurlFailure.connectionTimeout)
     }
 
-    /// When the server counts as inactive, and connecting as too slow.
+    /// The times at which the server counts as inactive, and connecting as too slow.
     private var limits: (inactivity: UInt64, connection: UInt64) {
         if isParked { return (.max, .max) }
         if !hasStarted {
@@ -51,7 +51,7 @@ extension Transfer {
         shared.withLock { $0.lastActivity = now }
     }
 
-    /// Only if the clock isn't the system's.
+    /// Watches only if the clock isn't the system's.
     func startWatch() {
         if usesLoopClock || watch != nil { return }
         watch = Task.detached {

@@ -4,7 +4,7 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-// Received bytes, under the loop's driver lock, so no user code may run here.
+// Handles received bytes, under the loop's driver lock, so no user code may run here.
 extension Transfer {
     /// Returns `false` to end the transfer. C code handles the inner lines that arrive in the same round.
     func receiveHeader(_ line: Span<UInt8>) -> Bool {
@@ -91,8 +91,8 @@ extension Transfer {
         hasBody && !options.collectsBody(ofStatus: head.status) && handle?.announcedLength != 0
     }
 
-    /// The response arrived before a body with an expectation was sent. libcurl then stops sending, and the server may
-    /// take the next request for the remaining body.
+    /// Whether the response arrived before a body with an expectation was sent. libcurl then stops sending, and the
+    /// server may take the next request for the remaining body.
     private var leavesBody: Bool {
         guard expectsContinue, !upload.isNone, let handle else { return false }
         return upload.length.map { handle.bytesSent < $0 } ?? (progress.totalToSend == nil)
@@ -159,7 +159,7 @@ extension Transfer {
     }
 
     enum Flushed {
-        /// Until a reader asks.
+        /// The bytes wait until a reader asks.
         case kept
         /// A reader waits, but more bytes are arriving.
         case gathered

@@ -3,12 +3,12 @@ import CErrandCurl
 import Errand
 import Synchronization
 
-// Events for user code: accessories, progress listeners, a time source, a body's source. User code must not run under
-// the loop's driver lock, so events are queued there and delivered elsewhere, in order.
+// Delivers events to user code: accessories, progress listeners, a time source, a body's source. User code must not run
+// under the loop's driver lock, so events are queued there and delivered elsewhere, in order.
 extension Transfer {
     enum Report: Sendable {
         case event(TransportEvent)
-        /// Only for clocks other than the system's.
+        /// Reports activity for clocks other than the system's.
         case activity
         /// The source of the request's body can stop.
         case sourceIsDone
@@ -110,7 +110,7 @@ struct WireTimes {
 extension EasyHandle {
     var bytesSent: Int64 { max(0, easy.offset(ERRAND_CURLINFO_SIZE_UPLOAD_T)) }
 
-    /// Counted from the call of `send`.
+    /// Times count from the call of `send`.
     func timings(of transfer: Transfer) -> TransferTimings {
         var timings = TransferTimings()
         let isReused = transfer.hasStarted && easy.long(ERRAND_CURLINFO_NUM_CONNECTS) == 0

@@ -47,7 +47,7 @@ extension Transfer {
         return response
     }
 
-    /// For an error. Contains at most 64 KiB of the body, decoded as far as possible.
+    /// Returns the response for an error, with at most 64 KiB of the body, decoded as far as possible.
     func partialResponse(_ data: Data) -> HTTPResponse {
         let limit = Self.evidenceBytes
         var (response, codings) = bare()
@@ -65,7 +65,6 @@ extension Transfer {
         guard decodes, hasBody, mayBeCoded, let value = headers[.contentEncoding],
             let codings = ContentCoding.list(value), !codings.isEmpty
         else { return (response, []) }
-        // Both fields describe the encoded bytes.
         response.headers.remove(.contentEncoding)
         response.headers.remove(.contentLength)
         return (response, codings)

@@ -4,7 +4,7 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-// Sent bytes, under the loop's driver lock, so no user code may run here.
+// Provides the bytes to send, under the loop's driver lock, so no user code may run here.
 extension Transfer {
     enum UploadStep {
         /// Empty bytes are the end.
@@ -49,7 +49,7 @@ extension Transfer {
         progress.sent = max(progress.sent, min(handle.bytesSent, Int64(data.count)))
     }
 
-    /// libcurl sends the body again, because a reused connection was closed.
+    /// Call this when libcurl sends the body again, because a reused connection was closed.
     func seek(to offset: Int64) -> Bool {
         switch upload {
         case .none: return true
@@ -71,14 +71,13 @@ extension Transfer {
         return true
     }
 
-    /// The directions that stay paused.
     func pausedHalves() -> Int32 {
         if isReceivePaused { isReceivePaused = shared.withLock { $0.isPaused } }
         if isSendPaused, case .stream(let stream) = upload { isSendPaused = stream.isEmpty && !isUploadAbandoned }
         return (isReceivePaused ? ERRAND_CURLPAUSE_RECV : 0) | (isSendPaused ? ERRAND_CURLPAUSE_SEND : 0)
     }
 
-    /// The response is complete, but the source of the request's body is late.
+    /// Call this if the response is complete, but the source of the request's body is late.
     func abandonUpload() {
         guard isSendPaused, !isReceivePaused, head.isComplete, !isUploadAbandoned else { return }
         isUploadAbandoned = true
@@ -111,7 +110,7 @@ enum SentBody {
 
     var isNone: Bool { if case .none = self { true } else { false } }
 
-    /// `nil` if the body must be sent in chunks.
+    /// The value is `nil` if the body must be sent in chunks.
     var length: Int64? {
         switch self {
         case .none: nil
@@ -120,7 +119,7 @@ enum SentBody {
         }
     }
 
-    /// Part of a source that can be read only once has been read.
+    /// Whether part of a source that can be read only once has been read.
     var isBegunStream: Bool { if case .stream(let stream) = self { stream.isBegun } else { false } }
 
     func stop() { if case .stream(let stream) = self { stream.stop() } }

@@ -17,7 +17,6 @@ final class Transfer: @unchecked Sendable {
     let options: TransportOptions
     let loop: CurlLoop
     let upload: SentBody
-    /// Whether the transport requested content codings and decodes them.
     let decodes: Bool
     let usesLoopClock: Bool
     let inactivityLimit: UInt64
@@ -26,34 +25,33 @@ final class Transfer: @unchecked Sendable {
     /// Whether the body is delivered as it arrives.
     var isStreamed: Bool
     var handle: EasyHandle?
-    /// In the loop's `active` transfers.
+    /// The index in the loop's `active` transfers.
     var index: Int?
     var begun: UInt64 = 0
-    /// It has a connection, or one is opening.
+    /// Whether the transfer has a connection, or one is opening.
     var hasStarted = false
-    /// Since when the connection is opening.
+    /// The time since which the connection is opening.
     var connecting: UInt64 = 0
-    /// It has its connection.
+    /// Whether the transfer has its connection.
     var isRequested = false
-    /// The loop must wake libcurl while it connects.
+    /// Whether the loop must wake libcurl while it connects.
     var isDialing = false
     /// The sockets that libcurl has requested while connecting.
     var dialed: [SocketTable.Hold] = []
-    /// libcurl doesn't watch one of its sockets.
+    /// Whether libcurl doesn't watch one of the transfer's sockets.
     var hasUnwatchedSocket = false
     var isResolving = false
-    /// It has ended for its caller, but its name lookup is still running.
+    /// Whether the transfer has ended for its caller while its name lookup is still running.
     var isParked = false
-    /// It can use the first connection to its host together with other requests.
+    /// Whether the transfer can use the first connection to its host together with other requests.
     var sharesConnection = false
-    /// The origin's HTTP/3 alternative that it uses.
     var route: AlternativeTable.Route?
-    /// Set while it runs.
+    /// Set while the transfer runs.
     var origin: Origin?
-    /// The origin in whose queue it waits, and its position there.
+    /// The origin in whose queue the transfer waits, and its position there.
     var waitsAt: Origin?
     var slot = 0
-    /// The sockets of its connection.
+    /// The sockets of the transfer's connection.
     var held: [SocketTable.Hold] = []
     var lastActivity: UInt64 = 0
     var times = WireTimes()
@@ -72,15 +70,15 @@ final class Transfer: @unchecked Sendable {
         didSet { if !usesLoopClock { shared.withLock { $0.isSendPaused = isSendPaused } } }
     }
     var uploadOffset = 0
-    /// The exchange has ended before the source of the request's body.
+    /// Whether the exchange has ended before the source of the request's body.
     var isUploadAbandoned = false
     var watch: Task<Void, Never>?
     var progress = TransferProgress()
     var reported: Int64 = 0
-    /// Chunks that the reader has taken, now and at the last progress report.
+    /// The number of chunks that the reader has taken, now and at the last progress report.
     var (readerTakes, reportedTakes) = (0, 0)
     var roundBytes = 0
-    /// Since when bytes are held back from a waiting reader, because more are arriving.
+    /// The time since which a waiting reader doesn't get its bytes, because more are arriving.
     var gatheredSince: UInt64?
 
     let shared = Mutex(Shared())
@@ -92,7 +90,7 @@ final class Transfer: @unchecked Sendable {
         var buffer = ChunkBuffer()
         var isFlushPending = false
         var isPaused = false
-        /// The reader waited for many bytes, and has kept up since.
+        /// Whether the reader waited for many bytes, and has kept up since.
         var isFast = false
         /// Set only if the transfer's clock isn't the system's.
         var isSendPaused = false
@@ -100,11 +98,10 @@ final class Transfer: @unchecked Sendable {
         var isOver = false
         var failure: ErrandError?
         var lastActivity: ContinuousClock.Instant?
-        /// When the reader last took all bytes.
+        /// The time at which the reader last took all bytes.
         var emptied: UInt64 = 0
 
         var isUnread: Bool { reader == nil && buffer.count > 0 }
-        /// The transfer pauses if this many bytes are buffered.
         var room: Int { isFast || reader != nil ? Transfer.fastHighWater : Transfer.highWater }
     }
 
@@ -112,7 +109,7 @@ final class Transfer: @unchecked Sendable {
     static let copiedBodyBytes = 64 << 10
     /// The transfer pauses if this many bytes are buffered.
     static let highWater = 512 << 10
-    /// For a reader that keeps up.
+    /// The same for a reader that keeps up.
     static let fastHighWater = 2 << 20
     /// A paused transfer resumes if this many bytes are buffered.
     static let lowWater = 256 << 10
@@ -142,7 +139,7 @@ final class Transfer: @unchecked Sendable {
     static var cancelled: ErrandError { ErrandError(.cancelled, "the transfer was cancelled") }
 }
 
-// The end of a transfer, under the loop's driver lock.
+// Ends a transfer, under the loop's driver lock.
 extension Transfer {
     private var abandonedVerdict: ErrandError? {
         if let length = progress.totalToReceive, hasBody, progress.received < length {
@@ -158,7 +155,6 @@ extension Transfer {
             "the \(isURL ? "URL" : "request's head") is too long for libcurl")
     }
 
-    /// The room for the URL and the fields in libcurl's request head.
     static let longestHead = (1 << 20) - (8 << 10)
 
     /// If the server doesn't need the rest of the request, it ends the stream without an error (RFC 9113, section 8.1),

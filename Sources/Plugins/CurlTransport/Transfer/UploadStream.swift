@@ -85,7 +85,6 @@ final class UploadStream: Sendable {
     @concurrent private func pump(_ transfer: Transfer) async {
         var failure: ErrandError?
         do { try await pull(transfer) } catch let error as ErrandError {
-            // A wrong length is a defect of the request, not of a response.
             let isLength = error.code == .truncated || error.code == .invalidResponse
             failure =
                 isLength

@@ -70,7 +70,7 @@ public struct HostLimitFilter: Filter {
         try lines.use(request, at: now) { line in try line.begin(at: now).map { (line, $0) } }
     }
 
-    /// Queues a request again that the transport held back. Rethrows other errors.
+    /// Queues a request that the transport held back. Rethrows other errors.
     private func place(
         after error: any Error, _ line: HostLine, _ ticket: HostLine.Ticket, _ exchange: Exchange
     ) throws -> (HostLine, HostLine.Entry) {

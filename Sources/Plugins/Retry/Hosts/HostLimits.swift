@@ -61,7 +61,7 @@ struct RateWindow {
         }
     }
 
-    /// The request wasn't sent.
+    /// Removes the start time of a request that wasn't sent.
     mutating func remove(_ time: Duration) {
         // A buffer that isn't full must start with its oldest time.
         sent = Array(sent[oldest...] + sent[..<oldest])

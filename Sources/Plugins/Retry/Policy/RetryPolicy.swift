@@ -39,8 +39,8 @@ public struct RetryPolicy: Sendable {
     public var budget: RetryBudget? = RetryBudget()
     /// Returns whether to retry another kind of error. Defaults to nil.
     ///
-    /// If you set this closure, a failed check can be retried too: the closure receives `ErrandError` with
-    /// `checkFailed`, or the check's own error.
+    /// If you set this closure, each response is checked before it's accepted, so failed checks can be retried. The
+    /// closure receives `ErrandError` with `checkFailed`, or the check's own error.
     ///
     /// ```swift
     /// policy.repeatsError = { ($0 as? ErrandError)?.code == .checkFailed }

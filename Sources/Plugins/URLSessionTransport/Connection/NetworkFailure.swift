@@ -63,7 +63,7 @@ protocol ConnectionDriver: Sendable {
 }
 
 enum ConnectionEvent: Sendable {
-    /// Also after a TLS handshake, if there is one.
+    /// The connection is open, and its TLS handshake, if any, has succeeded.
     case ready
     case failed(NetworkFailure)
 }

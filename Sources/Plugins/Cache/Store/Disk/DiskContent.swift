@@ -12,7 +12,6 @@ struct DiskContent: ~Copyable {
         case inPlace(Range<Int>)
     }
 
-    /// Fails if the file is shorter.
     init?(_ file: borrowing DiskFile, length: Int) throws(DiskFile.Failure) {
         guard let memory = try FileMemory(file, count: length) else { return nil }
         self.memory = memory

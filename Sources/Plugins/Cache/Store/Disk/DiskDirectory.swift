@@ -43,7 +43,6 @@ final class DiskDirectory: Sendable {
 
     func path(named name: String) -> String { entries + name }
 
-    /// Nanoseconds since 1970.
     static var now: Int64 { Int64(min(max(Date().timeIntervalSince1970 * 1e9, -9e18), 9e18)) }
 
     /// How far recorded uses can be ahead of the clock to stay distinct, in nanoseconds.
@@ -114,7 +113,6 @@ final class DiskDirectory: Sendable {
         try removeAbandonedFiles()
     }
 
-    /// Removes partial files that haven't changed for an hour.
     func removeAbandonedFiles() throws(DiskFile.Failure) {
         let (old, new) = (Self.now - 3_600_000_000_000, Self.now + 3_600_000_000_000)
         try DiskFile.list(root + "/partial") { name in
@@ -215,7 +213,6 @@ struct EvictionCandidate: Sendable {
 /// since. The scan runs in the background when the limit is near. A write that needs space earlier evicts the oldest
 /// files of a sample.
 extension DiskDirectory {
-    /// The number of files to scan if a full scan would take too long.
     static let sampleSize = 1024
 
     var candidateCount: Int { state.withLock { $0.candidates.count } }
@@ -229,7 +226,6 @@ extension DiskDirectory {
         isScanning.store(false, ordering: .releasing)
     }
 
-    /// Runs an operation that needs disk space. While the disk is full, evicts files and tries again.
     func retryingWhenFull<Value>(
         for bytes: Int64, _ body: () throws(DiskFile.Failure) -> Value
     ) throws(DiskFile.Failure) -> Value {

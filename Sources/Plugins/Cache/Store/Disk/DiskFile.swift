@@ -5,7 +5,7 @@ import ErrandSupport
 struct DiskFile: ~Copyable {
     struct Failure: Error {
         let code: Int32
-        /// No more entries can be evicted.
+        /// The limit is reached, and no more entries can be evicted.
         static let full = Failure(code: EFBIG)
         static let missing = Failure(code: ENOENT)
         static let damaged = Failure(code: EIO)
@@ -79,7 +79,7 @@ struct DiskFile: ~Copyable {
 
     func isNamed(_ path: String) -> Bool { file.isAt(path) }
 
-    /// Excludes other processes and other stores in this process.
+    /// The lock excludes other processes and other stores in this process.
     func lock() throws(Failure) { try Failure.converting { () throws(SystemFile.Failure) in try file.lock() } }
 
     func unlock() { file.unlock() }
@@ -91,7 +91,6 @@ struct DiskFile: ~Copyable {
     @discardableResult
     static func remove(_ path: String) -> Bool { SystemFile.remove(path) }
 
-    /// Fails if the name is taken.
     static func link(_ from: String, to path: String) -> Bool { (try? SystemFile.link(from, to: path)) != nil }
 
     /// Only the owner can access the directory.

@@ -138,7 +138,7 @@ struct DiskFormat: Sendable, Hashable {
     }
 }
 
-/// XXH64: fast, and misses damage with a probability of 1 in 10^19. It doesn't detect forgery, but only the owner can
+/// XXH64 is fast and misses damage with a probability of 1 in 10^19. It doesn't detect forgery, but only the owner can
 /// access the files.
 enum DiskChecksum {
     static func of(_ data: Data, seed: UInt64 = 0) -> UInt64 { of(data.span, seed: seed) }

@@ -41,7 +41,7 @@ public final class DiskStore: CacheStore {
     let files: DiskDirectory
     /// Up to this body length, a new head rewrites the whole entry.
     static let rewrittenLength: Int64 = 32 << 10
-    /// Bodies of longer files are streamed.
+    /// Up to this length, a file is read and checked at once. Bodies of longer files are streamed.
     static let wholeLength: Int64 = 1 << 20
 
     /// Creates a store for a directory.
@@ -76,7 +76,6 @@ public final class DiskStore: CacheStore {
         }
     }
 
-    /// Returns nil if the file is damaged.
     private func read(_ path: String, _ digest: [UInt8]) throws(DiskFile.Failure) -> CacheEntry? {
         let file = try DiskFile(reading: path)
         guard let status = file.status, status.size >= Int64(DiskFormat.prefixLength) else { return nil }
@@ -137,7 +136,6 @@ public final class DiskStore: CacheStore {
         }
     }
 
-    /// Returns false if the condition is false.
     private func install(
         _ temporary: String, _ digest: [UInt8], where condition: () -> Bool = { true }
     ) throws(DiskFile.Failure) -> Bool {
@@ -148,7 +146,6 @@ public final class DiskStore: CacheStore {
         return needsCandidates != nil
     }
 
-    /// Runs concurrently, because it reads the whole directory.
     @concurrent private static func refreshCandidates(_ files: DiskDirectory) async { files.refreshCandidates() }
 
     private func write(_ head: Data, _ body: HTTPBody, _ digest: [UInt8], to path: String) async throws {
@@ -243,7 +240,6 @@ public final class DiskStore: CacheStore {
         if let failure { throw failure.error }
     }
 
-    /// Returns nil if the file is damaged.
     private func storedHead(_ digest: [UInt8]) throws -> CacheEntryHead? {
         let file = try DiskFile(reading: files.path(of: digest))
         guard let status = file.status, let (_, _, data) = try current(of: file, status, digest) else { return nil }
@@ -261,7 +257,6 @@ public final class DiskStore: CacheStore {
         return (format, found, Data(copying: slots.span.extracting(found.range)))
     }
 
-    /// Returns nil if the file is damaged.
     private func storedHead(in file: borrowing DiskFile, _ digest: [UInt8]) throws -> Data? {
         guard let status = file.status, let (_, _, data) = try current(of: file, status, digest) else { return nil }
         return try opened(data)

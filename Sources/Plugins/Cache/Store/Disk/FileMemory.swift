@@ -8,7 +8,6 @@ import ErrandSupport
 struct FileMemory: ~Copyable {
     private let memory: UnsafeMutableRawBufferPointer
 
-    /// Fails if the file is shorter.
     init?(_ file: borrowing DiskFile, count: Int) throws(DiskFile.Failure) {
         let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
         do throws(SystemFile.Failure) {
