@@ -1,8 +1,7 @@
 public import Errand
 import Synchronization
 
-/// Sends many requests as one: at most `maximumConcurrent` at a time, with one output, one progress and one
-/// cancellation.
+/// Many requests with one output, one progress and one cancellation. At most `maximumConcurrent` of them run at a time.
 ///
 /// ```swift
 /// let (user, feed) = try await agent.run(Batch(GetUser(id: 7), GetFeed()))
@@ -10,21 +9,21 @@ import Synchronization
 /// ```
 ///
 /// A batch is a value that you can send any number of times, even concurrently. Each run is an ``Errand/Activity`` of
-/// kind `.batch`, and its parts are child activities. A request that appears twice is sent twice. The tags of the call
-/// apply to every part. An empty batch succeeds at once, except with `.firstSuccess`.
+/// kind `.batch`, and its parts are child activities. A request that appears twice is sent twice. The call's tags apply
+/// to every part. An empty batch succeeds at once, except with `.firstSuccess`.
 ///
-/// `Part` is the output of each part: `Response<User>` in a list of one type, `Response<any Sendable>` in a mixed list.
-/// `Success` is the output of the batch, which depends on its ``BatchPolicy``.
+/// `Part` is the output of each part: `Response<User>` for requests of one type, `Response<any Sendable>` for mixed
+/// requests. `Success` is the output of the batch. It depends on the ``BatchPolicy``.
 public struct Batch<Part: Sendable, Success: Sendable>: Sendable {
     /// The maximum number of parts that run at a time, at least 1. Defaults to ``BatchLimit/standard``.
     public let maximumConcurrent: Int
-    /// The batch's name in logs. The call's own label takes precedence. Nil for no name.
+    /// The batch's name in logs, or `nil`. The call's own label takes precedence.
     public var label: String?
-    /// The number of parts in the batch.
+    /// The number of parts.
     public let count: Int
     let rule: BatchRule
     var eachProgress: (@Sendable (Int, TransferProgress) -> Void)?
-    /// Creates the parts for one run. Runs can't share them, because parts keep typed results.
+    /// Creates the parts for one run. Runs can't share parts, because parts keep typed results.
     let parts: @Sendable () -> BatchParts<Part, Success>
     let cached: @Sendable (Success) -> CacheShare
 
@@ -52,26 +51,26 @@ public struct Batch<Part: Sendable, Success: Sendable>: Sendable {
         return copy
     }
 
-    /// Returns how much of an output of this batch came from a cache.
+    /// Returns how much of this batch's output came from a cache.
     public func cacheShare(of success: Success) -> CacheShare { cached(success) }
 }
 
 /// The default number of parts that run at a time.
 public enum BatchLimit {
-    /// Six, which is how many connections browsers and URLSession open to one host over HTTP/1.1. Further requests
-    /// would wait in the transport while their timeouts run. Use more with HTTP/2 or several hosts.
+    /// 6, because browsers and URLSession open six connections to a host over HTTP/1.1. Further requests would wait in
+    /// the transport while their timeouts run. Use more with HTTP/2 or several hosts.
     public static let standard = 6
 }
 
 struct BatchParts<Part: Sendable, Success: Sendable>: Sendable {
     let send: @Sendable (_ index: Int, _ agent: ScopedAgent, CallOptions) async throws -> Part
     let name: @Sendable (Int) -> (label: String, request: (any Request)?)
-    /// Creates the batch's output once its policy is met.
+    /// Creates the batch's output once the policy is met.
     let gather: @Sendable (BatchOutcomes<Part>) throws -> Success
 }
 
 extension Batch {
-    /// Creates a batch of requests of one type, in this order. The policy decides how failures affect the batch.
+    /// Creates a batch of requests of one type. The policy decides how failures affect the batch.
     ///
     /// ```swift
     /// Batch(ids.map(GetUser.init), policy: .collectAll)               // [Result<Response<User>, any Error>]
@@ -90,7 +89,7 @@ extension Batch {
             parts: { parts })
     }
 
-    /// Creates a batch of requests of one type. All must succeed: the first failure cancels the other requests.
+    /// Creates a batch of requests of one type. All must succeed; the first failure cancels the others.
     public init<R: Request>(
         _ requests: some Sequence<R>, maximumConcurrent: Int = BatchLimit.standard, label: String? = nil
     )
@@ -98,7 +97,7 @@ extension Batch {
         self.init(requests, maximumConcurrent: maximumConcurrent, label: label, policy: .failFast)
     }
 
-    /// Creates a batch from a list of requests of different types, built at run time.
+    /// Creates a batch from a list of requests of different types.
     ///
     /// ```swift
     /// var requests: [any Request] = [GetUser(id: 7)]
@@ -117,14 +116,14 @@ extension Batch {
             parts: { parts })
     }
 
-    /// Creates a batch from a list of requests of different types. All must succeed: the first failure cancels the
-    /// other requests.
+    /// Creates a batch from a list of requests of different types. All must succeed; the first failure cancels the
+    /// others.
     public init(mixed requests: [any Request], maximumConcurrent: Int = BatchLimit.standard, label: String? = nil)
     where Part == Response<any Sendable>, Success == [Response<any Sendable>] {
         self.init(mixed: requests, maximumConcurrent: maximumConcurrent, label: label, policy: .failFast)
     }
 
-    /// Creates a batch whose parts aren't single requests: for example chains, batches, or several requests per item.
+    /// Creates a batch whose parts are closures. A part can run a chain, another batch or several requests.
     ///
     /// ```swift
     /// let totals = try await agent.run(Batch(of: orders, maximumConcurrent: 4) { agent, order in
@@ -133,8 +132,8 @@ extension Batch {
     /// })
     /// ```
     ///
-    /// Everything that a part sends with its agent belongs to the batch. Requests that a part starts but doesn't await
-    /// are cancelled at the end.
+    /// Everything that a part sends with its agent belongs to the batch. If a part starts a request without awaiting
+    /// it, the request is cancelled when the batch ends.
     public init<Item: Sendable>(
         of items: some Sequence<Item>, maximumConcurrent: Int = BatchLimit.standard, label: String? = nil,
         policy: BatchPolicy<Part, Success>,
@@ -149,8 +148,7 @@ extension Batch {
             parts: { parts })
     }
 
-    /// Creates a batch whose parts are closures, for example with several requests each. All must succeed: the first
-    /// failure cancels the other parts.
+    /// Creates a batch whose parts are closures. All must succeed; the first failure cancels the others.
     public init<Item: Sendable>(
         of items: some Sequence<Item>, maximumConcurrent: Int = BatchLimit.standard, label: String? = nil,
         part: @escaping @Sendable (_ agent: ScopedAgent, _ item: Item) async throws -> Part
@@ -170,20 +168,20 @@ extension Request {
 
 /// Run a batch like any composite: `agent.run(batch)`, `agent.start(running: batch, delegate: screen) { result in … }`.
 ///
-/// Throws ``BatchError`` if the batch's policy isn't met, and ``Errand/ErrandError`` with `cancelled`.
+/// Throws ``BatchError`` if the policy isn't met, and ``Errand/ErrandError`` with `cancelled`.
 extension Batch: Composite {
-    /// The kind of the activity is `.batch`.
+    /// Returns `.batch`.
     public var activityKind: ActivityKind { .batch }
 
-    /// The name of the activity in logs: the batch's ``label``.
+    /// The activity's name in logs: the batch's ``label``.
     public var activityLabel: String? { label }
 
-    /// Sends the parts and returns the batch's output. An agent calls it when you run the batch.
+    /// Sends the parts and returns the batch's output. Agents call it when you run the batch.
     public func run(on agent: ScopedAgent) async throws -> Success {
         try await BatchRun(self, on: agent).output()
     }
 
-    /// Returns a completion that notifies a delegate of the end. Holds the delegate weakly.
+    /// Returns a completion that notifies a delegate of the end. It holds the delegate weakly.
     public func completion(notifying delegate: any BatchDelegate) -> Completion<Success> {
         .main(
             success: { [weak delegate, cached] in delegate?.batchDidSucceed($0, output: $1, cached: cached($1)) },
@@ -210,7 +208,7 @@ extension Batch {
         }
     }
 
-    /// Creates a batch of requests of different types. The output is a tuple of results, successes and failures alike.
+    /// Creates a batch of requests of different types. The output is a tuple of results, including failures.
     public init<each R: Request>(
         _ requests: repeat each R, maximumConcurrent: Int = BatchLimit.standard, label: String? = nil,
         policy: BatchPolicy<Response<any Sendable>, [Result<Response<any Sendable>, any Error>]>
@@ -254,7 +252,7 @@ extension Batch {
     }
 }
 
-/// A request of a tuple and, once it has ended, its typed result.
+/// A request of a tuple, and its typed result after its end.
 private final class BatchCell<R: Request>: AnyBatchCell {
     private let request: R
     private let state = Mutex<Result<Response<R.Output>, any Error>?>(nil)
@@ -274,7 +272,7 @@ private final class BatchCell<R: Request>: AnyBatchCell {
         }
     }
 
-    /// Returns the result. Throws only if the batch was cancelled before the request was sent.
+    /// Throws if the batch was cancelled before the request was sent.
     func outcome() throws -> Result<Response<R.Output>, any Error> {
         guard let outcome = state.withLock({ $0 }) else { throw CancellationError() }
         return outcome

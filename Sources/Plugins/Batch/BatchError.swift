@@ -1,7 +1,7 @@
 public import Errand
 import ErrandEssentials
 
-/// A batch's failure, with the part that failed or all failed parts.
+/// The failure of a batch, with the part that failed or all failed parts.
 ///
 /// ```swift
 /// do { _ = try await agent.run(batch) } catch let error as BatchError {
@@ -9,32 +9,32 @@ import ErrandEssentials
 /// }
 /// ```
 ///
-/// A cancelled batch throws ``Errand/ErrandError`` with the code `cancelled` instead, like a request.
+/// A cancelled batch throws ``Errand/ErrandError`` with the code `cancelled` instead.
 public struct BatchError: Error, Sendable {
-    /// The type of the error's codes. New codes may be added, so write a `default` in a `switch`.
+    /// The type of the error's codes. Later versions may add codes, so write a `default` in a `switch`.
     public typealias Code = FailureCode<BatchError>
 
-    /// A part of a batch that failed.
+    /// A failed part.
     public struct Failure: Sendable {
-        /// The part's index in the batch, from 0.
+        /// The part's index, from 0.
         public let index: Int
-        /// The request's label or type. If the part isn't a request, the type of its item.
+        /// The request's label or type. For a closure, the type of its item.
         public let label: String
-        /// The part's request. Nil if the part is a closure.
+        /// The part's request, or `nil` for a closure.
         public let request: (any Request)?
-        /// The error with which the part failed.
+        /// The part's error.
         public let error: any Error
     }
 
-    /// The maximum number of failures that an error keeps: 100.
+    /// 100, the maximum number of failures that an error keeps.
     public static let maximumKeptFailures = 100
 
-    /// The kind of failure, to switch over. Stable, and suitable for metrics.
+    /// The kind of failure. Stable, and suitable for metrics.
     public let code: Code
-    /// The failure that ended the batch, or for `noneSucceeded` the first 100 failures, in the order in which they
-    /// occurred. Empty only if an empty batch needed one success.
+    /// The failure that ended the batch. For `noneSucceeded`, the first 100 failures in the order in which they
+    /// occurred, or an empty array if the batch was empty.
     public let failures: [Failure]
-    /// The number of failed parts, including failures beyond the first 100.
+    /// The number of failed parts, including those beyond the first 100.
     public let failureCount: Int
 
     init(_ code: Code, _ failures: [Failure], failureCount: Int) {
@@ -43,26 +43,26 @@ public struct BatchError: Error, Sendable {
 }
 
 extension FailureCode<BatchError> {
-    /// A part failed, but all had to succeed.
+    /// A part failed, and the policy needs every part.
     public static var partFailed: Self { Self("partFailed", 1) }
-    /// No part succeeded, but the batch needed one success.
+    /// No part succeeded, and the policy needs one success.
     public static var noneSucceeded: Self { Self("noneSucceeded", 2) }
 }
 
 extension BatchError {
-    /// The index of the first part that failed, from 0.
+    /// The index of the first failed part, from 0.
     public var index: Int? { failures.first?.index }
 
-    /// The label of the first part that failed.
+    /// The label of the first failed part.
     public var label: String? { failures.first?.label }
 
-    /// The request of the first part that failed.
+    /// The request of the first failed part.
     public var request: (any Request)? { failures.first?.request }
 
-    /// The error of the first part that failed.
+    /// The error of the first failed part.
     public var underlying: (any Error)? { failures.first?.error }
 
-    /// The response of the first failure, if any, with a bounded copy of its body.
+    /// The response of the first failed part, with a bounded copy of its body.
     public var response: HTTPResponse? { (underlying as? any RequestFailure)?.response }
 
     /// Whether every failure is a cancellation.
@@ -75,7 +75,7 @@ extension BatchError {
 extension BatchError: RequestFailure {}
 
 extension BatchError: CodedError, CustomDebugStringConvertible {
-    /// The code, the part's index and label, and its failure, on one line.
+    /// The code and the first failure, on one line.
     public var description: String {
         guard let failure = failures.first else { return "\(code): the batch is empty" }
         let first = "part \(failure.index) (\(failure.label)): \(failure.error.briefDescription)"
@@ -83,20 +83,20 @@ extension BatchError: CodedError, CustomDebugStringConvertible {
             ? "\(code): no part succeeded, \(failureCount) failed; the first failure was \(first)" : "\(code): \(first)"
     }
 
-    /// The same text as `description`, for debuggers.
+    /// The same text as `description`.
     public var debugDescription: String { description }
 
-    /// The sentence that users see as `localizedDescription`: the sentence of the first part that failed.
+    /// The sentence for users, from the first failed part.
     public var failureSentence: FailureSentence { (underlying as? any DescribedError)?.failureSentence ?? .failed }
 
-    /// The text that users see as `localizedDescription`: the text of the first part that failed.
+    /// The text of `localizedDescription`, from the first failed part.
     public var errorDescription: String? {
         underlying.map(FailureSentence.text(of:)) ?? failureSentence.text(for: self)
     }
 }
 
 extension BatchError: CustomReflectable {
-    /// A mirror that shows the parts of the description, without the request and the details of causes.
+    /// A mirror without the request and the details of causes.
     public var customMirror: Mirror {
         Mirror(
             self,
@@ -108,9 +108,9 @@ extension BatchError: CustomReflectable {
 }
 
 extension BatchError.Failure: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The part's index, its label and its failure.
+    /// The part's index, label and error.
     public var description: String { "part \(index) (\(label)): \(error.briefDescription)" }
-    /// The same text as `description`, for debuggers.
+    /// The same text as `description`.
     public var debugDescription: String { description }
     /// A mirror without children, so dumps show only the description.
     public var customMirror: Mirror { Mirror(self, children: []) }

@@ -1,19 +1,19 @@
 import Errand
 import Synchronization
 
-/// Tracks one run of a batch: the next part, the failed or winning part, and whether the outcome is decided. A pure
-/// value. ``BatchOutcomes`` holds the results.
+/// The state of one run: the next part, the failures or the winner, and whether the outcome is decided. Results are in
+/// ``BatchOutcomes``.
 struct BatchLedger: Sendable {
     typealias PartName = (label: String, request: (any Request)?)
 
     let rule: BatchRule
     private let count: Int
     private var next = 0
-    /// The part that succeeded first, if one success is enough.
+    /// The part that succeeded first, for `.firstSuccess`.
     private(set) var winner: Int?
     private var failures: [BatchError.Failure] = []
     private var failureCount = 0
-    /// Whether the remaining parts no longer matter.
+    /// Whether results of the remaining parts no longer matter.
     private(set) var isDecided = false
 
     init(_ rule: BatchRule, count: Int) { (self.rule, self.count) = (rule, count) }
@@ -24,7 +24,7 @@ struct BatchLedger: Sendable {
         return next
     }
 
-    /// Records a part's end. Returns whether the result counts: after the decision it doesn't.
+    /// Records the end of a part. Returns whether its result counts, because the outcome wasn't decided before.
     mutating func end(_ index: Int, _ failure: (any Error)?, _ name: PartName?) -> Bool {
         if isDecided { return false }
         switch (failure, rule) {
@@ -47,7 +47,6 @@ struct BatchLedger: Sendable {
         failures.append(BatchError.Failure(index: index, label: label, request: request, error: error))
     }
 
-    /// Throws the batch's error, if it failed.
     func check() throws {
         switch rule {
         case .collectAll: return
@@ -59,7 +58,7 @@ struct BatchLedger: Sendable {
         }
     }
 
-    /// Returns the batch's error. If a part was cancelled by itself, the batch counts as cancelled.
+    /// If a part was cancelled on its own, the batch counts as cancelled.
     private func whole(_ failure: BatchError.Failure) -> any Error {
         let error = BatchError(.partFailed, [failure], failureCount: failureCount)
         if !failure.error.isCancellation { return error }
@@ -68,13 +67,13 @@ struct BatchLedger: Sendable {
     }
 }
 
-/// The ledger of one run and its parts' results, protected by one lock.
+/// One run's ledger and results, protected by one lock.
 final class BatchOutcomes<Part: Sendable>: Sendable {
     typealias End = (counts: Bool, isDecided: Bool)
 
     private struct State {
         var ledger: BatchLedger
-        /// In the order of the parts. Empty if a channel receives the results as they arrive.
+        /// In the order of the parts. Empty if a channel receives the results.
         var outputs: [Part?]
         var failures: [Int: any Error] = [:]
     }
@@ -93,7 +92,7 @@ final class BatchOutcomes<Part: Sendable>: Sendable {
         state.withLock { state in
             let counts = state.ledger.end(index, failure, name)
             if counts, collects {
-                // If one success is enough, only the ledger keeps failures.
+                // For `.firstSuccess`, only the ledger keeps failures.
                 if failure == nil {
                     state.outputs[index] = output
                 } else if state.ledger.rule != .firstSuccess {
@@ -106,7 +105,7 @@ final class BatchOutcomes<Part: Sendable>: Sendable {
 
     func check() throws { try state.withLock { $0.ledger }.check() }
 
-    // Loops instead of `map`: its closure would look up type metadata for each part.
+    // Uses loops instead of `map`, whose closure would look up type metadata for each part.
 
     /// Throws if a part never ran because the batch was cancelled.
     func all() throws -> [Result<Part, any Error>] {
@@ -125,7 +124,7 @@ final class BatchOutcomes<Part: Sendable>: Sendable {
         return all
     }
 
-    /// Throws the first failure, or like `all`.
+    /// Throws the first failure, otherwise like `all`.
     func successes() throws -> [Part] {
         let (outputs, failures) = state.withLock { ($0.outputs, $0.failures) }
         var successes: [Part] = []

@@ -1,10 +1,9 @@
 import Errand
 
-/// Decides how a batch turns the results of its parts into its output: `.failFast`, `.collectAll` or `.firstSuccess`.
+/// Decides when a batch succeeds, and what its output is: `.failFast`, `.collectAll` or `.firstSuccess`.
 public struct BatchPolicy<Part: Sendable, Success: Sendable>: Sendable {
     let rule: BatchRule
     let gather: @Sendable (BatchOutcomes<Part>) throws -> Success
-    /// The parts that an output contains.
     let responses: @Sendable (Success) -> [Part]
 
     func cached(_ success: Success, _ http: (Part) -> HTTPResponse?) -> CacheShare {
@@ -14,15 +13,15 @@ public struct BatchPolicy<Part: Sendable, Success: Sendable>: Sendable {
 }
 
 extension BatchPolicy where Success == [Part] {
-    /// All parts must succeed. The first failure cancels the others and is thrown as ``BatchError``, which names the
-    /// part. The output contains the parts' outputs, in order. This is the default.
+    /// All parts must succeed. The first failure cancels the others, and the batch throws ``BatchError``, which names
+    /// the failed part. The output contains the outputs of all parts, in order. This is the default.
     public static var failFast: BatchPolicy {
         BatchPolicy(rule: .failFast, gather: { try $0.successes() }, responses: { $0 })
     }
 }
 
 extension BatchPolicy where Success == [Result<Part, any Error>] {
-    /// All parts run, even if some fail. The output contains their results, in order. Throws only if the whole batch is
+    /// All parts run, even if some fail. The output contains their results, in order. The batch throws only if it is
     /// cancelled.
     public static var collectAll: BatchPolicy {
         BatchPolicy(rule: .collectAll, gather: { try $0.all() }, responses: { $0.compactMap { try? $0.get() } })
@@ -30,8 +29,8 @@ extension BatchPolicy where Success == [Result<Part, any Error>] {
 }
 
 extension BatchPolicy where Success == (index: Int, response: Part) {
-    /// One success is enough and cancels the other parts. If no part succeeds, or the batch is empty, throws
-    /// ``BatchError`` with the failures.
+    /// One success is enough and cancels the other parts. If no part succeeds or the batch is empty, the batch throws
+    /// ``BatchError``.
     public static var firstSuccess: BatchPolicy {
         BatchPolicy(rule: .firstSuccess, gather: { try $0.winner() }, responses: { [$0.response] })
     }

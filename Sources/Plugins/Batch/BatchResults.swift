@@ -3,7 +3,7 @@ import ErrandCollections
 import ErrandSupport
 import Synchronization
 
-/// The results of a batch as they finish, each with its index in the batch.
+/// The results of a batch in the order in which parts finish, each with its index.
 ///
 /// ```swift
 /// for try await (index, result) in agent.results(of: Batch(photos, maximumConcurrent: 4, policy: .collectAll)) {
@@ -11,17 +11,16 @@ import Synchronization
 /// }
 /// ```
 ///
-/// Each loop starts a new run and doesn't start another part while `maximumConcurrent` results are unread. Leaving
-/// the loop, or cancelling its task, cancels the batch. With `.failFast` the loop throws the first failure as
-/// ``BatchError``; with `.firstSuccess` it ends after the first success.
+/// Each loop starts a new run. While `maximumConcurrent` results are unread, no further part starts. Leaving the loop
+/// or cancelling its task cancels the batch. With `.failFast` the loop throws the first failure as ``BatchError``. With
+/// `.firstSuccess` it ends after the first success.
 public struct BatchResults<Part: Sendable>: AsyncSequence, Sendable {
-    /// The element of the sequence: the index of a part, from 0, and its result.
+    /// A part's index, from 0, and its result.
     public typealias Element = (index: Int, result: Result<Part, any Error>)
 
     let begin: @Sendable () -> (BatchChannel<Part>, RequestHandle<Void>)
 
-    /// Starts a run of the batch and returns an iterator over its results. When this returns, accessories have received
-    /// will-start.
+    /// Starts a run and returns an iterator over its results. Accessories receive will-start before this returns.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(begin()) }
 
     /// Reads the results of one run. Use it in one task at a time.
@@ -54,7 +53,7 @@ public struct BatchResults<Part: Sendable>: AsyncSequence, Sendable {
         deinit { handle.cancel() }
 
         func next() async throws -> Element? {
-            // Read an available result directly, without a suspension that could be cancelled.
+            // Without suspending, because cancellation would drop an available result.
             if !Task.isCancelled, let element = channel.poll() { return element }
             let element = await withTaskCancellationHandler {
                 await channel.take()
@@ -68,7 +67,7 @@ public struct BatchResults<Part: Sendable>: AsyncSequence, Sendable {
 }
 
 extension Agent {
-    /// Runs a batch and returns its results as they finish; see ``BatchResults``.
+    /// Runs a batch and returns its results as parts finish; see ``BatchResults``.
     public func results<Part, Success>(
         of batch: Batch<Part, Success>, options: CallOptions = CallOptions()
     ) -> BatchResults<Part> {
@@ -94,7 +93,7 @@ private struct StreamedBatch<Part: Sendable, Success: Sendable>: Composite {
     }
 }
 
-/// Passes results from the workers to one reader. A worker waits while `limit` results are unread.
+/// Passes results from the workers to one reader. Workers wait while `limit` results are unread.
 final class BatchChannel<Part: Sendable>: Sendable {
     typealias Element = (index: Int, result: Result<Part, any Error>)
 
@@ -104,7 +103,7 @@ final class BatchChannel<Part: Sendable>: Sendable {
         var reader: CheckedContinuation<Element?, Never>?
         var writers = WaitingQueue<CheckedContinuation<Void, Never>>()
 
-        /// The next result, if any, and the worker that can continue.
+        /// Returns the next result, if any, and the worker that can continue.
         mutating func next(_ limit: Int) -> (Element?, CheckedContinuation<Void, Never>?) {
             let element = unread.popFirst()
             return (element, unread.count < limit ? writers.popFirst() : nil)
@@ -116,8 +115,8 @@ final class BatchChannel<Part: Sendable>: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
-    /// Adds a result and waits for room, so the worker doesn't start another part too early. Returns early if the task
-    /// is cancelled.
+    /// Adds a result, then waits for room, so the worker doesn't start another part too early. Returns early if the
+    /// task is cancelled.
     func put(_ element: Element) async {
         let (reader, id) = state.withLock { state -> (CheckedContinuation<Element?, Never>?, UInt64?) in
             if state.isClosed { return (nil, nil) }
@@ -150,7 +149,7 @@ final class BatchChannel<Part: Sendable>: Sendable {
         return element
     }
 
-    /// `nil` once the channel is closed and all results are read. Supports one reader at a time.
+    /// Returns `nil` once the channel is closed and all results are read. Supports one reader at a time.
     func take() async -> Element? {
         await withCheckedContinuation { continuation in
             let (element, isWaiting, writer) = state.withLock {

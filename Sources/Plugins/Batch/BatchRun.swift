@@ -3,15 +3,15 @@ import ErrandStates
 
 /// One run of a batch.
 ///
-/// There are as many workers as parts that may run at a time. They take parts from the ledger one by one, so a waiting
-/// part doesn't need a task, and no part starts after the decision or a cancellation.
+/// There are as many workers as parts that may run at a time. Workers take parts from the ledger one by one, so a
+/// waiting part doesn't need a task. No part starts after the decision or a cancellation.
 struct BatchRun<Part: Sendable, Success: Sendable>: Sendable {
     private let batch: Batch<Part, Success>
     private let agent: ScopedAgent
     private let parts: BatchParts<Part, Success>
     private let progress: BatchProgress
     private let outcomes: BatchOutcomes<Part>
-    /// Passes results to a reader as they arrive. `nil` if the run has one output.
+    /// Passes results to a reader as they arrive, or `nil` for a run with one output.
     private let channel: BatchChannel<Part>?
 
     init(_ batch: Batch<Part, Success>, on agent: ScopedAgent, channel: BatchChannel<Part>? = nil) {
@@ -37,11 +37,11 @@ struct BatchRun<Part: Sendable, Success: Sendable>: Sendable {
         try outcomes.check()
     }
 
-    /// Runs one part after another. Returns `false` to cancel the remaining parts.
+    /// Runs parts one after another. Returns `false` to cancel the other workers.
     private func work() async -> Bool {
         while !Task.isCancelled, let index = outcomes.take() {
             let (output, failure) = await send(index)
-            // Before locking, because this runs the request's code.
+            // Outside the lock, because this runs the request's code.
             let name = failure == nil ? nil : parts.name(index)
             let (counts, isDecided) = outcomes.end(index, output, failure, name)
             progress.end(index, isSuccess: failure == nil)
@@ -88,11 +88,10 @@ struct BatchProgress: Sendable {
     }
 }
 
-/// The combined progress of the parts. It never decreases, whatever the parts report. A pure value.
+/// The combined progress of the parts. It never decreases.
 ///
-/// The fraction counts bytes if the total of every part is known, or at least the total to send. Otherwise it counts
-/// parts, and a running part contributes by its bytes. If a batch needs only one success, its fraction is the largest
-/// fraction of any part.
+/// The fraction counts bytes if every part's total is known, or at least every part's total to send. Otherwise it
+/// counts parts, and adds the fractions of running parts. For `.firstSuccess` it is the largest fraction of any part.
 struct ProgressSum: Sendable {
     private struct Part {
         var bytes = Bytes()
@@ -129,7 +128,6 @@ struct ProgressSum: Sendable {
     private let needsOne: Bool
     private var running: [Int: Part] = [:]
     private var ended = 0
-    /// The bytes of running and finished parts.
     private var bytes = Bytes()
     private var fractions = 0.0
     private var known = 0
@@ -142,7 +140,7 @@ struct ProgressSum: Sendable {
 
     mutating func begin(_ index: Int) { running[index] = Part() }
 
-    /// Records a running part's progress. Ignores numbers that decrease.
+    /// Ignores numbers that decrease.
     mutating func update(_ index: Int, _ progress: TransferProgress) {
         change(index) { part in
             part.bytes.sent = max(part.bytes.sent, Int128(progress.sent))
@@ -169,7 +167,7 @@ struct ProgressSum: Sendable {
         if isRunning { ended += 1 }
     }
 
-    /// Changes a running part, and forgets it after its last change. Returns `false` if the part isn't running.
+    /// Changes a running part, and removes it if this is the last change. Returns `false` if the part isn't running.
     @discardableResult
     private mutating func change(_ index: Int, isLast: Bool = false, _ body: (inout Part) -> Void) -> Bool {
         guard var part = isLast ? running.removeValue(forKey: index) : running[index] else { return false }
@@ -193,7 +191,7 @@ struct ProgressSum: Sendable {
         return true
     }
 
-    /// The progress of the batch. A total is `nil` until the totals of all parts are known.
+    /// A total is `nil` until all parts have reported theirs.
     var whole: TransferProgress {
         let isKnown = known == count
         let isDone = ended == count && !needsOne
@@ -206,6 +204,6 @@ struct ProgressSum: Sendable {
 }
 
 extension ActivityKind {
-    /// The kind of activity that runs a batch of requests.
+    /// A run of a batch.
     public static let batch = ActivityKind(rawValue: "batch")
 }

@@ -1,22 +1,22 @@
 public import Errand
 
-/// How many of several responses came from a cache.
+/// Tells whether all, some or none of several responses came from a cache.
 ///
 /// ```swift
 /// let (user, feed) = try await agent.run(Batch(GetUser(id: 7), GetFeed()))
 /// if CacheShare(user, feed) == .all { showAge() }
 /// ```
 public enum CacheShare: Sendable, Hashable {
-    /// All responses came from a cache, and there was at least one response.
+    /// All responses came from a cache, and there was at least one.
     case all
-    /// At least one response came from a cache, but not all.
+    /// Some responses came from a cache, but not all.
     case part
-    /// None of the responses came from a cache.
+    /// No response came from a cache.
     case nothing
 
     init(_ cached: Int, of count: Int) { self = cached == 0 ? .nothing : cached == count ? .all : .part }
 
-    /// Creates the value that tells how many responses of a mixed batch came from a cache.
+    /// Creates a share from the responses of a batch of different types.
     public init<each Output: Sendable>(_ responses: repeat Response<each Output>) {
         var (cached, count) = (0, 0)
         for response in repeat each responses {
@@ -26,7 +26,7 @@ public enum CacheShare: Sendable, Hashable {
         self.init(cached, of: count)
     }
 
-    /// Creates the value that tells how many results of a mixed batch came from a cache. Failures don't count.
+    /// Creates a share from the results of a batch of different types. Ignores failures.
     public init<each Output: Sendable>(_ results: repeat Result<Response<each Output>, any Error>) {
         var (cached, count) = (0, 0)
         for result in repeat each results {
@@ -37,12 +37,12 @@ public enum CacheShare: Sendable, Hashable {
         self.init(cached, of: count)
     }
 
-    /// Creates the value that tells how many responses of a list came from a cache.
+    /// Creates a share from a list of responses.
     public init<Output: Sendable>(_ responses: [Response<Output>]) {
         self.init(responses.count { $0.http.source.isStored }, of: responses.count)
     }
 
-    /// Creates the value that tells how many results of a list came from a cache. Failures don't count.
+    /// Creates a share from a list of results. Ignores failures.
     public init<Output: Sendable>(_ results: [Result<Response<Output>, any Error>]) {
         self.init(results.compactMap { try? $0.get() })
     }

@@ -1,7 +1,8 @@
 public import Errand
 import ErrandStates
 
-/// Sends dependent requests one after another, with one output and one cancellation. Errors name the step that failed.
+/// Dependent requests that run one after another, with one output and one cancellation. Errors name the step that
+/// failed.
 ///
 /// ```swift
 /// let order = try await agent.run(Chain("checkout") { steps in
@@ -11,12 +12,12 @@ import ErrandStates
 /// })
 /// ```
 ///
-/// The body uses plain `await`. Each request that it sends with `steps` is a step, with its own child activity. A chain
-/// is a value that you can send any number of times, even concurrently. Each run is an ``Errand/Activity`` of kind
-/// `.chain`. The tags of the call apply to every step.
+/// Each request that the closure sends with `steps` is a step, with its own child activity. A chain is a value that you
+/// can send any number of times, even concurrently. Each run is an ``Errand/Activity`` of kind `.chain`. The call's
+/// tags apply to every step.
 ///
-/// You can also write a chain as links that each create a request from the previous response (``then(_:)``), or as a
-/// list of ``ChainStep`` values whose callbacks add and remove steps.
+/// There are two other forms: links that each create a request from the previous response (``then(_:)``), and a list of
+/// ``ChainStep`` values whose callbacks can add and remove steps.
 public struct Chain<Success: Sendable>: Sendable {
     /// The chain's name in logs and errors. The call's own label takes precedence.
     public let label: String
@@ -29,15 +30,14 @@ public struct Chain<Success: Sendable>: Sendable {
 
     /// Creates a chain from a closure that sends its requests with `steps`. The closure runs off the caller's actor.
     ///
-    /// If a step fails, the chain throws ``ChainError``, which names the step. Other errors that the closure throws are
-    /// passed on unchanged.
+    /// If a step fails, the chain throws ``ChainError``. Other errors of the closure are thrown unchanged.
     public init(_ label: String, body: @escaping @Sendable (_ steps: ScopedAgent) async throws -> Success) {
         self.init(label, recorded: { steps, _ in try await body(steps) })
     }
 }
 
 extension Chain {
-    /// Creates a chain of linked requests that starts with this request.
+    /// Creates a chain of linked requests that starts with the given request.
     ///
     /// ```swift
     /// let receipt = Chain("checkout", GetCart())
@@ -49,8 +49,8 @@ extension Chain {
         self.init(label) { steps in try await steps.send(first) }
     }
 
-    /// Returns the chain with one more request, created from the output so far. The closure runs off the caller's
-    /// actor. If it throws, the chain ends with that error.
+    /// Returns the chain with another request, created from the output so far. The closure runs off the caller's actor.
+    /// If it throws, the chain ends with that error.
     public func then<R: Request>(_ next: @escaping @Sendable (Success) throws -> R) -> Chain<Response<R.Output>> {
         Chain<Response<R.Output>>(
             label,
@@ -62,15 +62,16 @@ extension Chain {
 
 /// Run a chain like any composite: `agent.run(chain)`, `agent.start(running: chain, delegate: screen) { result in … }`.
 ///
-/// Throws ``ChainError`` if a step fails, the body's own errors unchanged, and ``Errand/ErrandError`` with `cancelled`.
+/// Throws ``ChainError`` if a step fails, other errors of the chain's closure unchanged, and ``Errand/ErrandError``
+/// with `cancelled`.
 extension Chain: Composite {
-    /// The kind of the activity is `.chain`.
+    /// Returns `.chain`.
     public var activityKind: ActivityKind { .chain }
 
-    /// The name of the activity in logs: the chain's ``label``.
+    /// The activity's name in logs: the chain's ``label``.
     public var activityLabel: String? { label }
 
-    /// Runs the chain's closure, in which each request is a step. An agent calls it when you run the chain.
+    /// Runs the chain's closure. Agents call it when you run the chain.
     public func run(on agent: ScopedAgent) async throws -> Success {
         let record = ChainRecord(agent, notifier)
         do {
@@ -83,14 +84,14 @@ extension Chain: Composite {
         }
     }
 
-    /// Returns a copy of the chain that notifies a delegate of each step. Holds the delegate weakly.
+    /// Returns a copy of the chain that notifies a delegate of each step. It holds the delegate weakly.
     public func notifying(_ delegate: any ChainDelegate) -> Chain {
         var copy = self
         copy.notifier = ChainNotifier(delegate)
         return copy
     }
 
-    /// Returns a completion that notifies a delegate of the end. Holds the delegate weakly.
+    /// Returns a completion that notifies a delegate of the end. It holds the delegate weakly.
     public func completion(notifying delegate: any ChainDelegate) -> Completion<Success> {
         .main(
             success: { [weak delegate] in delegate?.chainDidSucceed($0, output: $1) },

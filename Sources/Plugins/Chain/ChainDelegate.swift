@@ -1,41 +1,42 @@
 public import Errand
 
-/// Learns on the main actor about each successful step of a started chain, and how the chain ended.
+/// Receives each successful step and the end of a started chain on the main actor.
 ///
-/// Exactly one of the last three methods is called, once, before the completion closure. All methods are optional. A
-/// delegate is held weakly; `activity` identifies the run. The chain waits for the delegate after each step, so don't
-/// use a delegate in a program that blocks its main thread.
+/// The chain calls exactly one of the last three methods, once, before the completion closure. All methods are
+/// optional. The chain holds its delegate weakly. `activity` identifies the run.
+///
+/// The chain waits for the delegate after each step, so don't use a delegate in a program that blocks its main thread.
 @MainActor public protocol ChainDelegate: AnyObject, Sendable {
-    /// A step succeeded. If the chain runs its steps one after another, the next step hasn't begun.
+    /// A step succeeded. If the steps run one after another, the next step hasn't begun.
     func chain(_ activity: Activity, didFinish step: ChainStepResult)
-    /// The chain succeeded. `output` is what `run` returns.
+    /// The chain succeeded. `output` is the chain's output.
     func chainDidSucceed(_ activity: Activity, output: any Sendable)
     /// The chain failed. A ``ChainError`` names the step that failed.
     func chainDidFail(_ activity: Activity, error: any Error)
-    /// The chain was cancelled, possibly by its own callback.
+    /// The chain was cancelled, possibly by a step's callback.
     func chainDidCancel(_ activity: Activity)
 }
 
 extension ChainDelegate {
-    /// The default implementation does nothing.
+    /// Does nothing.
     public func chain(_ activity: Activity, didFinish step: ChainStepResult) {}
-    /// The default implementation does nothing.
+    /// Does nothing.
     public func chainDidSucceed(_ activity: Activity, output: any Sendable) {}
-    /// The default implementation does nothing.
+    /// Does nothing.
     public func chainDidFail(_ activity: Activity, error: any Error) {}
-    /// The default implementation does nothing.
+    /// Does nothing.
     public func chainDidCancel(_ activity: Activity) {}
 }
 
-/// The result of a step that succeeded.
+/// The result of a successful step.
 public struct ChainStepResult: Sendable {
-    /// The step's index in the chain, from 0, in the order in which steps began.
+    /// The step's index, from 0, in the order in which steps began.
     public let index: Int
-    /// The step's name: from the call, otherwise from the request, otherwise the request's type.
+    /// The step's name: the call's label, otherwise the request's label, otherwise the request's type.
     public let label: String
-    /// The decoded output of a request, or the output of a composite.
+    /// The output of the step's request or composite.
     public let value: any Sendable
-    /// The response to the step's request, or `nil` for a composite.
+    /// The response, or `nil` if the step is a composite.
     public let http: HTTPResponse?
 }
 
@@ -45,7 +46,6 @@ extension ChainStepResult {
     }
 }
 
-/// Notifies a delegate of a chain's steps. Holds the delegate weakly.
 final class ChainNotifier: Sendable {
     private weak let delegate: (any ChainDelegate)?
 

@@ -2,12 +2,12 @@ public import Errand
 import ErrandStates
 import Synchronization
 
-/// Records the failed steps of one run, and the progress of the others.
+/// Records the failed steps of one run, and the progress of all steps.
 final class ChainRecord: MemberObserver {
-    /// A chain that continues after failures remembers only the last failures.
+    /// Bounds the memory of a chain that continues after failures.
     private static let maximumKeptFailures = 16
 
-    /// Sends the steps of a list, which records its own results. A body sends with an observed copy of this agent.
+    /// Sends the steps of a list, which records its own results. A chain's closure uses an observed copy of this agent.
     let agent: ScopedAgent
     let notifier: ChainNotifier?
     let progress: ProgressReporter<ChainProgress>
@@ -39,7 +39,7 @@ final class ChainRecord: MemberObserver {
         }
     }
 
-    /// Adds a note for accessories, before the step's `willStart`.
+    /// Call it before the step's `willStart`.
     func note(_ step: Int, _ label: @autoclosure () -> String) {
         activity.note("chain", "step \(step): \(label())")
     }
@@ -56,9 +56,7 @@ final class ChainRecord: MemberObserver {
         }
     }
 
-    /// Turns an error of the body into the chain's error. A step's failure gets the step's name; cancellations and the
-    /// body's own errors stay unchanged. ``ThrownError`` recognizes a step's failure, so the order of simultaneous
-    /// failures doesn't matter.
+    /// Wraps a step's error in a ``ChainError``. Cancellations and the closure's own errors stay unchanged.
     func named(_ error: any Error) -> any Error {
         if error.isCancellation { return error }
         let failure = failures.withLock { $0 }.last { ThrownError($0.error).isSame(as: error) }
@@ -67,9 +65,9 @@ final class ChainRecord: MemberObserver {
     }
 }
 
-/// The bytes of all steps and, for a list, the number of completed steps. It never decreases. A pure value.
+/// The bytes of all steps and, for a list, the number of completed steps. It never decreases.
 struct ChainProgress: Sendable {
-    /// The running steps, in order. Usually there is only one.
+    /// Sorted by step.
     private var running: [(step: Int, progress: TransferProgress)] = []
     private var sent: Int128 = 0
     private var received: Int128 = 0
@@ -81,7 +79,7 @@ struct ChainProgress: Sendable {
         running.insert((step, TransferProgress()), at: index)
     }
 
-    /// Records a running step's progress. Ignores numbers that decrease.
+    /// Ignores numbers that decrease.
     mutating func update(_ step: Int, _ progress: TransferProgress) {
         guard let index = index(of: step) else { return }
         let before = running[index].progress
@@ -96,13 +94,13 @@ struct ChainProgress: Sendable {
         if let index = index(of: step) { running.remove(at: index) }
     }
 
-    /// Records that this many steps of a list are complete. Each step ends when the next begins.
+    /// Records that `done` steps of a list are complete. Each step ends when the next begins.
     mutating func count(_ done: Int, of all: Int) {
         if let index = index(of: done - 1) { running[index] = (done, TransferProgress()) }
         fraction = max(fraction ?? 0, all > 0 ? min(1, Double(done) / Double(all)) : 1)
     }
 
-    /// A binary search, because a body may run thousands of steps at a time.
+    /// A binary search, because a closure may run thousands of steps at a time.
     private func index(of step: Int) -> Int? {
         var (low, high) = (0, running.count)
         while low < high {
@@ -112,7 +110,7 @@ struct ChainProgress: Sendable {
         return low < running.count && running[low].step == step ? low : nil
     }
 
-    /// The chain's progress. Later steps are unknown, so the totals are `nil`.
+    /// The totals are `nil`, because later steps are unknown.
     var whole: TransferProgress {
         TransferProgress(sent: Int64(clamping: sent), received: Int64(clamping: received), fraction: fraction)
     }
@@ -124,9 +122,9 @@ struct ThrownError {
 
     init(_ error: any Error) { self.error = error }
 
-    /// Whether another error is this error, thrown again: the same object, the same failure of one activity, or the
-    /// same failure of a step. Swift gives other values no identity, so they match if they are equal or, for types that
-    /// aren't `Equatable`, have the same text.
+    /// Returns whether two errors are the same object, the same failure of one activity, or the same failure of a step.
+    /// Other values have no identity. They are the same if they are equal or, if they aren't `Equatable`, have the same
+    /// text.
     func isSame(as other: any Error) -> Bool {
         guard type(of: error) == type(of: other) else { return false }
         switch (error, other) {
@@ -148,6 +146,6 @@ struct ThrownError {
 }
 
 extension ActivityKind {
-    /// The kind of activity that runs a chain of requests.
+    /// A run of a chain.
     public static let chain = ActivityKind(rawValue: "chain")
 }

@@ -15,22 +15,21 @@ import Synchronization
 /// agent.start(running: chain, delegate: screen)
 /// ```
 public struct ChainStep: Sendable {
-    /// Receives a step's response on the main actor, and can change the list of remaining steps. If it throws, the
-    /// chain ends with that error.
+    /// Receives a step's response on the main actor, and can change the remaining steps. If it throws, the chain ends
+    /// with that error.
     public typealias Callback<Output: Sendable> =
         @MainActor @Sendable (_ response: Response<Output>, _ steps: ChainEditor) throws -> Void
 
     /// The step's name in errors and logs, and for ``ChainEditor/remove(_:)``.
     public let label: String
-    /// Runs the step with the results of the previous steps.
     let run: @Sendable (_ done: [ChainStepResult], ChainRecord, ChainEditor) async throws -> ChainStepResult
 
     /// Creates a step from a request.
     ///
     /// - Parameters:
-    ///   - request: the step's request.
-    ///   - label: the step's name. Defaults to the request's label or its type.
-    ///   - callback: runs on the main actor after the request succeeds, before the next step begins. Defaults to `nil`.
+    /// - request: the step's request.
+    /// - label: the step's name. Defaults to the request's label or type.
+    /// - callback: runs on the main actor between this step and the next. Defaults to `nil`.
     public init<R: Request>(_ request: R, label: String? = nil, then callback: Callback<R.Output>? = nil) {
         let label = label ?? request.label ?? "\(R.self)"
         self.label = label
@@ -41,8 +40,8 @@ public struct ChainStep: Sendable {
 
     /// Creates a step whose request depends on the value of the previous step.
     ///
-    /// Throws ``ChainInputError`` if that value is missing or has another type, for example after the list was edited.
-    /// The `make` closure runs off the caller's actor. If it throws, the chain ends with that error.
+    /// The step throws ``ChainInputError`` if that value is missing or has another type, for example after a callback
+    /// changed the list. The `make` closure runs off the caller's actor. If it throws, the chain ends with that error.
     public init<Input: Sendable, R: Request>(
         after type: Input.Type, label: String? = nil, make: @escaping @Sendable (Input) throws -> R,
         then callback: Callback<R.Output>? = nil
@@ -57,7 +56,7 @@ public struct ChainStep: Sendable {
         }
     }
 
-    // Inline, to give each step a single async frame.
+    // Inline, so each step has a single async frame.
     @inline(__always) private static func send<R: Request>(
         _ request: R, _ index: Int, _ label: String, _ record: ChainRecord, _ editor: ChainEditor,
         then callback: Callback<R.Output>?
@@ -79,7 +78,7 @@ public struct ChainStep: Sendable {
     }
 }
 
-/// Thrown if the previous step didn't return a value of the type that a step needs. See
+/// Thrown if the previous step's value is missing or doesn't have the type that a step needs. See
 /// ``ChainStep/init(after:label:make:then:)``.
 public struct ChainInputError: DescribedError, Sendable {
     /// The label of the step that can't begin.
@@ -94,20 +93,20 @@ public struct ChainInputError: DescribedError, Sendable {
         "\(label) needs \(expected) from the previous step, got \(got.map { "\($0)" } ?? "nothing")"
     }
 
-    /// The code of the `NSError`, always 1, because there is only one kind of failure.
+    /// The `NSError` code, always 1.
     public var errorCode: Int { 1 }
 }
 
 /// Changes the remaining steps of a list, from a step's callback.
 ///
-/// Outside a callback, and after the chain has ended, methods are ignored and return `false` or 0.
+/// Outside a callback, changes are ignored and return `false` or 0.
 public final class ChainEditor: Sendable {
     private struct State {
         var steps: ArraySlice<ChainStep>
         var isOpen = false
     }
 
-    /// The activity of the running chain.
+    /// The running chain's activity.
     public let activity: Activity
     private let state: Mutex<State>
 
@@ -119,7 +118,7 @@ public final class ChainEditor: Sendable {
     /// The labels of the remaining steps, in order.
     public var pending: [String] { state.withLock { $0.steps.map(\.label) } }
 
-    /// Adds a step at the end.
+    /// Adds a step at the end. Returns `false` outside a callback.
     @discardableResult
     public func append(_ step: ChainStep) -> Bool {
         state.withLock { state in
@@ -128,7 +127,7 @@ public final class ChainEditor: Sendable {
         }
     }
 
-    /// Inserts steps before the remaining steps.
+    /// Inserts steps before the remaining steps. Returns `false` outside a callback.
     @discardableResult
     public func insert(_ steps: ChainStep...) -> Bool {
         state.withLock { state in
@@ -137,7 +136,7 @@ public final class ChainEditor: Sendable {
         }
     }
 
-    /// Removes the remaining steps with a label. Returns how many it removed.
+    /// Removes the remaining steps with this label. Returns how many it removed.
     @discardableResult
     public func remove(_ label: String) -> Int { remove { $0.label == label } }
 
@@ -145,7 +144,7 @@ public final class ChainEditor: Sendable {
     @discardableResult
     public func removeAll() -> Int { remove { _ in true } }
 
-    /// Cancels the chain. No further step begins, and the chain ends as cancelled.
+    /// Cancels the chain. No further step begins.
     public func cancel() { activity.cancel() }
 
     private func remove(_ matches: (ChainStep) -> Bool) -> Int {

@@ -1,48 +1,47 @@
 public import Errand
 
-/// Sends one request for several equal requests that run at the same time.
+/// Sends one request in place of several equal requests that run at the same time.
 ///
 /// ```swift
 /// let agent = NetworkAgent(
 ///     baseURL: url, transport: .system, filters: [.cache(.memory()), .coalescing])
 /// ```
 ///
-/// Requests are equal if they have the same safe method, URL, header fields, credentials and body, and would be sent in
-/// the same way by the same agent. ``CoalescingPolicy`` lists further conditions. A request joins an exchange that hasn't
-/// received its response yet.
+/// Requests are equal if they have the same safe method, URL, header fields, credentials and body, and the same agent
+/// would send them in the same way. ``CoalescingPolicy`` lists further conditions. A request joins a running exchange
+/// until its response has arrived.
 ///
 /// Each request keeps its own activity, progress, deadline and cancellation, and decodes and validates the shared
-/// response itself. Failures are shared, too. If the request that started the exchange is cancelled, the exchange
-/// continues until all its requests are cancelled. If one activity sends a second request, for example as a hedge, that
-/// starts a new exchange, which later requests join.
+/// response itself. Failures are shared, too. An exchange is cancelled only when all its requests are cancelled. A
+/// second request of the same activity, such as a hedge, starts a new exchange, which later requests join.
 ///
-/// Streamed and file responses aren't shared, nor are requests whose body is a stream or a file. When a request with an
-/// unsafe method, such as a POST, ends, later requests to its host don't join exchanges that were already running, so
-/// they read the new state.
+/// Requests whose body is a stream or a file aren't shared, and neither are streamed and file responses. When a request
+/// with an unsafe method, such as POST, ends, running exchanges with its host accept no more requests. Later requests
+/// therefore read the new state.
 ///
-/// Agents can share a filter, but never share each other's exchanges.
+/// Agents that use the same filter don't share exchanges with each other.
 public struct CoalescingFilter: Filter {
-    /// The stage in which requests are compared: `.hop` or `.call`.
+    /// The stage in which the filter compares requests: `.hop` or `.call`.
     public let stages: FilterStages
-    /// The rule that decides which requests are equal, unless the request or call has another rule.
+    /// The filter's rule. A rule of the request or call takes precedence.
     public let rule: CoalescingPolicy
     private let table = SharedRuns()
 
     /// Creates a filter.
     ///
     /// - Parameters:
-    ///   - rule: The rule for equal requests. Defaults to ``CoalescingPolicy/standard``.
-    ///   - stage: `.hop` compares each request on the wire, after signatures, credentials and timed caches. `.call`
-    ///     compares before redirects, so requests also share later call filters, such as a timed cache or a retry.
-    ///     Defaults to `.hop`.
+    /// |  - rule: decides which requests are equal. Defaults to ``CoalescingPolicy/standard``.
+    ///   - stage: `.hop`, the default, compares each request on the wire, after signatures, credentials and timed
+    ///     caches. `.call` compares requests before redirects, so they also share later call filters, such as a timed
+    ///     cache or a retry.
     public init(_ rule: CoalescingPolicy = .standard, in stage: FilterStages = .hop) {
         self.rule = rule
         stages = stage.contains(.call) ? .call : .hop
     }
 
-    /// The filter's only trait is ``Errand/FilterTraits/shares``.
+    /// Returns ``Errand/FilterTraits/shares``.
     public var traits: FilterTraits { .shares }
-    /// The filter's line in the agent's `explain`, "equal requests in progress share one exchange".
+    /// The filter's line in the agent's `explain`.
     public var explanation: String { "equal requests in progress share one exchange" }
 
     /// Reports a problem if an outer coalescing filter has the same stage.
@@ -51,7 +50,7 @@ public struct CoalescingFilter: Filter {
             ? "both filters coalesce the same requests; use only one of them" : nil
     }
 
-    /// Sends the exchange, or waits for the response to an equal one that is running. Throws that exchange's error, or
+    /// Sends the request, or waits for the response to an equal running request. Throws that request's error, or
     /// `CancellationError`.
     @inline(__always) public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         switch try step(of: exchange, next) {
@@ -67,7 +66,6 @@ public struct CoalescingFilter: Filter {
     }
 
     private enum Step {
-        /// Sends the request without sharing.
         case passes(isSafe: Bool)
         /// The exchange finished without waiting.
         case responds(HTTPResponse)
@@ -94,11 +92,11 @@ public struct CoalescingFilter: Filter {
 }
 
 extension Filter where Self == CoalescingFilter {
-    /// Creates a filter that sends one request for several equal ones: `filters: [.cache(store), .coalescing]`.
+    /// Coalesces equal requests by ``CoalescingPolicy/standard``: `filters: [.cache(store), .coalescing]`.
     public static var coalescing: CoalescingFilter { CoalescingFilter() }
 
-    /// Creates a filter that sends one request for several that a rule considers equal: `filters:
-    /// [.coalescing(.standard.ignoring("X-Trace")), .cache(store)]`.
+    /// Coalesces requests that a rule considers equal: `filters: [.coalescing(.standard.ignoring("X-Trace")),
+    /// .cache(store)]`.
     public static func coalescing(
         _ rule: CoalescingPolicy = .standard, in stage: FilterStages = .hop
     ) -> CoalescingFilter { CoalescingFilter(rule, in: stage) }

@@ -1,7 +1,7 @@
 public import Errand
 import ErrandSupport
 
-/// The rule that decides which requests are equal.
+/// Decides which requests are equal for ``CoalescingFilter``.
 ///
 /// ```swift
 /// let agent = NetworkAgent(
@@ -10,8 +10,8 @@ import ErrandSupport
 /// ```
 ///
 /// A rule always compares the method, URL, body and its type, `timeout`, credentials, cookies, other sensitive fields,
-/// and tags that affect the response (`TagKey.affectsResponse`). If other filters follow, the type of the request, its
-/// acceptable statuses and content types, and its checks must be equal too, because those filters may depend on them.
+/// and tags that affect the response (`TagKey.affectsResponse`). If other filters follow, it also compares the type of
+/// the request, its acceptable statuses and content types, and its checks, because those filters may depend on them.
 public struct CoalescingPolicy: Sendable, Hashable {
     private struct Fields: Hashable {
         var isOff = false
@@ -20,7 +20,7 @@ public struct CoalescingPolicy: Sendable, Hashable {
         var additions: [String] = []
     }
 
-    // An array with one element keeps copies small, because each request has one.
+    // An array with one element, because each request has a copy.
     private var fields = [Fields()]
 
     private init() {}
@@ -29,15 +29,15 @@ public struct CoalescingPolicy: Sendable, Hashable {
     /// identify requests. The default.
     public static let standard = CoalescingPolicy()
 
-    /// Doesn't share anything: the request is sent on its own, and no other request joins it.
+    /// Doesn't share the request with any other.
     public static let off: CoalescingPolicy = {
         var rule = CoalescingPolicy()
         rule.fields[0].isOff = true
         return rule
     }()
 
-    /// Returns a rule that also ignores these header fields. They are sent with the values of the request that starts
-    /// the exchange.
+    /// Returns a rule that also ignores these header fields. A shared request has the values of the request that
+    /// started the exchange.
     public func ignoring(_ headers: HTTPHeaderName...) -> CoalescingPolicy {
         var rule = self
         rule.fields[0].ignored.formUnion(headers)
@@ -53,8 +53,8 @@ public struct CoalescingPolicy: Sendable, Hashable {
         return rule
     }
 
-    /// Returns a rule that also compares a text, for a difference outside the URL and headers, such as the user of a
-    /// client certificate.
+    /// Returns a rule that also compares a text. Use it for a difference outside the URL and header fields, such as the
+    /// user of a client certificate.
     public func adding(_ text: String) -> CoalescingPolicy {
         var rule = self
         rule.fields[0].additions.append(text)
@@ -63,7 +63,7 @@ public struct CoalescingPolicy: Sendable, Hashable {
 
     var shares: Bool { !fields[0].isOff }
 
-    /// Returns whether two requests have the same compared fields. The order of different names doesn't matter.
+    /// The order of fields with different names doesn't matter.
     func haveSameFields(_ a: HTTPHeaders, _ b: HTTPHeaders) -> Bool {
         if a == b { return true }
         let (own, others) = (a.filter(isCompared), b.filter(isCompared))
@@ -74,7 +74,7 @@ public struct CoalescingPolicy: Sendable, Hashable {
             }
     }
 
-    /// Compares bytes, because canonically equivalent strings are sent differently.
+    /// Compares bytes, because canonically equivalent strings have different bytes on the wire.
     private static func haveSameBytes(_ a: HTTPHeaders.Field, _ b: HTTPHeaders.Field) -> Bool {
         a.isLatin1 == b.isLatin1 && a.value.hasSameBytes(as: b.value)
     }
@@ -85,7 +85,7 @@ public struct CoalescingPolicy: Sendable, Hashable {
     }
 }
 
-/// Sets the rule of a request or call. Defaults to nil, which uses the filter's rule.
+/// Sets the rule of a request or call. Defaults to `nil`, which uses the filter's rule.
 ///
 /// ```swift
 /// struct GetTicket: Request {
@@ -94,15 +94,15 @@ public struct CoalescingPolicy: Sendable, Hashable {
 /// }
 /// ```
 extension CoalescingPolicy: TagKey {
-    /// Calls without this tag use the request's or the filter's rule.
+    /// Returns `nil`.
     public static var defaultValue: CoalescingPolicy? { nil }
 }
 
 extension CallOptions {
-    /// Creates options with a rule for a call: `try await agent.send(GetTicket(), options: .coalescing(.off))`.
+    /// Creates options with a rule: `try await agent.send(GetTicket(), options: .coalescing(.off))`.
     public static func coalescing(_ rule: CoalescingPolicy) -> CallOptions { CallOptions().coalescing(rule) }
 
-    /// Returns a copy of these options with a rule, which is used instead of the rules of the request and the filter.
+    /// Returns a copy with a rule. It replaces the rules of the request and the filter.
     public func coalescing(_ rule: CoalescingPolicy) -> CallOptions {
         var options = self
         options.tags[CoalescingPolicy.self] = rule

@@ -13,8 +13,8 @@ final class SharedRun: Sendable {
     }
 
     private struct State {
-        /// The call that started the exchange. Stored separately, because most exchanges have only one call and don't
-        /// need the dictionary's allocation.
+        /// The call that started the exchange. Most exchanges have no other call, so they don't need to allocate the
+        /// dictionary.
         var first: Call?
         var others: [Int: Call] = [:]
         /// The activities that joined. Each can wait only once.
@@ -27,7 +27,6 @@ final class SharedRun: Sendable {
         var outcome: Outcome?
 
         var exchanges: [Exchange] {
-            // The common case.
             if others.isEmpty, let first { return [first.exchange] }
             return (first.map { [$0.exchange] } ?? []) + others.values.map(\.exchange)
         }
@@ -43,8 +42,8 @@ final class SharedRun: Sendable {
         }
     }
 
-    /// The numbers of the exchanges that a task belongs to, usually one. Tasks may outlive exchanges, so this doesn't
-    /// retain them.
+    /// The numbers of the exchanges that a task belongs to, usually one. Numbers don't retain exchanges, which tasks
+    /// may outlive.
     private struct Parts: Sendable {
         let inner: UInt64
         let outer: [UInt64]
@@ -70,8 +69,7 @@ final class SharedRun: Sendable {
         case joined(ticket: Int)
         /// The request is part of the exchange.
         case within
-        /// The request is too late, or its activity already waits for the exchange, for example with another hedged
-        /// request.
+        /// The exchange is closed, or the activity already waits for it, for example with another hedged request.
         case none
     }
 
@@ -117,10 +115,10 @@ final class SharedRun: Sendable {
 
     var outcome: Outcome? { state.withLock { $0.outcome } }
 
-    /// Waits for the result on behalf of one call. Throws `CancellationError` as soon as the call is cancelled.
+    /// Throws `CancellationError` as soon as the call is cancelled.
     func response(for ticket: Int, of runs: SharedRuns) async throws -> HTTPResponse {
         try await withTaskCancellationHandler {
-            // Whoever resumes the continuation removes it from the state first.
+            // Whoever resumes the continuation first removes it from the state.
             try await withCheckedThrowingContinuation { continuation in
                 let outcome = state.withLock { state -> Outcome? in
                     if let outcome = state.outcome { return outcome }
@@ -158,7 +156,7 @@ final class SharedRun: Sendable {
         withExtendedLifetime(call) {}
     }
 
-    // Kept out of line: inlining these functions would enlarge the async frames of their callers.
+    // Kept out of line: inlining these functions would enlarge their callers' async frames.
 
     @inline(never) private func close(in runs: SharedRuns) {
         runs.remove(self)
@@ -183,7 +181,7 @@ final class SharedRun: Sendable {
 }
 
 extension SharedRun: ExchangeSharing {
-    /// The latest deadline of the calls, or nil if any call lacks a deadline.
+    /// The latest deadline of the calls, or `nil` if any call has no deadline.
     var deadline: ContinuousClock.Instant? {
         let exchanges = state.withLock { $0.exchanges }
         let deadlines = exchanges.compactMap(\.deadline)
@@ -208,17 +206,16 @@ extension SharedRun: ExchangeSharing {
 struct SharingConditions: Sendable {
     let common: RemainingPipeline
     let rule: CoalescingPolicy
-    /// Precomputed, because each exchange is looked up, added and removed. Covers only part of the request to stay
-    /// cheap.
+    /// Computed once, because each exchange is looked up, added and removed. Covers only part of the request.
     let hash: Int
 
-    /// Fails if the request isn't shared.
+    /// Fails if the request can't be shared.
     init?(_ exchange: Exchange, _ request: HTTPRequest, _ next: Next, _ filterRule: CoalescingPolicy) {
         let tags = exchange.tags
         rule = tags[CoalescingPolicy.self] ?? filterRule
         guard rule.shares, exchange.delivery == .data, request.body.data != nil, let common = next.remainingPipeline,
             !tags[LiveStream.self],
-            // If a tag's values can't be compared, the request doesn't equal any other, not even itself.
+            // A request with a tag whose values can't be compared doesn't equal any request, not even itself.
             tags.haveSameEffect(as: tags)
         else { return nil }
         self.common = common
@@ -230,7 +227,6 @@ struct SharingConditions: Sendable {
     }
 }
 
-/// Two runs are equal if they would send the same request under the same conditions.
 extension SharedRun: Hashable {
     func hash(into hasher: inout Hasher) { hasher.combine(conditions.hash) }
 
@@ -267,13 +263,12 @@ extension SharedRun: Hashable {
 
 /// The exchanges that requests can join.
 ///
-/// Lock order: this lock before the lock of an exchange.
+/// Lock order: this lock before an exchange's lock.
 final class SharedRuns: Sendable {
     enum Role {
-        /// The request starts its own exchange.
         case leads
         case joins(SharedRun, ticket: Int)
-        /// The request is part of the exchange it equals, and would wait for itself.
+        /// The request is part of the exchange that it equals, and would wait for itself.
         case alone
     }
 

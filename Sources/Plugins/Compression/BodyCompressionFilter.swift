@@ -4,30 +4,29 @@ import ErrandEssentials
 import ErrandMessageSyntax
 import Synchronization
 
-/// Compresses request bodies, for servers that support it.
+/// Compresses request bodies.
 ///
 /// ```swift
 /// let agent = NetworkAgent(baseURL: url, transport: .system, filters: [.bodyCompression(.gzip)])
 /// let once = CallOptions(filters: [.bodyCompression(.zstd)])
 /// ```
 ///
-/// A body in memory is compressed at once and keeps a known length. If compression doesn't make it smaller, it is sent
-/// uncompressed. Files and streams are compressed in chunks while they are sent, and can be sent again if they could
-/// before. Requests with a `Content-Encoding` stay unchanged.
+/// A body in memory is compressed before it is sent and keeps a known length. If compression doesn't make it smaller,
+/// the original is sent. Files and streams are compressed in chunks while they are sent, and can be sent again if the
+/// original can. Requests with a `Content-Encoding` stay unchanged.
 ///
-/// If the server rejects the coding with 415 and lists the codings it supports (RFC 7694, section 3), the body is sent
-/// again uncompressed, if it can be sent again.
+/// If the server rejects the coding with 415 and lists the codings it supports (RFC 7694, section 3), the filter sends
+/// the original body, if that body can be sent again.
 ///
-/// The position among other filters that change the body doesn't matter. For example, `.body(…)` reads a form or JSON
-/// uncompressed and compresses the result.
+/// You can place the filter before or after other filters that change the body. For example, `.body(…)` still reads the
+/// uncompressed form or JSON, and its result is compressed.
 public struct BodyCompressionFilter: Filter {
-    /// The content coding to use, such as `.gzip`.
+    /// The content coding to use.
     public var compression: ContentCompression
-    /// The smallest body to compress, in bytes. Smaller bodies of known length are sent uncompressed. Defaults to
-    /// 1,024.
+    /// The smallest body to compress, in bytes. Smaller bodies of known length stay uncompressed. Defaults to 1,024.
     public var minimumBytes: Int64
 
-    /// The maximum size of a body to compress at once.
+    /// Longer bodies are compressed in chunks.
     private static let bytesInMemory = 1 << 20
 
     /// Creates a filter. By default, bodies of known length below 1,024 bytes stay uncompressed.
@@ -35,12 +34,13 @@ public struct BodyCompressionFilter: Filter {
         (self.compression, self.minimumBytes) = (compression, minimumBytes)
     }
 
-    /// The filter has no traits: the body's content stays the same, so the filter's position doesn't matter.
+    /// Returns an empty set, because the filter's position doesn't matter.
     public var traits: FilterTraits { [] }
-    /// The filter's line in the agent's `explain`, with the coding.
+    /// The filter's line in the agent's `explain`.
     public var explanation: String { "request bodies in \(compression)" }
 
-    /// Sends the request with a compressed body. Throws ``CompressionError`` if the coding's library is missing.
+    /// Sends the request with a compressed body. Throws ``CompressionError`` if the system has no library for the
+    /// coding.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         let body = exchange.http.body
         guard !body.isNone, body.length ?? .max >= max(1, minimumBytes),
@@ -60,12 +60,12 @@ public struct BodyCompressionFilter: Filter {
         return try await next(exchange)
     }
 
-    /// Whether a response lists the codings that its server supports, without this coding.
+    /// Returns whether the response lists supported codings, but not this coding.
     private func refuses(_ response: HTTPResponse) -> Bool {
         guard let accepted = response.headers[.acceptEncoding] else { return false }
         return !FieldList.items(accepted).contains { item in
             let coding = ASCII.trimmed(item.prefix { $0 != ";" })
-            // A weight of zero means "not acceptable" (RFC 9110, section 12.4.2).
+            // A weight of 0 means "not acceptable" (RFC 9110, section 12.4.2).
             let weight = FieldParameters(parsing: item)["q"].flatMap { ASCII.decimal($0) }
             return ASCII.equalsIgnoringCase(String(coding), "\(compression)") && weight ?? 1 > 0
         }
@@ -97,8 +97,7 @@ public struct BodyCompressionFilter: Filter {
 }
 
 extension Filter where Self == BodyCompressionFilter {
-    /// Creates a filter that compresses request bodies: `filters: [.bodyCompression(.gzip)]`. See
-    /// ``BodyCompressionFilter``.
+    /// Compresses request bodies: `filters: [.bodyCompression(.gzip)]`. See ``BodyCompressionFilter``.
     public static func bodyCompression(
         _ compression: ContentCompression = .gzip, minimumBytes: Int64 = 1024
     ) -> BodyCompressionFilter { BodyCompressionFilter(compression, minimumBytes: minimumBytes) }
@@ -112,7 +111,7 @@ final class CompressedSource: HTTPBodySource {
         var isEnded = false
     }
 
-    /// The number of bytes to compress at a time, so a body in memory isn't doubled.
+    /// Limits memory: a large chunk is compressed in pieces of this size.
     private static let pieceBytes = 256 << 10
     private let compression: ContentCompression
     private let open: @Sendable () throws -> HTTPBody
@@ -152,7 +151,7 @@ final class CompressedSource: HTTPBodySource {
             reading.chunks = new
             return reading.isCancelled
         }
-        // Cancelled before it was open.
+        // Cancelled before the body was open.
         if isCancelled { new.cancel() }
         return new
     }
@@ -195,21 +194,20 @@ public struct ContentCompression: Sendable, Hashable, CustomStringConvertible {
     let coding: Coding
     let level: Int32
 
-    /// gzip (RFC 9110, section 8.4.1.3) with zlib's level 6. Nearly every server that supports any coding supports
-    /// gzip.
+    /// gzip (RFC 9110, section 8.4.1.3) with level 6. Nearly every server that supports any coding supports gzip.
     public static let gzip = gzip(level: 6)
-    /// zstd (RFC 8878) with level 3. Smaller than gzip in a fraction of the time, for servers that support it.
+    /// zstd (RFC 8878) with level 3. Smaller and much faster than gzip, but fewer servers support it.
     public static let zstd = zstd(level: 3)
 
     /// Returns gzip with a level from 1, the fastest, to 9. Other levels are clamped.
     public static func gzip(level: Int) -> Self { Self(coding: .gzip, level: Int32(min(max(level, 1), 9))) }
 
-    /// Returns zstd with a level from 1, the fastest, to 19. Other levels are clamped. Decoding needs at most 8 MiB
-    /// (RFC 9659).
+    /// Returns zstd with a level from 1, the fastest, to 19. Other levels are clamped. The server needs at most 8 MiB
+    /// to decode it (RFC 9659).
     public static func zstd(level: Int) -> Self { Self(coding: .zstd, level: Int32(min(max(level, 1), 19))) }
 
-    /// Whether the system has the coding's library. zlib is on every Apple platform and nearly every Linux system,
-    /// libzstd on most Linux systems.
+    /// Whether the system has the coding's library. Apple platforms and nearly all Linux systems have zlib. Most Linux
+    /// systems have libzstd.
     public var isAvailable: Bool {
         #if os(Linux) || os(Android) || canImport(Darwin)
         errand_encodings() & coding.bit != 0

@@ -7,10 +7,10 @@ import ErrandEssentials
 
 /// A failure to compress a body.
 public struct CompressionError: CodedError, Sendable {
-    /// The type of the error's codes. New codes may be added, so write a `default` in a `switch`.
+    /// The type of the error's codes. Later versions may add codes, so write a `default` in a `switch`.
     public typealias Code = FailureCode<CompressionError>
 
-    /// The kind of failure, to switch over. Stable, and suitable for metrics.
+    /// The kind of failure. Stable, and suitable for metrics.
     public var code: Code
     /// What failed, in one sentence.
     public var message: String
@@ -22,7 +22,7 @@ public struct CompressionError: CodedError, Sendable {
 }
 
 extension FailureCode<CompressionError> {
-    /// The coding's library isn't on this system; see ``ContentCompression/isAvailable``. The request wasn't sent.
+    /// The system has no library for the coding; see ``ContentCompression/isAvailable``. The request wasn't sent.
     public static var unavailable: Self { Self("unavailable", 1) }
     /// The library couldn't compress the body, for example because it ran out of memory.
     public static var compressionFailed: Self { Self("compressionFailed", 2) }

@@ -9,7 +9,7 @@ import ErrandEssentials
 /// }
 /// ```
 ///
-/// `localizedDescription` is the service's message, for users. `description` is for logs and leaves out the message.
+/// `localizedDescription` is the service's message, for users. `description` leaves the message out, for logs.
 public struct EnvelopeError: Error, RequestFailure {
     /// The envelope that reports the failure, with all its members.
     public var envelope: any ResponseEnvelope
@@ -28,8 +28,8 @@ public struct EnvelopeError: Error, RequestFailure {
         }
     }
 
-    /// Creates an error from an ``Errand/ErrandError`` with an unacceptable status, if the response's body is an
-    /// envelope. Returns `nil` for other errors.
+    /// Creates an error from an ``Errand/ErrandError`` with an unacceptable status. Returns `nil` for other errors, and
+    /// if the response's body isn't an envelope.
     ///
     /// ```swift
     /// agent.configure { $0.mapError = { EnvelopeError($0, in: Reply.self) ?? $0 } }
@@ -41,49 +41,48 @@ public struct EnvelopeError: Error, RequestFailure {
         self.init(envelope, response: response)
     }
 
-    /// The code that the service reports in the envelope.
+    /// The envelope's code.
     public var code: EnvelopeCode { envelope.code }
-    /// The service's message for users, if the envelope has one.
+    /// The envelope's message for users, if it has one.
     public var message: String? { envelope.message }
     /// Whether the service rejected the credential; see ``ResponseEnvelope/refusesCredential``.
     public var refusesCredential: Bool { envelope.refusesCredential }
-    /// Whether the status is 408, 425, 429, 500, 502, 503 or 504. To retry by the service's codes, use
+    /// Whether the status is 408, 425, 429, 500, 502, 503 or 504. To retry by the envelope's code, use
     /// `RetryPolicy.repeatsError`.
     public var isRetryable: Bool { response.map { StatusCodes.retryable.contains($0.status) } ?? false }
 }
 
 extension EnvelopeError: DescribedError, CustomDebugStringConvertible {
-    /// The response's code, status and URL, without query values and the message.
+    /// The code, the status and the URL. Leaves out query values and the message.
     public var description: String {
         "the service reported the code \(code)" + (response.map { " (\($0))" } ?? "")
     }
 
-    /// The same text as `description`, for debuggers.
+    /// The same text as `description`.
     public var debugDescription: String { description }
 
-    /// The sentence that users see as `localizedDescription` if the service sent no message. It depends on the status.
+    /// The sentence for users if the envelope has no message. It depends on the status.
     public var failureSentence: FailureSentence {
         guard let response, response.status >= 400 else { return .refused }
         return .status(response.status)
     }
 
-    /// The text that users see as `localizedDescription`: the service's message, or the sentence if the message is
-    /// missing.
+    /// The text of `localizedDescription`: the envelope's message, otherwise ``failureSentence``.
     public var errorDescription: String? { failureSentence.text(for: self, message: message) }
 
-    /// The code of the `NSError`: the service's code if it is a number, otherwise 1.
+    /// The `NSError` code: the envelope's code if it is a number, otherwise 1.
     public var errorCode: Int { code.number ?? 1 }
 }
 
-/// The code with which a service reports a request's outcome: a number, or a text such as `"A0401"`.
+/// The code with which a service reports the outcome of a request: a number, or text such as `"A0401"`.
 ///
 /// ```swift
 /// let code = EnvelopeCode("0000")
 /// let isSuccess = code == 0 || code == "SUCCESS"
 /// ```
 ///
-/// Services write the same code in different ways: `0`, `"0"`, `"0000"` and `0.0` are equal. A Boolean counts as 1 or
-/// 0.
+/// Services write the same code in different ways, so `0`, `"0"`, `"0000"` and `0.0` are equal. `true` equals 1, and
+/// `false` equals 0.
 public struct EnvelopeCode: Sendable, Hashable {
     private enum Form: Hashable {
         case number(Int64)
@@ -95,10 +94,10 @@ public struct EnvelopeCode: Sendable, Hashable {
     /// Creates a code from a number.
     public init(_ number: some BinaryInteger) { form = Int64(exactly: number).map(Form.number) ?? .text("\(number)") }
 
-    /// Creates a code from text. If the text is a number, so is the code.
+    /// Creates a code from text. Text that contains a number becomes that number.
     public init(_ text: String) { form = Int64(text).map(Form.number) ?? .text(text) }
 
-    /// The code as a number, or `nil` if it is a text or exceeds `Int`.
+    /// The code as a number, or `nil` if it is text or doesn't fit in an `Int`.
     public var number: Int? {
         if case .number(let number) = form { return Int(exactly: number) }
         return nil
@@ -106,7 +105,7 @@ public struct EnvelopeCode: Sendable, Hashable {
 }
 
 extension EnvelopeCode: CustomStringConvertible, LosslessStringConvertible {
-    /// The number or the text.
+    /// The number or text.
     public var description: String {
         switch form {
         case .number(let number): "\(number)"
@@ -118,7 +117,7 @@ extension EnvelopeCode: CustomStringConvertible, LosslessStringConvertible {
 extension EnvelopeCode: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral {
     /// Creates a code from a number.
     public init(integerLiteral value: Int64) { form = .number(value) }
-    /// Creates a code from text. If the text is a number, so is the code.
+    /// Creates a code from text. Text that contains a number becomes that number.
     public init(stringLiteral value: String) { self.init(value) }
 }
 
@@ -126,7 +125,7 @@ extension EnvelopeCode: Codable {
     /// Decodes a number, a string or a Boolean. Throws the decoder's error for other values.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
-        // As an `Int64` or `Double`, a long number would lose digits.
+        // An `Int64` or `Double` would lose digits of a long number.
         if let number = try? container.decode(Decimal.self) {
             self.init("\(number)")
         } else if let text = try? container.decode(String.self) {

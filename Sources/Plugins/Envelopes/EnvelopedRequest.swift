@@ -1,7 +1,7 @@
 public import Errand
 public import ErrandEssentials
 
-/// A request whose response wraps the model in an envelope. `Output` is the model.
+/// A request whose response wraps the model in an envelope. `Output` is the model's type.
 ///
 /// ```swift
 /// protocol ShopRequest: EnvelopedRequest where Envelope == Reply {}
@@ -17,18 +17,18 @@ public import ErrandEssentials
 /// If the envelope reports a failure, the request throws ``EnvelopeError``, even for a cached response. Caches don't
 /// store failures.
 ///
-/// - `Void` checks the envelope without decoding a model.
+/// - With `Void`, the request only checks the envelope.
 /// - An optional is `nil` if the model is null or missing.
-/// - `Data` and `HTTPResponse` are the whole response, after a success.
+/// - `Data` and `HTTPResponse` are the whole response.
 ///
-/// Streamed bodies aren't checked. A body in a file is checked if its `Content-Type` is JSON.
+/// Streamed bodies aren't checked. A body in a file is checked only if its `Content-Type` is JSON.
 public protocol EnvelopedRequest<Envelope>: Request {
-    /// The type of the envelope that the service wraps around models.
+    /// The envelope's type.
     associatedtype Envelope: ResponseEnvelope
 }
 
 extension EnvelopedRequest {
-    /// Checks the envelope with ``Errand/ResponseCheck/envelope(_:method:)``. `nil` for a stream.
+    /// Checks the envelope with ``Errand/ResponseCheck/envelope(_:method:)``. `nil` for streamed responses.
     public var outcomeCheck: ResponseCheck? {
         delivery == .stream ? nil : .envelope(Envelope.self, method: method)
     }
@@ -40,17 +40,17 @@ extension EnvelopedRequest where Output: Decodable {
 }
 
 extension EnvelopedRequest where Output == String {
-    /// Returns the model in the envelope, which is a text.
+    /// Returns the text in the envelope.
     public func decode(_ response: HTTPResponse) async throws -> Output { try response.content(of: Envelope.self) }
 }
 
 extension EnvelopedRequest where Output == Data {
-    /// Returns the bytes of the whole body, with the envelope.
+    /// Returns the bytes of the whole body, including the envelope.
     public func decode(_ response: HTTPResponse) async throws -> Output { response.data }
 }
 
 extension EnvelopedRequest where Output == URL {
-    /// Returns the file that contains the body, or the URL in the envelope.
+    /// Returns the file that contains the body, otherwise the URL in the envelope.
     public func decode(_ response: HTTPResponse) async throws -> Output {
         try response.body.file ?? response.content(of: Envelope.self)
     }

@@ -1,7 +1,7 @@
 public import Errand
 import ErrandEssentials
 
-/// The structure that a service wraps around each model: a code, a message, and the model under a key.
+/// The JSON object that a service wraps around each model. It contains a code, a message and the model.
 ///
 /// ```swift
 /// struct Reply: ResponseEnvelope {
@@ -14,38 +14,39 @@ import ErrandEssentials
 /// }
 /// ```
 ///
-/// The envelope doesn't decode the model itself. A failure may contain anything in its place, such as `""` or `{}`, so
-/// the model is decoded only after a success. Add properties for other fields, such as a list's total.
+/// Don't declare a property for the model. It is decoded only after a success, because a failure may contain anything
+/// in its place, such as `""` or `{}`. Add properties for other fields, such as the total of a list.
 public protocol ResponseEnvelope: Decodable, Sendable {
-    /// The service's code, a number or a text.
+    /// The service's code.
     var code: EnvelopeCode { get }
     /// The service's message for users. Defaults to `nil`.
     var message: String? { get }
     /// Whether the service fulfilled the request.
     var isSuccess: Bool { get }
-    /// Whether a failure means that the service rejects the credential, for example because it expired. A session of
-    /// `ErrandAuthentication` then refreshes it and sends the request again. Defaults to `false`.
+    /// Whether a failure means that the service rejects the credential, for example because it has expired. A session
+    /// of `ErrandAuthentication` then refreshes the credential and sends the request again. Defaults to `false`.
     var refusesCredential: Bool { get }
-    /// The key of the model. Defaults to `"data"`. If the decoder converts keys, use the converted key.
+    /// The key of the model. Defaults to `"data"`. If the decoder converts keys, return the converted key.
     static var valueKey: String { get }
-    /// Decodes the model of a success. By default it decodes the value under ``valueKey``; an optional is `nil` if the
-    /// value is null or missing. Implement it for encrypted or more deeply nested models.
+    /// Decodes the model after a success. Implement it for encrypted or more deeply nested models.
+    ///
+    /// The default decodes the value under ``valueKey``. An optional is `nil` if that value is null or missing.
     ///
     /// - Parameters:
-    ///   - type: the model's type.
-    ///   - decoder: the decoder of the whole envelope.
+    /// |  - type: the model's type.
+    /// |  - decoder: the decoder of the whole envelope.
     func value<Value: Decodable>(_ type: Value.Type, from decoder: any Decoder) throws -> Value
 }
 
 extension ResponseEnvelope {
-    /// The default implementation returns `nil`: the envelope has no message.
+    /// Returns `nil`.
     public var message: String? { nil }
-    /// The default implementation returns `false`.
+    /// Returns `false`.
     public var refusesCredential: Bool { false }
-    /// The default implementation returns `"data"`.
+    /// Returns `"data"`.
     public static var valueKey: String { "data" }
 
-    /// The default implementation decodes the value under ``valueKey``.
+    /// Decodes the value under ``valueKey``.
     public func value<Value: Decodable>(_ type: Value.Type, from decoder: any Decoder) throws -> Value {
         let container = try decoder.container(keyedBy: ValueKey.self)
         let key = ValueKey(stringValue: Self.valueKey)
@@ -102,17 +103,18 @@ extension Call where Output == Void {
 }
 
 extension ResponseCheck {
-    /// Throws ``EnvelopeError`` if the envelope reports a failure, and `decodingFailed` if the response has no
-    /// envelope. Use it as the ``Errand/Request/outcomeCheck`` of a request that decodes its own response.
+    /// Creates a check that throws ``EnvelopeError`` if the envelope reports a failure, and `decodingFailed` if the
+    /// response has no envelope. Use it as the ``Errand/Request/outcomeCheck`` of a request that decodes its own
+    /// response.
     ///
     /// ```swift
     /// var outcomeCheck: ResponseCheck? { .envelope(Reply.self) }
     /// ```
     ///
-    /// An empty body passes for HEAD and for the statuses 204, 205 and 304.
+    /// An empty body passes for HEAD and for statuses 204, 205 and 304.
     ///
     /// - Parameters:
-    ///   - type: the envelope's type.
+    /// - type: the envelope's type.
     ///   - method: the request's method. Defaults to GET.
     public static func envelope<Envelope: ResponseEnvelope>(
         _ type: Envelope.Type, method: HTTPMethod = .get
@@ -126,23 +128,23 @@ extension ResponseCheck {
     }
 }
 
-/// The maximum size in bytes of a file to check for an envelope.
+/// In bytes.
 private let maximumFileBytes = 1 << 20
 
 extension HTTPResponse {
-    /// `nil` if the body is a stream, or a file that isn't JSON or exceeds the limit.
+    /// Returns `nil` if the body is a stream, or a file that isn't JSON or exceeds the limit.
     fileprivate func envelope<Envelope: ResponseEnvelope>() async throws -> Envelope? {
         if body.data != nil { return try decoded(as: Envelope.self) }
         guard let file = body.file, let mediaType, ContentTypes.json.contains(mediaType),
             let length = body.length, length <= maximumFileBytes
         else { return nil }
-        // Use a separate reader, to leave the body unread.
+        // A separate reader leaves the body unread.
         var copy = self
         copy.body = HTTPBody(try await HTTPBody(file: file).collect(upTo: maximumFileBytes))
         return try? copy.decoded(as: Envelope.self)
     }
 
-    /// Returns the model in an envelope, using the request's decoder. Throws `decodingFailed`.
+    /// Returns the model in an envelope. Throws `decodingFailed`.
     func content<Envelope: ResponseEnvelope, Value: Decodable>(of type: Envelope.Type) throws -> Value {
         if let optional = Value.self as? any ExpressibleByNilLiteral.Type, data.isEmpty,
             let none = optional.init(nilLiteral: ()) as? Value
@@ -158,7 +160,7 @@ extension HTTPResponse {
     }
 }
 
-/// The model of a success, decoded together with its envelope in one pass.
+/// Decodes the envelope and the model in one pass.
 private struct EnvelopeContent<Envelope: ResponseEnvelope, Value: Decodable>: Decodable {
     let value: Value
 

@@ -1,19 +1,19 @@
 import ErrandEssentials
 
-/// Types that are read without calling their `init(from:)`.
+/// A type whose values are read without calling its `init(from:)`.
 protocol DirectlyDecodable: Decodable {
-    /// Returns the value at a position, or throws the reason why it can't be read.
+    /// Returns the value at a position. Throws if the value can't be read.
     ///
     /// - Parameters:
-    ///   - frame: The frame around the value or, without a step, the value's own frame.
-    ///   - position: The value's position. ``ValueFrame/absent`` for a null that the text doesn't contain.
-    ///   - step: The step from the frame to the value.
+    /// |  - frame: the frame around the value or, without a step, the value's own frame.
+    ///   - position: the value's position. ``ValueFrame/absent`` for a null that the text doesn't contain.
+    /// |  - step: the step from the frame to the value.
     static func value(of frame: ValueFrame, at position: Int, _ step: ValueFrame.Step?) throws -> Self
 
-    /// Returns the array at a position, or `nil` unless the type can read every element directly.
+    /// Returns the array at a position, or `nil` if an element can't be read directly.
     static func array(in document: JSONDocument, at position: Int) -> [Self]?
 
-    /// Returns the dictionary at a position, or `nil` unless the type can read every value directly.
+    /// Returns the dictionary at a position, or `nil` if a value can't be read directly.
     static func dictionary(in document: JSONDocument, at position: Int) -> [String: Self]?
 }
 
@@ -24,7 +24,6 @@ extension DirectlyDecodable {
 
 // MARK: Scalars
 
-/// Scalar types, which can usually read their values directly.
 protocol DirectlyDecodableScalar: DirectlyDecodable {
     /// Returns the value at a position, or `nil` if it has another kind or form, or is out of range.
     static func value(in document: JSONDocument, at position: Int) -> Self?
@@ -162,7 +161,7 @@ extension Dictionary: DirectlyDecodable where Key == String, Value: Decodable {
             guard frame.entry.isObject else { throw frame.mismatch([String: Any].self, frame.entry, nil) }
             let convertsKeys = frame.document.convertsKeys
             try frame.document.forEachMember(at: frame.position) { name, position in
-                // If keys repeat, the first one is used.
+                // If keys repeat, the first is used.
                 guard values.index(forKey: name) == nil else { return }
                 let key = convertsKeys ? PositionKey.name(name) : .entry(name)
                 values.updateValue(try frame.value(Value.self, at: position, .key(key)), forKey: name)
@@ -172,7 +171,7 @@ extension Dictionary: DirectlyDecodable where Key == String, Value: Decodable {
     }
 }
 
-// Casts between a concrete type and the generic type that names it, which are the same type here.
+// Casts between a concrete type and a generic type. Both are the same type here.
 extension DirectlyDecodable {
     static func value<Value: Decodable>(
         as type: Value.Type, of frame: ValueFrame, at position: Int, _ step: ValueFrame.Step?
@@ -206,9 +205,9 @@ extension DirectlyDecodable {
 }
 
 extension ValueFrame {
-    /// Reads a value, either directly or by calling its type's `init(from:)`.
+    /// Reads a value, directly or by calling its type's `init(from:)`.
     ///
-    /// - Parameter step: The step from this frame, or `nil` to read this frame's own value.
+    /// - Parameter step: the step from this frame, or `nil` to read this frame's own value.
     func value<Value: Decodable>(_ type: Value.Type, at position: Int, _ step: Step?) throws -> Value {
         if let direct = type as? any DirectlyDecodable.Type {
             return try direct.value(as: type, of: self, at: position, step)

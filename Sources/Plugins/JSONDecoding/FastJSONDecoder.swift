@@ -1,7 +1,7 @@
 public import Errand
 public import ErrandEssentials
 
-/// Decodes values from JSON several times as fast as `JSONDecoder`, with the same strategies, values, and errors.
+/// A JSON decoder that is several times as fast as `JSONDecoder`. It has the same strategies, results and errors.
 ///
 /// ```swift
 /// agent.configure {
@@ -12,34 +12,34 @@ public import ErrandEssentials
 /// }
 /// ```
 ///
-/// The whole text is checked against RFC 8259 before anything is decoded, so a fault is found anywhere in the text. A
-/// text can have up to 1 GiB and 512 levels of arrays and objects. UTF-8, UTF-16, and UTF-32 are detected as
-/// `JSONDecoder` does.
+/// The decoder checks the whole text against RFC 8259 before it decodes values, so it finds every fault. A text can
+/// have up to 1 GiB and 512 levels of arrays and objects. The decoder detects UTF-8, UTF-16 and UTF-32 as `JSONDecoder`
+/// does.
 ///
-/// The decoder is a value: each copy has its own settings, and any number of tasks can decode with it at once.
+/// The decoder is a value: each copy has its own settings. Any number of tasks can use one decoder at the same time.
 public struct FastJSONDecoder: BodyDecoder {
     /// How to decode dates. Defaults to `.deferredToDate`.
     public var dateDecodingStrategy: JSONDecoder.DateDecodingStrategy = .deferredToDate
     /// How to decode `Data`. Defaults to `.base64`.
     public var dataDecodingStrategy: JSONDecoder.DataDecodingStrategy = .base64
-    /// The strings that represent infinity and NaN. Defaults to `.throw`.
+    /// How to decode strings that represent infinity and NaN. Defaults to `.throw`.
     public var nonConformingFloatDecodingStrategy: JSONDecoder.NonConformingFloatDecodingStrategy = .throw
-    /// How to convert the text's keys to the keys of types. Defaults to `.useDefaultKeys`.
+    /// How to convert the text's keys to coding keys. Defaults to `.useDefaultKeys`.
     public var keyDecodingStrategy: JSONDecoder.KeyDecodingStrategy = .useDefaultKeys
     /// Values that a type's `init(from:)` can read from its decoder. Empty by default.
     public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
-    /// Creates a decoder with the default strategies, which are those of `JSONDecoder`.
+    /// Creates a decoder with the default strategies of `JSONDecoder`.
     public init() {}
 
-    /// The decoder reads ``Errand/ContentTypes/json``.
+    /// Returns ``Errand/ContentTypes/json``.
     public var contentTypes: ContentTypes { .json }
 
     /// Decodes a value from a JSON text, which may be a fragment such as `7`.
     ///
-    /// Throws the same `DecodingError` as `JSONDecoder`, with the same case and coding path. If the text isn't JSON, or
-    /// a number doesn't fit its type, the underlying error is a ``JSONDecodingError``. Errors that the type itself
-    /// throws are rethrown unchanged.
+    /// Throws the same `DecodingError` as `JSONDecoder`, with the same case and coding path. If the text isn't JSON or
+    /// a number doesn't fit its type, the underlying error is a ``JSONDecodingError``. Errors of the type's own
+    /// `init(from:)` are thrown unchanged.
     public func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
         let document: JSONDocument
         do throws(JSONDecodingError) {
@@ -52,11 +52,11 @@ public struct FastJSONDecoder: BodyDecoder {
 }
 
 extension BodyDecoder where Self == FastJSONDecoder {
-    /// Creates a decoder with the default strategies.
+    /// A ``FastJSONDecoder`` with the default strategies.
     public static var fast: FastJSONDecoder { FastJSONDecoder() }
 }
 
-/// Detects a JSON text's encoding, by its byte order mark or the zeros in its first bytes (RFC 4627, section 3).
+/// Detects a JSON text's encoding by its byte order mark or the zeros in its first bytes (RFC 4627, section 3).
 enum TextEncoding {
     /// Returns the text in UTF-8 without its byte order mark.
     static func utf8(_ data: Data) throws(JSONDecodingError) -> [UInt8] {

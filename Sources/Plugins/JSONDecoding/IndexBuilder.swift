@@ -1,10 +1,10 @@
 import ErrandJSONSyntax
 
-/// Builds the index of a text in one pass, and checks the whole text (RFC 8259).
+/// Builds a text's index in one pass, and checks the whole text (RFC 8259).
 struct IndexBuilder {
-    /// The maximum number of open arrays and objects, the same as in `JSONDecoder`.
+    /// The maximum number of open arrays and objects, as in `JSONDecoder`.
     static let maximumDepth = 512
-    /// Marks a container that isn't in another one.
+    /// The parent of a container at the top level.
     private static let none = IndexEntry.limit
 
     static func entries(
@@ -33,7 +33,6 @@ struct IndexBuilder {
         }
     }
 
-    /// Throws if the text is too long for the offsets in its entries.
     static func checkLength(_ count: Int) throws(JSONDecodingError) {
         guard count <= IndexEntry.limit else {
             throw JSONDecodingError(.tooLarge, "expected at most 1 GiB of text", byte: IndexEntry.limit)
@@ -43,7 +42,7 @@ struct IndexBuilder {
     private enum Problem: Equatable {
         case fault(JSONFault)
         case depth
-        /// The entries are full. Indexing continues once there are more.
+        /// The entries are full. Indexing continues with more entries.
         case noRoom
     }
 
@@ -51,7 +50,7 @@ struct IndexBuilder {
     private struct Progress {
         var index = 0
         var count = 0
-        /// The index of the entry for the innermost open container.
+        /// The index of the innermost open container's entry.
         var open = IndexBuilder.none
         var isObject = false
         var depth = 0
@@ -68,7 +67,6 @@ struct IndexBuilder {
         @inline(__always) init(_ index: Int, _ fault: JSONFault) { self.init(index, .fault(fault)) }
     }
 
-    /// A string, scanned from its opening quote.
     private struct StringToken {
         let end: JSONTokenEnd
         var kind = IndexEntry.Kind.string
@@ -92,13 +90,13 @@ struct IndexBuilder {
         }
     }
 
-    /// Skips whitespace and returns the next byte, or zero at the end.
+    /// Skips whitespace and returns the next byte, or 0 at the end.
     @inline(__always) private static func skip(_ text: Span<UInt8>, _ index: inout Int) -> UInt8 {
         index = JSONGrammar.skipSpace(in: text, from: index)
         return index < text.count ? text[index] : 0
     }
 
-    /// Scans a string, number or literal. Returns `nil` if the byte doesn't begin one.
+    /// Returns `nil` if the byte doesn't begin a string, number or literal.
     @inline(__always) private static func scalar(
         _ text: Span<UInt8>, _ byte: UInt8, at start: Int
     ) -> (entry: IndexEntry, end: JSONTokenEnd)? {
@@ -153,7 +151,7 @@ struct IndexBuilder {
                 isObject = byte == JSONGrammar.openBrace
                 depth &+= 1
                 if depth > maximumDepth { return Stop(index, .depth) }
-                // The length of an open container's entry temporarily stores the container around it.
+                // While a container is open, its entry's length stores the index of the container around it.
                 entries[count] = IndexEntry(isObject ? .object : .array, start: index, length: open)
                 count &+= 1
                 open = count &- 1
@@ -191,19 +189,19 @@ struct IndexBuilder {
     }
 }
 
-/// A key or value in the index of a text, with its kind, start, and length.
+/// A key or value in a text's index, with its kind, start and length.
 ///
-/// Entries have the order of the tokens: a container comes before its contents, and a key before its value. A
-/// container's length counts entries including itself; the length of any other value counts bytes.
+/// Entries have the order of the tokens: a container comes before its contents, and a key before its value. The length
+/// of a container counts entries, including its own entry. The length of any other value counts bytes.
 struct IndexEntry {
     enum Kind: UInt8 {
         case null, `false`, `true`
-        /// A number of digits, possibly with a minus sign.
+        /// Digits, possibly with a minus sign.
         case integer
-        /// A number with a fraction or an exponent.
+        /// A number with a fraction or exponent.
         case number
         case string
-        /// A string with escapes.
+        /// With escapes.
         case escapedString
         case array
         case object
@@ -213,14 +211,14 @@ struct IndexEntry {
 
     private let bits: UInt64
 
-    /// The largest start and length. A text can't be longer.
+    /// The maximum start and length, and so the maximum length of a text.
     static let limit = 1 << 30 - 1
 
     @inline(__always) init(_ kind: Kind, start: Int, length: Int) {
         bits = Self.head(kind, length: length) &<< 30 | UInt64(truncatingIfNeeded: start)
     }
 
-    /// The bits of an entry except its start.
+    /// All bits except the start.
     @inline(__always) static func head(_ kind: Kind, length: Int) -> UInt64 {
         UInt64(kind.rawValue) &<< 30 | UInt64(truncatingIfNeeded: length)
     }
@@ -234,10 +232,9 @@ struct IndexEntry {
     @inline(__always) func isKind(_ kind: Kind) -> Bool { bits &>> 60 == UInt64(kind.rawValue) }
     @inline(__always) var isContainer: Bool { bits &>> 60 >= UInt64(Kind.array.rawValue) }
     @inline(__always) var isObject: Bool { bits &>> 60 >= UInt64(Kind.object.rawValue) }
-    /// The number of entries that the value occupies.
     @inline(__always) var span: Int { isContainer ? length : 1 }
 
-    /// The kind of the value in `JSONDecoder`'s words.
+    /// The kind of the value in the messages of `JSONDecoder`.
     var name: String {
         switch kind {
         case .null: "null"

@@ -1,7 +1,7 @@
 public import Errand
 import ErrandEssentials
 
-/// Explains why a text can't be decoded, with a code, a message, and the position.
+/// Explains why a text can't be decoded, with a code, a message and the position.
 ///
 /// ```swift
 /// do { _ = try FastJSONDecoder().decode(User.self, from: data) } catch DecodingError.dataCorrupted(let context) {
@@ -9,12 +9,12 @@ import ErrandEssentials
 /// }
 /// ```
 ///
-/// The description doesn't contain any of the text, except for one ASCII character if another was expected.
+/// The description contains at most one ASCII character of the text, and only if another character was expected.
 public struct JSONDecodingError: CodedError, Sendable {
-    /// The type of the error's codes. New codes may be added, so write a `default` in a `switch`.
+    /// The type of the error's codes. Later versions may add codes, so write a `default` in a `switch`.
     public typealias Code = FailureCode<JSONDecodingError>
 
-    /// The kind of failure, to switch over. Stable, and suitable for metrics.
+    /// The kind of failure. Stable, and suitable for metrics.
     public var code: Code
     /// What is wrong, in one sentence with the expected and the actual text.
     public var message: String
@@ -25,7 +25,7 @@ public struct JSONDecodingError: CodedError, Sendable {
         (self.code, self.message, self.byte) = (code, message, byte)
     }
 
-    /// The code, the message, and the position in bytes.
+    /// The code, the message and the position.
     public var description: String { "\(code): \(message), byte \(byte)" }
 
     /// The error that `JSONDecoder` throws for a text that isn't JSON, without a coding path.
@@ -51,6 +51,6 @@ extension FailureCode<JSONDecodingError> {
 }
 
 extension JSONDecodingError {
-    /// The sentence that users see as `localizedDescription`.
+    /// The sentence for users.
     public var failureSentence: FailureSentence { .unusableResponse }
 }

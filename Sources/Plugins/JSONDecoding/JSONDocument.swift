@@ -2,12 +2,11 @@ import ErrandEssentials
 import ErrandJSONSyntax
 import ErrandSupport
 
-/// A text with its index and its decoder's settings, shared by all frames of a decoding.
+/// A text with its index and its decoder's settings. All frames of a decoding share it.
 final class JSONDocument {
     let options: FastJSONDecoder
     let userInfo: [CodingUserInfoKey: Any]
     let convertsKeys: Bool
-    /// The text in UTF-8.
     private let text: ContiguousArray<UInt8>
     private let entries: ContiguousArray<IndexEntry>
 
@@ -20,23 +19,21 @@ final class JSONDocument {
 
     @inline(__always) subscript(position: Int) -> IndexEntry { entries[position] }
 
-    /// Returns the position after a value and its contents.
     @inline(__always) func next(after position: Int) -> Int { position &+ entries[position].span }
 
-    /// Returns the bytes of a scalar; for a string, without its quotes.
+    /// For a string, without its quotes.
     func bytes(_ entry: IndexEntry) -> ArraySlice<UInt8> { text[entry.start..<entry.start &+ entry.length] }
 
-    /// Returns the bytes of a string with its quotes.
     func quoted(_ entry: IndexEntry) -> ArraySlice<UInt8> { text[entry.start - 1..<entry.start + entry.length + 1] }
 
     func number(_ entry: IndexEntry) -> JSONNumber {
         JSONNumber(text[entry.start..<entry.start &+ entry.length].span)
     }
 
-    /// Returns the number of elements to reserve memory for up front, at most 64 KiB of them.
+    /// Returns the number of elements to reserve memory for, at most 64 KiB of them.
     ///
-    /// An element takes only two bytes of text, whatever the size of its type, so the text must not decide how much
-    /// memory is reserved. A longer array grows while its elements are decoded.
+    /// An element takes only two bytes of text, whatever the size of its type. The text must therefore not decide how
+    /// much memory is reserved.
     @inline(__always) static func room<Element>(for count: Int, _ type: Element.Type) -> Int {
         min(count, (64 << 10) / max(1, MemoryLayout<Element>.stride))
     }
@@ -64,7 +61,7 @@ final class JSONDocument {
         let end = index &+ entry.length
         let isNegative = text[index] == 0x2D
         if isNegative { index &+= 1 }
-        // Nineteen digits fit.
+        // 19 digits fit.
         guard end &- index < 20 else { return nil }
         var magnitude: UInt64 = 0
         while index < end {
@@ -91,7 +88,7 @@ final class JSONDocument {
         return value.isNormal || value == 0 && number.isZero ? value : nil
     }
 
-    /// Returns `nil` if any element can't be read.
+    /// Returns `nil` if an element can't be read.
     @inline(__always) func array<Element>(at position: Int, _ read: (Int) -> Element?) -> [Element]? {
         guard entries[position].isKind(.array) else { return nil }
         let end = next(after: position)
@@ -104,7 +101,7 @@ final class JSONDocument {
         return elements
     }
 
-    /// Returns `nil` if any member can't be read.
+    /// Returns `nil` if a member can't be read.
     @inline(__always) func dictionary<Value>(at position: Int, _ read: (Int) -> Value?) -> [String: Value]? {
         guard entries[position].isObject else { return nil }
         var key = position + 1
@@ -121,7 +118,7 @@ final class JSONDocument {
 
     // MARK: Members
 
-    /// Where to look first for an object's next key, because types mostly ask for keys in the order of the text.
+    /// Where to look first for an object's next key, because types usually ask for keys in the order of the text.
     struct MemberCursor {
         /// The position of the key, or the end of the object after the last key.
         var key: Int
@@ -139,7 +136,7 @@ final class JSONDocument {
     /// Longer searches use a table instead.
     private static let longestSearch = 32
 
-    /// Returns whether the text contains the bytes of a name at an index, written without escapes.
+    /// Returns whether the text contains the bytes of a name at an index.
     @inline(__always)
     private static func hasName(_ name: Span<UInt8>, in text: ContiguousArray<UInt8>, at start: Int) -> Bool {
         let text = text.span
@@ -158,10 +155,10 @@ final class JSONDocument {
         return true
     }
 
-    /// Looks for a key in an object, comparing bytes. If keys repeat, the first one is used, as in `JSONDecoder`.
+    /// Looks for a key in an object by comparing bytes. If keys repeat, the first is used, as in `JSONDecoder`.
     ///
-    /// Takes the key at the cursor if the marks rule out an equal key before it. Otherwise, compares the keys from the
-    /// first one on.
+    /// Uses the key at the cursor if the marks rule out an equal key before it. Otherwise compares all keys from the
+    /// first.
     @inline(__always)
     func find(_ name: String, inObjectAt position: Int, _ cursor: inout MemberCursor) -> Search {
         name.withSpan { name in
@@ -194,7 +191,7 @@ final class JSONDocument {
         }
     }
 
-    /// One of 64 bits, derived from the length and first byte of a key. Keys with different marks aren't equal.
+    /// One of 64 bits, derived from a key's length and first byte. Keys with different marks aren't equal.
     @inline(__always) private func mark(of key: IndexEntry) -> UInt64 {
         // For an empty key, the byte is its closing quote.
         1 &<< (UInt64(text[key.start]) &* 5 &+ UInt64(truncatingIfNeeded: key.length) &* 11)
@@ -211,7 +208,6 @@ final class JSONDocument {
 }
 
 extension Dictionary where Key == String {
-    /// Sets a value, unless the key already has one.
     @inline(__always) mutating func setIfAbsent(_ key: String, _ value: Value) {
         { if $0 == nil { $0 = value } }(&self[key])
     }

@@ -1,4 +1,4 @@
-/// The members of an object, as a type with coding keys reads them.
+/// The members of an object, for a type with coding keys.
 struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let frame: ValueFrame
 
@@ -110,14 +110,14 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     // MARK: Positions
 
-    /// Returns the position of a key's value. Throws if the key is missing.
+    /// Throws if the key is missing.
     @inline(__always) private func position(_ key: Key) throws -> Int {
         let position = frame.find(key.stringValue)
         if position < 0 { throw frame.missing(key) }
         return position
     }
 
-    /// Returns the position of a key's value, or `nil` if the key is missing or its value is null.
+    /// Returns `nil` if the key is missing or its value is null.
     @inline(__always) private func present(_ key: Key) -> Int? {
         let position = frame.find(key.stringValue)
         return position < 0 || frame.document[position].isKind(.null) ? nil : position
@@ -136,13 +136,13 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 }
 
-/// A step of a coding path that doesn't correspond to a type's coding key.
+/// A step of a coding path that isn't a type's coding key.
 enum PositionKey: CodingKey {
     case index(Int)
-    /// A key of a dictionary if a key strategy is set, or `super`.
+    /// A dictionary's key if a key strategy is set, or `super`.
     case name(String)
-    /// A key of a dictionary with the default keys. Like `JSONDecoder`'s keys, it has an integer value if its text is
-    /// an integer.
+    /// A dictionary's key without a key strategy. Like the keys of `JSONDecoder`, it has an integer value if its text
+    /// is an integer.
     case entry(String)
 
     static let `super` = PositionKey.name("super")

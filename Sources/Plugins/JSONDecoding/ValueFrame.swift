@@ -1,26 +1,26 @@
 import ErrandEssentials
 import ErrandJSONSyntax
 
-/// A value that is being decoded, with its coding path. This is the `Decoder` that a type sees.
+/// A value that is being decoded, with its coding path. The `Decoder` that a type receives.
 final class ValueFrame {
     /// The position of a null that the text doesn't contain.
     static let absent = -1
 
     let document: JSONDocument
-    /// The position of the value in the index.
+    /// In the index.
     let position: Int
 
-    // The coding path: the enclosing frame, and the step from there.
+    // The coding path: the frame around this frame, and the step from there.
     private let parent: ValueFrame?
     private let step: Step
     /// Whether a container created this frame for a nested container.
     private let isNested: Bool
-    /// Whether the value has been decoded. A type may keep its frame after that.
+    /// Whether the value has been decoded. A type may keep its frame longer.
     private var hasEnded = false
 
-    /// The number of elements in the array; `nil` until first used.
+    /// The number of elements in the array, or `nil` until first used.
     private var count: Int?
-    /// Positions of values by key; `nil` until needed, and for an object with few, regular keys.
+    /// The positions of values by key. `nil` until needed, and for an object with few, regular keys.
     private var table: [String: Int]?
     /// The start of the search for the next key.
     private var cursor: JSONDocument.MemberCursor
@@ -80,8 +80,7 @@ final class ValueFrame {
         return path
     }
 
-    /// The frame of the value whose type asked for the container. If the container outlives that value, the frame
-    /// around it.
+    /// The frame of the value whose type asked for the container. If that value has been decoded, the frame around it.
     var asking: ValueFrame {
         var frame = self
         while frame.isNested || frame.hasEnded, let parent = frame.parent { frame = parent }
@@ -108,7 +107,7 @@ final class ValueFrame {
 
     // MARK: Members
 
-    /// Returns the position of a key's value in this object, or ``absent``.
+    /// Returns the position of a key's value, or ``absent``.
     func find(_ name: String) -> Int {
         if let table { return table[name] ?? Self.absent }
         if usesTable { return look(up: name) }
@@ -118,7 +117,7 @@ final class ValueFrame {
         switch search {
         case .found(let position): return position
         case .tooMany: return look(up: name)
-        // Strings are compared by their characters: the Kelvin sign equals K.
+        // Strings are compared by characters: the Kelvin sign equals K.
         case .absent: return name.utf8.allSatisfy { $0 < 0x80 } ? Self.absent : look(up: name)
         }
     }
@@ -126,14 +125,14 @@ final class ValueFrame {
     /// Whether keys can't be compared byte by byte.
     private var usesTable: Bool { document.convertsKeys || entry.isKind(.irregularObject) }
 
-    /// Looks up a key in a table, for objects with many, irregular, or converted keys.
+    /// Uses a table, for objects with many, irregular or converted keys.
     private func look(up name: String) -> Int {
         let positions = table ?? (document.convertsKeys ? convertedKeys() : plainKeys())
         table = positions
         return positions[name] ?? Self.absent
     }
 
-    /// The object's keys in the order of the text, without duplicates. Converted if the strategy converts keys.
+    /// The keys in the order of the text, without duplicates, converted by the strategy.
     var allKeys: [String] {
         if document.convertsKeys {
             return (table ?? convertedKeys()).sorted { $0.value < $1.value }.map(\.key)
@@ -263,7 +262,7 @@ extension ValueFrame {
         .dataCorrupted(DecodingError.Context(codingPath: path(step), debugDescription: message))
     }
 
-    /// `JSONDecoder` throws this error without a path, and says that the text isn't JSON.
+    /// `JSONDecoder` throws this error without a path, and reports that the text isn't JSON.
     private func unrepresentable(_ type: Any.Type, _ entry: IndexEntry, _ step: Step?) -> DecodingError {
         let error = JSONDecodingError(
             .numberNotRepresentable, "expected a number that \(type) can hold", byte: entry.start)
@@ -315,7 +314,7 @@ extension ValueFrame {
             case .convertFromString(let infinity, let negative, let nan) =
                 document.options.nonConformingFloatDecodingStrategy
         {
-            // Compares byte by byte, unlike strings.
+            // Compares byte by byte, unlike `==`.
             if text.utf8.elementsEqual(infinity.utf8) { return .infinity }
             if text.utf8.elementsEqual(negative.utf8) { return -.infinity }
             if text.utf8.elementsEqual(nan.utf8) { return .nan }
@@ -343,7 +342,7 @@ extension ValueFrame {
         if case .iso8601 = strategy {
             let text = try string(at: position, step)
             if let date = ISO8601Date.date(text) { return date }
-            // The same path as in `JSONDecoder`: it ends at the type that reads the date.
+            // The same path as in `JSONDecoder`, which ends at the type that reads the date.
             throw asking.corrupted("Expected date string to be ISO8601-formatted.", nil)
         }
         if case .custom(let read) = strategy { return try scoped(at: position, step) { try read($0) } }

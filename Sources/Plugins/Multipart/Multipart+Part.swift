@@ -2,7 +2,7 @@ public import Errand
 public import ErrandEssentials
 
 extension Multipart {
-    /// One part of a multipart body: its content and its headers.
+    /// One part of a multipart body, with its own headers.
     ///
     /// ```swift
     /// let parts: [Multipart.Part] = [
@@ -11,8 +11,7 @@ extension Multipart {
     /// ]
     /// ```
     ///
-    /// Names and file names may contain any characters, including line breaks, quotes and any script. They are escaped
-    /// in the header.
+    /// Names and file names may contain any characters. The header escapes line breaks and quotes.
     public struct Part: Sendable {
         enum Content: Sendable {
             case data(Data)
@@ -27,7 +26,7 @@ extension Multipart {
         public var fileName: String?
         /// The part's `Content-Type`, or `nil` to omit it.
         public var contentType: String?
-        /// Header fields to add to the part. A `Content-Disposition` or `Content-Type` here replaces the part's own.
+        /// Header fields to add to the part. They replace the part's own `Content-Disposition` and `Content-Type`.
         /// Empty by default.
         public var headers: HTTPHeaders = [:]
         let content: Content
@@ -47,8 +46,7 @@ extension Multipart {
 }
 
 extension Multipart.Part {
-    /// Creates a text field of a form. The text is sent in UTF-8, unchanged and without a `Content-Type`, as browsers
-    /// do.
+    /// Creates a text field of a form. Sends the text in UTF-8, without a `Content-Type`, as browsers do.
     public static func field(_ name: String, _ value: String) -> Self { Self(.data(Data(value.utf8)), name, nil, nil) }
 
     /// Creates a form field with a number or Boolean, written as text.
@@ -59,18 +57,18 @@ extension Multipart.Part {
     /// Creates a part from bytes in memory.
     ///
     /// - Parameters:
-    ///   - data: the bytes.
-    ///   - name: the name of the field. Defaults to `nil`.
-    ///   - fileName: the name of the file. Defaults to `nil`.
-    ///   - contentType: the media type. Default: by the extension of `fileName`, otherwise `application/octet-stream`.
+    /// - data: the bytes.
+    /// - name: the field's name. Defaults to `nil`.
+    /// - fileName: the file's name. Defaults to `nil`.
+    /// - contentType: the media type. Default: by the extension of `fileName`, otherwise `application/octet-stream`.
     public static func data(
         _ data: Data, name: String? = nil, fileName: String? = nil, contentType: String? = nil
     ) -> Self {
         Self(.data(data), name, fileName, contentType ?? FileTypes.contentType(of: fileName ?? ""))
     }
 
-    /// Creates a part with a value as JSON. Uses `encoder`, or the agent's encoder if that is a `JSONEncoder`. Encodes
-    /// the value when the request is built.
+    /// Creates a part with a value as JSON. Uses `encoder`, or the agent's encoder if that is a `JSONEncoder`. The
+    /// value is encoded when the request is built.
     public static func json(
         _ value: some Encodable & Sendable, name: String? = nil, fileName: String? = nil, encoder: JSONEncoder? = nil
     ) -> Self {
@@ -80,18 +78,18 @@ extension Multipart.Part {
         return Self(.encoded(encode, nil), name, fileName, "application/json")
     }
 
-    /// Unavailable: values of different types can't be sent as JSON without an `Encodable` type.
+    /// Unavailable: values of different types need an `Encodable` type.
     @available(*, unavailable, message: "the values have different types: declare an 'Encodable' structure")
     public static func json(
         _ value: [String: Any], name: String? = nil, fileName: String? = nil, encoder: JSONEncoder? = nil
     ) -> Self { .data(Data()) }
 
-    /// Creates a part with an encoded value. Encodes it when the request is built.
+    /// Creates a part with an encoded value. The value is encoded when the request is built.
     ///
     /// - Parameters:
     ///   - value: the value.
-    ///   - name: the name of the field. Defaults to `nil`.
-    ///   - fileName: the name of the file. Defaults to `nil`.
+    /// - name: the field's name. Defaults to `nil`.
+    /// - fileName: the file's name. Defaults to `nil`.
     ///   - encoder: the encoder. Defaults to the agent's.
     ///   - contentType: the media type. Defaults to the encoder's.
     public static func encoded(
@@ -101,12 +99,12 @@ extension Multipart.Part {
         Self(.encoded({ try $0.encode(value) }, encoder), name, fileName, contentType)
     }
 
-    /// Creates a part from a file, which is read while it is sent. Don't change the file from the time the request is
-    /// built until its last attempt ends; see ``MultipartError/Code/fileChanged``.
+    /// Creates a part from a file, which is read while it is sent. Don't change the file between building the request
+    /// and the end of its last attempt; see ``MultipartError/Code/fileChanged``.
     ///
     /// - Parameters:
-    ///   - url: the URL of the file.
-    ///   - name: the name of the field. Defaults to `nil`.
+    /// - url: the file's URL.
+    /// - name: the field's name. Defaults to `nil`.
     ///   - fileName: the name to send. Defaults to the file's name; pass an empty string to omit it.
     ///   - contentType: the media type. Default: by the file's extension, otherwise `application/octet-stream`.
     public static func file(
@@ -120,11 +118,11 @@ extension Multipart.Part {
     /// Creates a part from a stream that can be opened again for each attempt.
     ///
     /// - Parameters:
-    ///   - length: the length in bytes. Defaults to `nil`, which sends the whole body without a length.
-    ///   - name: the name of the field. Defaults to `nil`.
-    ///   - fileName: the name of the file. Defaults to `nil`.
+    /// - length: the length in bytes. Defaults to `nil`, which sends the whole body without a length.
+    /// - name: the field's name. Defaults to `nil`.
+    /// - fileName: the file's name. Defaults to `nil`.
     ///   - contentType: the media type. Default: by the extension of `fileName`, otherwise `application/octet-stream`.
-    ///   - open: opens the stream. Called for each attempt.
+    /// - open: opens the stream, once per attempt.
     public static func stream(
         length: Int64? = nil, name: String? = nil, fileName: String? = nil, contentType: String? = nil,
         open: @escaping @Sendable () throws -> HTTPBody
@@ -146,17 +144,17 @@ extension Multipart.Part {
 }
 
 extension Multipart.Part: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The names of the field and the file, without the content.
+    /// The names of the field and the file.
     public var description: String {
         "\(name.map { "field \($0)" } ?? "a part")" + (fileName.map { ", file \($0)" } ?? "")
     }
-    /// The same text as `description`, for debuggers.
+    /// The same text as `description`.
     public var debugDescription: String { description }
     /// A mirror without children, so dumps show only the description.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// The media types of commonly uploaded files, by extension. The same on every platform.
+/// The media types of commonly uploaded files, by extension.
 enum FileTypes {
     static func contentType(of name: String) -> String {
         guard let dot = name.lastIndex(of: ".") else { return unknown }

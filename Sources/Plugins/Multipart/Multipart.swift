@@ -5,8 +5,8 @@
 
 public import ErrandMessageSyntax
 
-/// A request body of several parts, each with its own headers: a form with files, or another multipart type (RFC 2046,
-/// section 5.1).
+/// A request body of several parts, each with its own headers. It is a form with files or another multipart type (RFC
+/// 2046, section 5.1).
 ///
 /// ```swift
 /// struct UploadPhoto: Request {
@@ -21,8 +21,8 @@ public import ErrandMessageSyntax
 /// }
 /// ```
 ///
-/// Use it with any method, as often as you like. Files are checked when a request is built and read while it is sent.
-/// The total length is announced if the length of every part is known.
+/// Use it with any method, any number of times. Files are checked when a request is built and read while it is sent.
+/// The request has a `Content-Length` if the length of every part is known.
 public struct Multipart: Sendable {
     /// The multipart type's subtype. Defaults to ``Subtype/formData``.
     public var subtype: Subtype
@@ -31,13 +31,12 @@ public struct Multipart: Sendable {
     /// Parameters of the `Content-Type` in addition to the boundary, such as `type` for `multipart/related` (RFC 2387).
     /// Default: no parameters.
     public var parameters: FieldParameters
-    /// The separator between parts. Defaults to `nil`, which creates a random boundary of 128 bits for each call.
+    /// The separator between parts. Defaults to `nil`, which creates a random 128-bit boundary for each call.
     ///
-    /// If you set a boundary, each part is searched for it. A part that contains it makes the request fail with
-    /// ``MultipartError/Code/boundaryInPart``.
+    /// If you set a boundary and a part contains it, the request fails with ``MultipartError/Code/boundaryInPart``.
     public var boundary: String?
 
-    /// Creates a body. Files, names and headers are checked when a request is built, which throws ``MultipartError``.
+    /// Creates a body. Building a request checks files, names and headers, and throws ``MultipartError``.
     public init(
         _ subtype: Subtype = .formData, parameters: FieldParameters = FieldParameters(), boundary: String? = nil,
         parts: [Part]
@@ -51,20 +50,20 @@ public struct Multipart: Sendable {
         /// The subtype's name, in lower case.
         public let description: String
 
-        /// Creates a subtype with any name. The name is checked when a request is built.
+        /// Creates a subtype from a name, which is checked when a request is built.
         public init(_ name: String) { description = name.lowercased() }
-        /// Creates a subtype with any name.
+        /// Creates a subtype from a name, which is checked when a request is built.
         public init(stringLiteral value: String) { self.init(value) }
 
-        /// The subtype of a form with fields and files (RFC 7578).
+        /// A form with fields and files (RFC 7578).
         public static let formData: Self = "form-data"
-        /// The subtype for independent parts (RFC 2046, section 5.1.3).
+        /// Independent parts (RFC 2046, section 5.1.3).
         public static let mixed: Self = "mixed"
-        /// The subtype for the same content in several formats (RFC 2046, section 5.1.4).
+        /// The same content in several formats (RFC 2046, section 5.1.4).
         public static let alternative: Self = "alternative"
-        /// The subtype for a document and the parts that it refers to (RFC 2387).
+        /// A document and the parts that it refers to (RFC 2387).
         public static let related: Self = "related"
-        /// The subtype for several ranges of one file (RFC 9110, section 14.6).
+        /// Several ranges of one file (RFC 9110, section 14.6).
         public static let byteRanges: Self = "byteranges"
     }
 }

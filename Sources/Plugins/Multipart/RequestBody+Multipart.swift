@@ -9,8 +9,9 @@ extension RequestBody {
     /// let call = Call<Void>(.put, "photo", body: .multipart(.field("title", "Sea"), .file(photo, name: "photo")))
     /// ```
     ///
-    /// Without parts, the body is empty. It can be sent again unless a part is a stream that can be read only once. A
-    /// part that can't be sent, such as a missing file, throws before anything is sent.
+    /// Without parts, the body is empty. The body can be sent again unless a part is a stream that can be read only
+    /// once. If a part can't be sent, for example because its file is missing, the request throws before anything is
+    /// sent.
     public static func multipart(_ parts: Multipart.Part...) -> RequestBody { .multipart(Multipart(parts: parts)) }
 
     /// Creates a form with parameters as its first fields, followed by parts.
@@ -21,8 +22,8 @@ extension RequestBody {
     ///
     /// - Parameters:
     ///   - parameters: the first fields.
-    ///   - parts: the parts after them.
-    ///   - encoding: how arrays, nested values and Booleans become fields. Default: as in a URL-encoded form.
+    /// - parts: the remaining parts.
+    /// - encoding: how arrays, nested values and Booleans become fields. Default: as in a URL-encoded form.
     public static func multipart(
         _ parameters: Parameters, _ parts: [Multipart.Part], encoding: ParameterEncoding = ParameterEncoding()
     ) -> RequestBody {
@@ -46,7 +47,7 @@ extension RequestBody {
     }
 }
 
-/// Turns parameters into form fields, with the names that a URL-encoded form would have.
+/// Turns parameters into form fields, with the names of a URL-encoded form.
 enum FormFields {
     static func parts(of parameters: Parameters, _ encoding: ParameterEncoding) throws -> [Multipart.Part] {
         try encoding.encode(parameters).split(separator: "&").map { item in

@@ -3,7 +3,7 @@ import ErrandEssentials
 
 /// One page of a list: its items, and its position.
 public struct Page<Item: Sendable, Output: Sendable>: Sendable {
-    /// The position of the page in the list.
+    /// The page's position in the list.
     public let position: PagePosition
     /// The items on the page.
     public let items: [Item]
@@ -11,7 +11,7 @@ public struct Page<Item: Sendable, Output: Sendable>: Sendable {
     public let total: Int?
     /// The position of the next page, or `nil` on the last page.
     public let next: PagePosition?
-    /// The response that the page was read from.
+    /// The response that contains the page.
     public let response: Response<Output>
     let isRepeated: Bool
 
@@ -23,12 +23,12 @@ public struct Page<Item: Sendable, Output: Sendable>: Sendable {
     public var number: Int { position.number }
 }
 
-/// A fingerprint to compare a page with the next. A server that doesn't know the page parameter, and many servers
-/// beyond the last page, send the same items again.
+/// A fingerprint to compare a page with the next. Servers that ignore the page parameter send the same items again.
+/// Many servers do so after the last page.
 struct PageContent: Sendable {
-    /// A hash of the items' identities or values, or `nil` if they can't tell pages apart.
+    /// A hash of the items' identities or values. `nil` if these can't distinguish pages.
     private let items: Int?
-    /// A hash of the body's bytes, or `nil` if they aren't in memory or the items can't tell pages apart.
+    /// A hash of the body's bytes. `nil` if the body isn't in memory or all items are equal.
     private let body: Int?
     private let count: Int
 
@@ -37,13 +37,13 @@ struct PageContent: Sendable {
         var values: [AnyHashable?] = items.map(Self.identity)
         if values.contains(where: { $0 == nil }) { values = items.map(Self.value) }
         let known = values.compactMap { $0 }
-        // A list of sensor readings can have two pages of zeros.
+        // For example, two pages of sensor readings may contain only zeros.
         let areEqual = count > 1 && known.count == count && known.allSatisfy { $0 == known[0] }
         self.items = known.isEmpty || areEqual ? nil : values.hashValue
         body = areEqual ? nil : response.body.data.map { Array($0).hashValue }
     }
 
-    /// Whether the fingerprint can tell pages apart.
+    /// Whether the fingerprint can distinguish pages.
     var isTelling: Bool { items != nil || body != nil }
 
     func isSame(as other: PageContent) -> Bool {
@@ -73,10 +73,10 @@ struct PageContent: Sendable {
     }
 }
 
-/// Facts about the previous pages, carried along by a position. They don't affect equality of positions.
+/// Facts about the previous pages that a position carries. They don't affect equality of positions.
 struct PageHistory: Sendable, Hashable {
     var largest = 0
-    /// The content of the previous page. `nil` if the server names pages by cursor or link, or after a jump to a page.
+    /// The content of the previous page. `nil` for cursors and links, and after a jump to a page.
     var content: PageContent?
     /// The number of consecutive pages without items that are known to be new.
     var idlePages = 0

@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandStates
 import Synchronization
 
-/// Loads pages of a list for a screen, in any order, and holds the state that the screen shows.
+/// Loads pages of a list in any order, and holds the state that a screen shows.
 ///
 /// ```swift
 /// let articles = PageController(GetArticles(), on: agent)
@@ -14,21 +14,21 @@ import Synchronization
 ///
 /// The controller loads one page at a time and ignores further calls in the meantime. Only ``reload(options:)`` and
 /// ``cachedThenFresh(_:)`` interrupt a load, because they start over. A page appears once it has loaded. After a
-/// failure the pages stay as they are, and the same call requests the same page again.
+/// failure the pages stay, and you can call the same method again to retry.
 ///
-/// To cancel a load, cancel the calling task, call ``cancel()``, or release the controller. Safe to use from any
-/// thread.
+/// To cancel a load, cancel the calling task, call ``cancel()``, or release the controller. The controller is safe to
+/// use from any thread.
 public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
     /// The state that a screen shows.
     public struct State: Sendable {
-        /// The visible pages, in order. ``PageController/next()`` adds a page; every other call replaces them with one
-        /// page.
+        /// The visible pages, in order. ``PageController/next()`` adds a page. All other calls replace the pages with
+        /// one page.
         public internal(set) var pages: [Page<Item, Output>] = [] {
             didSet { pagesVersion &+= 1 }
         }
-        /// Whether a page is being loaded, for a spinner.
+        /// Whether a page is loading.
         public internal(set) var isLoading = false
-        /// The error of the last load, or `nil` if it was cancelled. The next load resets it.
+        /// The error of the last load, or `nil` if it succeeded or was cancelled. The next load resets it.
         public internal(set) var error: (any Error)? {
             didSet { if error != nil || oldValue != nil { errorVersion &+= 1 } }
         }
@@ -50,15 +50,15 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
 
     /// State that isn't shown. Take its lock inside the broadcaster's lock.
     private struct Guarded {
-        /// The positions of loaded pages, to find pages again whose names only the previous page knows.
+        /// The positions of loaded pages. They lead back to pages whose names only the previous page contains.
         var visited: [PagePosition] = []
-        /// The index of the first visited page: above 0 after starting at a stored position.
+        /// The index of the first visited page. Above 0 if the controller started at a stored position.
         var start = 0
         var firstURL: URL?
         /// The number of items on the first page, or 0 before it has loaded.
         var firstCount = 0
         var run: UInt64 = 0
-        /// All visible pages belong to the first page's user.
+        /// All visible pages belong to the user of the first page.
         var pin = UserPin()
         var task: Task<Page<Item, Output>, any Error>?
     }
@@ -73,8 +73,8 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
     /// Creates a controller without loading a page.
     ///
     /// - Parameters:
-    ///   - list: the list.
-    ///   - start: the position that ``next()`` starts with, for example a stored position. Defaults to the first page.
+    /// - list: the list.
+    /// - start: the position that ``next()`` starts with, such as a stored position. Defaults to the first page.
     ///   - agent: sends the requests.
     ///   - options: the options for every request.
     public init(
@@ -89,7 +89,7 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - request: a request for a page of the list.
-    ///   - start: the position that ``next()`` starts with, for example a stored position. Defaults to the first page.
+    /// - start: the position that ``next()`` starts with, such as a stored position. Defaults to the first page.
     ///   - agent: sends the requests.
     ///   - options: the options for every request.
     public convenience init<R: PagedRequest>(
@@ -100,10 +100,11 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
 
     deinit { guarded.withLock { $0.task }?.cancel() }
 
-    /// The state that a screen should show now.
+    /// The state to show now.
     public var state: State { broadcaster.state }
 
-    /// The current state and every later state. A slow reader gets only the latest. Ends with the controller.
+    /// The current state and every later state. A slow reader gets only the latest. Ends when the controller is
+    /// released.
     public var states: AsyncStream<State> { broadcaster.states }
 
     /// Loads the page after the visible pages and adds it. The first call loads the start page.
@@ -128,10 +129,10 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
         }
     }
 
-    /// Loads the page with this number, in the numbering of the list's style, and shows only that page.
+    /// Loads the page with this number and shows only that page. Numbers start as in the list's style.
     ///
     /// Returns `nil` without sending a request while a page is loading. Throws `unreachablePage` for a number before
-    /// the first page. If cursors or links name the pages, also throws it for a page that wasn't shown yet.
+    /// the first page and, in lists with cursors or links, for a page that wasn't loaded before.
     @discardableResult
     public func load(page number: Int) async throws -> Page<Item, Output>? {
         try await load { _, guarded in
@@ -141,15 +142,15 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
         }
     }
 
-    /// Loads the last visible page again and replaces it. Returns `nil` without sending a request while a page is
-    /// loading and before the first page.
+    /// Loads the last visible page again and replaces all visible pages with it. Returns `nil` without sending a
+    /// request while a page is loading and before the first page.
     @discardableResult
     public func refresh() async throws -> Page<Item, Output>? {
         try await load { state, _ in state.page.map { ($0.position.withoutContent, .replace) } }
     }
 
-    /// Starts over: cancels the current load and loads the first page. The visible pages stay until it has loaded. The
-    /// cancelled call returns `nil`.
+    /// Starts over: cancels the current load and loads the first page. The visible pages stay until the first page has
+    /// loaded. The cancelled call returns `nil`.
     ///
     /// ```swift
     /// let articles = PageController(GetArticles(), on: agent)
@@ -163,22 +164,23 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
         return try await load(options) { _, _ in (self.list.first, .start) }
     }
 
-    /// Starts over like ``reload(options:)``, but shows the cached first page until the fresh page arrives. If the
-    /// cache lookup fails, the visible pages stay. Returns the fresh page. If loading it fails, the cached page stays.
+    /// Starts over like ``reload(options:)``, but shows the cached first page until the fresh page arrives. Returns the
+    /// fresh page. If the cache lookup fails, the visible pages stay until then. If the fresh page fails to load, the
+    /// cached page stays.
     ///
     /// ```swift
     /// let articles = PageController(GetArticles(), on: agent)
     /// try await articles.cachedThenFresh(.cache(.cacheOnlyIncludingStale))
     /// ```
     ///
-    /// - Parameter cached: the options for the cache lookup, added to the controller's options.
+    /// - Parameter cached: the options for the cache lookup, in addition to the controller's options.
     @discardableResult
     public func cachedThenFresh(_ cached: CallOptions) async throws -> Page<Item, Output>? {
         cancel()
         return try await load(preview: cached) { _, _ in (self.list.first, .start) }
     }
 
-    /// Cancels the current load. The call that awaits it returns `nil`.
+    /// Cancels the current load. The cancelled call returns `nil`.
     public func cancel() {
         let task = broadcaster.update { state -> Task<Page<Item, Output>, any Error>? in
             guard state.isLoading else { return nil }
@@ -194,7 +196,6 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
 
     private enum Placement { case add, replace, show, start }
 
-    /// Throws `unreachablePage` if the position isn't known.
     private func position(_ index: Int, _ guarded: borrowing Guarded) throws -> PagePosition {
         let place = index &- guarded.start
         if index >= 0, guarded.visited.indices.contains(place) { return guarded.visited[place].withoutContent }
@@ -237,7 +238,7 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
         }
         let end = broadcaster.update { state in
             guarded.withLock { guarded -> Result<Page<Item, Output>, any Error>? in
-                // Drop the result: another call has taken over.
+                // Drop the result, because another call has taken over.
                 guard guarded.run == run else { return nil }
                 (state.isLoading, guarded.task) = (false, nil)
                 let end = result.flatMap { page in Result { try Self.checked(page, guarded) } }
@@ -285,7 +286,7 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
     ) {
         switch placement {
         case .add:
-            // An empty page after others isn't shown: the page before was the last.
+            // An empty page after other pages isn't shown: the page before it was the last.
             if page.items.isEmpty, let last = state.pages.last, page.isLast {
                 state.pages[state.pages.count - 1] = last.ending(with: page)
                 return
@@ -299,7 +300,7 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
             guarded.firstURL = page.response.http.url.withoutFragment
             guarded.firstCount = page.items.count
         }
-        // Before the stored position, the pages are found by number again.
+        // Pages before the stored position are requested by number again.
         if index < guarded.start { (guarded.visited, guarded.start) = ([], 0) }
         let place = index - guarded.start
         guarded.visited.removeSubrange(min(place, guarded.visited.count)...)

@@ -3,8 +3,8 @@ import ErrandEssentials
 import ErrandHTTPFields
 import Synchronization
 
-/// Describes a list that a server delivers in pages: how to request a page and read its items. Every ``PagedRequest``
-/// can become such a list. Use this type if you don't want to declare a request type:
+/// A list that a server delivers in pages. It describes how to request a page and read its items. Create one from a
+/// ``PagedRequest``, or from a closure if you don't want to declare a request type:
 ///
 /// ```swift
 /// let users = PageList(.number(size: 50)) { page in
@@ -17,7 +17,7 @@ public struct PageList<Item: Sendable, Output: Sendable>: Sendable {
     public let first: PagePosition
     private let send: @Sendable (PagePosition, any Agent, CallOptions) async throws -> Page<Item, Output>
 
-    /// Creates a list from a request. Starts with the first page, in the request's style and size.
+    /// Creates a list from a request. It starts with the first page, in the request's style and size.
     public init<R: PagedRequest>(_ request: R) where R.Item == Item, R.Output == Output {
         first = request.page.first
         send = { position, agent, options in
@@ -33,10 +33,11 @@ public struct PageList<Item: Sendable, Output: Sendable>: Sendable {
     /// Creates a list from a closure that returns the request for a page.
     ///
     /// - Parameters:
-    ///   - first: the first page, with the style and size.
-    ///   - items: returns the items of a response.
-    ///   - total: returns the number of items in the whole list. Default: `nil`, if the server doesn't report it.
-    ///   - cursor: returns the name of the next page in the style ``PagePosition/cursor(size:)``.
+    /// - first: the first page, with the style and size.
+    /// - items: returns the items of a response.
+    /// - total: returns the number of items in the whole list, or `nil` if the server doesn't report it. Returns `nil`
+    ///   by default.
+    /// - cursor: returns the next page's cursor in the style ``PagePosition/cursor(size:)``. Returns `nil` by default.
     ///   - request: returns the request for a page.
     public init<R: Request>(
         _ first: PagePosition, items: @escaping @Sendable (Response<Output>) throws -> [Item],
@@ -62,10 +63,10 @@ public struct PageList<Item: Sendable, Output: Sendable>: Sendable {
 
     /// Loads one page. Throws any error of the request, and ``PagingError``.
     ///
-    /// If a numbered or offset page has the same items as the previous page, the page after it is requested too. If
-    /// that page has other items, it's returned: items added in the meantime had shifted the list by a page. Otherwise
-    /// the server repeats its last page or ignores page numbers. The result is then an empty last page, or
-    /// `repeatedPage` if the total promises more items.
+    /// If a numbered or offset page repeats the items of the page before it, this method requests the next page too. It
+    /// returns that page if its items differ: new items had shifted the list by a page. Otherwise the server repeats
+    /// its last page or ignores page numbers. The method then returns an empty last page, or throws `repeatedPage` if
+    /// the total promises more items.
     public func page(
         _ position: PagePosition, on agent: any Agent, options: CallOptions = CallOptions()
     ) async throws -> Page<Item, Output> {
@@ -82,8 +83,8 @@ public struct PageList<Item: Sendable, Output: Sendable>: Sendable {
             position: position, items: [], total: total, next: nil, response: page.response, isRepeated: true)
     }
 
-    /// Returns the response and, in the link style, the URL of the first page. A link may lead to any server, so a
-    /// request to another origin doesn't carry its own secrets.
+    /// Returns the response and, in the link style, the URL of the first page. A link may lead to any server, so
+    /// requests to other origins don't contain the request's own secrets.
     private static func response<R: Request>(
         to request: R, _ position: PagePosition, _ agent: any Agent, _ options: CallOptions
     ) async throws -> (Response<Output>, source: URL?) where R.Output == Output {
@@ -131,9 +132,9 @@ public struct PageList<Item: Sendable, Output: Sendable>: Sendable {
     ) throws -> Bool {
         switch position.style {
         case .number, .offset:
-            // An empty page is always the last, whatever the total, or the list might never end.
+            // Whatever the total is, an empty page is the last. Otherwise the list might never end.
             if count == 0 { return false }
-            // A server may limit the page size, so a page is only short compared with an earlier page.
+            // A page is short only compared with an earlier page, because the server may limit the page size.
             guard let total, total >= 0 else { return count >= position.history.largest }
             return next.offset < total
         case .cursor:
@@ -157,7 +158,7 @@ public struct PageList<Item: Sendable, Output: Sendable>: Sendable {
     }
 }
 
-/// Records the first URL of a request: as sent, before redirects, or as built if the request isn't sent.
+/// Records the URL of a request before redirects. If the request isn't sent, this is the URL it was built with.
 final class SourceWatch: Accessory {
     private let state = Mutex<URL?>(nil)
 

@@ -1,7 +1,7 @@
 public import Errand
 public import Observation
 
-/// Publishes the state of a ``PageController`` to SwiftUI views, and to any code that uses `withObservationTracking`.
+/// The state of a ``PageController`` for SwiftUI views, and for any code that uses `withObservationTracking`.
 ///
 /// ```swift
 /// @MainActor func screen() async throws {
@@ -11,14 +11,14 @@ public import Observation
 /// }
 /// ```
 ///
-/// A view that reads only ``items`` isn't notified when ``isLoading`` changes. When a call returns, the model already
-/// has its result. Changes made directly through the controller appear on the main actor's next turn. The model keeps
-/// its controller alive.
+/// A view that reads only ``items`` isn't updated when ``isLoading`` changes. When a call returns, the model already
+/// contains its result. Changes that you make directly through the controller appear on the main actor's next turn. The
+/// model keeps its controller alive.
 @MainActor @Observable
 public final class PageModel<Item: Sendable, Output: Sendable> {
     /// The visible pages, in order; see ``PageController/State/pages``.
     public private(set) var pages: [Page<Item, Output>] = []
-    /// Whether a page is being loaded, for a spinner.
+    /// Whether a page is loading.
     public private(set) var isLoading = false
     /// The error of the last load, or `nil` if it succeeded or was cancelled; see ``PageController/State/error``.
     public private(set) var error: (any Error)?
@@ -41,7 +41,7 @@ public final class PageModel<Item: Sendable, Output: Sendable> {
         }
     }
 
-    /// Creates a model with its own controller. Takes the parameters of a ``PageController``.
+    /// Creates a model and its controller. The parameters are those of ``PageController``.
     public convenience init<R: PagedRequest>(
         _ request: R, startingAt start: PagePosition? = nil, on agent: some Agent, options: CallOptions = CallOptions()
     ) where R.Item == Item, R.Output == Output {
@@ -61,13 +61,13 @@ public final class PageModel<Item: Sendable, Output: Sendable> {
     /// Whether the last visible page is the list's last page. `false` before the first load.
     public var isLast: Bool { page?.isLast ?? false }
 
-    /// Loads the page after the visible pages and adds it; see ``PageController/next()``.
+    /// Loads the next page and adds it; see ``PageController/next()``.
     @discardableResult public func next() async throws -> Page<Item, Output>? {
         defer { update() }
         return try await controller.next()
     }
 
-    /// Loads the page before the last visible page and shows only that page; see ``PageController/previous()``.
+    /// Loads the previous page and shows only that page; see ``PageController/previous()``.
     @discardableResult public func previous() async throws -> Page<Item, Output>? {
         defer { update() }
         return try await controller.previous()
@@ -79,13 +79,13 @@ public final class PageModel<Item: Sendable, Output: Sendable> {
         return try await controller.load(page: number)
     }
 
-    /// Loads the last visible page again and replaces it; see ``PageController/refresh()``.
+    /// Loads the last visible page again; see ``PageController/refresh()``.
     @discardableResult public func refresh() async throws -> Page<Item, Output>? {
         defer { update() }
         return try await controller.refresh()
     }
 
-    /// Starts over: loads the first page and then shows only that page; see ``PageController/reload(options:)``.
+    /// Starts over with the first page; see ``PageController/reload(options:)``.
     @discardableResult public func reload(options: CallOptions = CallOptions()) async throws -> Page<Item, Output>? {
         defer { update() }
         return try await controller.reload(options: options)
@@ -104,7 +104,7 @@ public final class PageModel<Item: Sendable, Output: Sendable> {
         update()
     }
 
-    /// Copies the controller's state, which is never older than a state from the stream.
+    /// The controller's state is never older than a state from the stream.
     private func update() {
         let old = shown
         shown = controller.state

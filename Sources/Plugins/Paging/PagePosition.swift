@@ -12,46 +12,46 @@ public import ErrandEssentials
 public struct PagePosition: Sendable, Hashable {
     /// How a server names its pages.
     public enum Style: Sendable, Hashable {
-        /// The server names pages by number, starting with `first`.
+        /// By number, starting with `first`.
         case number(first: Int)
-        /// The server names pages by the number of items before them.
+        /// By the number of items before the page.
         case offset
-        /// The server names pages by a text (cursor) from the previous page.
+        /// By a text (cursor) from the previous page.
         case cursor
-        /// The server names pages by a URL in the previous page's `Link` header.
+        /// By a URL in the previous page's `Link` header.
         case link
     }
 
     /// How the server names its pages.
     public let style: Style
-    /// The number of items to request per page. Defaults to 10, at least 1.
+    /// The number of items to request per page, at least 1. Defaults to 10.
     public let size: Int
     /// The number of pages before this page.
     public internal(set) var index = 0
-    /// The number of items before this page. After a jump it may be an estimate.
+    /// The number of items before this page. After a jump to a page it may be an estimate.
     public internal(set) var offset = 0
     /// The cursor from the previous page. `nil` for the first page and in other styles.
     public internal(set) var cursor: String?
     /// The link from the previous page. `nil` for the first page and in other styles.
     public internal(set) var url: URL?
-    /// The URL of the first page. Its origin receives the request's own secrets.
+    /// The URL of the first page. Only its origin receives the request's own secrets.
     var source: URL?
     var history = PageHistory()
 
     private init(_ style: Style, size: Int) { (self.style, self.size) = (style, max(1, size)) }
 
-    /// Returns the first page of a list whose pages have numbers. The first page has number 1 by default.
+    /// Returns the first page of a list whose server names pages by number.
     public static func number(first: Int = 1, size: Int = 10) -> PagePosition {
         Self(.number(first: first), size: size)
     }
-    /// Returns the first page of a list whose pages are named by the number of items before them.
+    /// Returns the first page of a list whose server names pages by the number of items before them.
     public static func offset(size: Int = 10) -> PagePosition { Self(.offset, size: size) }
-    /// Returns the first page of a list whose pages are named by a cursor from the previous page.
+    /// Returns the first page of a list whose server names pages by a cursor from the previous page.
     public static func cursor(size: Int = 10) -> PagePosition { Self(.cursor, size: size) }
-    /// Returns the first page of a list whose pages are named by a link in the previous page's `Link` header.
+    /// Returns the first page of a list whose server names pages by a link in the previous page's `Link` header.
     public static func link(size: Int = 10) -> PagePosition { Self(.link, size: size) }
 
-    /// The number of the page, counted from the style's first number, or from 1.
+    /// The page's number. It starts with the style's first number, or 1.
     public var number: Int {
         if case .number(let first) = style { return first &+ index }
         return index &+ 1
@@ -67,15 +67,15 @@ public struct PagePosition: Sendable, Hashable {
     /// ```
     public func path(_ first: String) -> String { url?.absoluteString ?? first }
 
-    /// Returns the query items that name the page. Empty if a link names it.
+    /// Returns the query items that name the page. Empty if a link names the page.
     ///
     /// ```swift
     /// PagePosition.number().query("page", size: "per_page")       // page=1&per_page=10
     /// ```
     ///
     /// - Parameters:
-    ///   - name: the server's name for the number, offset or cursor. Not used for the first page of cursors and links.
-    ///   - sizeName: the server's name for the page size. Defaults to `nil`, which omits the size.
+    /// - name: the server's name for the number, offset or cursor. Not used for the first page of cursors and links.
+    /// - sizeName: the server's name for the page size. Defaults to `nil`, which omits the size.
     public func query(_ name: String, size sizeName: String? = nil) -> Parameters {
         var items = Parameters()
         if url != nil { return items }
@@ -89,7 +89,7 @@ public struct PagePosition: Sendable, Hashable {
         return items
     }
 
-    /// Whether the server counts pages or items. In other styles the previous page names the next page.
+    /// Whether pages are named by a number or offset. In other styles the previous page names the next page.
     var isCounted: Bool {
         switch style {
         case .number, .offset: true
@@ -98,25 +98,24 @@ public struct PagePosition: Sendable, Hashable {
     }
 
     func end(with count: Int) -> Int {
-        // After a jump to a numbered page with fewer items than requested, the number of items before it is unknown.
-        // Assume that all pages have this page's size, which is a lower bound.
+        // After a jump, the number of items before the page is unknown if the page has fewer items than requested. The
+        // result assumes that all pages have this page's size, which is a lower bound.
         if case .number = style, index > 0, history.largest == 0, count < size { return (index &+ 1) &* count }
         return offset &+ count
     }
 
-    /// Forgets the previous page's content, to show the page alone.
+    /// Without the previous page's content, to show the page alone.
     var withoutContent: PagePosition {
         var position = self
         position.history.content = nil
         return position
     }
 
-    /// The first page in the same style.
     var first: PagePosition { PagePosition(style, size: size) }
 
-    /// `nil` if only the previous page can name the page.
+    /// Returns `nil` if only the previous page can name the page.
     ///
-    /// - Parameter largest: the number of items on the first page, which the server may limit, or 0 if it isn't known.
+    /// - Parameter largest: the number of items on the first page, which the server may limit. 0 if it isn't known.
     func at(index: Int, largest: Int) -> PagePosition? {
         if index == 0 { return first }
         let (offset, isTooLarge) = index.multipliedReportingOverflow(by: largest > 0 ? largest : size)
@@ -131,7 +130,7 @@ public struct PagePosition: Sendable, Hashable {
     }
 }
 
-/// Store a position to continue a list in another run of the app. Pass it to ``PageController`` or
+/// Store a position to continue a list when the app runs again. Pass it to ``PageController`` or
 /// `agent.pages(of:from:)`.
 ///
 /// ```swift
@@ -174,7 +173,7 @@ extension PagePosition: Codable {
         source = try values.decodeIfPresent(URL.self, forKey: .source)
     }
 
-    /// Encodes the position, with everything that another run needs to request the page.
+    /// Encodes everything that is needed to request the page.
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: Key.self)
         switch style {
@@ -196,9 +195,9 @@ extension PagePosition: Codable {
 }
 
 extension PagePosition: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The number of the page, without its cursor or link.
+    /// The page's number, without the cursor or link.
     public var description: String { "page \(number)" }
-    /// The same text as `description`, for debuggers.
+    /// The same text as `description`.
     public var debugDescription: String { description }
     /// A mirror without children, so dumps show only the description.
     public var customMirror: Mirror { Mirror(self, children: []) }

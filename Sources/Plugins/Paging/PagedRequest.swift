@@ -24,28 +24,26 @@ public protocol PagedRequest<Item>: Request {
     var page: PagePosition { get set }
     /// Returns the items that a page's response contains.
     func items(in response: Response<Output>) throws -> [Item]
-    /// Returns the number of items in the whole list. Defaults to `nil`; return `nil` or a negative number if the
-    /// server doesn't report it.
-    ///
-    /// Without a total, a numbered or offset list ends with a page that is empty or shorter than an earlier page. Lists
-    /// with cursors or links end with a page that doesn't name a next page.
-    func total(in response: Response<Output>) throws -> Int?
-    /// Returns the name of the next page in the style ``PagePosition/cursor(size:)``, or `nil` on the last page.
+    /// Returns the number of items in the whole list, or `nil` or a negative number if the server doesn't report it.
     /// Defaults to `nil`.
+    ///
+    /// Without a total, a numbered or offset list ends with a page that is empty or shorter than an earlier page. A
+    /// list with cursors or links ends with a page that doesn't name a next page.
+    func total(in response: Response<Output>) throws -> Int?
+    /// Returns the next page's cursor in the style ``PagePosition/cursor(size:)``, or `nil` on the last page. Defaults
+    /// to `nil`.
     func nextCursor(in response: Response<Output>) throws -> String?
 }
 
 extension PagedRequest {
-    /// The default implementation returns `nil`: the server doesn't report a total.
+    /// Returns `nil`.
     public func total(in response: Response<Output>) throws -> Int? { nil }
-    /// The default implementation returns `nil`: there is no next page.
+    /// Returns `nil`.
     public func nextCursor(in response: Response<Output>) throws -> String? { nil }
 }
 
 extension PagedRequest
 where Output: RangeReplaceableCollection & ExpressibleByArrayLiteral, Output.Element: Sendable {
     /// Returns the array's elements.
-    ///
-    /// The constraint stands for "any array": with `Output == [Item]`, the compiler wouldn't infer `Item`.
     public func items(in response: Response<Output>) throws -> [Output.Element] { Array(response.value) }
 }

@@ -5,11 +5,11 @@ import Synchronization
 
 /// The pages of a list, loaded on demand: `for try await page in agent.pages(of: GetArticles())`.
 ///
-/// The sequence delivers the first page even if it is empty, but not an empty last page. If a page fails, the loop
-/// throws its error. The iterator's next call requests the same page again, so you don't lose or repeat items. To
-/// cancel the current load, leave the loop or cancel its task. Each loop starts over.
+/// The loop receives the first page even if it is empty, but not an empty last page. If a page fails, the loop throws
+/// its error. The iterator's next call requests the same page again, so you don't lose or repeat items. To cancel the
+/// current load, leave the loop or cancel its task. Each loop starts over.
 public struct Pages<Item: Sendable, Output: Sendable>: AsyncSequence, Sendable {
-    /// The element of the sequence: a page of the list.
+    /// A page of the list.
     public typealias Element = Page<Item, Output>
 
     let list: PageList<Item, Output>
@@ -18,14 +18,13 @@ public struct Pages<Item: Sendable, Output: Sendable>: AsyncSequence, Sendable {
     let start: PagePosition
     let isPrefetching: Bool
 
-    /// Creates an iterator that starts at the beginning of the list.
+    /// Creates an iterator that starts with the first page, or with the page you chose.
     public func makeAsyncIterator() -> Iterator { Iterator(self) }
 
-    /// Loads one page after another, when it's asked for.
+    /// Loads each page when you request it.
     public struct Iterator: AsyncIteratorProtocol {
         private let pages: Pages
-        /// The options of each page's call. They contain the loop's pin, so all pages belong to the user of the first
-        /// page.
+        /// The options of each page's call. They contain the loop's pin, so all pages belong to the first page's user.
         private let options: CallOptions
         private let pin: UserPin
         private var position: PagePosition?
@@ -70,7 +69,7 @@ public struct Pages<Item: Sendable, Output: Sendable>: AsyncSequence, Sendable {
     }
 }
 
-/// The prefetched page. Its load is cancelled once the iterator can no longer request it.
+/// The prefetched page. The load is cancelled when the iterator is released.
 private final class PageAhead<Item: Sendable, Output: Sendable>: Sendable {
     typealias Loading = Task<Page<Item, Output>, any Error>
     private let task = Mutex<Loading?>(nil)
@@ -89,15 +88,15 @@ private final class PageAhead<Item: Sendable, Output: Sendable>: Sendable {
 
 /// The items of a list, page after page: `for try await article in agent.items(of: GetArticles())`.
 public struct PageItems<Item: Sendable, Output: Sendable>: AsyncSequence, Sendable {
-    /// The element of the sequence: an item of the list.
+    /// An item of the list.
     public typealias Element = Item
 
     let pages: Pages<Item, Output>
 
-    /// Creates an iterator that starts at the beginning of the list.
+    /// Creates an iterator that starts with the first page.
     public func makeAsyncIterator() -> Iterator { Iterator(pages: pages.makeAsyncIterator()) }
 
-    /// Delivers items, and loads each page when its first item is requested.
+    /// Loads each page when you request its first item.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate var pages: Pages<Item, Output>.Iterator
         private var items: [Item] = []
@@ -105,8 +104,7 @@ public struct PageItems<Item: Sendable, Output: Sendable>: AsyncSequence, Sendab
 
         fileprivate init(pages: Pages<Item, Output>.Iterator) { self.pages = pages }
 
-        /// Returns the next item, or `nil` after the last item. Throws any error of its page's request, and
-        /// ``PagingError``.
+        /// Returns the next item, or `nil` after the last. Throws any error of its page's request, and ``PagingError``.
         public mutating func next() async throws -> Item? {
             while index == items.count {
                 guard let page = try await pages.next() else { return nil }
@@ -123,8 +121,8 @@ extension Agent {
     ///
     /// - Parameters:
     ///   - request: the request for a page.
-    ///   - start: the page to start with, such as the `next` of an earlier page. Defaults to `nil`, the first page.
-    ///   - prefetching: whether to load the next page while the loop processes the current one. Defaults to `false`.
+    /// - start: the page to start with, such as the `next` of an earlier page. Defaults to `nil`, the first page.
+    /// - prefetching: whether to load the next page while the loop processes the current one. Defaults to `false`.
     ///   - options: the options for each page's call.
     public func pages<R: PagedRequest>(
         of request: R, from start: PagePosition? = nil, prefetching: Bool = false, options: CallOptions = CallOptions()
@@ -132,8 +130,7 @@ extension Agent {
         pages(of: PageList(request), from: start, prefetching: prefetching, options: options)
     }
 
-    /// Returns the pages of a list, which describes the request for a page and the position of the first. The
-    /// parameters are the same as for a request.
+    /// Returns the pages of a list. The parameters are the same as for a request.
     public func pages<Item, Output>(
         of list: PageList<Item, Output>, from start: PagePosition? = nil, prefetching: Bool = false,
         options: CallOptions = CallOptions()
@@ -148,7 +145,7 @@ extension Agent {
         PageItems(pages: pages(of: request, prefetching: prefetching, options: options))
     }
 
-    /// Returns the items of a list, page after page. The list describes how its pages are requested.
+    /// Returns the items of a list, page after page.
     public func items<Item, Output>(
         of list: PageList<Item, Output>, prefetching: Bool = false, options: CallOptions = CallOptions()
     ) -> PageItems<Item, Output> {
@@ -158,8 +155,8 @@ extension Agent {
 
 /// Detects cycles in a list by recording the pages it has visited.
 ///
-/// Records each of the first 100,000 pages. After that it records one page per power of two, which still detects a
-/// cycle, only later.
+/// It records each of the first 100,000 pages. After that it records one page per power of two, which still detects
+/// every cycle, but later.
 struct PageTrail {
     private var seen: Set<Int> = []
     private var mark: Int?
@@ -172,7 +169,7 @@ struct PageTrail {
     /// Adds a page. Throws `repeatedPage` if its next page was visited before.
     mutating func add<Item, Output>(_ page: Page<Item, Output>) throws(PagingError) {
         guard let next = page.next, let name = next.name else { return }
-        // Only the first page's response reveals its URL.
+        // Only the first page's response contains its URL.
         if next.url != nil, page.position.url == nil {
             seen.insert(page.response.http.url.resolvedWithoutFragment.hashValue)
         }
@@ -187,7 +184,7 @@ struct PageTrail {
 }
 
 extension PagePosition {
-    /// A hash of the name that the previous page gave this page. `nil` if pages are counted, because counted lists end
+    /// A hash of the name that the previous page gave this page. `nil` for numbers and offsets, because those lists end
     /// by themselves.
     fileprivate var name: Int? {
         if let url { return url.hashValue }
@@ -200,7 +197,7 @@ extension PagePosition {
 }
 
 extension URL {
-    /// The URL without its fragment. Fragments aren't sent, so they don't distinguish pages.
+    /// Fragments aren't sent, so they don't distinguish pages.
     var withoutFragment: URL {
         let text = absoluteString
         guard let mark = text.firstIndex(of: "#") else { return self }

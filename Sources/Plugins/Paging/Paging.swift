@@ -5,10 +5,10 @@ import ErrandEssentials
 
 /// A failure in the sequence of pages. Errors of the requests themselves are thrown unchanged.
 public struct PagingError: Error, Sendable, Hashable {
-    /// The type of the error's codes. New codes may be added, so write a `default` in a `switch`.
+    /// The type of the error's codes. Later versions may add codes, so write a `default` in a `switch`.
     public typealias Code = FailureCode<PagingError>
 
-    /// The kind of failure, to switch over. Stable, and suitable for metrics.
+    /// The kind of failure. Stable, and suitable for metrics.
     public let code: Code
     /// The number of the page where the failure occurred.
     public let page: Int
@@ -16,13 +16,13 @@ public struct PagingError: Error, Sendable, Hashable {
 
 extension FailureCode<PagingError> {
     /// The list would never end, because a page names itself or an earlier page as the next page. Or numbered pages
-    /// repeat the same items, although the list's total is higher.
+    /// repeat the same items although the list's total is higher.
     public static var repeatedPage: Self { Self("repeatedPage", 1) }
     /// The page can't be requested: its number is before the first page, or only the previous page knows its name.
     public static var unreachablePage: Self { Self("unreachablePage", 2) }
     /// The page's "next" link isn't a URL, so the rest of the list is unknown.
     public static var invalidLink: Self { Self("invalidLink", 3) }
-    /// 1,000 consecutive pages brought no new items: they are empty but name a next page, or all their items are equal.
+    /// 1,000 consecutive pages had no new items. They are empty but name a next page, or all their items are equal.
     public static var endlessList: Self { Self("endlessList", 4) }
 }
 
@@ -40,6 +40,6 @@ extension PagingError: CodedError {
 }
 
 extension PagingError {
-    /// The sentence that users see as `localizedDescription`.
+    /// The sentence for users.
     public var failureSentence: FailureSentence { .unusableResponse }
 }

@@ -1,6 +1,6 @@
 public import Errand
 
-/// The URL, header and body filters that a request or a call skips.
+/// The URL, header and body filters that a request or call skips.
 ///
 /// ```swift
 /// struct GetStatus: FilterExemptRequest {}                                       // skips all filters
@@ -8,15 +8,15 @@ public import Errand
 /// try await agent.send(GetFeed(), options: CallOptions(tags: Tags().with(FilterExemption.self, ["sign"])))
 /// ```
 ///
-/// An exemption applies to URL, header and body filters, by their `name`. The environment filter always runs because it
-/// determines the server. If both a request and its call have an exemption, they are combined.
+/// An exemption names filters by their `name`. It doesn't apply to the environment filter, which determines the server.
+/// If both a request and its call have an exemption, both apply.
 public struct FilterExemption: Sendable, Hashable, ExpressibleByArrayLiteral {
     private var coversAll = false
     private var names: [String] = []
 
-    /// Creates an exemption that skips the filters with these names, from an array literal.
+    /// Creates an exemption from an array literal of filter names.
     public init(arrayLiteral elements: String...) { names = elements }
-    /// Creates an exemption that skips the filters with these names.
+    /// Creates an exemption from filter names.
     public init(_ names: some Sequence<String>) { self.names = Array(names) }
 
     /// Skips no filter. This is the default.
@@ -28,7 +28,7 @@ public struct FilterExemption: Sendable, Hashable, ExpressibleByArrayLiteral {
         return exemption
     }()
 
-    /// Returns whether the filter with this name is skipped.
+    /// Returns whether the exemption skips the filter with this name.
     public func contains(_ name: String) -> Bool { coversAll || !names.isEmpty && names.contains(name) }
 
     /// Returns an exemption that skips the filters of both.
@@ -41,28 +41,28 @@ public struct FilterExemption: Sendable, Hashable, ExpressibleByArrayLiteral {
 }
 
 extension FilterExemption: TagKey {
-    /// Calls without this tag skip no filter.
+    /// Returns ``none``.
     public static var defaultValue: FilterExemption { .none }
-    /// Returns true, because the filters affect the response: calls with different exemptions don't share one.
+    /// Returns `true`, because filters affect the response. Calls with different exemptions therefore don't share a
+    /// response.
     public static var affectsResponse: Bool { true }
 }
 
-/// A request that skips common filters: all of them, unless it names the ones to skip.
+/// A request that skips filters: all of them, or only those that it names.
 public protocol FilterExemptRequest: Request {
     /// The filters to skip. Defaults to ``FilterExemption/all``.
     var filterExemption: FilterExemption { get }
 }
 
 extension FilterExemptRequest {
-    /// The default implementation returns ``FilterExemption/all``.
+    /// Returns ``FilterExemption/all``.
     public var filterExemption: FilterExemption { .all }
 }
 
 extension Exchange {
-    /// The combined exemption of the request and the call.
     var filterExemption: FilterExemption {
         let call = tags[FilterExemption.self]
-        // Check the type first: a failing cast is slow.
+        // Check the type first, because a failing cast is slow.
         guard type(of: request) is any FilterExemptRequest.Type, let request = request as? any FilterExemptRequest
         else {
             return call

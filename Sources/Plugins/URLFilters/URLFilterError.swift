@@ -1,16 +1,16 @@
 public import Errand
 import ErrandEssentials
 
-/// A failure of a URL, header or body filter, or an invalid value it returned.
+/// A failure of a URL, header or body filter, or an invalid value that a filter returned.
 ///
 /// Errors of custom filters and closures aren't wrapped. Descriptions never contain a URL, a parameter or a key.
 public struct URLFilterError: CodedError, Sendable {
-    /// The type of the error's codes. New codes may be added, so write a `default` in a `switch`.
+    /// The type of the error's codes. Later versions may add codes, so write a `default` in a `switch`.
     public typealias Code = FailureCode<URLFilterError>
 
-    /// The kind of failure, to switch over. Stable, and suitable for metrics.
+    /// The kind of failure. Stable, and suitable for metrics.
     public let code: Code
-    /// The name of the filter that failed.
+    /// The failed filter's name.
     public let filter: String
     /// Why the filter failed, in one sentence without secrets.
     public let message: String
@@ -30,12 +30,12 @@ extension FailureCode<URLFilterError> {
     public static var schemeChanged: Self { Self("schemeChanged", 2) }
     /// A filter returned a URL with a user or a password.
     public static var credentialsInURL: Self { Self("credentialsInURL", 3) }
-    /// A filter created a URL that can't be requested, or received a path or base that can't be part of one.
+    /// A filter created a URL that can't be requested, or received a path or base that can't be part of a URL.
     public static var invalidURL: Self { Self("invalidURL", 4) }
     /// A filter's parameters can't be encoded.
     public static var invalidParameters: Self { Self("invalidParameters", 5) }
     /// A filter can't read or change the body.
     public static var invalidBody: Self { Self("invalidBody", 6) }
-    /// An environment, its CDN or its key is missing.
+    /// The environment, its CDN URL or its key is missing.
     public static var missingEnvironment: Self { Self("missingEnvironment", 7) }
 }

@@ -1,10 +1,10 @@
 public import Errand
 import ErrandEssentials
 
-/// Explains why a document can't be read, with a code, a message, and the position.
+/// Explains why a document can't be read, with a code, a message and the position.
 ///
-/// If an agent's request fails to parse, this is the `underlying` error of an `ErrandError` with the code
-/// `decodingFailed`, which has the response:
+/// If a response can't be parsed, the request throws an `ErrandError` with the code `decodingFailed`. This error is its
+/// `underlying` error:
 ///
 /// ```swift
 /// do { _ = try await agent.send(Call<XMLTree>(.get, "feed.xml")) } catch let error as ErrandError {
@@ -12,19 +12,18 @@ import ErrandEssentials
 /// }
 /// ```
 ///
-/// A stream throws this error itself. The description doesn't contain any of the document.
+/// A stream throws this error directly. The description never contains text of the document.
 public struct XMLError: CodedError, Sendable, Hashable {
-    /// The type of the error's codes. New codes may be added, so write a `default` in a `switch`.
+    /// The type of the error's codes. Later versions may add codes, so write a `default` in a `switch`.
     public typealias Code = FailureCode<XMLError>
 
-    /// The kind of failure, to switch over. Stable, and suitable for metrics.
+    /// The kind of failure. Stable, and suitable for metrics.
     public var code: Code
     /// What is wrong, in one sentence without text of the document.
     public var message: String
-    /// The line of the failure, starting at 1. Only LF ends a line.
+    /// The failure's line, from 1. Only LF ends a line.
     public var line: Int
-    /// The column in characters, starting at 1. This is where the parser detected the failure, which may be after its
-    /// cause.
+    /// The failure's column in characters, from 1. The parser may detect a failure after its cause.
     public var column: Int
 
     init(_ code: Code, _ message: String, at location: XMLLocation = XMLLocation()) {
@@ -44,7 +43,7 @@ extension FailureCode<XMLError> {
     public static var refusedDocumentType: Self { Self("refusedDocumentType", 3) }
     /// Elements are nested deeper than the limit.
     public static var tooDeep: Self { Self("tooDeep", 4) }
-    /// The document, its tree, a tag, or a comment is larger than the limit.
+    /// The document, its tree, a tag or a comment is larger than the limit.
     public static var tooLarge: Self { Self("tooLarge", 5) }
     /// The declaration's charset is unknown, or the bytes aren't valid in the document's charset.
     public static var invalidCharset: Self { Self("invalidCharset", 6) }
@@ -58,6 +57,6 @@ extension ErrandError {
 }
 
 extension XMLError {
-    /// The sentence that users see as `localizedDescription`.
+    /// The sentence for users.
     public var failureSentence: FailureSentence { .unusableResponse }
 }

@@ -1,7 +1,7 @@
 public import Errand
 import ErrandEssentials
 
-/// Streams a document as events for elements and text, as they arrive and in constant memory.
+/// A document as a stream of events for elements and text. Memory use doesn't depend on the document's length.
 ///
 /// ```swift
 /// let export = try await agent.send(Call<XMLEvents>(.get, "export.xml")).value
@@ -10,14 +10,14 @@ import ErrandEssentials
 /// }
 /// ```
 ///
-/// The stream has backpressure: a slow reader slows down the sender. Leaving the loop cancels the transfer. Like the
-/// body, the stream supports only one reader.
+/// The stream has backpressure: a slow reader slows down the sender. Leaving the loop cancels the transfer. Only one
+/// reader can read the stream.
 ///
-/// Throws ``XMLError``, or `ErrandError` if the transfer fails, after delivering the events before the failure.
+/// Throws ``XMLError``, or `ErrandError` if the transfer fails. Events before the failure are delivered first.
 public struct XMLEvents: AsyncSequence, Sendable {
-    /// The element of the sequence: an event of the document.
+    /// An event of the document.
     public typealias Element = XMLEvent
-    /// Reading throws ``XMLError``, or `ErrandError` if the transfer fails.
+    /// ``XMLError``, or `ErrandError` if the transfer fails.
     public typealias Failure = any Error
 
     private let body: HTTPBody
@@ -27,10 +27,10 @@ public struct XMLEvents: AsyncSequence, Sendable {
     /// Reads a body as XML.
     ///
     /// - Parameters:
-    ///   - body: The bytes of the document.
-    ///   - charset: The charset from a header. A byte order mark overrides it, and it overrides the XML declaration.
-    ///     Defaults to `nil`.
-    ///   - limits: The limits for the document. ``XMLLimits/maximumNodes`` doesn't apply.
+    /// - body: the document's bytes.
+    /// - charset: the charset from a header. A byte order mark takes precedence over it. It takes precedence over the
+    ///   XML declaration. Defaults to `nil`.
+    /// - limits: the limits for the document. ``XMLLimits/maximumNodes`` doesn't apply.
     public init(_ body: HTTPBody, charset: String? = nil, limits: XMLLimits = .streaming) {
         (self.body, self.charset, self.limits) = (body, charset, limits)
     }
@@ -40,7 +40,7 @@ public struct XMLEvents: AsyncSequence, Sendable {
         Iterator(body, DocumentParser(charset: charset, limits: limits))
     }
 
-    /// Reads the events one at a time, on the caller's actor.
+    /// Reads one event after another, on the caller's actor.
     public struct Iterator: AsyncIteratorProtocol {
         private let hold: Hold
         private var body: HTTPBody.Iterator
@@ -51,10 +51,9 @@ public struct XMLEvents: AsyncSequence, Sendable {
         private var position = 0
         /// Thrown after the remaining events.
         private var failure: XMLError?
-        /// The position at which parsing ended.
         private var endLocation = XMLLocation()
 
-        /// The position after the last parsed bytes. Computed on demand, because each time it recounts the bytes of an
+        /// The position after the last parsed bytes. Computed on demand, because that recounts the bytes of an
         /// incomplete construct.
         var location: XMLLocation { parser?.location ?? endLocation }
 
@@ -110,7 +109,6 @@ public struct XMLEvents: AsyncSequence, Sendable {
         }
     }
 
-    /// Cancels the transfer when the reader is deallocated.
     private final class Hold: Sendable {
         let body: HTTPBody
 
@@ -120,13 +118,11 @@ public struct XMLEvents: AsyncSequence, Sendable {
     }
 }
 
-/// An event in a stream of XML; see ``XMLEvents``.
-///
-/// Comments and processing instructions are left out.
+/// An event in a stream of XML; see ``XMLEvents``. Comments and processing instructions aren't delivered.
 public enum XMLEvent: Sendable, Hashable {
-    /// The start of an element, with its name and its attributes. Namespace declarations are left out.
+    /// The start of an element, with its name and attributes. Namespace declarations aren't attributes.
     case start(XMLName, [XMLName: String])
-    /// Text with references resolved. CDATA sections are text, too. Long text is delivered in several events.
+    /// Text with references resolved. CDATA sections are text too. Long text is delivered in several events.
     case text(String)
     /// The end of an element.
     case end(XMLName)
@@ -135,18 +131,18 @@ public enum XMLEvent: Sendable, Hashable {
 extension XMLEvents {
     /// Returns the elements with a local name, each as a tree as soon as it's complete.
     ///
-    /// Use it to read an export of any length in little memory:
+    /// Use it to read a document of any length in little memory:
     ///
     /// ```swift
     /// let export = try await agent.send(Call<XMLEvents>(.get, "export.xml")).value
     /// for try await row in export.elements("row") { print(row.attribute("id") ?? "") }
     /// ```
     ///
-    /// An element nested in an element of the same name is part of that element's tree.
+    /// An element within an element of the same name is part of that element's tree.
     ///
     /// - Parameters:
-    ///   - local: The name without a prefix, in any namespace.
-    ///   - limits: The limits for each element. Depth counts from the element.
+    /// - local: the name without a prefix, in any namespace.
+    /// - limits: the limits for each element. Depth counts from the element.
     public func elements(_ local: String, limits: XMLLimits = .standard) -> XMLElements {
         XMLElements(self, limits) { $0.local == local }
     }
@@ -159,9 +155,9 @@ extension XMLEvents {
 
 /// The elements in a stream of XML, each as a tree. See ``XMLEvents/elements(_:limits:)-(String,_)``.
 public struct XMLElements: AsyncSequence, Sendable {
-    /// The element of the sequence: an XML element with all its content.
+    /// An XML element with all its content.
     public typealias Element = XMLTree
-    /// Reading throws ``XMLError``, or `ErrandError` if the transfer fails.
+    /// ``XMLError``, or `ErrandError` if the transfer fails.
     public typealias Failure = any Error
 
     private let events: XMLEvents
@@ -177,7 +173,7 @@ public struct XMLElements: AsyncSequence, Sendable {
         Iterator(events: events.makeAsyncIterator(), builder: TreeBuilder(limits), isWanted: isWanted)
     }
 
-    /// Reads the elements one at a time, on the caller's actor.
+    /// Reads one element after another, on the caller's actor.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate var events: XMLEvents.Iterator
         fileprivate var builder: TreeBuilder

@@ -1,4 +1,4 @@
-/// The limits for reading a document. Negative numbers count as zero.
+/// The limits for reading a document. Negative numbers count as 0.
 ///
 /// ```swift
 /// var limits = XMLLimits.standard
@@ -6,42 +6,39 @@
 /// let feed = try XMLTree(data, limits: limits)
 /// ```
 public struct XMLLimits: Sendable, Hashable {
-    /// The maximum nesting of elements. Defaults to 256. A tree is never deeper than ``maximumTreeDepth``.
+    /// The maximum nesting of elements. Defaults to 256. For a tree, at most ``maximumTreeDepth``.
     public var maximumDepth = 256
-    /// The maximum length of the document in bytes of UTF-8. Defaults to 64 MiB, the most that an agent collects in
-    /// memory.
+    /// The maximum length of the document in bytes of UTF-8. Defaults to 64 MiB.
     public var maximumBytes = 64 << 20
-    /// The maximum total number of elements, attributes, and texts in a tree. Defaults to 1,000,000, about 200 MB.
+    /// The maximum number of elements, attributes and texts in a tree. Defaults to 1,000,000, which take about 200 MB.
     public var maximumNodes = 1_000_000
     /// The maximum number of attributes of an element, including namespace declarations. Defaults to 1,000.
     public var maximumAttributes = 1_000
-    /// The maximum length in bytes of a tag, comment, or processing instruction. Defaults to 1 MiB.
+    /// The maximum length of a tag, comment or processing instruction in bytes. Defaults to 1 MiB.
     public var maximumMarkupBytes = 1 << 20
-    /// Whether to skip, instead of reject, a document type declaration that refers to an external one. Defaults to
-    /// false.
+    /// Whether to skip a document type declaration that refers to an external declaration, such as `<!DOCTYPE html
+    /// PUBLIC …>`. Defaults to `false`, which rejects the document.
     ///
-    /// An example is `<!DOCTYPE html PUBLIC …>`. The external declaration is never loaded. A declaration that contains
-    /// its own declarations is always rejected, so only XML's five predefined entities exist. A declaration that
-    /// consists of a name is always skipped.
+    /// The external declaration is never loaded. A document type that contains declarations is always rejected, so only
+    /// XML's five predefined entities exist. A document type that is only a name is always skipped.
     public var skipsDocumentType = false
 
-    /// The maximum depth of a tree, 1,000, because releasing a tree takes stack space.
+    /// 1,000, the maximum depth of a tree, because releasing a tree takes stack space.
     public static let maximumTreeDepth = 1_000
 
     /// The limits of a document in memory: 64 MiB, 256 levels, 1,000,000 nodes.
     public static let standard = XMLLimits()
 
-    /// The default limits of a stream, without a maximum length.
+    /// The limits of a stream: like ``standard``, without a maximum length.
     public static var streaming: XMLLimits {
         var limits = XMLLimits()
         limits.maximumBytes = .max
         return limits
     }
 
-    /// Creates limits in which every property has its default.
+    /// Creates limits with the defaults.
     public init() {}
 
-    /// The limits with the depth capped for a tree.
     var forTree: XMLLimits {
         var limits = self
         limits.maximumDepth = min(maximumDepth, Self.maximumTreeDepth)

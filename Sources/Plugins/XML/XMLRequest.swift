@@ -1,6 +1,6 @@
 public import Errand
 
-/// A request for XML. The output is an ``XMLTree`` by default, an ``XMLReadable`` type, or an ``XMLEvents`` stream.
+/// A request for XML. `Output` is ``XMLTree`` by default, an ``XMLReadable`` type, or ``XMLEvents`` for a stream.
 ///
 /// ```swift
 /// struct GetFeed: XMLRequest {
@@ -9,29 +9,29 @@ public import Errand
 /// let feed = try await agent.send(GetFeed()).value
 /// ```
 ///
-/// The request accepts `application/xml`, `text/xml`, and every `…+xml` type. If the document can't be read, it throws
-/// an `ErrandError` with the code `decodingFailed` and an ``XMLError`` as `underlying`; a stream throws the
-/// ``XMLError`` itself.
+/// The request accepts `application/xml`, `text/xml` and every `…+xml` type. If the document can't be read, the request
+/// throws an `ErrandError` with the code `decodingFailed` and an ``XMLError`` as `underlying`. A stream throws the
+/// ``XMLError`` directly.
 ///
-/// The charset is taken from the byte order mark, then `Content-Type`, then the XML declaration (RFC 7303, section
-/// 3.2), and defaults to UTF-8.
+/// The charset comes from the byte order mark, otherwise from `Content-Type`, otherwise from the XML declaration (RFC
+/// 7303, section 3.2). It defaults to UTF-8.
 public protocol XMLRequest: Request {
     /// The type of the decoded response. Defaults to ``XMLTree``.
     associatedtype Output = XMLTree
 
-    /// The limits for the document. Defaults to ``XMLLimits/standard``, or to ``XMLLimits/streaming`` for a stream.
+    /// The limits for the document. Defaults to ``XMLLimits/standard``, or ``XMLLimits/streaming`` for a stream.
     var xmlLimits: XMLLimits { get }
 }
 
 extension XMLRequest {
-    /// The default implementation returns the standard limits.
+    /// Returns ``XMLLimits/standard``.
     public var xmlLimits: XMLLimits { .standard }
     /// Accepts XML content types.
     public var acceptableContentTypes: ContentTypes { .xml }
 }
 
 extension XMLRequest where Output: XMLReadable {
-    /// Parses the body, and creates the output from its root element.
+    /// Creates the output from the body's root element.
     public func decode(_ response: HTTPResponse) async throws -> Output {
         try Output(xml: response.xml(limits: xmlLimits))
     }
@@ -40,16 +40,16 @@ extension XMLRequest where Output: XMLReadable {
 extension XMLRequest where Output: XMLReadable & Decodable {
     /// Accepts XML content types.
     public var acceptableContentTypes: ContentTypes { .xml }
-    /// Parses the body, and creates the output from its root element.
+    /// Creates the output from the body's root element.
     public func decode(_ response: HTTPResponse) async throws -> Output {
         try Output(xml: response.xml(limits: xmlLimits))
     }
 }
 
 extension XMLRequest where Output == XMLEvents {
-    /// The default implementation for streams returns the limits of a stream.
+    /// Returns ``XMLLimits/streaming``.
     public var xmlLimits: XMLLimits { .streaming }
-    /// Delivers the body as a stream.
+    /// Returns `.stream`.
     public var delivery: BodyDelivery { .stream }
     /// Returns the body as a stream of events.
     public func decode(_ response: HTTPResponse) async throws -> Output { response.xmlEvents(limits: xmlLimits) }
@@ -82,7 +82,7 @@ extension Call where Output == XMLEvents {
     }
 }
 
-/// A type that can be created from XML, and so be the output of a request.
+/// A type that can be created from XML, and so be a request's output.
 ///
 /// ```swift
 /// struct Feed: XMLReadable {
@@ -92,11 +92,11 @@ extension Call where Output == XMLEvents {
 /// let feed = try await agent.send(Call<Feed>(.get, "feed.xml")).value
 /// ```
 public protocol XMLReadable: Sendable {
-    /// Creates the value from the root element. The caller receives its errors unchanged.
+    /// Creates the value from the root element. The caller of the request receives the error you throw.
     init(xml: XMLTree) throws
 }
 
 extension XMLTree: XMLReadable {
-    /// Creates the tree from itself.
+    /// Returns the tree itself.
     public init(xml: XMLTree) { self = xml }
 }

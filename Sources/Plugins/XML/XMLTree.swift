@@ -10,7 +10,7 @@ public import ErrandEssentials
 /// }
 /// ```
 ///
-/// A `String` matches a local name in any namespace; an ``XMLName`` also matches the namespace. Comments and processing
+/// A `String` matches a local name in any namespace. An ``XMLName`` also matches the namespace. Comments and processing
 /// instructions are left out. CDATA sections become text.
 public struct XMLTree: Sendable, Hashable {
     /// A part of an element's content, in document order.
@@ -25,15 +25,15 @@ public struct XMLTree: Sendable, Hashable {
     public var name: XMLName
     /// The attributes, without namespace declarations.
     public var attributes: [XMLName: String]
-    /// Elements and text in document order. Whitespace between elements is text, too.
+    /// Elements and text in document order. Whitespace between elements is text too.
     public var content: [Content]
 
-    /// Creates an element, for example for a test. By default without attributes and content.
+    /// Creates an element, for example for a test. By default, it has no attributes and no content.
     public init(_ name: XMLName, attributes: [XMLName: String] = [:], content: [Content] = []) {
         (self.name, self.attributes, self.content) = (name, attributes, content)
     }
 
-    /// The direct child elements.
+    /// The child elements.
     public var children: [XMLTree] {
         content.compactMap { if case .element(let child) = $0 { child } else { nil } }
     }
@@ -55,10 +55,10 @@ public struct XMLTree: Sendable, Hashable {
         }
     }
 
-    /// Returns the first child with a local name.
+    /// The first child with a local name.
     public subscript(_ local: String) -> XMLTree? { first { $0.name.local == local } }
 
-    /// Returns the first child with a name in its namespace.
+    /// The first child with a name in its namespace.
     public subscript(_ name: XMLName) -> XMLTree? { first { $0.name == name } }
 
     private func first(where matches: (XMLTree) -> Bool) -> XMLTree? {
@@ -72,10 +72,10 @@ public struct XMLTree: Sendable, Hashable {
     /// Returns all children with a name in its namespace.
     public func all(_ name: XMLName) -> [XMLTree] { children.filter { $0.name == name } }
 
-    /// Returns the value of an attribute.
+    /// Returns an attribute's value, or `nil` if the attribute is missing.
     ///
-    /// Prefers the attribute that isn't in a namespace. Otherwise, returns the value of the only attribute with that
-    /// local name, or `nil` if several have the name or it's missing.
+    /// An attribute without a namespace takes precedence. If several attributes have the local name and all have
+    /// namespaces, returns `nil`.
     public func attribute(_ local: String) -> String? {
         if let value = attributes[XMLName(local)] { return value }
         let named = attributes.filter { $0.key.local == local }
@@ -87,19 +87,18 @@ public struct XMLTree: Sendable, Hashable {
 }
 
 extension XMLTree: CustomStringConvertible {
-    /// The element's name and the numbers of its attributes and child elements, without text and values.
+    /// The element's name and the numbers of its attributes and child elements.
     public var description: String { "<\(name)> with \(attributes.count) attributes and \(children.count) elements" }
 }
 
 extension XMLTree {
-    /// Parses a document.
+    /// Parses a document. Throws ``XMLError``.
     ///
     /// - Parameters:
-    ///   - data: The bytes of the document.
-    ///   - charset: The charset from a header. A byte order mark overrides it, and it overrides the XML declaration.
-    ///     Defaults to `nil`.
-    ///   - limits: The limits for the document.
-    /// - Throws: ``XMLError``.
+    /// |  - data: the document's bytes.
+    ///   - charset: the charset from a header. A byte order mark takes precedence over it. It takes precedence over the
+    ///     XML declaration. Defaults to `nil`.
+    /// |  - limits: the limits for the document.
     public init(_ data: Data, charset: String? = nil, limits: XMLLimits = .standard) throws(XMLError) {
         let limits = limits.forTree
         var builder = TreeBuilder(limits)
@@ -107,7 +106,7 @@ extension XMLTree {
         var parser = DocumentParser(charset: charset, limits: limits)
         var isOver = false
         while !isOver {
-            // If the tree fails, its error takes precedence over a parser error found later in the document.
+            // An error of the tree takes precedence over a parser error later in the document.
             var failure: XMLError?
             do throws(XMLError) {
                 if let piece = pieces.next() {
@@ -131,7 +130,7 @@ extension XMLTree {
 struct DataPieces {
     private var rest: Data
 
-    /// The maximum size of a piece in bytes.
+    /// In bytes.
     static let size = 32 << 10
 
     init(_ data: Data) { rest = data }
@@ -144,21 +143,21 @@ struct DataPieces {
 }
 
 extension HTTPResponse {
-    /// Parses a body in memory as XML, with the charset from `Content-Type` or the document.
+    /// Parses a body in memory as XML. The charset comes from `Content-Type` or the document.
     ///
     /// ```swift
     /// let response = try await agent.send(Call<HTTPResponse>(.get, "feed.xml")).value
     /// let title = try response.xml()["channel"]?["title"]?.text
     /// ```
     ///
-    /// - Throws: An `ErrandError` with the code `decodingFailed` and an ``XMLError`` as `underlying`.
+    /// Throws an `ErrandError` with the code `decodingFailed` and an ``XMLError`` as `underlying`.
     public func xml(limits: XMLLimits = .standard) throws -> XMLTree {
         do { return try XMLTree(data, charset: charsetLabel, limits: limits) } catch {
             throw ErrandError(.decodingFailed, "expected XML: \(error)", response: self, underlying: error)
         }
     }
 
-    /// Returns the body as a stream of XML, with the charset from `Content-Type` or the document.
+    /// Returns the body as a stream of XML. The charset comes from `Content-Type` or the document.
     public func xmlEvents(limits: XMLLimits = .streaming) -> XMLEvents {
         XMLEvents(body, charset: charsetLabel, limits: limits)
     }
@@ -174,9 +173,9 @@ extension HTTPResponse {
 public struct XMLName: Sendable, Hashable, CustomStringConvertible {
     /// The name without its prefix, such as "entry".
     public let local: String
-    /// The URI of the namespace, or `nil` if the name isn't in a namespace.
+    /// The namespace's URI, or `nil` if the name isn't in a namespace.
     public let namespace: String?
-    /// The prefix in the document, without the colon; `nil` without a prefix.
+    /// The prefix in the document, without the colon, or `nil`.
     public let prefix: String?
 
     /// Creates a name. By default, it isn't in a namespace.
@@ -200,6 +199,6 @@ public struct XMLName: Sendable, Hashable, CustomStringConvertible {
         hasher.combine(namespace)
     }
 
-    /// The name as the document spells it, such as "atom:entry".
+    /// The name as in the document, such as "atom:entry".
     public var description: String { prefix.map { "\($0):\(local)" } ?? local }
 }

@@ -3,16 +3,16 @@ import ErrandEssentials
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// Parses a multipart body (RFC 2046, section 5.1), however it is split into chunks. Does no I/O and never waits.
+/// Parses a multipart body (RFC 2046, section 5.1) that arrives in chunks of any size. Does no I/O and never waits.
 ///
-/// The first boundary's line end sets the line end of the whole body: CR LF, or a bare LF as some servers send.
+/// The whole body has the same line end as the first boundary: CR LF, or LF alone as some servers send.
 struct MultipartParser {
     enum Event {
         case head(HTTPHeaders)
-        /// Bytes of the part, at least one byte.
+        /// At least one byte.
         case body(Data)
         case endOfPart
-        /// The end of the body. An epilogue is ignored.
+        /// The end of the body. Ignores an epilogue.
         case end
     }
 
@@ -31,9 +31,9 @@ struct MultipartParser {
         self.limits = limits
     }
 
-    /// Adds bytes, after `next` has returned `nil`.
+    /// Call it after `next` has returned `nil`.
     mutating func push(_ chunk: Data) {
-        // Copy to fresh memory: a slice would keep its dropped bytes alive.
+        // Copy to fresh memory, because a slice would keep its dropped bytes alive.
         var joined = Data(capacity: buffer.count + chunk.count)
         joined.append(buffer)
         joined.append(chunk)
@@ -95,7 +95,7 @@ struct MultipartParser {
         return .head(headers)
     }
 
-    /// `nil` if it needs more bytes.
+    /// Returns `nil` if it needs more bytes.
     private static func headEnd(_ bytes: Span<UInt8>, _ line: [UInt8]) -> (end: Int, next: Int)? {
         if bytes.contains(line) { return (0, line.count) }
         return bytes.firstIndex(of: line + line).map { ($0, $0 + 2 * line.count) }
@@ -142,9 +142,9 @@ struct MultipartParser {
 /// starts with a boundary is content.
 struct BoundaryScanner {
     enum Found {
-        /// The content ends at `start`, the boundary's line at `end`. The last boundary is followed by `--`.
+        /// The content ends at `start`, the boundary's line at `end`. `--` follows the last boundary.
         case boundary(start: Int, end: Int, isLast: Bool)
-        /// No boundary yet. The first `safe` bytes are content.
+        /// The first `safe` bytes are content.
         case none(safe: Int)
     }
 
@@ -168,16 +168,17 @@ struct BoundaryScanner {
     private static let paddingLimit = 256
     private static let (cr, lf) = (UInt8(ascii: "\r"), UInt8(ascii: "\n"))
     private var delimiter: Delimiter
-    /// A boundary that includes its hyphens, as some cameras send it. The first boundary's line decides.
+    /// The boundary including its hyphens, as some cameras send it. The first boundary's line decides which form the
+    /// body uses.
     private var hyphenated: Delimiter?
-    /// The body's line end, known after the first boundary.
+    /// The body's line end, once the first boundary is known.
     private(set) var lineEnd: [UInt8] = []
-    /// A boundary may start only here.
+    /// Whether the data starts at the beginning of a line.
     var isAtLineStart = true
 
     init(_ boundary: String) {
         delimiter = Delimiter("--" + boundary)
-        // In a boundary of hyphens only, the last boundary would look like the first.
+        // With hyphens only, the last boundary would look like the first.
         let isHyphenated = boundary.hasPrefix("--") && boundary.contains { $0 != "-" }
         hyphenated = isHyphenated ? Delimiter(boundary) : nil
     }
@@ -227,7 +228,7 @@ struct BoundaryScanner {
         return (.none(safe: isWhole ? bytes.count : max(0, bytes.count - separator.count)), nil)
     }
 
-    /// `nil` if the line is content.
+    /// Returns `nil` if the line is content.
     private func judge(
         _ bytes: Span<UInt8>, contentEnd: Int, behind: Int, _ isWhole: Bool
     ) -> (Found, [UInt8]?)? {

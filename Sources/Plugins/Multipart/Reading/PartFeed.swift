@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// Reads the parts of one response: the body, and the reader's position in it.
+/// The body of one response and the reader's position in it.
 final class PartFeed: Sendable {
     private struct State {
         /// `nil` while in use.
@@ -14,7 +14,7 @@ final class PartFeed: Sendable {
         var isClaimed = false
     }
 
-    /// The maximum number of bytes to read after the last part, to make the connection reusable.
+    /// The maximum number of bytes to read after the last part, so the connection can be reused.
     private static let epilogueBytes = 64 << 10
 
     private let chunks: BodyChunks
@@ -74,7 +74,7 @@ final class PartFeed: Sendable {
         }
     }
 
-    /// `nil` at the end of the part or body.
+    /// Returns `nil` at the end of the part or body.
     private func take(part number: Int?) throws -> MultipartParser? {
         try state.withLock { state in
             if let number {
@@ -118,6 +118,6 @@ final class PartBody: HTTPBodySource {
 
     func nextChunk() async throws -> Data? { try await feed.nextChunk(of: number) }
 
-    /// Empty: requesting the next part skips the remaining bytes.
+    /// Does nothing, because requesting the next part skips the remaining bytes.
     func cancel() {}
 }

@@ -12,12 +12,12 @@ public import ErrandMessageSyntax
 /// }
 /// ```
 ///
-/// Only one reader can read the parts. Memory use stays low whatever their size. Releasing the reader cancels the
-/// transfer. A malformed body throws ``MultipartError``.
+/// Only one reader can read the parts. Memory use is low, whatever the size of the parts. Releasing the reader cancels
+/// the transfer. A malformed body throws ``MultipartError``.
 public struct ReceivedParts: AsyncSequence, Sendable {
-    /// The element of the sequence: a part of the response.
+    /// A part of the response.
     public typealias Element = ReceivedPart
-    /// Reading throws a ``MultipartError``, or the body's error.
+    /// ``MultipartError``, or the body's error.
     public typealias Failure = any Error
 
     private let feed: PartFeed
@@ -26,9 +26,9 @@ public struct ReceivedParts: AsyncSequence, Sendable {
     /// with a boundary.
     ///
     /// - Parameters:
-    ///   - body: the body to read.
-    ///   - contentType: the message's media type.
-    ///   - limits: the limits of the body.
+    /// |  - body: the body to read.
+    /// |  - contentType: the message's media type.
+    /// |  - limits: the limits of the body.
     public init(_ body: HTTPBody, contentType: String?, limits: MultipartLimits = MultipartLimits()) throws {
         let type = contentType.flatMap { MediaType(parsing: $0) }
         guard let type, type.type == "multipart" else {
@@ -44,11 +44,11 @@ public struct ReceivedParts: AsyncSequence, Sendable {
         feed = PartFeed(body, boundary: boundary, limits: limits)
     }
 
-    /// Creates an iterator over the parts. A second one throws ``Errand/ErrandError/Code/bodyAlreadyRead`` when it's
-    /// read.
+    /// Creates an iterator over the parts. Reading a second iterator throws
+    /// ``Errand/ErrandError/Code/bodyAlreadyRead``.
     public func makeAsyncIterator() -> Iterator { Iterator(feed: feed, isFirst: feed.claim()) }
 
-    /// Reads the parts one after another, on the caller's actor.
+    /// Reads one part after another, on the caller's actor.
     public struct Iterator: AsyncIteratorProtocol {
         let feed: PartFeed
         let isFirst: Bool
@@ -63,11 +63,11 @@ public struct ReceivedParts: AsyncSequence, Sendable {
 
 /// One part of a multipart response.
 ///
-/// Read its body before you request the next part, which skips any unread bytes.
+/// Read its body before you request the next part, which skips unread bytes.
 public struct ReceivedPart: Sendable {
     /// The part's own headers.
     public let headers: HTTPHeaders
-    /// The part's bytes, as they arrive. Once you've requested the next part, reading throws
+    /// The part's bytes, as they arrive. After you've requested the next part, reading throws
     /// ``MultipartError/Code/partPassed``.
     public let body: HTTPBody
 
@@ -80,10 +80,10 @@ public struct ReceivedPart: Sendable {
         body = HTTPBody(length: length, source: PartBody(feed, number))
     }
 
-    /// The name of the form field, or `nil` if the part doesn't have one.
+    /// The name of the form field, if the part has one.
     public var name: String? { disposition?.parameters["name"].map(Self.unescaped) }
 
-    /// The suggested file name, if any, as it was sent. It may contain slashes, `..` and control characters: make it
+    /// The suggested file name, if any, as it was sent. It may contain slashes, `..` and control characters. Make it
     /// safe before you use it as a path.
     public var fileName: String? {
         guard let disposition else { return nil }
@@ -94,8 +94,8 @@ public struct ReceivedPart: Sendable {
     /// The part's media type, or `nil` if it isn't specified, which means `text/plain`.
     public var contentType: MediaType? { headers[.contentType].flatMap { MediaType(parsing: $0) } }
 
-    /// The range of the whole that this part contains, in `multipart/byteranges`. The body's length is checked against
-    /// it.
+    /// In `multipart/byteranges`, the range of the file that this part contains. The body throws if its length doesn't
+    /// match the range.
     public var range: ContentRange? { headers[.contentRange].flatMap { ContentRange(parsing: $0) } }
 
     /// Returns all bytes of the part. Throws ``Errand/ErrandError/Code/bodyTooLarge`` if there are more than `limit`.
@@ -122,17 +122,17 @@ extension HTTPResponse {
     /// for try await part in try await agent.send(call).value.parts() { print(part.range ?? "", part.headers) }
     /// ```
     ///
-    /// Throws ``MultipartError/Code/notMultipart`` if the response has another type. A server may answer with a single
-    /// range or the whole file.
+    /// Throws ``MultipartError/Code/notMultipart`` if the response has another type. For example, a server may return a
+    /// single range or the whole file.
     public func parts(limits: MultipartLimits = MultipartLimits()) throws -> ReceivedParts {
         try ReceivedParts(body, contentType: headers[.contentType], limits: limits)
     }
 }
 
 extension Request where Output == ReceivedParts {
-    /// Delivers the body as a stream.
+    /// Returns `.stream`.
     public var delivery: BodyDelivery { .stream }
-    /// Accepts any multipart type, `multipart/*`.
+    /// Returns `multipart/*`.
     public var acceptableContentTypes: ContentTypes { ["multipart/*"] }
     /// Returns the parts, within the default ``MultipartLimits``.
     public func decode(_ response: HTTPResponse) async throws -> Output { try response.parts() }
@@ -153,7 +153,7 @@ extension Call where Output == ReceivedParts {
 }
 
 /// Limits for reading a multipart body. A body that exceeds them throws ``MultipartError/Code/limitExceeded``. They
-/// don't limit a part's content: its reader decides how many bytes to accept.
+/// don't limit a part's content, because its reader decides how many bytes to accept.
 ///
 /// ```swift
 /// let parts = try response.parts(limits: MultipartLimits(maximumParts: 100))

@@ -13,7 +13,7 @@ struct MultipartPlan: Sendable {
         case stream(length: Int64?, name: String, open: @Sendable () throws -> HTTPBody)
     }
 
-    /// The maximum size of a body to join in memory: it needs one write, and filters can read it.
+    /// The maximum size of a body to join in memory. Such a body needs one write, and filters can read it.
     private static let joinedBytes = 256 << 10
 
     private(set) var segments: [Segment] = []
@@ -86,7 +86,7 @@ struct MultipartPlan: Sendable {
         segments.append(segment)
     }
 
-    /// Adds to the length. If a length is unknown or overflows, the body is sent without a length.
+    /// If a length is unknown or overflows, the body is sent without a length.
     private mutating func lengthen(by count: Int64?) {
         guard let known = length, let count, count >= 0 else { return length = nil }
         let (sum, isBeyond) = known.addingReportingOverflow(count)
@@ -164,7 +164,7 @@ struct Boundary: Sendable {
         "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'()+_,-./:=? ".utf8)
 }
 
-/// Reads a multipart body for one sending, part by part.
+/// Reads a multipart body for one attempt, part by part.
 final class MultipartSource: HTTPBodySource {
     private enum Opened: Sendable {
         case file(PartFile)
@@ -180,7 +180,7 @@ final class MultipartSource: HTTPBodySource {
         var isCancelled = false
     }
 
-    /// Shorter pieces wait for the next piece, to avoid small writes for small parts.
+    /// Shorter pieces wait for the next piece, to avoid small writes.
     private static let gatheredBytes = 64 << 10
 
     private let plan: MultipartPlan
@@ -236,8 +236,7 @@ final class MultipartSource: HTTPBodySource {
         }
     }
 
-    /// Returns the current part, opening it on first use. Opening runs user code, so a cancellation may arrive
-    /// meanwhile.
+    /// Opens the part on first use. Opening runs user code, so a cancellation may arrive meanwhile.
     private func opened(_ open: () throws -> Opened) throws -> Opened {
         if let opened = state.withLock({ $0.opened }) { return opened }
         let new = try open()
@@ -250,7 +249,7 @@ final class MultipartSource: HTTPBodySource {
     }
 
     private func pass() {
-        // After unlocking, because releasing the source may run user code.
+        // Released after unlocking, because releasing the source may run user code.
         let old = state.withLock { state in
             defer { (state.index, state.opened, state.received, state.tail) = (state.index + 1, nil, 0, Data()) }
             return state.opened

@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandHTTPFields
 import ErrandMessageSyntax
 
-/// The headers of a part, as bytes.
+/// A part's headers, as bytes.
 struct PartHead {
     private let part: Multipart.Part
     private let subtype: Multipart.Subtype

@@ -21,7 +21,7 @@ struct PlannedFile: Sendable {
         length = status.size
     }
 
-    /// Opens the file if it hasn't changed since the request was built. Blocks the thread.
+    /// Blocks. Opens the file if it hasn't changed since the request was built.
     fileprivate func open() throws -> SystemFile {
         try checkFile()
         do {
@@ -50,7 +50,7 @@ struct PlannedFile: Sendable {
     }
 }
 
-/// Reads a planned file from start to end, for one sending.
+/// Reads a planned file from start to end, for one attempt.
 final class PartFile: Sendable {
     private struct State: ~Copyable {
         var file: SystemFile?

@@ -1,16 +1,16 @@
 public import Errand
 import ErrandEssentials
 
-/// Sends requests to the environment that is selected, such as development or release. Create it with `.environment`.
+/// Sends requests to the selected environment, such as development or release. Create it with `.environment`.
 ///
-/// A relative path is appended to `base/version`; a path with a leading slash starts at the origin. Absolute URLs, and
+/// A relative path is appended to `base/version`. A path with a leading slash starts at the origin. Absolute URLs, and
 /// requests that choose their own base, don't change. If such a URL has the environment's origin, the request gets the
 /// agent's credentials, like a request with a relative path.
 ///
 /// Put this filter first, before filters that sign or cache. Each environment has its own cache entries.
 public struct EnvironmentFilter: Filter {
     static let name = "environment"
-    /// Returns the base URL for an environment.
+    /// Returns an environment's base URL.
     public typealias Rule = @Sendable (ServiceConfiguration) throws -> String
 
     private let environments: ServiceEnvironments
@@ -19,8 +19,8 @@ public struct EnvironmentFilter: Filter {
     /// Creates a filter for the environments of a service.
     ///
     /// - Parameters:
-    ///   - environments: the environments, one of them selected.
-    ///   - rule: returns the base URL for an environment. Default: `base/version`, or `base` without a version.
+    /// - environments: the environments, one of them selected.
+    /// - rule: returns an environment's base URL. Default: `base/version`, or `base` without a version.
     public init(_ environments: ServiceEnvironments, rule: @escaping Rule = Self.versioned) {
         (self.environments, self.rule) = (environments, rule)
     }
@@ -32,12 +32,12 @@ public struct EnvironmentFilter: Filter {
         return version.hasPrefix("/") ? base + version : base + "/" + version
     }
 
-    /// The filter's only trait is ``FilterTraits/changesRequest``.
+    /// Returns ``FilterTraits/changesRequest``.
     public var traits: FilterTraits { .changesRequest }
     /// The filter's line in the agent's `explain`, such as `environment release`.
     public var explanation: String { "\(Self.name) \(environments.selected)" }
 
-    /// Returns the request with the selected environment's base.
+    /// Returns the request with the selected environment's base URL.
     public func preview(of request: HTTPRequest) throws -> HTTPRequest {
         guard let url = try rebased(request.url, environments.settings) else { return request }
         var request = request
@@ -45,9 +45,8 @@ public struct EnvironmentFilter: Filter {
         return request
     }
 
-    /// Replaces the placeholder with the environment's base and calls `next`. All attempts of a call use the
-    /// environment that was selected when the call started. Throws ``URLFilterError`` if the base is missing or
-    /// invalid.
+    /// Sets the environment's base URL and calls `next`. All attempts of a call use the environment that was selected
+    /// when the call started. Throws ``URLFilterError`` if the base URL is missing or invalid.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         var exchange = exchange
         let settings = exchange.once(environments.begun) { environments.settings }
@@ -63,12 +62,12 @@ public struct EnvironmentFilter: Filter {
         return try await next.sending(exchange)
     }
 
-    /// Whether an absolute URL, such as a "next" link, has the origin of the environment or its CDN.
+    /// Returns whether an absolute URL, such as a "next" link, has the origin of the environment or its CDN.
     private func isService(_ url: URL, _ settings: ServiceConfiguration) throws -> Bool {
         TrustedOrigins([try rule(settings), settings.cdnURL].compactMap(\.self)).contains(url)
     }
 
-    /// Returns the URL with the environment's base, or `nil` if the URL doesn't contain a placeholder.
+    /// Returns `nil` if the URL has no placeholder.
     private func rebased(_ url: URL, _ settings: ServiceConfiguration) throws -> URL? {
         let text = url.absoluteString
         guard let placeholder = Placeholder.all.first(where: { text.hasPrefix($0.origin) }) else { return nil }
@@ -84,13 +83,13 @@ public struct EnvironmentFilter: Filter {
     }
 }
 
-/// A placeholder that the filter replaces.
+/// An origin in a URL that the filter replaces.
 enum Placeholder: CaseIterable {
     case base, cdn
 
     static let all = allCases
 
-    /// The origin, with a trailing slash.
+    /// Has a trailing slash.
     var origin: String {
         switch self {
         case .base: "https://environment.invalid/"
@@ -98,12 +97,11 @@ enum Placeholder: CaseIterable {
         }
     }
 
-    /// The base for relative paths, to distinguish them from paths that start at the origin.
+    /// The base for relative paths. It distinguishes them from paths that start at the origin.
     var directory: String { origin + "~base~/" }
 }
 
 extension URLText {
-    /// Appends the rest of a URL to a base, or to the base's origin.
     fileprivate mutating func rebase(on base: String, rest: Substring, isRelative: Bool) throws {
         try checkBase(base)
         let layout = URLLayout(base)
@@ -114,8 +112,7 @@ extension URLText {
 }
 
 extension Filter where Self == EnvironmentFilter {
-    /// Creates a filter that sends requests to the selected environment. Set the agent's `baseURL` to
-    /// ``ServiceEnvironments/baseURL``.
+    /// Sends requests to the selected environment. Set the agent's `baseURL` to ``ServiceEnvironments/baseURL``.
     public static func environment(
         _ environments: ServiceEnvironments, rule: @escaping EnvironmentFilter.Rule = EnvironmentFilter.versioned
     ) -> EnvironmentFilter { EnvironmentFilter(environments, rule: rule) }

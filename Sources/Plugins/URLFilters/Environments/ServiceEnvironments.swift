@@ -15,9 +15,9 @@ import Synchronization
 /// try shop.select(.release)
 /// ```
 ///
-/// Safe to use from any task. A call keeps the environment it started with: its URL, keys and signature.
+/// Safe to use from any task. A running call keeps the environment it started with.
 public final class ServiceEnvironments: Sendable {
-    /// The name of an environment: one of the constants, or your own as a literal.
+    /// The name of an environment: a constant, or your own name as a literal.
     public struct Name: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
         /// The name as text.
         public let rawValue: String
@@ -25,11 +25,11 @@ public final class ServiceEnvironments: Sendable {
         public init(rawValue: String) { self.rawValue = rawValue }
         /// Creates a name from a string literal.
         public init(stringLiteral value: String) { rawValue = value }
-        /// The environment `develop`, for development.
+        /// For development.
         public static let develop: Name = "develop"
-        /// The environment `releaseCandidate`, for testing a release.
+        /// For testing a release.
         public static let releaseCandidate: Name = "releaseCandidate"
-        /// The environment `release`, for users.
+        /// For users.
         public static let release: Name = "release"
         /// The name as text.
         public var description: String { rawValue }
@@ -39,7 +39,7 @@ public final class ServiceEnvironments: Sendable {
     private let selection: Mutex<Name>
     let begun = CallKey<ServiceConfiguration>()
 
-    /// Creates a set of environments and selects one.
+    /// Creates environments and selects one.
     ///
     /// Throws ``URLFilterError/Code/missingEnvironment`` if `environments` doesn't contain the selected name, and
     /// `invalidURL` if a base, CDN or version can't be part of a URL.
@@ -53,8 +53,7 @@ public final class ServiceEnvironments: Sendable {
     /// The name of the selected environment.
     public var selected: Name { selection.withLock { $0 } }
 
-    /// Selects an environment for later calls. Throws ``URLFilterError/Code/missingEnvironment`` if the name is
-    /// unknown.
+    /// Selects an environment for later calls. Throws ``URLFilterError/Code/missingEnvironment`` for an unknown name.
     public func select(_ name: Name) throws {
         guard environments[name] != nil else { throw Self.unknown(name) }
         selection.withLock { $0 = name }
@@ -63,16 +62,16 @@ public final class ServiceEnvironments: Sendable {
     /// The names of all environments, sorted.
     public var names: [Name] { environments.keys.sorted { $0.rawValue < $1.rawValue } }
 
-    /// The settings of an environment, or `nil` if the name is unknown.
+    /// The settings of an environment, or `nil` for an unknown name.
     public subscript(name: Name) -> ServiceConfiguration? { environments[name] }
 
     /// The settings of the selected environment.
     public var settings: ServiceConfiguration { environments[selected] ?? ServiceConfiguration(baseURL: "") }
 
-    /// The placeholder to set as the agent's `baseURL`, which the `.environment` filter replaces. Its host can't exist
-    /// (RFC 2606), so a request that misses the filter never reaches a server.
+    /// The placeholder to set as the agent's `baseURL`. The `.environment` filter replaces it. The placeholder's host
+    /// can't exist (RFC 2606), so a request that misses the filter never reaches a server.
     public var baseURL: String { Placeholder.base.directory }
-    /// The placeholder to set as the agent's `cdnURL`, which the `.environment` filter replaces.
+    /// The placeholder to set as the agent's `cdnURL`. The `.environment` filter replaces it.
     public var cdnURL: String { Placeholder.cdn.directory }
 
     private static func unknown(_ name: Name) -> URLFilterError {
@@ -95,26 +94,26 @@ extension ServiceConfiguration {
 
 /// The settings of one environment: its base URLs, API version and keys.
 public struct ServiceConfiguration: Sendable, Hashable {
-    /// The base URL of the environment: an absolute http or https URL.
+    /// The environment's base URL: absolute, http or https.
     public var baseURL: String
     /// The base URL for requests with `base: .cdn`. Defaults to `nil`, which makes those requests fail.
     public var cdnURL: String?
-    /// The API version between the base and a request's path, as in `base/version/path`. Defaults to `nil`:
-    /// `base/path`.
+    /// The API version, between the base and a request's path. Defaults to `nil`, which omits it.
     public var version: String?
-    /// The signing keys of the environment, by name. Descriptions never show them.
+    /// The environment's signing keys, by name. Descriptions never show them.
     public var keys: [String: SecretKey]
 
-    /// Creates the settings of one environment.
+    /// Creates an environment's settings.
     public init(baseURL: String, cdnURL: String? = nil, version: String? = nil, keys: [String: SecretKey] = [:]) {
         (self.baseURL, self.cdnURL, self.version, self.keys) = (baseURL, cdnURL, version, keys)
     }
 }
 
 extension ServiceConfiguration: TagKey {
-    /// `nil`: the call hasn't passed an `.environment` filter.
+    /// Returns `nil`.
     public static var defaultValue: ServiceConfiguration? { nil }
-    /// Returns true, because the environment affects the response: calls to different environments don't share one.
+    /// Returns `true`, because the environment affects the response. Calls to different environments therefore don't
+    /// share a response.
     public static var affectsResponse: Bool { true }
 }
 

@@ -9,21 +9,21 @@ import ErrandEssentials
 /// .body(signedBy: Signer(key: "secret"))
 /// ```
 ///
-/// Parameters may be secret, so requests to other origins don't get them unless `toAnyOrigin` is true; see
-/// `Exchange.isTrusted`. Existing content stays the same, byte for byte. A POST, PUT or PATCH without a body gets a
-/// form by default. If an outer filter has compressed the body, this filter changes it before compression.
+/// Parameters may be secret, so requests to other origins don't get them unless `toAnyOrigin` is `true`; see
+/// `Exchange.isTrusted`. Existing content stays the same, byte for byte. By default, a POST, PUT or PATCH without a
+/// body gets a form. If an outer filter compressed the body, this filter changes the body before compression.
 ///
-/// Files, streams, multipart bodies and JSON that isn't an object don't change. Neither do bodies in a content coding
-/// that the request applied itself; the filter adds a note about those to the exchange. It throws
+/// Files, streams, multipart bodies and JSON that isn't an object don't change. Neither does a body with a content
+/// coding that the request applied itself; the filter adds a note to the exchange instead. It throws
 /// ``URLFilterError/Code/invalidBody`` if a form or JSON object is malformed or isn't in memory.
 public struct BodyFilter: Filter, CustomStringConvertible, CustomReflectable {
-    /// The body to create for a POST, PUT or PATCH without one.
+    /// The body to create for a POST, PUT or PATCH without a body.
     public enum EmptyBody: Sendable, Hashable {
         /// A form, `application/x-www-form-urlencoded`. This is the default.
         case form
         /// A JSON object, `application/json`.
         case json
-        /// No body, so nothing is added to such requests.
+        /// No body, so such requests don't get the parameters.
         case nothing
     }
 
@@ -33,14 +33,13 @@ public struct BodyFilter: Filter, CustomStringConvertible, CustomReflectable {
     private let empty: EmptyBody
     private let encoding: ParameterEncoding
     private let toAnyOrigin: Bool
-    /// The filter has the trait ``FilterTraits/signs`` for a signature, or ``FilterTraits/changesRequest`` for other
-    /// parameters.
+    /// ``FilterTraits/signs`` for a signature, otherwise ``FilterTraits/changesRequest``.
     public let traits: FilterTraits
     /// The filter's line in the agent's `explain`, such as `body filter "sign"`.
     public var explanation: String { "body filter \"\(name)\"" }
     private let parameters: @Sendable (Exchange) async throws -> Parameters
 
-    /// Creates a filter that adds parameters, which a closure computes once per request.
+    /// Creates a filter that adds parameters. The closure computes them once per request.
     public init(
         merge rule: MergeRule = .replace, empty: EmptyBody = .form,
         encoding: ParameterEncoding = ParameterEncoding(), toAnyOrigin: Bool = false, name: String = "body",
@@ -65,8 +64,8 @@ public struct BodyFilter: Filter, CustomStringConvertible, CustomReflectable {
         }
     }
 
-    /// Adds the parameters if the request may receive them, and calls `next`. Throws ``URLFilterError`` if it can't
-    /// encode the body or parameters.
+    /// Adds the parameters if the request may receive them. Throws ``URLFilterError`` if it can't encode the body or
+    /// the parameters.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         guard toAnyOrigin || exchange.isTrusted, !exchange.filterExemption.contains(name),
             let http = try await changed(exchange)
@@ -78,7 +77,7 @@ public struct BodyFilter: Filter, CustomStringConvertible, CustomReflectable {
         return try await next.sending(exchange)
     }
 
-    /// Returns the changed request, or `nil` if nothing changes.
+    /// Returns `nil` if nothing changes.
     private func changed(_ exchange: Exchange) async throws -> HTTPRequest? {
         var http = exchange.http
         if http.body.isNone {
@@ -101,14 +100,14 @@ public struct BodyFilter: Filter, CustomStringConvertible, CustomReflectable {
         return http
     }
 
-    /// The filter's name, without the parameters.
+    /// The filter's name.
     public var description: String { name }
-    /// A mirror without children, so a dump doesn't reveal parameters.
+    /// A mirror without children, to hide the parameters.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension Filter where Self == BodyFilter {
-    /// Creates a filter that adds fixed parameters to forms and JSON objects.
+    /// Adds fixed parameters to forms and JSON objects.
     public static func body(
         _ parameters: Parameters, merge rule: MergeRule = .replace, empty: BodyFilter.EmptyBody = .form,
         encoding: ParameterEncoding = ParameterEncoding(), toAnyOrigin: Bool = false, name: String = "body"
@@ -118,7 +117,7 @@ extension Filter where Self == BodyFilter {
         }
     }
 
-    /// Creates a filter that adds parameters to forms and JSON objects, which a closure computes for each request.
+    /// Adds parameters to forms and JSON objects. The closure computes them for each request.
     public static func body(
         merge rule: MergeRule = .replace, empty: BodyFilter.EmptyBody = .form,
         encoding: ParameterEncoding = ParameterEncoding(), toAnyOrigin: Bool = false, name: String = "body",
@@ -127,7 +126,7 @@ extension Filter where Self == BodyFilter {
         BodyFilter(merge: rule, empty: empty, encoding: encoding, toAnyOrigin: toAnyOrigin, name: name, parameters)
     }
 
-    /// Creates a filter that adds a signature and its timestamp to forms and JSON objects.
+    /// Adds a signature and its timestamp to forms and JSON objects.
     public static func body(
         signedBy signer: Signer, empty: BodyFilter.EmptyBody = .form, name: String = "sign"
     ) -> BodyFilter { BodyFilter(signedBy: signer, empty: empty, name: name) }

@@ -3,13 +3,12 @@ import ErrandEssentials
 import ErrandHTTPFields
 import ErrandMessageSyntax
 
-/// A request body that contains parameters: a form or a JSON object.
 enum BodyParameters {
     case form(String)
     case json(JSONObjectText)
 
-    /// Returns `nil` if the body is empty or isn't a form or a JSON object. Throws if a form or JSON isn't in
-    /// memory or isn't valid, because it can be neither signed nor changed.
+    /// Returns `nil` if the body is empty or isn't a form or a JSON object. Throws if a form or JSON isn't valid or
+    /// isn't in memory, because it can be neither signed nor changed.
     init?(_ http: HTTPRequest, filter: String) throws {
         if http.body.isNone { return nil }
         let type = (http.headers[.contentType] ?? http.body.contentType).flatMap { MediaType.essence(of: $0) }
@@ -34,7 +33,7 @@ enum BodyParameters {
         }
     }
 
-    /// Whether the body is in a content coding that no filter applied, so no filter can undo it.
+    /// Whether the request applied a content coding itself. A filter can't undo that coding.
     static func isForeign(_ http: HTTPRequest) -> Bool {
         http.headers.contains(.contentEncoding) && http.body.uncoded == nil
     }
@@ -47,7 +46,7 @@ enum BodyParameters {
         return opened.data
     }
 
-    /// Returns the decoded parameters in order. Other JSON values than strings are JSON text.
+    /// Returns the decoded parameters in order. JSON values other than strings are JSON text.
     func parameters(filter: String) throws -> [SigningInput.Parameter] {
         switch self {
         case .form(let text):
@@ -77,7 +76,7 @@ enum QueryText {
         }
     }
 
-    /// Merges encoded items. Compares decoded names, and keeps the encoding of existing items.
+    /// Compares decoded names, and keeps the encoding of existing items.
     static func merge(_ new: String, into old: Substring, by rule: MergeRule) -> String {
         if old.isEmpty { return new }
         // Keep empty items, to leave the existing text unchanged.

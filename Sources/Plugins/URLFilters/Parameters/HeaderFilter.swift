@@ -14,13 +14,12 @@ public struct HeaderFilter: Filter, CustomStringConvertible, CustomReflectable {
     public let name: String
     private let rule: MergeRule
     private let headers: @Sendable (Exchange) async throws -> (HTTPHeaders, mark: UserMark?)
-    /// The filter has the trait ``FilterTraits/signs`` for a signature, or ``FilterTraits/changesRequest`` for other
-    /// headers.
+    /// ``FilterTraits/signs`` for a signature, otherwise ``FilterTraits/changesRequest``.
     public let traits: FilterTraits
     /// The filter's line in the agent's `explain`, such as `header filter "headers"`.
     public var explanation: String { "header filter \"\(name)\"" }
 
-    /// Creates a filter that adds header fields, which a closure computes once per request.
+    /// Creates a filter that adds header fields. The closure computes them once per request.
     public init(
         merge rule: MergeRule = .keep, name: String = "headers",
         _ headers: @escaping @Sendable (Exchange) async throws -> HTTPHeaders
@@ -32,7 +31,7 @@ public struct HeaderFilter: Filter, CustomStringConvertible, CustomReflectable {
     ) { (self.rule, self.name, self.traits, self.headers) = (rule, name, traits, headers) }
 
     /// Creates a filter that adds a signature and its timestamp as header fields. A redirect to another origin removes
-    /// them.
+    /// these fields.
     public init(signedBy signer: Signer, name: String = "sign") {
         self.init(.replace, name, .signs) { exchange in
             var headers = HTTPHeaders()
@@ -40,7 +39,7 @@ public struct HeaderFilter: Filter, CustomStringConvertible, CustomReflectable {
             for (field, value) in try signer.sign(URLText(exchange.http.url), exchange, with: key, filter: name) {
                 headers.add(HTTPHeaderName(field), value, sensitive: true)
             }
-            // The signature changes with its timestamp; the user doesn't.
+            // The key identifies the user. The signature doesn't, because it changes with its timestamp.
             return (headers, UserMark(key.data.base64EncodedString(), source: "signature"))
         }
     }
@@ -63,9 +62,9 @@ public struct HeaderFilter: Filter, CustomStringConvertible, CustomReflectable {
         return try await next.sending(changed)
     }
 
-    /// The filter's name, without the fields.
+    /// The filter's name.
     public var description: String { name }
-    /// A mirror without children, so a dump doesn't reveal header fields.
+    /// A mirror without children, to hide the header fields.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
@@ -89,29 +88,29 @@ extension HTTPHeaders {
 }
 
 extension Filter where Self == HeaderFilter {
-    /// Creates a filter that adds fixed header fields to every request.
+    /// Adds fixed header fields to every request.
     public static func headers(_ headers: HTTPHeaders, merge rule: MergeRule = .keep, name: String = "headers")
         -> HeaderFilter
     { HeaderFilter(merge: rule, name: name) { _ in headers } }
 
-    /// Creates a filter that adds header fields to every request, which a closure computes for each one.
+    /// Adds header fields to every request. The closure computes them for each request.
     public static func headers(
         merge rule: MergeRule = .keep, name: String = "headers",
         _ headers: @escaping @Sendable (Exchange) async throws -> HTTPHeaders
     ) -> HeaderFilter { HeaderFilter(merge: rule, name: name, headers) }
 
-    /// Creates a filter that adds a signature and its timestamp as header fields.
+    /// Adds a signature and its timestamp as header fields.
     public static func headers(signedBy signer: Signer, name: String = "sign") -> HeaderFilter {
         HeaderFilter(signedBy: signer, name: name)
     }
 }
 
-/// How a filter treats a parameter or header that the request already has.
+/// Decides what happens to a parameter or header that the request already has.
 public enum MergeRule: Sendable, Hashable {
     /// Adds the filter's value after the request's own value. The default for queries.
     case append
-    /// Replaces the request's own value with the filter's value. The default for bodies.
+    /// Replaces the request's own value. The default for bodies.
     case replace
-    /// Keeps the request's own value and drops the filter's value. The default for headers.
+    /// Keeps the request's own value and ignores the filter's value. The default for headers.
     case keep
 }

@@ -2,17 +2,17 @@ import Errand
 import ErrandEssentials
 import ErrandJSONSyntax
 
-/// The bytes of a JSON object and the ranges of its members. Members can be added without changing the rest: order,
-/// spacing, and numbers beyond the precision of `Double`.
+/// A JSON object's bytes and the ranges of its members. Adding members doesn't change the rest: order, spacing, and
+/// numbers beyond the precision of `Double`.
 struct JSONObjectText {
     struct Fault: Error { let offset: Int }
 
     struct Member {
         let name: String
-        /// From the opening quote of the name to the end of the value.
+        /// From the name's opening quote to the end of the value.
         let range: Range<Int>
         let value: Range<Int>
-        /// The decoded value if it is a valid string, otherwise `nil`.
+        /// The decoded value, or `nil` if it isn't a valid string.
         let text: String?
     }
 
@@ -31,12 +31,12 @@ struct JSONObjectText {
         (members, end) = (try reader.members(), reader.end)
     }
 
-    /// Returns a string's content, or the JSON text of any other value.
+    /// Returns a string's content, or the JSON text of another value.
     func text(of member: Member) -> String {
         member.text ?? String(decoding: bytes[member.value], as: UTF8.self)
     }
 
-    /// Adds members. Names are unique in JSON, so `.append` adds only missing members, like `.keep`.
+    /// Names are unique in JSON, so `.append` adds only missing members, like `.keep`.
     func merging(_ new: Parameters, _ rule: MergeRule) throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -109,7 +109,6 @@ struct JSONObjectText {
             guard token.kind == kind else { throw Fault(offset: token.range.lowerBound) }
         }
 
-        /// Reads a string, a scalar, or everything up to the closing bracket.
         private mutating func value() throws(Fault) -> (range: Range<Int>, text: String?) {
             let first = try next()
             var token = first
@@ -121,7 +120,7 @@ struct JSONObjectText {
                 case .closeBrace, .closeBracket: try expect(open.popLast() ?? .invalid, token)
                 case .comma, .colon: if open.isEmpty { throw Fault(offset: token.range.lowerBound) }
                 case .string:
-                    // A string only needs an end. Its content is up to the receiver.
+                    // A string only needs an end. The receiver judges its content.
                     if token.content.upperBound == token.range.upperBound { throw Fault(offset: bytes.count) }
                 case .number, .literal, .invalid:
                     if case .malformed(_, let offset) = token.state { throw Fault(offset: offset) }

@@ -11,24 +11,24 @@ import ErrandEssentials
 ///
 /// The signature covers the parameters of the query, and of a form or JSON object in memory. To cover other bodies, use
 /// a message that includes them, such as ``SigningInput/wholeRequest()``. Sign last, because the signature doesn't
-/// cover anything that later filters add. Cache keys never contain a signature from the URL.
+/// cover changes by later filters. Cache keys never contain a signature from the URL.
 public struct Signer: Sendable, CustomStringConvertible, CustomReflectable {
     /// The name of the parameter or header that contains the signature.
     public var signature: String
     /// The name of the parameter or header that contains the time in seconds since 1970, or `nil` to omit it.
     public var timestamp: String?
-    /// The algorithm that computes the signature.
+    /// The signature's algorithm.
     public var algorithm: SigningAlgorithm
-    /// How the signature's bytes are written as text.
+    /// How the signature's bytes become text.
     public var encoding: SignatureEncoding
-    /// Returns the text to sign, from the request.
+    /// Returns the text to sign.
     public var message: @Sendable (SigningInput) throws -> String
     private let key: SigningKey
 
     /// Creates a signer.
     ///
     /// - Parameters:
-    ///   - key: a literal, `.init(secret)`, `.service("sign")` or `.computed { exchange in … }`.
+    /// - key: a literal, `.init(secret)`, `.service("sign")` or `.computed { exchange in … }`.
     ///   - algorithm: the algorithm. Defaults to HMAC-SHA-256.
     ///   - encoding: the signature's encoding. Defaults to hexadecimal.
     ///   - signature: the name of the signature's parameter or header. Defaults to `sign`.
@@ -43,7 +43,7 @@ public struct Signer: Sendable, CustomStringConvertible, CustomReflectable {
         (self.signature, self.timestamp) = (signature, timestamp)
     }
 
-    /// Returns the parameters to add: the time, if any, then the signature.
+    /// The time, if any, then the signature.
     func sign(_ url: URLText, _ exchange: Exchange, filter: String) async throws -> [(name: String, value: String)] {
         try sign(url, exchange, with: try await secret(for: exchange, filter: filter), filter: filter)
     }
@@ -69,18 +69,18 @@ public struct Signer: Sendable, CustomStringConvertible, CustomReflectable {
         return added + [(signature, encoding.text(of: code))]
     }
 
-    /// Whole seconds since 1970, or 0 if the date is out of range.
+    /// 0 if the date is out of range.
     private static func seconds(_ date: Date) -> String {
         "\(Int64(exactly: date.timeIntervalSince1970.rounded(.down)) ?? 0)"
     }
 
-    /// The algorithm and the name of the signature's parameter, without the key.
+    /// The algorithm and the name of the signature's parameter.
     public var description: String { "\(algorithm) in \(signature)" }
-    /// A mirror without children, so a dump doesn't reveal the key.
+    /// A mirror without children, to hide the key.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// Where a signer gets its key, which it reads for each request.
+/// A source of signing keys. The signer reads it for each request.
 public struct SigningKey: Sendable, ExpressibleByStringLiteral, CustomStringConvertible, CustomReflectable {
     let secret: @Sendable (_ exchange: Exchange, _ filter: String) async throws -> SecretKey
 
@@ -88,13 +88,13 @@ public struct SigningKey: Sendable, ExpressibleByStringLiteral, CustomStringConv
     public init(_ key: SecretKey) { secret = { _, _ in key } }
     /// Creates a source that always returns the UTF-8 bytes of a string.
     public init(_ text: String) { self.init(SecretKey(text)) }
-    /// Creates a source that always returns a string literal. Don't put production keys in source code.
+    /// Creates a source from a string literal. Don't put production keys in source code.
     public init(stringLiteral value: String) { self.init(SecretKey(value)) }
 
-    /// Returns a source that takes the key with this name from the settings of the request's environment.
+    /// Returns a source that reads the named key in the settings of the request's environment.
     ///
-    /// Put the `.environment` filter before the filter that signs. Requests throw
-    /// ``URLFilterError/Code/missingEnvironment`` if that filter or the key is missing.
+    /// Put the `.environment` filter before the filter that signs. If that filter or the key is missing, requests throw
+    /// ``URLFilterError/Code/missingEnvironment``.
     public static func service(_ name: String) -> SigningKey {
         SigningKey { exchange, filter in
             guard let service = exchange.service else {
@@ -119,7 +119,7 @@ public struct SigningKey: Sendable, ExpressibleByStringLiteral, CustomStringConv
 
     /// A mask in place of the key.
     public var description: String { "•••" }
-    /// A mirror without children, so a dump doesn't reveal the key.
+    /// A mirror without children, to hide the key.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
@@ -127,7 +127,7 @@ public struct SigningKey: Sendable, ExpressibleByStringLiteral, CustomStringConv
 public struct SigningURLFilter: URLTextFilter {
     /// The filter's name in errors and exemptions.
     public let name: String
-    /// Returns false: cache keys don't contain the signature, because it doesn't change the response.
+    /// Returns `false`, because the signature doesn't change the response.
     public var isInCacheKey: Bool { false }
     private let signer: Signer
 
@@ -146,12 +146,11 @@ public struct SigningURLFilter: URLTextFilter {
 }
 
 extension URLFilter where Self == SigningURLFilter {
-    /// Creates a filter that signs requests with a signer, in the query.
+    /// Signs requests in the query, with the given signer.
     public static func sign(_ signer: Signer, name: String = "sign") -> SigningURLFilter {
         SigningURLFilter(signer, name: name)
     }
 
-    /// Creates a filter that signs requests with HMAC-SHA-256 over the sorted parameters, in the parameters `timestamp`
-    /// and `sign`.
+    /// Signs requests with HMAC-SHA-256 over the sorted parameters. Adds the parameters `timestamp` and `sign`.
     public static func sign(key: SigningKey) -> SigningURLFilter { SigningURLFilter(Signer(key: key)) }
 }

@@ -2,9 +2,10 @@ import ErrandDigests
 public import ErrandEssentials
 import ErrandSupport
 
-/// Computes a signature's bytes from a message and a key.
+/// Computes a signature from a message and a key.
 ///
-/// Prefer `.hmacSHA256`. The other algorithms are for services that require them. Add your own with `.custom`.
+/// Prefer `.hmacSHA256`. The other algorithms are for services that require them. To use another algorithm, see
+/// ``custom(_:_:)``.
 public struct SigningAlgorithm: Sendable, CustomStringConvertible {
     /// The algorithm's name, for logs.
     public let description: String
@@ -14,7 +15,7 @@ public struct SigningAlgorithm: Sendable, CustomStringConvertible {
         (description, self.work) = (name, work)
     }
 
-    /// Returns an algorithm of your own: `.custom("ed25519") { message, key in try sign(message, key.data) }`.
+    /// Returns your own algorithm: `.custom("ed25519") { message, key in try sign(message, key.data) }`.
     public static func custom(
         _ name: String, _ work: @escaping @Sendable (_ message: Data, _ key: SecretKey) throws -> Data
     ) -> SigningAlgorithm { SigningAlgorithm(name, work) }
@@ -29,9 +30,9 @@ public struct SigningAlgorithm: Sendable, CustomStringConvertible {
     }
     /// SHA-256 of the message followed by the key.
     public static let sha256 = suffixed("SHA-256", SHA256Digest.self)
-    /// SHA-1 of the message followed by the key. Broken; only for services that require it.
+    /// SHA-1 of the message followed by the key. Broken; use it only for services that require it.
     public static let sha1 = suffixed("SHA-1", SHA1Digest.self)
-    /// MD5 of the message followed by the key. Broken; only for services that require it.
+    /// MD5 of the message followed by the key. Broken; use it only for services that require it.
     public static let md5 = suffixed("MD5", MD5Digest.self)
 
     private static func suffixed<Digest: MessageDigest>(_ name: String, _ type: Digest.Type) -> SigningAlgorithm {
@@ -43,13 +44,13 @@ public struct SigningAlgorithm: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Returns the signature of a message. Throws any error of a custom algorithm.
+    /// Returns a message's signature. Throws any error of a custom algorithm.
     public func signature(of message: Data, key: SecretKey) throws -> Data { try work(message, key) }
 }
 
-/// How the bytes of a signature are written as text.
+/// How a signature's bytes become text.
 public enum SignatureEncoding: Sendable, Hashable {
-    /// Lowercase hexadecimal digits. This is the default.
+    /// Lowercase hexadecimal digits. The default.
     case hexadecimal
     /// Base64 (RFC 4648, section 4).
     case base64
@@ -89,6 +90,6 @@ extension SecretKey: CustomStringConvertible, CustomDebugStringConvertible, Cust
     public var description: String { "•••" }
     /// A mask in place of the key.
     public var debugDescription: String { description }
-    /// A mirror without children, so a dump doesn't reveal the key.
+    /// A mirror without children, to hide the key.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

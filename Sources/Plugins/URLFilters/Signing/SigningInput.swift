@@ -4,30 +4,30 @@ public import ErrandEssentials
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// A request that is about to be signed, in parts from which to build the text to sign.
+/// A request to sign, in the parts from which a signer builds its text.
 public struct SigningInput: Sendable {
-    /// A decoded parameter. The value is `nil` if there is only a name.
+    /// A decoded parameter. The value is `nil` for a name without `=`.
     public typealias Parameter = (name: String, value: String?)
 
-    /// The method of the request.
+    /// The request's method.
     public let method: HTTPMethod
-    /// The path of the URL, percent-encoded.
+    /// The URL's path, percent-encoded.
     public let path: String
-    /// The query items, followed by the items of a form or the members of a JSON object, in order, and finally the
-    /// timestamp. Excludes the signature's own parameter. A JSON value that isn't a string appears as its JSON text.
+    /// The query items, then the items of a form or the members of a JSON object, in order, then the timestamp. Doesn't
+    /// contain the signature's own parameter. A JSON value that isn't a string appears as its JSON text.
     public let parameters: [Parameter]
     /// The body's bytes, or `nil` if the body isn't in memory.
     public let body: Data?
     /// The time in seconds since 1970 from the agent's time source. Empty if the signer has no timestamp.
     public let timestamp: String
-    /// The exchange that the filter received, with its request, tags and service.
+    /// The exchange, with its request, tags and service.
     public let exchange: Exchange
 
     /// The parameters as one text, sorted by name and then by value: `a=1&b=2%203`.
     ///
-    /// Names and values are percent-encoded, except for unreserved characters, and then sorted by bytes (RFC 5849,
-    /// section 3.4.1.3.2). A value that contains `&b=` therefore can't pose as a second parameter, and a server
-    /// computes the same text for any order or encoding. A missing value counts as empty.
+    /// Names and values are first percent-encoded, except for unreserved characters, and then sorted by bytes (RFC
+    /// 5849, section 3.4.1.3.2). A value that contains `&b=` therefore can't pose as a second parameter. The text
+    /// doesn't depend on the order or encoding in the request. A missing value counts as empty.
     public var sortedParameters: String {
         let pairs = parameters.map { (Self.encode($0.name), Self.encode($0.value ?? "")) }
         let sorted = pairs.sorted { $0.0 == $1.0 ? Self.precedes($0.1, $1.1) : Self.precedes($0.0, $1.0) }
@@ -43,7 +43,7 @@ public struct SigningInput: Sendable {
         return sorted.map { $0.0 + "=" + $0.1 }.joined(separator: "&")
     }
 
-    /// Returns the method, path, sorted parameters and the body's SHA-256 digest, one per line. This covers the whole
+    /// Returns the method, path, sorted parameters and the body's SHA-256 digest, one per line. Covers the whole
     /// request except its headers. Throws ``URLFilterError/Code/invalidBody`` if the body isn't in memory.
     public func wholeRequest() throws -> String {
         guard let body else {
@@ -64,8 +64,8 @@ public struct SigningInput: Sendable {
 }
 
 extension SigningInput: CustomStringConvertible, CustomReflectable {
-    /// The method only, because paths, parameters and bodies may be secret.
+    /// Only the method, because paths, parameters and bodies may be secret.
     public var description: String { "\(method), to be signed" }
-    /// A mirror without children, so a dump doesn't reveal secrets.
+    /// A mirror without children, to hide secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,14 +1,13 @@
 public import Errand
 
-/// A URL filter that sends selected requests to another origin, such as a CDN. Create it with `.cdn`.
+/// Sends selected requests to another origin, such as a CDN. Create it with `.cdn`.
 ///
 /// ```swift
 /// .cdn("https://cdn.example.com") { $0.http.url.path.hasSuffix(".png") }
 /// ```
 ///
-/// The other origin receives the request's headers too. It gets sensitive header fields only if the agent trusts it, as
-/// its `cdnURL` or through `trustedOrigins`. A request can also choose the CDN itself, with `base: .cdn` and the
-/// agent's `cdnURL`.
+/// The other origin receives the request's header fields too. It gets sensitive fields only if the agent trusts it, as
+/// its `cdnURL` or through `trustedOrigins`. A request can also choose the CDN itself, with `base: .cdn`.
 public struct CDNFilter: URLTextFilter {
     /// The filter's name in errors and exemptions.
     public let name: String
@@ -20,12 +19,12 @@ public struct CDNFilter: URLTextFilter {
     /// Creates the filter.
     ///
     /// - Parameters:
-    ///   - base: an origin. Its path, if any, precedes the request's path. If it has a query or fragment, requests
-    ///     throw ``URLFilterError/Code/invalidURL``.
-    ///   - inCacheKey: whether cache keys contain the other origin. Defaults to `false`, because both servers return
-    ///     the same response.
+    /// - base: an origin, optionally with a path to put before the request's path. If it has a query or fragment,
+    ///   requests throw ``URLFilterError/Code/invalidURL``.
+    /// - inCacheKey: whether cache keys contain the other origin. Defaults to `false`, because both servers return the
+    ///   same response.
     ///   - name: the filter's name. Defaults to `cdn`.
-    ///   - chooses: returns whether to send a request to the other origin.
+    /// - chooses: returns whether to send a request to the other origin.
     public init(
         _ base: String, inCacheKey: Bool = false, name: String = "cdn",
         where chooses: @escaping @Sendable (Exchange) -> Bool
@@ -40,8 +39,7 @@ public struct CDNFilter: URLTextFilter {
 }
 
 extension URLFilter where Self == CDNFilter {
-    /// Creates a filter that sends the requests a closure selects to another origin. By default, all GET and HEAD
-    /// requests.
+    /// Sends requests to another origin: those that the closure selects, by default all GET and HEAD requests.
     public static func cdn(
         _ base: String, inCacheKey: Bool = false, name: String = "cdn",
         where chooses: @escaping @Sendable (Exchange) -> Bool = { $0.http.method == .get || $0.http.method == .head }
@@ -49,8 +47,7 @@ extension URLFilter where Self == CDNFilter {
 }
 
 extension RequestBaseURL {
-    /// Selects the agent's `cdnURL` as the request's base. If it isn't set, the request fails and doesn't fall back to
-    /// the base URL.
+    /// Selects the agent's `cdnURL`. If it isn't set, the request fails.
     public static let cdn = RequestBaseURL.named("cdn")
 }
 

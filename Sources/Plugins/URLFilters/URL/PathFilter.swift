@@ -1,6 +1,6 @@
 public import Errand
 
-/// A URL filter that adds a prefix to every path, or replaces paths. Create it with `.prefix` or `.path`.
+/// Adds a prefix to every path, or replaces paths. Create it with `.prefix` or `.path`.
 public struct PathFilter: URLTextFilter {
     private enum Work: Sendable {
         case prefix(String)
@@ -21,8 +21,8 @@ public struct PathFilter: URLTextFilter {
         }
     }
 
-    /// Creates a filter that adds a percent-encoded prefix to every path. If the prefix can't be part of a path, the
-    /// filter throws when it runs.
+    /// Creates a filter that adds a percent-encoded prefix to every path. If the prefix can't be part of a path,
+    /// requests throw ``URLFilterError``.
     public init(prefix: String, inCacheKey: Bool = true, name: String = "prefix") {
         self.init(name, inCacheKey) {
             .prefix(URLText.normalized(prefix: try URLText.checked(path: prefix, filter: name)))
@@ -53,17 +53,17 @@ public struct PathFilter: URLTextFilter {
 }
 
 extension URLFilter where Self == PathFilter {
-    /// Creates a filter that adds a prefix to every path: `.prefix("/api/v2")`.
+    /// Adds a prefix to every path: `.prefix("/api/v2")`.
     public static func prefix(_ prefix: String, inCacheKey: Bool = true, name: String = "prefix") -> PathFilter {
         PathFilter(prefix: prefix, inCacheKey: inCacheKey, name: name)
     }
 
-    /// Creates a filter that replaces the beginning of paths: `.path("/old", with: "/new")`.
+    /// Replaces the beginning of paths: `.path("/old", with: "/new")`.
     public static func path(
         _ old: String, with new: String, inCacheKey: Bool = true, name: String = "path"
     ) -> PathFilter { PathFilter(old, with: new, inCacheKey: inCacheKey, name: name) }
 
-    /// Creates a filter whose closure returns the new path: `.path { path, exchange in path.lowercased() }`.
+    /// Replaces paths by a closure's result: `.path { path, exchange in path.lowercased() }`.
     public static func path(
         inCacheKey: Bool = true, name: String = "path",
         _ path: @escaping @Sendable (_ path: String, Exchange) async throws -> String

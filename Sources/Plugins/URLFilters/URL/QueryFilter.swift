@@ -1,16 +1,16 @@
 public import Errand
 
-/// A URL filter that adds fixed or computed items to every query. Create it with `.query`.
+/// Adds fixed or computed items to every query. Create it with `.query`.
 ///
 /// ```swift
 /// .query(["v": "3", "platform": "linux"])
 /// .query(inCacheKey: false, name: "token") { _ in ["token": try await session.token] }
 /// ```
 ///
-/// Keep tokens out of cache keys, as in the second example. Items outside the key count as secrets: other origins, such
-/// as the target of a "next" link, don't receive them, and caches separate users by a keyed hash of the items. For a
-/// time or a number that changes with each request, also set `toAnyOrigin` to `true`. For a secret that is part of the
-/// key, pass `toAnyOrigin: false`. See `Exchange.isTrusted`.
+/// Keep tokens out of cache keys, as in the second example. The filter treats such items as secrets: other origins,
+/// such as the target of a "next" link, don't receive them, and caches separate users by a keyed hash of the items. For
+/// items that aren't secret, such as a time, also set `toAnyOrigin` to `true`. For a secret that belongs in the cache
+/// key, set `toAnyOrigin` to `false`. See `Exchange.isTrusted`.
 public struct QueryFilter: URLTextFilter {
     private enum Source: Sendable {
         case fixed(Result<String, URLFilterError>)
@@ -27,8 +27,8 @@ public struct QueryFilter: URLTextFilter {
     private let rule: MergeRule
     private let toAnyOrigin: Bool
 
-    /// Creates a filter that adds fixed items, which are encoded once. If they can't be encoded, the filter throws when
-    /// it runs.
+    /// Creates a filter that adds fixed items. If they can't be encoded, requests throw
+    /// ``URLFilterError/Code/invalidParameters``.
     public init(
         _ parameters: Parameters, merge rule: MergeRule = .append, encoding: ParameterEncoding = ParameterEncoding(),
         inCacheKey: Bool = true, toAnyOrigin: Bool? = nil, name: String = "query"
@@ -40,7 +40,7 @@ public struct QueryFilter: URLTextFilter {
         self.toAnyOrigin = toAnyOrigin ?? inCacheKey
     }
 
-    /// Creates a filter that adds items, which a closure computes once per request.
+    /// Creates a filter that adds items. The closure computes them once per request.
     public init(
         merge rule: MergeRule = .append, encoding: ParameterEncoding = ParameterEncoding(), inCacheKey: Bool = true,
         toAnyOrigin: Bool? = nil, name: String = "query",
@@ -63,7 +63,7 @@ public struct QueryFilter: URLTextFilter {
 }
 
 extension URLFilter where Self == QueryFilter {
-    /// Creates a filter that adds fixed items to every query.
+    /// Adds fixed items to every query.
     public static func query(
         _ parameters: Parameters, merge rule: MergeRule = .append, encoding: ParameterEncoding = ParameterEncoding(),
         inCacheKey: Bool = true, toAnyOrigin: Bool? = nil, name: String = "query"
@@ -72,7 +72,7 @@ extension URLFilter where Self == QueryFilter {
             parameters, merge: rule, encoding: encoding, inCacheKey: inCacheKey, toAnyOrigin: toAnyOrigin, name: name)
     }
 
-    /// Creates a filter that adds items to every query, which a closure computes for each request.
+    /// Adds items to every query. The closure computes them for each request.
     public static func query(
         merge rule: MergeRule = .append, encoding: ParameterEncoding = ParameterEncoding(), inCacheKey: Bool = true,
         toAnyOrigin: Bool? = nil, name: String = "query",
@@ -83,8 +83,8 @@ extension URLFilter where Self == QueryFilter {
     }
 }
 
-/// A URL filter that removes parts of URLs that don't matter to the server: fragments or tracking parameters. Create it
-/// with `.withoutFragment` or `.withoutTracking`.
+/// Removes parts of URLs that don't matter to the server: fragments or tracking parameters. Create it with
+/// `.withoutFragment` or `.withoutTracking`.
 public struct StripFilter: URLTextFilter {
     /// The filter's name in errors and exemptions.
     public let name: String
@@ -92,16 +92,16 @@ public struct StripFilter: URLTextFilter {
 
     private init(_ name: String, _ parameters: Set<String>?) { (self.name, self.parameters) = (name, parameters) }
 
-    /// A filter that removes fragments.
+    /// Removes fragments.
     public static let fragments = StripFilter("fragment", nil)
 
-    /// Returns a filter that removes the ``commonTracking`` parameters, parameters that start with `utm_`, and any in
+    /// Returns a filter that removes the ``commonTracking`` parameters, those that start with `utm_`, and those in
     /// `more`.
     public static func tracking(_ more: [String] = []) -> StripFilter {
         StripFilter("tracking", commonTracking.union(more))
     }
 
-    /// Common parameters that advertisers and newsletters add to links to track visitors.
+    /// Parameters that advertisers and newsletters commonly add to links to track visitors.
     public static let commonTracking: Set<String> = [
         "fbclid", "gclid", "gclsrc", "dclid", "gbraid", "wbraid", "msclkid", "mc_cid", "mc_eid", "igshid", "twclid",
         "ttclid", "yclid", "_hsenc", "_hsmi", "vero_id", "oly_anon_id", "oly_enc_id", "srsltid",
@@ -115,12 +115,12 @@ public struct StripFilter: URLTextFilter {
 }
 
 extension URLFilter where Self == StripFilter {
-    /// Creates a filter that removes fragments. They are never sent, but would create separate cache entries.
+    /// Removes fragments. They are never sent, but would create separate cache entries.
     public static var withoutFragment: StripFilter { .fragments }
 
-    /// Creates a filter that removes `utm_…`, `gclid`, `fbclid` and similar parameters, and any others you pass.
+    /// Removes `utm_…`, `gclid`, `fbclid` and similar parameters, and the parameters you pass.
     public static func withoutTracking(and more: String...) -> StripFilter { .tracking(more) }
 
-    /// Creates a filter that removes `utm_…`, `gclid`, `fbclid` and similar parameters.
+    /// Removes `utm_…`, `gclid`, `fbclid` and similar parameters.
     public static var withoutTracking: StripFilter { .tracking() }
 }

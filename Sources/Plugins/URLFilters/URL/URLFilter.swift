@@ -10,10 +10,11 @@ public import ErrandEssentials
 /// let agent = NetworkAgent(baseURL: url, transport: .curl, filters: [.urls(Shard(), .query(["v": "3"]))])
 /// ```
 ///
-/// Filters run in the order of the list, off the caller's actor. Each one receives the URL that the previous filter
+/// Filters run in the order of the list, off the caller's actor. Each receives the URL that the previous filter
 /// returned. They run once per call, or once per attempt if the list comes after a retry filter.
 ///
-/// To add to a URL or remove parts of it, implement ``URLTextFilter`` instead: it can't encode twice, and it's faster.
+/// To add to a URL or remove parts of it, implement ``URLTextFilter`` instead. It is faster and can't encode text
+/// twice.
 public protocol URLFilter: Sendable, CustomStringConvertible, CustomReflectable {
     /// The filter's name in errors and exemptions. Defaults to the name of the type.
     var name: String { get }
@@ -21,30 +22,30 @@ public protocol URLFilter: Sendable, CustomStringConvertible, CustomReflectable 
     /// and `false` for others, such as a token. Defaults to `true`.
     var isInCacheKey: Bool { get }
     /// Whether the query items that this filter keeps out of cache keys identify a user, as a token does. Caches then
-    /// separate users by these items. Defaults to `false`, which suits items such as a time.
+    /// separate users by these items. Defaults to `false`.
     var marksUser: Bool { get }
     /// Returns the new URL.
     ///
-    /// The URL must be absolute, http or https, and free of credentials, and must not turn https into http. Otherwise
-    /// the request throws ``URLFilterError``. If the cache key has a different URL and ``isInCacheKey`` is `true`, this
-    /// method is called twice, once per URL. `exchange` is the exchange that the whole list received.
+    /// The new URL must be absolute, http or https, and free of credentials, and must not turn https into http.
+    /// Otherwise the request throws ``URLFilterError``. If the cache key has a different URL and ``isInCacheKey`` is
+    /// `true`, this method is called for both URLs. `exchange` is the exchange before the first filter of the list.
     func filter(_ url: URL, for exchange: Exchange) async throws -> URL
 }
 
 extension URLFilter {
-    /// The default implementation returns the name of the type.
+    /// Returns the name of the type.
     public var name: String { "\(Self.self)" }
-    /// The default implementation returns `true`.
+    /// Returns `true`.
     public var isInCacheKey: Bool { true }
-    /// The default implementation returns `false`.
+    /// Returns `false`.
     public var marksUser: Bool { false }
-    /// The filter's name only, because filters may contain secrets.
+    /// The filter's name.
     public var description: String { name }
-    /// A mirror without children, so a dump doesn't reveal secrets.
+    /// A mirror without children, to hide secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// A URL filter that edits the URL's text in place, like all filters in this module.
+/// A URL filter that edits the URL's text in place.
 ///
 /// ```swift
 /// struct Tenant: URLTextFilter {
@@ -60,7 +61,7 @@ public protocol URLTextFilter: URLFilter {
 }
 
 extension URLTextFilter {
-    /// The default implementation edits the URL's text.
+    /// Edits the URL's text.
     public func filter(_ url: URL, for exchange: Exchange) async throws -> URL {
         var text = URLText(url)
         text.filter = name
@@ -69,7 +70,7 @@ extension URLTextFilter {
     }
 }
 
-/// A URL filter whose closure returns another URL. Create it with `.closure`.
+/// Replaces the URL by a closure's result. Create it with `.closure`.
 public struct ClosureURLFilter: URLFilter {
     /// The filter's name in errors and exemptions.
     public let name: String
@@ -77,16 +78,16 @@ public struct ClosureURLFilter: URLFilter {
     public let isInCacheKey: Bool
     private let body: @Sendable (URL, Exchange) async throws -> URL
 
-    /// Creates a filter from a closure that returns another URL.
+    /// Creates a filter from a closure that returns the new URL.
     public init(
         _ name: String, inCacheKey: Bool = true, _ body: @escaping @Sendable (URL, Exchange) async throws -> URL
     ) { (self.name, isInCacheKey, self.body) = (name, inCacheKey, body) }
 
-    /// Returns the URL that the closure returns.
+    /// Returns the closure's result.
     public func filter(_ url: URL, for exchange: Exchange) async throws -> URL { try await body(url, exchange) }
 }
 
-/// A URL filter whose closure edits the URL. Create it with `.edit`.
+/// Edits the URL with a closure. Create it with `.edit`.
 public struct ClosureURLTextFilter: URLTextFilter {
     /// The filter's name in errors and exemptions.
     public let name: String
@@ -105,15 +106,14 @@ public struct ClosureURLTextFilter: URLTextFilter {
 }
 
 extension URLFilter where Self == ClosureURLFilter {
-    /// Creates a filter whose closure returns another URL: `.closure("shard") { url, exchange in … }`.
+    /// Replaces the URL by a closure's result: `.closure("shard") { url, exchange in … }`.
     public static func closure(
         _ name: String, inCacheKey: Bool = true, _ body: @escaping @Sendable (URL, Exchange) async throws -> URL
     ) -> ClosureURLFilter { ClosureURLFilter(name, inCacheKey: inCacheKey, body) }
 }
 
 extension URLFilter where Self == ClosureURLTextFilter {
-    /// Creates a filter whose closure edits the URL in place: `.edit("tenant") { url, exchange in try
-    /// url.append(["tenant": "7"]) }`.
+    /// Edits the URL with a closure: `.edit("tenant") { url, exchange in try url.append(["tenant": "7"]) }`.
     public static func edit(
         _ name: String, inCacheKey: Bool = true,
         _ body: @escaping @Sendable (inout URLText, Exchange) async throws -> Void

@@ -10,23 +10,23 @@ import ErrandEssentials
 /// ```
 ///
 /// The chain runs once per attempt if it comes after a retry filter in the array, otherwise once per call. Put it
-/// before caches, which read ``ResourceURL``. It doesn't filter the URLs of redirects.
+/// before caches. It doesn't filter the URLs of redirects.
 public struct URLFilterChain: Filter, CustomStringConvertible, CustomReflectable {
     fileprivate struct Step: Sendable {
         let name: String
         let isHidden: Bool
         let marksUser: Bool
         let filter: any URLFilter
-        /// The same filter, cast once and not for every request.
+        /// The same filter, cast once.
         let editor: (any URLTextFilter)?
     }
 
     private let steps: [Step]
-    /// The filter has the trait ``FilterTraits/signs`` if one of its filters signs, and ``FilterTraits/changesRequest``
-    /// if there are others. Adds ``FilterTraits/outsideCacheKey`` if cache keys contain none of their changes.
+    /// ``FilterTraits/signs`` if a filter of the chain signs, and ``FilterTraits/changesRequest`` for other filters.
+    /// Also ``FilterTraits/outsideCacheKey`` if cache keys contain none of their changes.
     public let traits: FilterTraits
 
-    /// Creates a chain from a list of filters.
+    /// Creates a chain from URL filters.
     public init(_ filters: [any URLFilter]) {
         steps = filters.map { filter in
             Step(
@@ -42,7 +42,7 @@ public struct URLFilterChain: Filter, CustomStringConvertible, CustomReflectable
         self.traits = traits
     }
 
-    /// Changes the request's URL with each filter in order, and calls `next`.
+    /// Changes the request's URL with each filter in order.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         let exemption = exchange.filterExemption
         var url = URLText(exchange.http.url, key: exchange.tags[ResourceURL.self])
@@ -63,8 +63,8 @@ public struct URLFilterChain: Filter, CustomStringConvertible, CustomReflectable
         guard url.isChanged else { return try await next(exchange) }
         var exchange = exchange
         if hadResourceURL || url.keyText != nil { exchange.tags[ResourceURL.self] = try url.keyURL() }
-        // Before the URL is set: if another filter in the list moved the request to an origin that mustn't see the
-        // secrets, they are removed along with the marks.
+        // Before setting the URL: if a later filter moved the request to an origin that mustn't see the secrets,
+        // setting the URL removes them along with the marks.
         for (step, items) in secrets {
             exchange.assign(
                 to: UserMark(items, source: "query \(step)"), queryItems: items.split(separator: "&").map(String.init))
@@ -73,17 +73,17 @@ public struct URLFilterChain: Filter, CustomStringConvertible, CustomReflectable
         return try await next.sending(exchange)
     }
 
-    /// The names of the filters: "URL filters: prefix, query, sign".
+    /// The filters' names, such as "URL filters: prefix, query, sign".
     public var description: String { "URL filters: " + steps.map(\.name).joined(separator: ", ") }
-    /// The filter's line in the agent's `explain`: the same text as ``description``.
+    /// The same text as ``description``.
     public var explanation: String { description }
-    /// A mirror without children, so a dump doesn't reveal secrets of the filters.
+    /// A mirror without children, to hide secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension URLFilterChain.Step {
-    /// Calls a filter that returns a new URL. If the cache key has a different URL and the filter's change belongs in
-    /// it, calls the filter for that URL too.
+    /// Calls a filter that returns a new URL. If the cache key has a different URL and contains the filter's change,
+    /// calls the filter for that URL too.
     fileprivate func apply(to url: URLText, _ exchange: Exchange) async throws -> URLText {
         let new = try await filter.filter(try url.url(), for: exchange)
         guard !isHidden, let key = try url.keyURL() else {
@@ -97,8 +97,7 @@ extension URLFilterChain.Step {
 }
 
 extension Next {
-    /// Calls the remaining filters. If an error lacks a request, adds this one, because the agent only knows the
-    /// request it built.
+    /// Adds the request to an error that lacks one, because the agent knows only the request that it built.
     func sending(_ exchange: Exchange) async throws -> HTTPResponse {
         do { return try await self(exchange) } catch var error as ErrandError where error.request == nil {
             error.request = exchange.http
@@ -108,9 +107,9 @@ extension Next {
 }
 
 extension Filter where Self == URLFilterChain {
-    /// Creates a filter that runs URL filters in order.
+    /// Runs URL filters in order.
     public static func urls(_ filters: any URLFilter...) -> URLFilterChain { URLFilterChain(filters) }
 
-    /// Creates a filter that runs a list of URL filters in order.
+    /// Runs a list of URL filters in order.
     public static func urls(_ filters: [any URLFilter]) -> URLFilterChain { URLFilterChain(filters) }
 }

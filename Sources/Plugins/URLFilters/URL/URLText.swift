@@ -15,12 +15,12 @@ import ErrandSupport
 /// Edits never decode and re-encode, so the existing text keeps its escapes, order, repeated names and empty values. If
 /// the cache key has a different URL and contains the filter's change, each edit applies to both.
 public struct URLText: Sendable {
-    /// The URL to send. It may contain secrets; `description` masks them.
+    /// The URL to send. It may contain secrets, which `description` masks.
     public internal(set) var text: String
     /// The cache key's URL, if it differs.
     var keyText: String?
     private(set) var isChanged = false
-    /// The name of the running filter, for errors.
+    /// The running filter's name, for errors.
     var filter = ""
     /// Whether cache keys leave out the running filter's changes.
     var isHidden = false
@@ -42,11 +42,11 @@ public struct URLText: Sendable {
         guard let url = URL(string: text, encodingInvalidCharacters: false) else {
             throw error(.invalidURL, "it produced an invalid URL")
         }
-        // Removes dot segments, as the agent does when it builds a request: later steps must use the same path.
+        // Removes dot segments, as the agent does when it builds a request. Later filters then use the same path.
         return URLSyntax.mayHaveDotSegments(text) ? url.standardized : url
     }
 
-    /// Applies an edit to the text, and to the cache key's URL if the key contains the edit.
+    /// Applies an edit to the text. Also applies it to the cache key's URL, unless cache keys leave it out.
     mutating func change(_ edit: (inout String) throws -> Void) rethrows {
         if isHidden {
             keyText = keyText ?? text
@@ -64,23 +64,23 @@ public struct URLText: Sendable {
 }
 
 extension URLText: CustomStringConvertible, CustomReflectable {
-    /// The URL without its fragment, masking the values that `Redaction` masks by default.
+    /// The URL without its fragment. Masks the values that `Redaction` masks by default.
     public var description: String {
         var redactor = Redactor()
         return redactor.url(text)
     }
-    /// A mirror without children, so a dump doesn't reveal secrets in the text.
+    /// A mirror without children, to hide secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// The positions of a URL's parts, as UTF-8 offsets.
+/// UTF-8 offsets of a URL's parts.
 struct URLLayout {
-    /// The end of the authority and start of the path, or `nil` without a scheme.
+    /// The start of the path, or `nil` without a scheme.
     var pathStart: Int?
-    /// The offset of the question mark, or the end of the path.
+    /// The offset of the question mark, or the path's end.
     var queryStart: Int
     var hasQuery: Bool
-    /// The offset of the fragment's `#`, or the end of the text.
+    /// The offset of `#`, or the end of the text.
     var end: Int
 
     init(_ text: String) { self = text.withSpan { URLLayout($0) } }
@@ -132,7 +132,7 @@ extension URLText {
         try changePath { path in prefix + path }
     }
 
-    /// Replaces the beginning of the path in whole segments: `/v1` doesn't match `/v10`. Other paths don't change.
+    /// Replaces the beginning of the path, in whole segments: `/v1` doesn't match `/v10`. Other paths don't change.
     /// Throws the same errors as ``setPath(_:)``.
     public mutating func replacePath(_ old: String, with new: String) throws {
         let old = Self.normalized(prefix: try checked(old))
@@ -150,9 +150,9 @@ extension URLText {
         change { text in text = String(text[offsets: 0..<URLLayout(text).end]) }
     }
 
-    /// Replaces scheme, host and port, as in `https://cdn.example.com`. A path in the origin is put before the URL's
-    /// path; a query in it is ignored. Throws ``URLFilterError``: `relativeURL`, `schemeChanged`, `credentialsInURL` or
-    /// `invalidURL`.
+    /// Replaces the scheme, host and port, as in `https://cdn.example.com`. If `origin` has a path, the URL's path
+    /// follows it. A query in `origin` is ignored. Throws ``URLFilterError``: `relativeURL`, `schemeChanged`,
+    /// `credentialsInURL` or `invalidURL`.
     public mutating func setOrigin(_ origin: String) throws {
         try check(origin)
         let layout = URLLayout(origin)
@@ -206,7 +206,7 @@ extension URLText {
         try Self.checkWithoutQuery(base, filter: filter)
     }
 
-    /// Throws if a base has a query or a fragment, which would be lost when a path is appended.
+    /// A query or fragment would be lost when a path is appended.
     static func checkWithoutQuery(_ base: String, filter: String) throws {
         if base.utf8.contains(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }) {
             throw URLFilterError(.invalidURL, filter: filter, "a base URL can't have a query or a fragment")
@@ -238,7 +238,7 @@ extension URLText {
         }
     }
 
-    /// Returns the prefix without trailing slashes.
+    /// Removes trailing slashes.
     static func normalized(prefix: String) -> String {
         String(prefix.reversed().drop { $0 == "/" }.reversed())
     }
@@ -251,20 +251,20 @@ extension URLText {
         QueryItem.split(query, keepingEmpty: true).map { ($0.name, $0.value) }
     }
 
-    /// The query's text, without the question mark.
+    /// Without the question mark.
     var query: Substring {
         let layout = URLLayout(text)
         return layout.hasQuery ? text[offsets: (layout.queryStart + 1)..<layout.end] : ""
     }
 
-    /// The items, as written, that another query lacks, or `nil` if it contains them all.
+    /// The items, as written, that `other` lacks, or `nil` if it contains them all.
     func items(besides other: Substring) -> String? {
         let known = Set(other.split(separator: "&"))
         let added = query.split(separator: "&").filter { !known.contains($0) }
         return added.isEmpty ? nil : added.joined(separator: "&")
     }
 
-    /// Appends items to the query. Throws ``URLFilterError/Code/invalidParameters`` if items can't be encoded.
+    /// Appends items to the query. Throws ``URLFilterError/Code/invalidParameters`` if they can't be encoded.
     public mutating func append(_ parameters: Parameters, encoding: ParameterEncoding = ParameterEncoding()) throws {
         try merge(parameters, by: .append, encoding: encoding)
     }

@@ -1,10 +1,10 @@
 import Errand
 import ErrandEssentials
 
-/// Converts the bytes of a document to UTF-8, however they're split into chunks.
+/// Converts a document to UTF-8. The document can arrive in chunks of any size.
 ///
-/// The charset is taken from the byte order mark, then the header, then the XML declaration (RFC 7303, section 3.2).
-/// The reader only sees UTF-8, and ignores the declaration's charset.
+/// The charset comes from the byte order mark, otherwise from the header, otherwise from the XML declaration (RFC 7303,
+/// section 3.2). The ``DocumentReader`` receives only UTF-8, and ignores the declaration's charset.
 struct CharsetDecoder: Sendable {
     private enum Coding: Sendable {
         case undecided
@@ -12,9 +12,9 @@ struct CharsetDecoder: Sendable {
         case utf16(isBigEndian: Bool)
         /// UTF-32 isn't in the Encoding Standard, so only a byte order mark or the first bytes select it.
         case utf32(isBigEndian: Bool)
-        /// A charset with one byte per character, whose chunks can be decoded separately.
+        /// One byte per character, so chunks can be decoded separately.
         case bytewise(Charset)
-        /// A charset that is decoded as a whole, at the end.
+        /// Decoded as a whole, at the end.
         case whole(Charset)
     }
 
@@ -23,14 +23,14 @@ struct CharsetDecoder: Sendable {
     private var coding = Coding.undecided
     private var held: [UInt8] = []
 
-    /// - Parameter header: The charset from the header. An empty string counts as `nil`.
+    /// - Parameter header: the charset from the header. An empty string counts as `nil`.
     init(header: String?, limit: Int) {
-        // A stream is unlimited, but a document that is held as a whole isn't.
+        // A stream is unlimited, but a document that is held in memory isn't.
         let most = limit == .max ? XMLLimits.standard.maximumBytes : limit
         (self.header, self.limit) = (header?.isEmpty == false ? header : nil, most)
     }
 
-    /// Appends a chunk's text. Also appends valid text before a failure.
+    /// Appends a chunk's text. Before a failure, appends the valid text.
     mutating func push(_ chunk: Data, isLast: Bool = false, into output: inout [UInt8]) throws(XMLError) {
         held += chunk
         if case .undecided = coding {
@@ -50,7 +50,7 @@ struct CharsetDecoder: Sendable {
 
     // MARK: Deciding
 
-    /// Determines the charset from the first bytes. Returns false if more bytes are needed.
+    /// Determines the charset from the first bytes. Returns `false` if it needs more bytes.
     private mutating func decide(_ isLast: Bool) throws(XMLError) -> Bool {
         guard held.count >= 4 || isLast else { return false }
         for (mark, count, coding) in Self.marks where held.starts(with: mark) {
@@ -80,7 +80,7 @@ struct CharsetDecoder: Sendable {
         ([0xFE, 0xFF], 2, .utf16(isBigEndian: true)), ([0xFF, 0xFE], 2, .utf16(isBigEndian: false)),
     ]
 
-    /// Reads the charset from the XML declaration. Returns false if the declaration is still incomplete.
+    /// Reads the charset from the XML declaration. Returns `false` if the declaration is incomplete.
     private mutating func declared(_ isLast: Bool) throws(XMLError) -> Bool {
         coding = .utf8
         switch XMLDeclaration.begins(held) {
@@ -91,8 +91,8 @@ struct CharsetDecoder: Sendable {
             if let end = head.indices.dropLast().first(where: { head[$0] == 0x3F && head[$0 + 1] == 0x3E }) {
                 guard let name = XMLDeclaration(Array(head[...(end + 1)]))?.encoding else { return true }
                 let isWide = Charset(label: name)?.name.hasPrefix("utf-16") ?? name.hasPrefix("utf-32")
-                // Services declare UTF-16 because their texts have it in memory. It can't be true of a declaration that
-                // was read byte by byte, and HTML ignores it, too.
+                // Ignore a declared UTF-16, as HTML does. It can't be true, because the declaration was read byte by
+                // byte. Some services declare it because their texts have it in memory.
                 if !isWide, !name.contains("ucs-") { coding = try named(name, nil) }
                 return true
             }
@@ -214,7 +214,6 @@ struct CharsetDecoder: Sendable {
         output += text.utf8
     }
 
-    /// Returns the text before the first invalid byte.
     private func validPrefix(_ charset: Charset) -> String {
         func text(_ count: Int) -> String? { charset.decode(Data(held[..<count]), ignoresByteOrderMark: true) }
         var (valid, invalid) = (0, held.count)

@@ -6,7 +6,6 @@ struct DocumentParser: Sendable {
     private let limits: XMLLimits
     private var decoder: CharsetDecoder
     private var reader: DocumentReader
-    /// The number of bytes so far, in UTF-8.
     private var count = 0
 
     init(charset: String?, limits: XMLLimits) {
@@ -21,7 +20,7 @@ struct DocumentParser: Sendable {
 
     mutating func takeEvents() -> [XMLEvent] { reader.takeEvents() }
 
-    /// Reads the next bytes. After a failure, you can still take the events before it.
+    /// Before a failure, you can still take earlier events.
     mutating func read(_ chunk: Data) throws(XMLError) { try read(chunk, isLast: false) }
 
     /// Ends the document. Throws if it's incomplete.

@@ -1,10 +1,10 @@
 import ErrandSupport
 
-/// Reads a UTF-8 document, however it's split into chunks. Checks that it's well-formed (XML 1.0, with namespaces) and
-/// produces its events.
+/// Reads a UTF-8 document that arrives in chunks of any size. Checks that it's well-formed (XML 1.0, with namespaces)
+/// and produces its events.
 ///
-/// Type declarations aren't supported, so only XML's five predefined entities exist. An incomplete construct waits in a
-/// buffer, which stays within its limit and is only searched once.
+/// Document types can't declare entities, so only XML's five predefined entities exist. An incomplete construct waits
+/// in a buffer, whose size is limited and which is searched only once.
 struct DocumentReader: Sendable {
     let limits: XMLLimits
     var namespaces = NamespaceScope()
@@ -12,7 +12,6 @@ struct DocumentReader: Sendable {
     var hasRoot = false
     var hasDocumentType = false
     var isInCDATA = false
-    /// Whether reading is still at the start of the document.
     var isAtStart = true
 
     /// The bytes of an incomplete construct.
@@ -25,7 +24,6 @@ struct DocumentReader: Sendable {
     /// Text that isn't part of an event yet.
     private var text: [UInt8] = []
     private var events: [XMLEvent] = []
-    /// The position after the last byte that was read.
     private var location = XMLLocation()
 
     init(_ limits: XMLLimits) { self.limits = limits }
@@ -47,14 +45,13 @@ struct DocumentReader: Sendable {
         text.removeAll(keepingCapacity: true)
     }
 
-    /// Appends an event after the text before it.
     mutating func add(_ event: XMLEvent) {
         flush()
         events.append(event)
     }
 
-    /// Reads the next bytes, which must be whole characters of valid UTF-8. After a failure, you can still take the
-    /// events before it.
+    /// Reads the next bytes, which must be whole characters of valid UTF-8. After a failure, you can still take earlier
+    /// events.
     mutating func read(_ bytes: some Sequence<UInt8>) throws(XMLError) {
         var all: [UInt8] = []
         swap(&all, &buffer)
@@ -105,8 +102,8 @@ struct DocumentReader: Sendable {
         throw part.malformed(message, position)
     }
 
-    /// Reads text up to the next markup, or a CDATA section's content up to its end. Returns false if more bytes are
-    /// needed.
+    /// Reads text up to the next markup, or a CDATA section's content up to its end. Returns `false` if it needs more
+    /// bytes.
     private mutating func readText(_ part: XMLPart, _ position: inout Int) throws(XMLError) -> Bool {
         while position < part.count {
             try readPlain(part, &position)
@@ -167,7 +164,7 @@ struct DocumentReader: Sendable {
         }
     }
 
-    /// Returns whether `]]>` begins at an index, or `nil` if more bytes are needed.
+    /// Returns whether `]]>` begins at an index, or `nil` if it needs more bytes.
     private static func endsCDATA(_ part: XMLPart, _ index: Int) -> Bool? {
         guard index + 1 < part.count else { return nil }
         guard part[index + 1] == UInt8(ascii: "]") else { return false }
@@ -175,7 +172,7 @@ struct DocumentReader: Sendable {
         return part[index + 2] == UInt8(ascii: ">")
     }
 
-    /// Returns the index of a reference's `;`, or `nil` if more bytes are needed.
+    /// Returns the index of a reference's `;`, or `nil` if it needs more bytes.
     private mutating func endOfReference(_ part: XMLPart, _ start: Int) throws(XMLError) -> Int? {
         var index = start + max(1, searched)
         while index < part.count, XMLCharacters.isInReference(part[index]) { index += 1 }
@@ -190,7 +187,7 @@ struct DocumentReader: Sendable {
 }
 
 extension DocumentReader {
-    /// Reads a tag, comment, or other markup, starting at its `<`. Returns false if more bytes are needed.
+    /// Reads a tag, comment or other markup from its `<`. Returns `false` if it needs more bytes.
     mutating func readMarkup(_ part: XMLPart, _ position: inout Int) throws(XMLError) -> Bool {
         let start = position
         guard start + 1 < part.count else { return false }
@@ -219,7 +216,7 @@ extension DocumentReader {
         return index + 1 < part.count ? part[index + 1] == UInt8(ascii: ">") : nil
     }
 
-    /// Returns whether `--` begins at an index and is followed by a byte to check; `nil` if more bytes are needed.
+    /// Returns whether `--` and another byte are at an index, or `nil` if it needs more bytes.
     private static func endsComment(_ part: XMLPart, _ index: Int) -> Bool? {
         guard part[index] == UInt8(ascii: "-") else { return false }
         guard index + 1 < part.count else { return nil }
@@ -227,7 +224,7 @@ extension DocumentReader {
         return index + 2 < part.count ? true : nil
     }
 
-    /// Returns the end of markup, or `nil` if more bytes are needed.
+    /// Returns the end of markup, or `nil` if it needs more bytes.
     @inline(__always) private mutating func end(
         _ part: XMLPart, _ start: Int, behind count: Int, _ isEnd: (XMLPart, Int) -> Bool?
     ) throws(XMLError) -> Int? {
@@ -244,8 +241,8 @@ extension DocumentReader {
         return nil
     }
 
-    /// Returns the index of the `>` that ends a tag or document type, outside quotation marks; `nil` if more bytes are
-    /// needed.
+    /// Returns the index of the `>` that ends a tag or document type, outside quotation marks, or `nil` if it needs
+    /// more bytes.
     private mutating func endOfTag(_ part: XMLPart, _ start: Int, isDocumentType: Bool = false) throws(XMLError) -> Int?
     {
         var index = start + max(1, searched)
@@ -324,7 +321,6 @@ extension DocumentReader {
         }
     }
 
-    /// Reads a processing instruction or the XML declaration.
     private func readInstruction(_ part: XMLPart, _ start: Int, _ end: Int) throws(XMLError) {
         let nameEnd = XMLCharacters.endOfName(part.bytes, start + 2, end)
         guard nameEnd > start + 2 else { throw part.malformed("a processing instruction has no name", start + 2) }

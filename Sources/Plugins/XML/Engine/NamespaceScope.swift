@@ -1,5 +1,4 @@
-/// Tracks the prefixes declared at the current position of a document, and resolves names with them (Namespaces in XML
-/// 1.0).
+/// Resolves names with the prefixes that are declared at the current position of a document (Namespaces in XML 1.0).
 struct NamespaceScope: Sendable {
     private struct Change: Sendable {
         let depth: Int
@@ -70,7 +69,7 @@ struct NamespaceScope: Sendable {
 
     /// Returns "" for `xmlns` and "a" for `xmlns:a`.
     private static func declaredPrefix(_ name: String) -> String {
-        // A colon alone isn't a valid prefix; the next check rejects it.
+        // A colon alone isn't a valid prefix, so the next check rejects it.
         name.utf8.count == 6 ? ":" : String(name.unicodeScalars.dropFirst(6))
     }
 
@@ -119,13 +118,13 @@ struct NamespaceScope: Sendable {
 
 /// Caches resolved names as written in a document, because most names occur many times.
 ///
-/// The table has a fixed size, and names replace each other. A malicious document can make it ineffective, but neither
+/// The table has a fixed size, and new names replace others. A malicious document can make it ineffective, but neither
 /// large nor slow.
 struct NameTable: Sendable {
     struct Entry: Sendable {
         let written: [UInt8]
         let name: XMLName
-        /// The set of declarations at the time.
+        /// The set of declarations when the name was resolved.
         fileprivate let scope: Int
         fileprivate let isElement: Bool
     }

@@ -3,12 +3,12 @@ import ErrandSupport
 /// A start tag or an empty-element tag (XML 1.0, section 3.1).
 struct StartTag {
     let name: Range<Int>
-    /// The ranges of the attributes' names and their normalized values (section 3.3.3), in document order.
+    /// Names and normalized values (section 3.3.3), in document order.
     private(set) var attributes: [(name: Range<Int>, value: String)] = []
     /// The index of `>` or `/>`.
     let end: Int
 
-    /// Reads a tag from its `<` to its end. The end must be outside quotation marks.
+    /// Reads a tag from its `<` to its end, which must be outside quotation marks.
     init(_ part: XMLPart, _ start: Int, _ end: Int, maximumAttributes: Int) throws(XMLError) {
         self.end = end
         var index = XMLCharacters.endOfName(part.bytes, start + 1, end)
@@ -52,7 +52,7 @@ struct StartTag {
         return index + 1
     }
 
-    /// Reads a special byte or a reference in a value, and returns the index after it.
+    /// Reads a special byte or a reference in a value. Returns the index after it.
     private func readSpecial(
         _ part: XMLPart, _ index: Int, _ end: Int, _ value: inout [UInt8]
     ) throws(XMLError) -> Int {
@@ -137,14 +137,13 @@ struct XMLPart {
 
     var count: Int { bytes.count }
     subscript(_ index: Int) -> UInt8 { bytes[index] }
-    /// Returns the eight bytes from an index on, in one load.
+    /// Loads the eight bytes from an index.
     func word(_ index: Int) -> UInt64 {
         bytes.withSpan { $0.littleEndian(at: index) }
     }
 
     subscript(_ range: Range<Int>) -> ArraySlice<UInt8> { bytes[range] }
 
-    /// Returns the position before the byte at an index.
     func location(of index: Int) -> XMLLocation { bytes.withSpan { location.behind($0.extracting(0..<index)) } }
 
     func failure(_ code: XMLError.Code, _ message: String, _ index: Int) -> XMLError {
@@ -156,11 +155,10 @@ struct XMLPart {
     func string(_ range: Range<Int>) -> String { String(decoding: self[range], as: UTF8.self) }
 }
 
-/// A position in a document, after the bytes that were counted.
 struct XMLLocation: Sendable {
-    /// The line, starting at 1. Only LF ends a line.
+    /// From 1. Only LF ends a line.
     var line = 1
-    /// The column in characters, starting at 1.
+    /// In characters, from 1.
     var column = 1
 
     /// Returns the position after more bytes of UTF-8.

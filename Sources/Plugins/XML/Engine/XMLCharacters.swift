@@ -2,14 +2,14 @@
 enum XMLCharacters {
     static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 }
 
-    /// Returns whether a byte of text needs no check: it isn't markup, a line end to normalize, or part of a character
-    /// that may be forbidden.
+    /// Returns whether a byte of text needs no check. Markup, line ends to normalize, and bytes of possibly forbidden
+    /// characters need one.
     static func isPlain(_ byte: UInt8) -> Bool {
         if byte < 0x20 { return byte == 0x09 || byte == 0x0A }
         return byte != UInt8(ascii: "<") && byte != UInt8(ascii: "&") && byte != UInt8(ascii: "]") && byte != 0xEF
     }
 
-    /// Returns whether eight bytes all need no check. May return false if they include whitespace.
+    /// Returns whether none of eight bytes needs a check. May return `false` for whitespace.
     static func arePlain(_ word: UInt64) -> Bool {
         let (ones, high): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
         /// Sets the high bit of each zero byte.
@@ -27,24 +27,24 @@ enum XMLCharacters {
 
     static func isInReference(_ byte: UInt8) -> Bool { byte >= 0x80 || byte == UInt8(ascii: "#") || isASCIIName(byte) }
 
-    /// Returns whether an ASCII character may be part of a name, using one bit per character.
+    /// Uses one bit per character.
     private static func isASCIIName(_ byte: UInt8) -> Bool {
         byte < 0x40 ? (0x07FF_6000_0000_0000 as UInt64) >> UInt64(byte) & 1 != 0 : isASCIINameStart(byte)
     }
 
-    /// Returns whether an ASCII character may begin a name: a letter, `_`, or `:`.
+    /// Returns `true` for a letter, `_` or `:`.
     private static func isASCIINameStart(_ byte: UInt8) -> Bool {
         if byte < 0x40 { return byte == UInt8(ascii: ":") }
         return (0x07FF_FFFE_87FF_FFFE as UInt64) >> UInt64(byte & 0x3F) & 1 != 0
     }
 
-    /// Returns whether a forbidden character begins at an index: a control character, U+FFFE, or U+FFFF.
+    /// Returns whether a control character, U+FFFE or U+FFFF begins at an index.
     static func isForbidden(_ part: XMLPart, _ index: Int) -> Bool {
         if part[index] < 0x20 { return !isSpace(part[index]) }
         return part[index] == 0xEF && index + 2 < part.count && part[index + 1] == 0xBF && part[index + 2] >= 0xBE
     }
 
-    /// Returns whether a document may contain a character, written as a reference.
+    /// Returns whether a document may refer to a character.
     static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x09, 0x0A, 0x0D, 0x20...0xFFFD, 0x1_0000...: true
@@ -52,7 +52,7 @@ enum XMLCharacters {
         }
     }
 
-    /// Returns the end of the name at an index, or the index itself if no name begins there.
+    /// Returns the end of the name at an index, or the index if no name begins there.
     static func endOfName(_ bytes: [UInt8], _ start: Int, _ end: Int) -> Int {
         var index = start
         while index < end {
@@ -98,7 +98,7 @@ enum XMLCharacters {
 /// A document type declaration without an internal subset: a name and an optional external identifier (XML 1.0,
 /// sections 2.8 and 4.2.2).
 struct DocumentType {
-    /// Whether it names an external subset.
+    /// Whether it refers to an external subset.
     let isExternal: Bool
 
     private enum Token: Equatable {
@@ -127,7 +127,7 @@ struct DocumentType {
     private static let publicCharacters = Set(
         " \r\nabcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-'()+,./:=?;!*#@$_%".utf8)
 
-    /// Splits the text into words and literals, each preceded by whitespace.
+    /// Splits the text into words and literals. Whitespace precedes each.
     private static func tokens(_ bytes: ArraySlice<UInt8>) -> [Token]? {
         var (tokens, rest) = ([Token](), bytes)
         while true {

@@ -3,14 +3,13 @@ import ErrandMessageSyntax
 /// The declaration at the start of a document, such as `<?xml version="1.0" encoding="utf-8" standalone="yes"?>` (XML
 /// 1.0, section 2.8).
 struct XMLDeclaration {
-    /// The name of the charset, in lowercase.
+    /// The charset's name, in lowercase.
     private(set) var encoding: String?
 
-    /// The maximum length of a declaration in bytes.
     static let maximumBytes = 1_024
     private static let mark = Array("<?xml".utf8)
 
-    /// Returns whether a document begins with a declaration, or `nil` if more bytes are needed.
+    /// Returns whether a document begins with a declaration, or `nil` if it needs more bytes.
     static func begins(_ bytes: some Collection<UInt8>) -> Bool? {
         guard bytes.prefix(mark.count).elementsEqual(mark.prefix(bytes.count)) else { return false }
         guard let next = bytes.dropFirst(mark.count).first else { return nil }
@@ -43,7 +42,8 @@ struct XMLDeclaration {
         if names.first == "version" { return nil }
     }
 
-    /// `1.` and digits, because later versions are read as 1.0 (section 2.8). Accepts a bare `1.`, as other parsers do.
+    /// Accepts `1.` and digits, because later versions are read as 1.0 (section 2.8). Accepts `1.` alone, as other
+    /// parsers do.
     private static func isVersion(_ value: ArraySlice<UInt8>) -> Bool {
         value.starts(with: "1.".utf8) && value.dropFirst(2).allSatisfy(ASCII.isDigit)
     }
