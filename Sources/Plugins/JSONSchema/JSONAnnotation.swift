@@ -1,16 +1,15 @@
 public import ErrandJSONValidation
 
-/// Information that a ``JSONSchema`` attaches to a value without constraining it.
-///
-/// For example, a title, a format, the encoding of the content, or a keyword that the standard doesn't define.
+/// Information that a ``JSONSchema`` attaches to a value without constraining it, such as a title, a format, the
+/// encoding of the content, or a keyword that the standard doesn't define.
 public struct JSONAnnotation: Sendable {
-    /// The value's position as a JSON Pointer (RFC 6901). Truncated with `…` after about a kilobyte.
+    /// The value's position, as a JSON Pointer (RFC 6901). Pointers above about 1 KB end with `…`.
     public let pointer: String
-    /// The keyword, such as `title`, `format`, or `contentMediaType`.
+    /// The keyword, such as `title`, `format` or `contentMediaType`.
     public let keyword: String
     /// The keyword's value in the schema.
     public let value: JSONFragment
-    /// The keyword's location: the URI of its document, with a JSON Pointer as the fragment.
+    /// The keyword's location: its document's URI, with a JSON Pointer as the fragment.
     public let schemaLocation: String
     /// The value's offset in the text, in bytes.
     public let offset: Int

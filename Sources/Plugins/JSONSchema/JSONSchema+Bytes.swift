@@ -1,6 +1,6 @@
 public import ErrandJSONValidation
 
-// The only code in this module that touches an address. It turns the bytes into a span for the duration of a call.
+// The only code in this module that touches an address. The span exists only during the call.
 
 extension JSONSchema {
     /// Validates bytes without copying them. They must stay valid during the call. See ``validate(_:limits:)``.

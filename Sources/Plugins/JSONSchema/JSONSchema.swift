@@ -16,9 +16,9 @@ import ErrandSupport
 /// try orders.validate(data)
 /// ```
 ///
-/// Creating a schema compiles it, so an invalid schema is rejected up front, with the position of the fault. Validation
-/// reads the text once and doesn't build objects. You can use a schema wherever you can use a ``JSONShape``: as a
-/// check, as the shape of a ``JSONValidatedRequest``, or on its own.
+/// The initializer compiles the schema, and throws an invalid schema's fault with its position. Validation reads the
+/// text once and doesn't build objects. You can use a schema in place of a ``JSONShape``: as a check, as the shape of a
+/// ``JSONValidatedRequest``, or on its own.
 public struct JSONSchema: JSONValidating {
     static let maximumDocuments = 1_000
     static let maximumDepth = 512
@@ -26,10 +26,10 @@ public struct JSONSchema: JSONValidating {
 
     let program: SchemaProgram
 
-    /// Creates a schema from its text, which is compiled now.
+    /// Creates a schema from its text.
     ///
-    /// No document is ever fetched. A reference to another document resolves to one of the standard's metaschemas, or
-    /// to the document that the resolver returns for the absolute URI.
+    /// The initializer never fetches a document. A reference to another document leads to one of the standard's
+    /// metaschemas, or to the document that the resolver returns for the absolute URI.
     ///
     /// ```swift
     /// let bundled = ["https://example.com/address.json": second]
@@ -37,15 +37,15 @@ public struct JSONSchema: JSONValidating {
     /// ```
     ///
     /// - Parameters:
-    ///   - data: The text of the schema, or of a document that contains it.
-    ///   - pointer: The schema's position in the document as a JSON Pointer, such as `/components/schemas/Order` in an
+    ///   - data: the text of the schema, or of a document that contains it.
+    ///   - pointer: the schema's position in the document as a JSON Pointer, such as `/components/schemas/Order` in an
     ///     OpenAPI 3.1 document. Defaults to empty, for the whole document.
-    ///   - uri: The document's absolute URI, which relative references are resolved against. Defaults to its `$id`.
-    ///   - dialect: The version of a schema without `$schema`. Defaults to 2020-12.
-    ///   - formats: Whether `format` rejects strings. By default, it doesn't.
-    ///   - limits: The limits for compiling.
-    ///   - resolver: Returns the document with a URI, or `nil` if it's unknown. Without a resolver, only the standard's
-    ///     metaschemas can be referenced.
+    ///   - uri: the document's absolute URI, the base of relative references. Defaults to the document's `$id`.
+    ///   - dialect: the version of a schema without `$schema`. Defaults to 2020-12.
+    ///   - formats: whether `format` rejects strings. By default, it doesn't.
+    ///   - limits: the limits for compiling.
+    ///   - resolver: returns the document with a URI, or `nil` for an unknown URI. Without a resolver, a schema can
+    ///     refer only to the standard's metaschemas.
     /// - Throws: ``JSONSchemaError`` with the position of the fault.
     public init(
         _ data: Data, at pointer: String = "", uri: String = "", dialect: JSONSchemaDialect = .draft2020_12,
@@ -69,9 +69,8 @@ public struct JSONSchema: JSONValidating {
         program = try SchemaCompiler(registry, formats: formats).compile(location)
     }
 
-    /// Reads a schema from a file and compiles it. The file's URL is the document's URI.
-    ///
-    /// For the other parameters, see ``init(_:at:uri:dialect:formats:limits:resolver:)``.
+    /// Creates a schema from a file, whose URL is the document's URI. The other parameters are those of
+    /// ``init(_:at:uri:dialect:formats:limits:resolver:)``.
     ///
     /// - Throws: ``JSONSchemaError``, also if the file isn't a regular file or can't be read.
     public init(
@@ -92,8 +91,8 @@ public struct JSONSchema: JSONValidating {
         guard file.isFileURL else { throw failure(.notJSON, "the URL isn't a file URL") }
         let limit = max(limits.maximumBytes, 0)
         do throws(SystemFile.Failure) {
-            // Rejects pipes, which would block, and devices, which never end. Counts the bytes read, because a file may
-            // grow or report no size.
+            // Rejects pipes, which would block, and devices, which never end. Counts the bytes it reads, because a file
+            // may grow or report no size.
             let opened = try SystemFile(file.path, [.read, .onlyRegular])
             if opened.status?.size ?? 0 <= Int64(limit) {
                 var text = Data()
@@ -109,14 +108,14 @@ public struct JSONSchema: JSONValidating {
 
     /// Validates a JSON text. Throws violations of RFC 8259 and of the schema, up to a limit.
     ///
-    /// Each problem has the pointer to the value and the location of the keyword in the schema.
+    /// Each problem contains the pointer to the value and the location of the keyword in the schema.
     public func validate(_ data: Data, limits: JSONLimits = .standard) throws(JSONValidationError) {
         if let error = program.validate(data.span, limits) { throw error }
     }
 
-    /// Returns the annotations of a valid text, which come from the schemas that its values fit.
+    /// Returns the annotations of a valid text. They come from the schemas that its values fit.
     ///
-    /// Annotations are keywords such as `title`, `format`, `deprecated`, and `contentMediaType`, and keywords that the
+    /// Annotations are keywords such as `title`, `format`, `deprecated` and `contentMediaType`, and keywords that the
     /// standard doesn't define (2020-12 core, section 7.7).
     ///
     /// ```swift
@@ -124,7 +123,7 @@ public struct JSONSchema: JSONValidating {
     /// let deprecated = try schema.annotations(of: first).filter { $0.keyword == "deprecated" }
     /// ```
     ///
-    /// Each annotation takes memory. Throws the problems of an invalid text, or a problem of the kind
+    /// Each annotation takes memory. Throws the problems of an invalid text, and a problem of the kind
     /// ``JSONProblem/Kind/limit`` if there are more than 100,000 annotations.
     public func annotations(
         of data: Data, limits: JSONLimits = .standard

@@ -2,13 +2,13 @@ public import Errand
 import ErrandEssentials
 import ErrandJSONValidation
 
-/// Explains why a schema can't be used, and where.
+/// Explains what is wrong with a schema, and where.
 ///
 /// ```swift
 /// do { _ = try JSONSchema(data) } catch { print(error.code, error.pointer, error.reason) }
 /// ```
 public struct JSONSchemaError: DescribedError, Sendable, Hashable {
-    /// What is wrong with a schema. Handle unknown codes with a `default`, because cases may be added.
+    /// The kind of fault. Later versions may add cases, so write a `default` in a `switch`.
     public enum Code: Int, Sendable, Hashable {
         /// The text isn't JSON, or its file can't be read.
         case notJSON = 1
@@ -16,9 +16,9 @@ public struct JSONSchemaError: DescribedError, Sendable, Hashable {
         case invalidKeyword = 2
         /// A pattern isn't a regular expression, or uses unsupported syntax.
         case invalidPattern = 3
-        /// A reference doesn't lead to a schema, and the resolver doesn't have the document.
+        /// A reference doesn't lead to a schema, or leads to an unknown document.
         case unresolvedReference = 4
-        /// `$schema` or `$vocabulary` names something unknown.
+        /// `$schema` or `$vocabulary` contains an unknown name.
         case unknownDialect = 5
         /// References lead back to a schema for the same value, so validation would never end.
         case endlessRecursion = 6
@@ -26,13 +26,13 @@ public struct JSONSchemaError: DescribedError, Sendable, Hashable {
         case tooLarge = 7
     }
 
-    /// What is wrong with the schema, to switch over.
+    /// The kind of fault.
     public var code: Code
-    /// The URI of the document that contains the fault, or an empty string if the document has none.
+    /// The URI of the document with the fault, or an empty string if the document has no URI.
     public var uri: String
     /// The fault's position in that document, as a JSON Pointer (RFC 6901).
     public var pointer: String
-    /// What is wrong, in words: either a sentence, or text that completes "the keyword …".
+    /// What is wrong: a sentence, or text that completes "the keyword …".
     public var reason: String
 
     /// Creates an error, for your own validators and tests.
@@ -40,7 +40,7 @@ public struct JSONSchemaError: DescribedError, Sendable, Hashable {
         (self.code, self.uri, self.pointer, self.reason) = (code, uri, pointer, reason)
     }
 
-    /// The raw value of the code, which never changes.
+    /// The code's raw value, which never changes.
     public var errorCode: Int { code.rawValue }
 
     /// A message such as `JSON Schema: /properties/id/minimum: expected a number`.

@@ -1,6 +1,4 @@
-/// The versions of JSON Schema.
-///
-/// If a schema has `$schema`, that version applies instead.
+/// The versions of JSON Schema. If a schema has `$schema`, that version applies instead.
 public enum JSONSchemaDialect: Sendable, Hashable, CaseIterable {
     /// Draft 7: `definitions`, `items` as a list, and a `$ref` that overrides all keywords next to it. Also used for
     /// draft 6.
@@ -13,13 +11,13 @@ public enum JSONSchemaDialect: Sendable, Hashable, CaseIterable {
 
 /// Whether the keyword `format` can reject a string.
 public enum JSONSchemaFormats: Sendable, Hashable {
-    /// `format` only describes a string and never rejects it. This is the specification's default.
+    /// `format` only describes a string and never rejects it. The specification's default.
     case annotation
     /// `format` rejects a string that doesn't have the format. Unknown formats are ignored.
     case assertion
 }
 
-/// The limits for compiling a schema and all documents that it refers to. Negative numbers count as zero.
+/// The limits for compiling a schema and all documents that it refers to. Negative numbers count as 0.
 ///
 /// ```swift
 /// var limits = JSONSchemaLimits()
@@ -27,16 +25,16 @@ public enum JSONSchemaFormats: Sendable, Hashable {
 /// let schema = try JSONSchema(data, limits: limits)
 /// ```
 public struct JSONSchemaLimits: Sendable, Hashable {
-    /// The maximum number of steps. Defaults to 25,000,000, less than a second.
+    /// The maximum number of steps. Defaults to 25,000,000, which take less than a second.
     ///
-    /// Each value that is read takes a step, as does each keyword, byte of a URI, and part of a pattern.
+    /// Each value, keyword, byte of a URI and part of a pattern takes a step.
     public var maximumSteps = 25_000_000
-    /// The maximum size in bytes of the documents and the compiled schema, as an estimate. Defaults to 80 MiB.
+    /// The maximum estimated size of the documents and the compiled schema, in bytes. Defaults to 80 MiB.
     public var maximumBytes = 80 << 20
 
-    /// The limits that apply by default.
+    /// The default limits.
     public static let standard = JSONSchemaLimits()
 
-    /// Creates limits in which every property has its default.
+    /// Creates limits with the defaults.
     public init() {}
 }

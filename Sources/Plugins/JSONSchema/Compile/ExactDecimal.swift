@@ -1,16 +1,16 @@
 import ErrandJSONSyntax
 import ErrandJSONValidation
 
-/// A JSON number without any loss: `mantissa * 10^exponent`, with no trailing zeros in the mantissa.
+/// A JSON number without any loss: `mantissa * 10^exponent`. The mantissa has no trailing zeros.
 struct ExactDecimal: Sendable, Hashable {
     private(set) var isNegative = false
     /// The mantissa, if it has at most 18 digits.
     private(set) var short: UInt64 = 0
-    /// The digits of a longer mantissa; empty otherwise.
+    /// The digits of a longer mantissa, otherwise empty.
     private(set) var long: [UInt8] = []
     private(set) var exponent = 0
 
-    /// Reads a number that the grammar has accepted.
+    /// The grammar must have accepted the number.
     init(_ text: Span<UInt8>, _ range: Range<Int>) {
         let end = range.upperBound
         var p = range.lowerBound
@@ -50,7 +50,7 @@ struct ExactDecimal: Sendable, Hashable {
         exponent = (p < end ? JSONNumber.exponent(in: text.extracting(..<end), from: p + 1) : 0) + zeros - fraction
     }
 
-    /// Returns the digits of a mantissa, starting at the first nonzero digit.
+    /// Returns a mantissa's digits from the first nonzero digit.
     private static func digits(_ text: Span<UInt8>, _ range: Range<Int>, _ count: Int) -> [UInt8] {
         var digits: [UInt8] = []
         digits.reserveCapacity(count)
@@ -105,7 +105,7 @@ struct ExactDecimal: Sendable, Hashable {
         return allDigits.lexicographicallyPrecedes(other.allDigits)
     }
 
-    /// The digits of the mantissa, highest first.
+    /// Highest first.
     private var allDigits: [UInt8] {
         if !isShort { return long }
         var (digits, rest) = ([UInt8](), short)
@@ -122,7 +122,7 @@ struct ExactDecimal: Sendable, Hashable {
     func isMultiple(of other: ExactDecimal) -> Bool {
         if isZero { return true }
         let scale = exponent - other.exponent
-        // The divisor has a factor of ten that the mantissa can't have, because it doesn't end in zero.
+        // The divisor has a factor of ten, but the mantissa doesn't, because it doesn't end in zero.
         if scale < 0 { return false }
         if isShort, other.isShort, scale <= 18 - digitCount || other.short == 1 {
             if other.short == 1 { return true }
@@ -130,7 +130,7 @@ struct ExactDecimal: Sendable, Hashable {
             for _ in 0..<scale { value *= 10 }
             return value % other.short == 0
         }
-        // Once there are more powers of ten than bits in the divisor, further ones don't affect divisibility.
+        // If there are more powers of ten than bits in the divisor, further powers don't affect divisibility.
         let zeros = min(scale, other.digitCount * 4)
         var remainder = Remainder(divisor: other.allDigits)
         for digit in allDigits { remainder.append(digit) }
@@ -138,9 +138,9 @@ struct ExactDecimal: Sendable, Hashable {
         return remainder.isZero
     }
 
-    /// Computes the remainder of a number that is read digit by digit.
+    /// Computes the remainder of a number, digit by digit.
     private struct Remainder {
-        /// Words of nine digits each, lowest first, with one word more than the divisor has.
+        /// Words of nine digits each, lowest first. One word more than the divisor has.
         private var words: [UInt64]
         private var divisor: [UInt64]
 

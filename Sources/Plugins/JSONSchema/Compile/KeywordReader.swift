@@ -55,7 +55,6 @@ struct KeywordReader {
         return text
     }
 
-    /// Doesn't read the string.
     func expectText(_ value: Int) throws(JSONSchemaError) {
         if document.values[value].kind != .string { throw fault(value, "expected a string") }
     }
@@ -69,7 +68,7 @@ struct KeywordReader {
         return decimal
     }
 
-    /// Returns a number of characters, elements, or members. Numbers beyond `Int` count as its maximum.
+    /// Numbers beyond `Int` count as its maximum.
     func count(_ value: Int) throws(JSONSchemaError) -> Int {
         let decimal =
             document.values[value].kind == .number ? document.text(value) { ExactDecimal($0, $1) } : nil
@@ -92,7 +91,7 @@ struct KeywordReader {
         return keys
     }
 
-    /// Spends budget on compiling a value with several parts: an index or a copy of each part, and their bytes.
+    /// Spends budget on a value with several parts: an index or a copy of each part, and their bytes.
     func spend(_ value: Int, _ parts: Int) throws(JSONSchemaError) {
         let bytes = document.values[value].end - document.values[value].start
         try compiler.registry.spend(steps: parts * 4 + bytes / 8, bytes: parts * 96 + bytes, at: here(value))

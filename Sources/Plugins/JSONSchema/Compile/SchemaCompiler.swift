@@ -16,7 +16,7 @@ final class SchemaCompiler {
     private var environments = SchemaEnvironments()
     private var numbersOfNodes: [Key: Int32] = [:]
     private var aliases: [Key: Key] = [:]
-    /// The nodes that are known but not compiled yet.
+    /// Known nodes that aren't compiled yet.
     private var waiting: [(node: Int32, environment: Int)] = []
 
     private struct Key: Hashable {
@@ -31,11 +31,11 @@ final class SchemaCompiler {
         nodes = [SchemaNode(location: SchemaLocation(document: 0, value: 0))]
     }
 
-    /// Compiles a schema and everything that it leads to.
+    /// Compiles a schema and everything that it refers to.
     func compile(_ location: SchemaLocation) throws(JSONSchemaError) -> SchemaProgram {
         let root = try node(location, 0)
         try compileWaiting()
-        // The unreferenced schemas of the document must be valid as well.
+        // Schemas of the document without a reference to them must be valid as well.
         for other in registry.schemas(of: location.document) {
             _ = try node(other, try environments.entering(registry.resource(other), of: registry, from: 0))
             try compileWaiting()
@@ -48,7 +48,7 @@ final class SchemaCompiler {
         var finder = SchemaTagFinder(nodes, objects, constants) { [registry] steps, bytes in
             registry.mayTake(steps: steps, bytes: bytes)
         }
-        // The finder changes the nodes, and would copy them if they were still in use here.
+        // The finder changes the nodes. It would copy them if they were still in use here.
         nodes = []
         nodes = finder.find()
         tags = finder.tags
@@ -138,7 +138,7 @@ final class SchemaCompiler {
 /// Finds schemas that lead back to themselves for the same value.
 enum SchemaRecursion {
     static func check(_ nodes: [SchemaNode], _ fault: (Int32) -> JSONSchemaError) throws(JSONSchemaError) {
-        // 0 for nodes that weren't visited, 1 for nodes on the current path, 2 for finished nodes.
+        // 0 for unvisited nodes, 1 for nodes on the current path, 2 for finished nodes.
         var marks = [UInt8](repeating: 0, count: nodes.count)
         for start in nodes.indices where marks[start] == 0 {
             var path: [(node: Int, gate: Int, branch: Int)] = [(start, 0, 0)]
@@ -166,11 +166,10 @@ enum SchemaRecursion {
     }
 }
 
-/// The environments for resolving dynamic references. Each maps a name to its anchor in the outermost resource that
-/// validation has entered. Equal environments have the same number; 0 is the empty one.
+/// The environments for resolving dynamic references. An environment maps each name to its anchor in the outermost
+/// resource that validation has entered. Equal environments have the same number. The empty environment has number 0.
 struct SchemaEnvironments {
-    /// For each environment and name, the number of the location; -1 without one. Missing entries at the end also mean
-    /// -1.
+    /// The number of the location for each environment and name, or -1. Missing entries at the end also mean -1.
     private var all: [[Int32]] = [[]]
     private var numbers: [[Int32]: Int] = [[]: 0]
     private var entered: [Key: Int] = [:]
@@ -191,7 +190,6 @@ struct SchemaEnvironments {
         return locations[Int(all[environment][number])]
     }
 
-    /// Returns the environment after entering a resource.
     mutating func entering(
         _ resource: Int, of registry: SchemaRegistry, from environment: Int
     ) throws(JSONSchemaError) -> Int {

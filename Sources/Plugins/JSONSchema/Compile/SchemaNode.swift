@@ -1,7 +1,7 @@
 import ErrandJSONValidation
 
 /// A compiled schema: its own assertions, and the schemas that it applies to the same value and to parts of the value.
-/// An index is -1 without a rule.
+/// An index of -1 means that there is no rule.
 struct SchemaNode: Sendable {
     var location: SchemaLocation
     var resource = 0
@@ -18,7 +18,7 @@ struct SchemaNode: Sendable {
     var enumeration: Int32 = -1
     /// The schemas for the same value.
     var gates: [SchemaGate] = []
-    /// The annotations: keywords and the places of their values.
+    /// Keywords and the places of their values.
     var annotations: [SchemaAnnotation] = []
 }
 
@@ -27,10 +27,10 @@ struct SchemaAnnotation: Sendable {
     var value: Int
 }
 
-/// Determines the result of a schema from the results of the schemas that it applies to the same value.
+/// Combines the results of schemas that a schema applies to the same value.
 struct SchemaGate: Sendable {
     enum Kind: UInt8, Sendable {
-        /// `allOf`, `$ref`, and similar keywords.
+        /// `allOf`, `$ref` and similar keywords.
         case all
         case any, one, not
         /// `if`, followed by `then` and `else`.
@@ -41,10 +41,10 @@ struct SchemaGate: Sendable {
 
     var kind: Kind
     var nodes: [Int32]
-    /// The keyword as a pointer from the schema, such as `/allOf`. For a dependent schema, includes the key.
+    /// The keyword as a pointer from the schema, such as `/allOf`. For a dependent schema, also contains the key.
     var keyword: String
     var key: [UInt8] = []
-    /// The tag that tells the branches apart; -1 without one.
+    /// The tag that distinguishes the branches, or -1. See ``SchemaTag``.
     var tag: Int32 = -1
 }
 
@@ -54,7 +54,7 @@ struct SchemaNumberRule: Sendable {
     var maximum: ExactDecimal?
     var exclusiveMaximum: ExactDecimal?
     var multipleOf: ExactDecimal?
-    /// The bounds of integers with at most 18 digits, for the common case. If `isFast`, no other check is needed.
+    /// Bounds for integers with at most 18 digits. If `isFast`, no other check is needed.
     var least = Int64.min
     var most = Int64.max
     var isFast = false
@@ -85,7 +85,7 @@ struct SchemaArrayRule: Sendable {
     var maximum = Int.max
     var isUnique = false
     var unevaluated: Int32 = -1
-    /// Whether elements that match `contains` count as evaluated, as they do since draft 2020-12.
+    /// Whether elements that match `contains` count as evaluated, as in draft 2020-12.
     var containsEvaluates = false
 
     var appliesToElements: Bool { !prefix.isEmpty || items >= 0 || contains >= 0 || unevaluated >= 0 }
@@ -107,9 +107,9 @@ struct SchemaObjectRule: Sendable {
 
 /// The values of `const` or `enum`.
 struct SchemaConstants: Sendable {
-    /// `null`, `true`, and `false`, by kind.
+    /// `null`, `true` and `false`, by kind.
     var literals: UInt8 = 0
-    /// The strings by hash.
+    /// By hash.
     var strings: [UInt64: [[UInt8]]] = [:]
     var numbers: Set<ExactDecimal> = []
     /// Arrays and objects by digest.

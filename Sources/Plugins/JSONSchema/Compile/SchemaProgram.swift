@@ -1,15 +1,14 @@
 import ErrandJSONValidation
 import Synchronization
 
-/// A compiled schema with everything that it refers to. It never changes: machines, which are reused, store the states
-/// that validation derives.
+/// A compiled schema with everything that it refers to. It never changes. The states that validation derives are in
+/// reusable machines.
 final class SchemaProgram: Sendable {
     /// The node that every value fits.
     static let any: Int32 = 0
 
     let documents: [SchemaDocument]
     let nodes: [SchemaNode]
-    /// The URI and root of each resource.
     private let resources: [(uri: String, root: SchemaLocation)]
     let numbers: [SchemaNumberRule]
     let strings: [SchemaStringRule]
@@ -35,7 +34,7 @@ final class SchemaProgram: Sendable {
         self.root = root
     }
 
-    /// Validates a text. Returns `nil` if it's valid. Tests compare the results with and without tags.
+    /// Returns `nil` for a valid text. Tests compare the results with and without tags.
     func validate(_ text: Span<UInt8>, _ limits: JSONLimits, usesTags: Bool = true) -> JSONValidationError? {
         let limits = limits.clamped
         var validator = SchemaValidator(takeMachine(), self, textCount: text.count, limits)
@@ -66,14 +65,13 @@ final class SchemaProgram: Sendable {
 
     private func takeMachine() -> SchemaMachine { parked.withLock { $0.popLast() } ?? SchemaMachine(self) }
 
-    /// Keeps a machine for reuse. Machines grow with the documents they have seen, so only a few small machines are
-    /// kept.
+    /// Keeps a few small machines for reuse. Machines grow with the documents they have validated.
     private func park(_ machine: SchemaMachine) {
         guard !machine.isLarge else { return }
         parked.withLock { if $0.count < 4 { $0.append(machine) } }
     }
 
-    /// Returns the location of a schema's keyword: the URI of its resource with a JSON Pointer as the fragment.
+    /// Returns the location of a schema's keyword: its resource's URI with a JSON Pointer as the fragment.
     func location(_ node: Int32, _ keyword: String) -> String {
         let node = nodes[Int(node)]
         let resource = resources[node.resource]

@@ -1,17 +1,17 @@
 import ErrandJSONValidation
 
-/// A member that tells the branches of an `anyOf` or `oneOf` apart: each of its values leaves only a few branches that
-/// an object may fit.
+/// A member that distinguishes the branches of an `anyOf` or `oneOf`. An object with a certain value of the member can
+/// fit only a few branches.
 ///
 /// Values are numbered in this order: strings, numbers, `true`, `false`, `null`, any other value, and a missing member.
 struct SchemaTag: Sendable {
     let key: [UInt8]
     let strings: [[UInt8]]
     let numbers: [ExactDecimal: Int]
-    /// For each value number, the indices of the remaining branches in ascending order; `nil` if there are too many.
+    /// For each value number, the indices of the remaining branches in ascending order, or `nil` for too many.
     let branches: [[Int32]?]
 
-    /// The maximum number of branches that a value may leave.
+    /// The maximum number of branches that may remain for a value.
     static let maximumBranches = 8
 
     var literals: Int { strings.count + numbers.count }
@@ -28,7 +28,7 @@ struct SchemaTag: Sendable {
         var count: Int { values.strings.count + values.numbers.count + values.literals.nonzeroBitCount }
     }
 
-    /// Returns `nil` if every value leaves too many branches. A branch without a claim remains for all values.
+    /// Returns `nil` if too many branches remain for every value. A branch without a claim remains for all values.
     init?(_ key: [UInt8], _ claims: [Claim?]) {
         self.key = key
         var strings: [[UInt8]: [Int32]] = [:]
@@ -67,7 +67,7 @@ struct SchemaTag: Sendable {
 
     static let literalKinds = [ValueKind.true, ValueKind.false, ValueKind.null]
 
-    /// Returns the number of branches that the most common value leaves, without a limit.
+    /// Returns the number of branches that remain for the most common value, without a limit.
     static func worst(_ claims: [Claim?]) -> Int {
         var counts: [[UInt8]: Int] = [:]
         var open = 0
@@ -126,7 +126,7 @@ struct SchemaTagFinder {
         return nodes
     }
 
-    /// Returns the schemas whose results `unevaluatedProperties` needs, all of which must be computed.
+    /// Returns the schemas whose results `unevaluatedProperties` needs. All of these must be computed.
     private mutating func askers() -> Set<Int32> {
         var open = nodes.indices.map { Int32($0) }.filter { node in
             let object = nodes[Int(node)].object
@@ -158,7 +158,7 @@ struct SchemaTagFinder {
             if isOver { return nil }
             var claims = [SchemaTag.Claim?](repeating: nil, count: branches.count)
             take(branches.count + found.reduce(0) { $0 + $1.claim.count })
-            // If a branch has two claims, both must hold, so the first one suffices.
+            // If a branch has two claims, both must hold, so the first suffices.
             for (branch, claim) in found.reversed() { claims[branch] = claim }
             let worst = SchemaTag.worst(claims)
             if let best, (best.worst, best.key.count) < (worst, key.count) { continue }
@@ -170,7 +170,7 @@ struct SchemaTagFinder {
         return best.flatMap { SchemaTag($0.key, $0.claims) }
     }
 
-    /// Returns a schema's claims on members, from itself and the schemas that it always applies.
+    /// Returns a schema's claims on members, including claims of the schemas that it always applies.
     private mutating func claims(of node: Int32) -> [SchemaTag.Claim] {
         if let known = known[node] { return known }
         let parts = parts(of: node).filter { nodes[Int($0)].object >= 0 }.map { nodes[Int($0)].object }

@@ -4,13 +4,13 @@ import ErrandJSONValidation
 /// Identifies values by their meaning: numbers by value, strings without escapes, objects in any order. Equal values
 /// have equal digests.
 struct ValueDigest: Hashable {
-    /// A hash that depends on per-process seeds.
+    /// Depends on seeds of the process.
     var hash: UInt64
     /// The length of the canonical form, which doesn't depend on seeds.
     var length: Int
 }
 
-/// Computes digests of JSON values. Every step has a secret seed and preserves the state so far: to cancel out a key,
+/// Computes digests of JSON values. Every step has a secret seed and preserves the state so far. To cancel out a key,
 /// an attacker would need a different value for each key.
 struct ValueHash: Sendable {
     private let first = UInt64.random(in: .min ... .max)
@@ -27,7 +27,7 @@ struct ValueHash: Sendable {
 
     private init() {}
 
-    /// Mixes a word into a hash with a multiplication. The factor `second` is never zero. If the other factor is, the
+    /// Mixes a word into a hash with a multiplication. The factor `second` is never 0. If the other factor is 0, the
     /// added term still depends on the word.
     @inline(__always) private func absorb(_ word: UInt64, into hash: UInt64) -> UInt64 {
         KeyHash.mix(hash &+ word, second) &+ (word ^ first)
@@ -41,7 +41,7 @@ struct ValueHash: Sendable {
         ValueDigest(hash: absorb(element.hash, into: array.hash), length: array.length &+ element.length &+ 1)
     }
 
-    /// Adds a member to the digest of an object, in any order.
+    /// The order of members doesn't matter.
     @inline(__always) func adding(
         _ key: ValueDigest, _ value: ValueDigest, to object: ValueDigest
     ) -> ValueDigest {
@@ -49,7 +49,7 @@ struct ValueHash: Sendable {
         return ValueDigest(hash: object.hash &+ member, length: object.length &+ key.length &+ value.length &+ 2)
     }
 
-    /// Returns the digest of a string. The range includes its quotes.
+    /// The range includes the quotes.
     func text(_ text: Span<UInt8>, _ range: Range<Int>) -> ValueDigest {
         let content = JSONContent(range.lowerBound + 1, range.upperBound - 1)
         if content.hasEscapes(in: text) {
@@ -102,7 +102,7 @@ struct ValueHash: Sendable {
             default:
                 let first = p
                 p = JSONGrammar.scalarEnd(text, p)
-                // Can't happen in valid text, but prevents an endless loop.
+                // Prevents an endless loop. This can't happen in valid text.
                 if p == first { return none }
                 if let last = open.last, last.isObject, last.key == nil {
                     open[open.count - 1].key = self.text(text, first..<p)
@@ -120,7 +120,6 @@ struct ValueHash: Sendable {
 }
 
 extension JSONGrammar {
-    /// Returns the end of a valid string, number, or literal.
     static func scalarEnd(_ text: Span<UInt8>, _ p: Int) -> Int {
         switch text[p] {
         case quote: string(in: text, from: p + 1).index

@@ -1,8 +1,7 @@
 import ErrandMessageSyntax
 import ErrandPunycode
 
-/// Hostnames: ASCII (RFC 1123, section 2.1) with international labels in Punycode (RFC 5890, section 2.3.2.1), or
-/// written in Unicode.
+/// Hostnames in ASCII (RFC 1123, section 2.1), in Punycode (RFC 5890, section 2.3.2.1) or in Unicode.
 enum HostnameFormat {
     static func isHostname(_ bytes: [UInt8]) -> Bool {
         guard !bytes.isEmpty, bytes.count <= 253 else { return false }
@@ -56,8 +55,8 @@ enum HostnameFormat {
     }
 }
 
-/// The rule for right-to-left names (RFC 5893, section 2). If one label is right-to-left, it applies to all labels of
-/// the name.
+/// The rule for right-to-left names (RFC 5893, section 2). If one label is right-to-left, the rule applies to all
+/// labels of the name.
 enum BidiName {
     /// The bidirectional classes of characters in labels.
     private enum Direction { case left, right, arabicNumber, europeanNumber, neutral, mark }

@@ -61,13 +61,13 @@ struct InternationalLabel {
         }
     }
 
-    /// Returns whether a character is a letter, digit, or mark that no mapping changes (section 3).
+    /// Returns whether a character is a letter, digit or mark that no mapping changes (section 3).
     private static func isProtocolValid(_ scalar: Unicode.Scalar) -> Bool {
         let properties = scalar.properties
         if properties.isNoncharacterCodePoint || properties.isDefaultIgnorableCodePoint || properties.isWhitespace {
             return false
         }
-        // Characters that normalization and case folding change (section 2.2), as far as the standard library can tell.
+        // Characters that normalization and case folding change (section 2.2), as far as the standard library knows.
         let lower = properties.lowercaseMapping.unicodeScalars
         if !lower.elementsEqual([scalar]) || isCompatibility(scalar.value) { return false }
         switch scalar.value {
@@ -81,7 +81,7 @@ struct InternationalLabel {
         }
     }
 
-    /// Returns whether a character has a compatibility or canonical mapping to others, by blocks.
+    /// Returns whether a character has a compatibility or canonical mapping, by blocks.
     private static func isCompatibility(_ value: UInt32) -> Bool {
         switch value {
         case 0xAA, 0xB2...0xB5, 0xB9, 0xBA, 0x132...0x133, 0x13F...0x140, 0x149, 0x17F, 0x1C4...0x1CC, 0x1F1...0x1F3,

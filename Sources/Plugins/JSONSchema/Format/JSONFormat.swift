@@ -1,7 +1,7 @@
 import ErrandJSONValidation
 import ErrandMessageSyntax
 
-/// The string formats that the standard defines (2020-12 validation, section 7.3).
+/// The string formats of the standard (2020-12 validation, section 7.3).
 enum JSONFormat: String, Sendable {
     case dateTime = "date-time"
     case date, time, duration
@@ -47,7 +47,7 @@ enum JSONFormat: String, Sendable {
     }
 }
 
-/// Dates, times, and durations (RFC 3339, section 5.6 and appendix A).
+/// Dates, times and durations (RFC 3339, section 5.6 and appendix A).
 enum DateFormat {
     static func isDateTime(_ bytes: [UInt8]) -> Bool {
         guard bytes.count > 11, bytes[10] | 0x20 == UInt8(ascii: "t") else { return false }
@@ -101,7 +101,7 @@ enum DateFormat {
         return rest.isEmpty && ["H", "HM", "HMS", "M", "MS", "S"].contains(time)
     }
 
-    /// Returns the letters of the number-letter pairs that follow.
+    /// Returns the letters of the following pairs of a number and a letter.
     private static func units(_ rest: inout ArraySlice<UInt8>) -> String {
         var letters = ""
         while true {

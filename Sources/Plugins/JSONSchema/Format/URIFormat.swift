@@ -1,6 +1,6 @@
 import ErrandMessageSyntax
 
-/// URIs, IRIs, and references to them (RFC 3986, appendix A, and RFC 3987, section 2.2).
+/// URIs, IRIs and references to them (RFC 3986, appendix A, and RFC 3987, section 2.2).
 enum URIFormat {
     static func isURI(_ text: String, isReference: Bool, isInternational: Bool) -> Bool {
         let parts = URIReference(text)
@@ -22,8 +22,8 @@ enum URIFormat {
     struct Check {
         let isInternational: Bool
 
-        /// Returns whether a component only has unreserved characters, delimiters allowed in components, escapes, and
-        /// the given characters.
+        /// Returns whether a component contains only unreserved characters, delimiters, escapes and the given
+        /// characters.
         func isText(_ text: Substring, _ more: String, isQuery: Bool = false) -> Bool {
             var scalars = text.unicodeScalars[...]
             while let scalar = scalars.popFirst() {
@@ -77,7 +77,7 @@ enum URIFormat {
         }
     }
 
-    /// Returns whether a character beyond ASCII is allowed by RFC 3987, section 2.2: `ucschar` and, if `isPrivate`,
+    /// Returns whether RFC 3987, section 2.2, allows a character beyond ASCII: `ucschar` and, if `isPrivate`,
     /// `iprivate`.
     static func isInternational(_ scalar: Unicode.Scalar, isPrivate: Bool) -> Bool {
         switch scalar.value {

@@ -2,9 +2,9 @@ import ErrandEssentials
 import ErrandJSONSyntax
 import ErrandJSONValidation
 
-/// Stores the annotations of each result in use, which apply if the lane holds.
+/// The annotations of each result in use. They apply only if the result's lane holds.
 struct AnnotationCollector {
-    /// The annotations that were found. Results refer to them by index.
+    /// Results refer to these by index.
     private(set) var found: [JSONAnnotation] = []
     /// The numbers of annotations, by result.
     private var notes: [[Int]] = []
@@ -33,7 +33,7 @@ struct AnnotationCollector {
 
     func numbers(of result: Int) -> [Int] { notes[result] }
 
-    /// Returns the annotations of a result without duplicates, in the order of the text.
+    /// Returns a result's annotations without duplicates, in the order of the text.
     func annotations(of result: Int) -> [JSONAnnotation] {
         guard result < notes.count else { return [] }
         var known: Set<[String]> = []
@@ -46,7 +46,7 @@ struct AnnotationCollector {
 }
 
 extension SchemaValidator {
-    /// Records the annotations of a lane that has its result, including annotations of the lanes that it applies to the
+    /// Records the annotations of a lane with a result, including annotations of the lanes that it applies to the
     /// value.
     @inline(never) mutating func annotate(
         _ text: Span<UInt8>, _ index: Int, _ state: StateIndex, _ first: Int, isFrame: Bool, _ start: Int, _ depth: Int
@@ -79,7 +79,7 @@ extension SchemaValidator {
         }
     }
 
-    /// Returns the value of an annotation. All its annotations share one copy.
+    /// All annotations of a keyword share one copy of its value.
     private mutating func value(of location: SchemaLocation) -> JSONFragment {
         if let known = values[location] { return known }
         let made = JSONFragment(data: program.documents[location.document].data(location.value))
@@ -99,7 +99,7 @@ extension SchemaValidator {
                 collector?.move(from: first + Int(wire.child), to: frame.results + Int(wire.parent))
                 continue
             }
-            // These apply if no other lane evaluates the part, which is only known at the end of the whole.
+            // These apply if no other lane evaluates the part, which is known only at the end of the whole value.
             let numbers = collector?.numbers(of: first + Int(wire.child)) ?? []
             guard !numbers.isEmpty, transition.evaluators >= 0 else { continue }
             let set = evaluators(transition)

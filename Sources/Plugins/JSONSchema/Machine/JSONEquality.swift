@@ -3,7 +3,7 @@ import ErrandJSONValidation
 
 /// Compares two valid values: numbers by value, strings without escapes, objects in any order.
 enum JSONEquality {
-    /// Returns whether two values are equal. Reads each once, however deep it is; the cost is their length.
+    /// Reads each value once, however deep it is. The cost is the length of the values.
     static func areEqual(_ a: Span<UInt8>, _ aRange: Range<Int>, _ b: Span<UInt8>, _ bRange: Range<Int>) -> Bool {
         if aRange.count == bRange.count,
             Bytes.equal(a, aRange.lowerBound, b, bRange.lowerBound, count: aRange.count)
@@ -51,7 +51,7 @@ private struct ValueOutline {
                 parts[last].next = parts.count
             default:
                 let behind = JSONGrammar.scalarEnd(text, p)
-                // Can't happen in valid text, but prevents an endless loop.
+                // Prevents an endless loop. This can't happen in valid text.
                 if behind == p { return }
                 parts.append(Part(start: p, end: behind, next: parts.count + 1))
                 p = behind
@@ -84,7 +84,6 @@ private struct ValueOutline {
         return pairs
     }
 
-    /// Returns the direct parts of an array or object.
     private func children(_ index: Int) -> [Int] {
         var found: [Int] = []
         var next = index + 1
@@ -130,7 +129,7 @@ struct UniqueSet {
     init(limit: Int) { table = ProbeStack(limit: limit) }
 
     var count: Int { table.count }
-    /// The size of the table in bytes.
+    /// In bytes.
     var size: Int { table.size }
 
     mutating func insert(
@@ -148,7 +147,6 @@ struct UniqueSet {
         return outcome
     }
 
-    /// Returns the number of bytes compared since the last call.
     mutating func takeCompared() -> Int {
         defer { compared = 0 }
         return compared

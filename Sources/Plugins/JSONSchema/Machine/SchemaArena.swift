@@ -15,13 +15,13 @@ struct SchemaArena {
     var entries: [KeyEntry] = []
     /// The transitions of elements, and the states for tag values.
     var indexes: [Int32] = []
-    /// Lists of indexes: a gate's or a root's lanes, a rule's keys, and patterns.
+    /// Lists of indexes: a gate's or root's lanes, a rule's keys, and patterns.
     private(set) var numbers: [Int32] = []
     var keys = SchemaKeyTables()
     /// The approximate size in bytes.
     private(set) var size = 0
 
-    /// Counts memory that is stored elsewhere on the machine's behalf.
+    /// Counts memory that other values store for the machine.
     mutating func count(_ bytes: Int) { size += bytes }
 
     /// Counts elements as a block of memory.

@@ -8,14 +8,14 @@ struct SchemaFrame: BitwiseCopyable {
     /// The transition and state of the current element or member.
     var transition: TransitionIndex = 0
     var part: StateIndex = 0
-    /// The plans; -1 without one.
+    /// The plans, or -1.
     var array: Int32 = -1
     var object: Int32 = -1
-    /// The entry of the current key; -1 for a key without an entry, -2 before the first key.
+    /// The entry of the current key. -1 for a key without an entry, -2 before the first key.
     var entry: Int32 = -1
     /// Whether the digests of the parts are needed.
     var hashes = false
-    /// Whether a part for which all lanes hold needs no further work.
+    /// Whether a part needs no further work if all its lanes hold.
     var isQuiet = true
     var isObject = false
     /// Whether two elements are equal.
@@ -39,7 +39,7 @@ struct SchemaFrame: BitwiseCopyable {
 }
 
 /// Elements or members that don't fit a lane's schema for unevaluated parts. The lanes in `fate` may still evaluate
-/// them: if one of these lanes holds, they don't count as unevaluated.
+/// them. If one of these lanes holds, the parts don't count as unevaluated.
 struct PendingPart {
     var fate: PendingFate
     /// The key or element of each part, and its index.

@@ -14,7 +14,7 @@ struct SchemaKeyTables {
     private var slots: [Int32] = []
     private var pool: ContiguousArray<UInt8> = []
 
-    /// Adds a set. Also returns its size in bytes.
+    /// Also returns the set's size in bytes.
     mutating func add(_ keys: [[UInt8]]) -> (SchemaKeys, bytes: Int) {
         var size = 4
         while size < keys.count * 2 { size *= 2 }
@@ -46,7 +46,7 @@ struct SchemaKeyTables {
             && Bytes.equal(text, p, pool.span, Int(rules[rule].text), count: length)
     }
 
-    /// Returns the length of a string in bytes.
+    /// In bytes.
     @inline(__always) func length(_ index: Int, of keys: SchemaKeys) -> Int {
         Int(rules[keys.firstRule &+ index].length)
     }
@@ -100,7 +100,7 @@ struct SchemaTagTable {
     }
 
     /// Looks for the tag in an object. Returns the number of its value, or `nil` if the tag can't be read or is too far
-    /// away, and the number of bytes skipped while searching.
+    /// away. Also returns the number of bytes skipped while searching.
     func value(
         in text: Span<UInt8>, from start: Int, _ keys: SchemaKeyTables, budget: Int, _ tag: SchemaTag
     ) -> (value: Int?, skipped: Int) {

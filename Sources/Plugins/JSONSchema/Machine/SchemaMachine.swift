@@ -1,7 +1,7 @@
 import ErrandJSONValidation
 
-/// The states that validation derives from a schema as needed, and its stacks. Used by one validation at a time, then
-/// reused by others.
+/// The states that validation derives from a schema as needed, and its stacks. One validation uses a machine at a time.
+/// Later validations reuse it.
 struct SchemaMachine {
     /// The maximum number of bytes that a machine may gain and still be kept for reuse.
     private static let keptBytes = 16 << 20
@@ -22,7 +22,7 @@ struct SchemaMachine {
     let strings: [StringCheck]
     let numbers: [NumberCheck]
     let constants: [ConstantCheck]
-    /// The tables of the patterns, as far as they have been built.
+    /// The pattern tables that have been built so far.
     var patternTables: [PatternTable?]
     let tags: [SchemaTagTable]
 
@@ -81,7 +81,8 @@ struct SchemaMachine {
     /// The initial size in bytes.
     private let constantBytes: Int
 
-    /// Returns whether there is plenty of room for deriving something optional, which never takes much of the limit.
+    /// Returns whether there is enough room for deriving something optional, which may take only a small part of the
+    /// limit.
     func hasRoom(for bytes: Int) -> Bool {
         arena.size + bytes <= memoryLimit && arena.size <= constantBytes + Self.keptBytes / 2
     }
@@ -93,13 +94,13 @@ struct SchemaMachine {
         frames.truncate(to: 0)
     }
 
-    /// Returns the steps that deriving took since the last call, and sets the limit to the steps that remain.
+    /// Returns the steps that deriving took since the last call, and sets the limit to the remaining steps.
     mutating func takeWork(of steps: Int) -> Int {
         defer { (work, workLimit) = (0, max(0, steps - work)) }
         return work
     }
 
-    /// Returns whether steps are left for deriving. If not, derived data isn't kept.
+    /// Returns whether steps are left for deriving. Otherwise, derived data isn't kept.
     mutating func mayWork() -> Bool {
         if work <= workLimit { return true }
         isExhausted = true
@@ -118,14 +119,14 @@ struct SchemaMachine {
 
     // MARK: States
 
-    /// Returns a root for a node: its number, and a bit that marks hard roots.
+    /// Returns a root: a node's number, and a bit for a hard root. See ``SchemaLane``.
     static func root(_ node: Int32, isHard: Bool) -> Int32 { node << 1 | (isHard ? 1 : 0) }
 
-    /// Returns the state for schemas, in any order.
+    /// The order of the roots doesn't matter.
     mutating func state(_ roots: [Int32], _ program: SchemaProgram) -> StateIndex {
         var sorted: [Int32] = []
         for root in roots.sorted() {
-            // If a node has both a hard root and another one, the hard root replaces the other.
+            // If a node has both a hard root and another root, the hard root replaces the other.
             if let last = sorted.last, last >> 1 == root >> 1 { sorted.removeLast() }
             sorted.append(root)
         }
@@ -207,8 +208,8 @@ extension SchemaMachine {
         return arena.add(made)
     }
 
-    /// Returns the lanes that a lane directly or indirectly applies to the same value. With `onlyAll`, returns the
-    /// lanes that hold whenever it holds; otherwise, all lanes whose annotations may reach it.
+    /// Returns the lanes that a lane directly or indirectly applies to the same value. With `onlyAll`, returns only the
+    /// lanes that hold whenever it holds. Otherwise, returns all lanes whose annotations may reach it.
     private mutating func reached(
         from lane: Int, onlyAll: Bool, _ state: StateIndex, _ lanes: [SchemaLane]
     ) -> Set<Int> {
@@ -251,7 +252,7 @@ extension SchemaMachine {
         arena.states[Int(state)].array = arena.add(plan)
     }
 
-    /// Derives the transition for an element. All elements after the longest prefix share one.
+    /// All elements after the longest prefix share one transition.
     mutating func element(
         _ index: Int, _ plan: ArrayPlan, of state: StateIndex, _ program: SchemaProgram
     ) -> TransitionIndex {

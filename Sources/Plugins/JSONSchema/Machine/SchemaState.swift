@@ -1,14 +1,14 @@
 import ErrandJSONValidation
 
-/// The index of a state in its arena, which also contains everything that the state leads to.
+/// The index of a state in its arena.
 typealias StateIndex = Int32
-/// The index of a transition in its arena; -1 if it isn't derived yet.
+/// The index of a transition in its arena, or -1 if it isn't derived yet.
 typealias TransitionIndex = Int32
 
 /// The schemas that a value is validated against at the same time, including the schemas that they apply to the same
-/// value. Each has a lane, and comes after the lanes that its result depends on.
+/// value. Each schema has a lane, which comes after the lanes that its result depends on.
 ///
-/// States are derived when a document first needs them, like the states of a lazily determinized automaton.
+/// Validation derives a state when a document first needs it, like a state of a lazily determinized automaton.
 struct SchemaState {
     var firstLane = 0
     var laneCount = 0
@@ -25,21 +25,21 @@ struct SchemaState {
     var wantsHash = false
     var hasArrays = false
     var hasObjects = false
-    /// The plans for arrays and objects; -1 until derived for the first array or object.
+    /// The plans for arrays and objects, or -1 before the first array or object.
     var array: Int32 = -1
     var object: Int32 = -1
-    /// The tag of the gate with the most branches among gates with a tag, and the index of that gate; -1 without one.
+    /// Of the gates with a tag, the gate with the most branches: its tag and its index. -1 without such a gate.
     var tag: Int32 = -1
     var tagGate: Int32 = -1
-    /// The index of the first variant, or -1 until there are variants. There is one for each value of the tag, by its
-    /// number: the state that remains for an object with that value. If that isn't worthwhile, the variant is this
-    /// state.
+    /// The index of the first variant, or -1 before there are variants. Each value of the tag has a variant: the state
+    /// that remains for an object with that value. If a smaller state isn't worthwhile, the variant is this state.
     var firstVariant = -1
 }
 
+/// A schema of a state. A lane holds if the value fits the schema.
 struct SchemaLane {
     var node: Int32
-    /// Whether the document is invalid if this schema doesn't hold, so problems are reported at once.
+    /// Whether the document is invalid if this schema doesn't hold. Problems of a hard lane are reported at once.
     var isHard: Bool
     var isNever: Bool
     var kinds: UInt8
@@ -72,14 +72,14 @@ struct SchemaLane {
     }
 }
 
-/// A gate of a lane, with its lanes among the branches of the state.
+/// A gate of a lane. Its references are among the state's branches.
 struct LaneGate {
     var kind: SchemaGate.Kind
     var first: Int32
     var count: Int32
     /// The key entry of a dependent schema, set when the plan for objects is derived.
     var entry: Int32 = -1
-    /// The tag that tells its branches apart; -1 without one, or if a value of the tag has already reduced the
+    /// The tag that distinguishes the branches. -1 without a tag, or if a value of the tag has already reduced the
     /// branches.
     var tag: Int32 = -1
 }
@@ -89,9 +89,9 @@ struct SchemaTransition {
     var state: StateIndex
     var firstWire = 0
     var wireCount = 0
-    /// The start of the bits for lanes that evaluate the part in any case; -1 if no lane needs them.
+    /// The start of the bits for lanes that always evaluate the part, or -1 if no lane needs them.
     var evaluators = -1
-    /// Whether a part changes nothing if all lanes hold for it.
+    /// Whether a part changes nothing if all its lanes hold.
     var isSimple = true
 }
 
@@ -124,7 +124,7 @@ struct LaneArray {
     var minimum: Int
     var maximum: Int
     var isUnique: Bool
-    /// The number of the counter for `contains`; -1 without one.
+    /// The number of the counter for `contains`, or -1.
     var counter: Int32
     var minimumContained: Int
     var maximumContained: Int
@@ -144,7 +144,7 @@ struct ObjectPlan {
     var other: TransitionIndex = -1
     /// The number of the table with transitions for other keys, by the patterns that they match.
     var variants = 0
-    /// The transition for the keys themselves; -1 if no lane needs it.
+    /// The transition for the keys themselves, or -1 if no lane needs it.
     var names: TransitionIndex = -1
     var first: Int32 = -1
     var firstRule = 0
@@ -193,7 +193,7 @@ struct StateBuilder {
             var lane = SchemaLane(node, rule, isHard: hard.contains(node))
             lane.firstGate = Int32(gates.count)
             for gate in rule.gates {
-                // Every gate keeps its index, so it can be found in the node.
+                // Every gate keeps its index in the node.
                 let lanesOfGate = gate.nodes.map { laneNumbers[$0] ?? 0 }
                 gates.append(
                     LaneGate(
@@ -224,7 +224,7 @@ struct StateBuilder {
         }
         state.plain = plain(lanes, gates)
         for (index, gate) in gates.enumerated() where gate.tag >= 0 {
-            // Prefers the larger gate, because its tag leaves fewer lanes.
+            // Prefers the larger gate, because fewer lanes remain for its tag's values.
             if state.tag >= 0, gate.count <= gates[Int(state.tagGate)].count { continue }
             (state.tag, state.tagGate) = (gate.tag, Int32(index))
         }
@@ -253,7 +253,8 @@ struct StateBuilder {
         return hard
     }
 
-    /// Returns the roots and everything that they apply to the same value, each after the nodes that it depends on.
+    /// Returns the roots and everything that they apply to the same value. Each node comes after the nodes that it
+    /// depends on.
     private func ordered() -> [Int32] {
         var order: [Int32] = []
         var known: Set<Int32> = []

@@ -2,7 +2,7 @@ import ErrandJSONSyntax
 import ErrandJSONValidation
 
 extension SchemaValidator {
-    /// Opens a frame for an array or object. Returns false if a limit is exceeded.
+    /// Opens a frame for an array or object. Returns `false` if a limit is exceeded.
     mutating func open(
         _ text: Span<UInt8>, _ whole: StateIndex, at p: Int, isObject: Bool, hashes: Bool, _ depth: Int
     ) -> Bool {
@@ -40,7 +40,7 @@ extension SchemaValidator {
         return true
     }
 
-    /// Prepares the results and the plan for a frame whose state has lanes. Returns false if a limit is exceeded.
+    /// Prepares the results and the plan for a frame whose state has lanes. Returns `false` if a limit is exceeded.
     private mutating func beginLanes(_ text: Span<UInt8>, at p: Int, _ count: Int, _ depth: Int) -> Bool {
         let (state, isObject) = (frame.state, frame.isObject)
         steps -= machine.arena.states[Int(frame.whole)].cost
@@ -133,7 +133,7 @@ extension SchemaValidator {
 
     // MARK: Keys
 
-    /// Reads a key. Returns `nil` if reading stopped.
+    /// Returns `nil` if reading stopped.
     @inline(__always) mutating func readKey(_ text: Span<UInt8>, _ p: Int, _ depth: Int) -> Int? {
         guard frame.object >= 0 else { return readOtherKey(text, p, depth) }
         let plan = machine.arena.objectPlans[Int(frame.object)]
@@ -205,7 +205,7 @@ extension SchemaValidator {
         return scan.index
     }
 
-    /// Records that a key of the plan was found. Returns false if it was found before.
+    /// Returns `false` if the key was found before.
     private mutating func markSeen(_ entry: Int) -> Bool {
         if hasSeen(entry) { return false }
         if entry < 64 {

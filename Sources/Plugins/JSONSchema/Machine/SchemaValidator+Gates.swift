@@ -5,8 +5,8 @@ extension SchemaValidator {
     /// hard, explains the gates that don't hold.
     ///
     /// - Parameters:
-    ///   - results: The start of the state's results.
-    ///   - isFrame: Whether the value is the array or object of the innermost frame instead of a scalar.
+    /// |  - results: the start of the state's results.
+    ///   - isFrame: whether the value is the array or object of the innermost frame instead of a scalar.
     @inline(never) mutating func gatesHold(
         _ text: Span<UInt8>, _ lane: SchemaLane, _ state: StateIndex, _ results: Int, isFrame: Bool, _ start: Int,
         _ depth: Int
@@ -61,14 +61,14 @@ extension SchemaValidator {
         return holds
     }
 
-    /// Returns whether the lane that a gate refers to holds, by the index of the reference.
+    /// Returns whether the lane that a reference leads to holds.
     @inline(__always) private func refersToHolding(_ reference: Int, _ results: Int) -> Bool {
         machine.results[results &+ Int(machine.arena.numbers[reference])] != 0
     }
 
     // MARK: Unevaluated parts
 
-    /// Checks the pending parts of a lane of the innermost frame: if no other lane evaluates a part, the lane must
+    /// Checks the pending parts of a lane of the innermost frame. If no other lane evaluates a part, the lane must
     /// treat it as unevaluated.
     @inline(never) mutating func checkPending(_ text: Span<UInt8>, _ index: Int, _ lane: SchemaLane, _ depth: Int) {
         let parts = frame.pendingBefore..<pending.count
@@ -90,7 +90,7 @@ extension SchemaValidator {
         if !found.isEmpty { unevaluated(text, found.map { pending[$0] }, lane, depth) }
     }
 
-    /// Returns the lanes whose annotations reach a lane of the innermost frame: they hold, and the lane applies them to
+    /// Returns the lanes whose annotations reach a lane of the innermost frame. They hold, and the lane applies them to
     /// the same value.
     private mutating func liveLanes(_ index: Int) -> [UInt64] {
         let state = frame.state
@@ -113,7 +113,7 @@ extension SchemaValidator {
         return live
     }
 
-    /// Returns the lanes of a gate that count for the lane that has the gate.
+    /// Returns the lanes of a gate that count for the lane with the gate.
     func liveBranches(_ gate: LaneGate, _ state: StateIndex, _ results: Int, isFrame: Bool) -> [Int32] {
         func branch(_ index: Int) -> Int32 { machine.arena.branch(index, of: gate, state) }
         switch gate.kind {

@@ -50,7 +50,6 @@ extension SchemaValidator {
             "another \(Self.kindWord(text[p]).split(separator: " ").last ?? "value")")
     }
 
-    /// Reports a missing key of an object at a depth.
     @inline(never) mutating func missing(
         _ text: Span<UInt8>, _ key: @autoclosure () -> String, _ lane: SchemaLane, _ keyword: String, _ depth: Int,
         _ p: Int
@@ -113,7 +112,7 @@ extension SchemaValidator {
         problems.add(problem)
     }
 
-    /// Reports that a limit was exceeded. Always returns false.
+    /// Always returns `false`.
     @inline(never) mutating func tooMuch(_ text: Span<UInt8>, at p: Int, depth: Int) -> Bool {
         guard steps < 0 else {
             tooMuchMemory(text, at: p, depth: depth)
@@ -156,7 +155,7 @@ extension SchemaValidator {
 }
 
 extension ExactDecimal: CustomStringConvertible {
-    /// The number as text, such as 0.05, 1200, or 7e30.
+    /// The number as text, such as 0.05, 1200 or 7e30.
     var description: String {
         if isZero { return "0" }
         let digits = isShort ? "\(short)" : String(decoding: long.map { $0 + 0x30 }, as: UTF8.self)
@@ -173,7 +172,7 @@ extension SchemaValidator {
     private static let maximumRereads = 16
     private static let maximumBranches = 256
 
-    /// Explains why gates of the last value don't hold, by reading it again. Returns false if reading stopped.
+    /// Reads the last value again to explain why gates don't hold. Returns `false` if reading stopped.
     @inline(never) mutating func explain(_ text: Span<UInt8>, _ range: Range<Int>, _ depth: Int) -> Bool {
         let start = range.lowerBound
         let gates = unexplained

@@ -2,7 +2,7 @@ import ErrandJSONSyntax
 import ErrandJSONValidation
 
 extension SchemaValidator {
-    /// Computes the results of all lanes for a scalar and delivers them. Returns false if reading stopped.
+    /// Computes the results of all lanes for a scalar and delivers them. Returns `false` if reading stopped.
     @inline(never) mutating func settleScalar(
         _ text: Span<UInt8>, _ state: StateIndex, _ kind: UInt8, _ range: Range<Int>, _ depth: Int, _ base: Int
     ) -> Bool {
@@ -30,8 +30,8 @@ extension SchemaValidator {
         return unexplained.isEmpty || explain(text, range, depth)
     }
 
-    /// Computes the results of all lanes for a scalar. They're stored after the results in use, until the next scalar.
-    /// Returns false if reading stopped.
+    /// Computes the results of all lanes for a scalar. Stores them after the results in use, until the next scalar.
+    /// Returns `false` if reading stopped.
     private mutating func scalar(
         _ text: Span<UInt8>, _ state: StateIndex, _ kind: UInt8, _ range: Range<Int>, _ depth: Int
     ) -> Bool {
@@ -134,7 +134,7 @@ extension SchemaValidator {
         return exactFits(text, lane, range, depth)
     }
 
-    /// Returns the value of at most 18 characters: digits, and possibly a sign.
+    /// The range contains at most 18 characters: digits, and possibly a sign.
     @inline(__always) private static func integer(_ text: Span<UInt8>, _ range: Range<Int>) -> Int64 {
         var q = range.lowerBound
         let isNegative = text[q] == 0x2D

@@ -1,16 +1,16 @@
 import ErrandJSONValidation
 
-/// Handles objects of several branches that a tag tells apart. Reads the tag first, so an object is validated only
+/// Handles objects of several branches that a tag distinguishes. Reads the tag first, so an object is validated only
 /// against the branches that it may fit.
 ///
-/// All other branches fail, because they require another value of the tag, so their results aren't computed. Problems
-/// only depend on the results. An object still costs the steps of all branches, so no object takes more steps than
+/// All other branches fail, because they require another value of the tag. Their results therefore aren't computed. The
+/// reported problems don't change. An object still costs the steps of all branches, so no object takes more steps than
 /// without a tag.
 extension SchemaValidator {
     /// The steps and bytes that must be left to derive a variant for a value.
     private static let (spareSteps, spareBytes) = (1_000_000, 4 << 20)
     /// The number of bytes to skip for the tag, times the square of the number of branches. Validating a few branches
-    /// is faster than searching for the tag; validating many takes far longer.
+    /// is faster than searching for the tag. Validating many branches takes far longer.
     private static let skippedBytes = 4
 
     /// Returns the state that an object is validated against.
@@ -48,7 +48,7 @@ extension SchemaValidator {
         return made
     }
 
-    /// Copies the results of the reduced state to the lanes of the whole, where every lane has the same or a later
+    /// Copies the results of the reduced state to the lanes of the whole. There, every lane has the same or a later
     /// index.
     mutating func spread(_ results: Int, _ part: StateIndex, to whole: StateIndex) {
         let (from, to) = (machine.arena.states[Int(part)], machine.arena.states[Int(whole)])

@@ -9,35 +9,35 @@ struct SchemaValidator: ~Copyable, TextValidator {
     var machine: SchemaMachine
     let program: SchemaProgram
     let limits: JSONLimits
-    /// The innermost open array or object, or the document's frame. The frames around it are in the machine.
+    /// The innermost open array or object, or the document's frame. The machine stores the frames around it.
     var frame = SchemaFrame()
     var keys: KeySet
     var uniques: UniqueSet
     let valueHash = ValueHash.shared
     var problems: ProblemList
     var pending: [PendingPart] = []
-    /// The indexes of pending parts, by what determines their fate.
+    /// The indexes of pending parts.
     var pendingIndices: [PendingFate: Int] = [:]
-    /// The number of objects and arrays opened so far, which identifies the last one.
+    /// The number of objects and arrays opened so far, which identifies the last.
     var containers = 0
     /// The gates of the last value that need an explanation.
     var unexplained: [(node: Int32, gate: Int)] = []
     /// The number of bytes that may still be reread to explain problems, and the number of explanations in progress.
     var rereadBudget: Int
     var rereads = 0
-    /// Whether tags tell branches apart, and the number of bytes that may still be skipped to find tags.
+    /// Whether tags distinguish branches, and the number of bytes that may still be skipped to find tags.
     var usesTags = true
     var tagBudget: Int
     /// Whether an object was validated against only some branches, and whether there were too many keys that no schema
     /// names. If both are true, the count may include keys that the other branches name.
     var hasParts = false
     var hasTooManyKeys = false
-    /// The sum of the problems' weights while weighing a branch, instead of a list.
+    /// While a branch is weighed, the sum of its problems' weights. Problems aren't listed meanwhile.
     var weight = 0
     var isWeighing = false
     /// The depth of the value that is being weighed.
     var weighBase = 0
-    /// Collects annotations. Used only for valid texts.
+    /// Used only for valid texts.
     var collector: AnnotationCollector?
     var values: [SchemaLocation: JSONFragment] = [:]
     /// The number of results and words in use.
@@ -45,7 +45,7 @@ struct SchemaValidator: ~Copyable, TextValidator {
     var wordTop = 0
     /// The number of bytes to compare or hash per step.
     static let bytesOfStep = 16
-    /// The number of steps left.
+    /// The remaining steps.
     var steps: Int
 
     init(_ machine: consuming SchemaMachine, _ program: SchemaProgram, textCount: Int, _ limits: JSONLimits) {
@@ -162,7 +162,7 @@ struct SchemaValidator: ~Copyable, TextValidator {
         }
     }
 
-    /// Returns the end of a string, number or literal, or `nil` if it's malformed.
+    /// Returns `nil` if a string, number or literal is malformed.
     @inline(__always)
     private mutating func scanned(_ text: Span<UInt8>, _ scan: JSONTokenEnd, _ depth: Int) -> Int? {
         scan.fault == .none ? scan.index : stopped(text, scan.fault, scan.index, depth)
@@ -187,7 +187,7 @@ struct SchemaValidator: ~Copyable, TextValidator {
 
 extension SchemaValidator {
     /// Closes the innermost array or object: computes the results of its lanes and delivers them to the enclosing
-    /// frame. Returns false if reading stopped.
+    /// frame. Returns `false` if reading stopped.
     @inline(__always)
     mutating func close(_ text: Span<UInt8>, _ count: Int, _ p: Int, _ depth: Int, _ base: Int) -> Bool {
         if keys.count != Int(frame.keysBefore) { keys.removeAll(behind: Int(frame.keysBefore)) }

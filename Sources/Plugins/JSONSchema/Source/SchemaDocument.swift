@@ -21,16 +21,16 @@ final class SchemaDocument: Sendable {
     let bytes: ContiguousArray<UInt8>
     let values: [Value]
     let children: [Int]
-    /// The keys of `children`; empty for elements of arrays.
+    /// The keys of `children`. Empty for elements of arrays.
     let keys: [[UInt8]]
     /// The members of large objects by key.
     private let tables: [Int: [[UInt8]: Int]]
 
-    /// The memory in bytes of a value, and of a key without its characters, including spare array capacity.
+    /// The memory in bytes of a value, and of a key without its characters. Includes spare array capacity.
     private static let bytesOfValue = 100
     private static let bytesOfKey = 80
 
-    /// Reads a text. Returns `nil` if it exceeds the budget; throws if it isn't JSON.
+    /// Returns `nil` if the text exceeds the budget. Throws if it isn't JSON.
     init?(_ data: Data, uri: String, _ budget: inout CompileBudget) throws(JSONValidationError) {
         guard budget.spend(steps: data.count / 16, bytes: data.count) else { return nil }
         var limits = JSONLimits()
@@ -79,7 +79,7 @@ final class SchemaDocument: Sendable {
                 parsed.keys += closed.keys
                 continue
             }
-            // Accessed by index, because with a copy of the innermost container, each append would copy its arrays.
+            // Accessed by index: with a copy of the innermost container, each append would copy its arrays.
             let innermost = open.count - 1
             if byte == JSONGrammar.quote, innermost >= 0, parsed.values[open[innermost].value].kind == .object,
                 open[innermost].keys.count == open[innermost].children.count
@@ -145,7 +145,7 @@ final class SchemaDocument: Sendable {
         return body(bytes.span, values[index].start..<values[index].end)
     }
 
-    /// Returns the bytes of a string with escapes resolved, or `nil` for another value.
+    /// Resolves escapes. Returns `nil` for a value that isn't a string.
     func stringBytes(_ index: Int) -> [UInt8]? {
         guard values[index].kind == .string else { return nil }
         return text(index) { JSONContent($1.lowerBound + 1, $1.upperBound - 1).decoded(in: $0) }
@@ -171,7 +171,7 @@ final class SchemaDocument: Sendable {
         return tokens.reversed().reduce("") { JSONPointer.appending($1, to: $0) }
     }
 
-    /// Returns the index of a value among the children of another one, which are in the order of the text.
+    /// Children are in the order of the text.
     private func childIndex(of index: Int, in range: Range<Int>) -> Int? {
         var (first, last) = (range.lowerBound, range.upperBound)
         while first < last {
@@ -231,7 +231,6 @@ struct SchemaResource {
     var dynamicAnchors: [String: SchemaLocation] = [:]
 }
 
-/// A value in one of the documents.
 struct SchemaLocation: Hashable, Sendable {
     var document: Int
     var value: Int

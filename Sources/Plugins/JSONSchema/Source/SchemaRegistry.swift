@@ -35,13 +35,13 @@ final class SchemaRegistry {
         return JSONSchemaError(code, uri: document.uri, pointer: document.pointer(location.value), reason: reason)
     }
 
-    /// Spends budget on a location. Throws if it's exceeded.
+    /// Throws if the budget is exceeded.
     func spend(steps: Int, bytes: Int = 0, at location: SchemaLocation) throws(JSONSchemaError) {
         if budget.spend(steps: steps, bytes: bytes) { return }
         throw fault(.tooLarge, location, budget.excess)
     }
 
-    /// Spends budget on something optional. Returns false if it's exceeded.
+    /// For something optional. Returns `false` if the budget is exceeded.
     func mayTake(steps: Int, bytes: Int) -> Bool { budget.spend(steps: steps, bytes: bytes) }
 
     func pattern(_ source: String, at location: SchemaLocation) throws(JSONSchemaError) -> PatternProgram {
@@ -115,7 +115,7 @@ final class SchemaRegistry {
         return found
     }
 
-    /// Returns the resource with a URI, from the documents, the metaschemas, or the resolver.
+    /// Returns the resource with a URI from the documents, the metaschemas or the resolver.
     func load(
         _ uri: String, _ location: SchemaLocation, code: JSONSchemaError.Code
     ) throws(JSONSchemaError) -> Int? {
@@ -196,7 +196,7 @@ final class SchemaRegistry {
 }
 
 extension SchemaRegistry {
-    /// Reads `$id`, `$anchor`, and similar keywords. Returns the resource that the schema belongs to.
+    /// Reads `$id`, `$anchor` and similar keywords. Returns the resource that the schema belongs to.
     func identify(_ location: SchemaLocation, _ outer: Int) throws(JSONSchemaError) -> Int {
         let document = documents[location.document]
         var resource = outer
@@ -308,7 +308,7 @@ extension SchemaRegistry {
         return (found, name)
     }
 
-    /// Returns a location that is registered as a schema. Registers it first if it's inside an unknown keyword.
+    /// Registers a location as a schema if it's inside an unknown keyword, and returns it.
     func visited(_ location: SchemaLocation, _ origin: SchemaLocation) throws(JSONSchemaError) -> SchemaLocation {
         if locations[location] != nil { return location }
         let values = documents[location.document].values

@@ -50,7 +50,7 @@ struct SchemaVocabulary: Sendable, Hashable {
         return (found, "")
     }
 
-    /// How the value of a keyword contains subschemas.
+    /// How a keyword's value contains subschemas.
     enum Position { case schema, list, map, schemaOrList, dependencies }
 
     func position(of keyword: String) -> Position? {

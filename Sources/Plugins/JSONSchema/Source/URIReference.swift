@@ -30,7 +30,7 @@ struct URIReference: Sendable {
         path = rest
     }
 
-    /// Resolves a reference against a base (section 5.2). Returns its fragment separately.
+    /// Resolves a reference against a base (section 5.2). Returns the fragment separately.
     static func resolve(_ text: String, against base: String) -> (uri: String, fragment: String?) {
         var target = URIReference(text)
         let fragment = target.fragment.map(String.init)
@@ -61,7 +61,7 @@ struct URIReference: Sendable {
         return "\(base.path[...slash])\(path)"
     }
 
-    /// Removes dot segments (section 5.2.4).
+    /// Section 5.2.4.
     private static func withoutDots(_ path: Substring) -> String {
         guard path.contains("./") || path.hasSuffix(".") else { return String(path) }
         let isRooted = path.hasPrefix("/")
