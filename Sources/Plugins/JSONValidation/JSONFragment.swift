@@ -1,9 +1,9 @@
 public import ErrandEssentials
 import ErrandJSONSyntax
 
-/// The JSON text of a single value, passed to custom checks.
+/// The JSON text of a single value, for custom checks.
 public struct JSONFragment: Sendable {
-    /// The bytes of the value in UTF-8, without surrounding whitespace.
+    /// The value's bytes in UTF-8, without surrounding whitespace.
     public let data: Data
 
     package init(data: Data) { self.data = data }

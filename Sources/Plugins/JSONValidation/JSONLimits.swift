@@ -1,49 +1,49 @@
-/// The limits that a JSON text must stay within to be validated. Negative numbers count as zero.
+/// The limits for validating a JSON text. Negative numbers count as 0.
 public struct JSONLimits: Sendable, Hashable {
     /// The maximum nesting of arrays and objects. Defaults to 512. Each level in use takes about 100 bytes of memory.
     public var maximumDepth = 512
-    /// The maximum length of the text in bytes. Defaults to 64 MiB, the most that an agent collects in memory.
+    /// The maximum length of the text in bytes. Defaults to 64 MiB.
     public var maximumBytes = 64 << 20
-    /// The maximum number of problems to list; further problems are only counted. Defaults to 20.
+    /// The maximum number of problems to list. Further problems are only counted. Defaults to 20.
     public var maximumProblems = 20
-    /// The maximum number of keys to remember, across all open objects, for finding duplicates.
+    /// The maximum number of keys to remember for finding duplicates, across all open objects. Defaults to 100,000,
+    /// which take about 5 MB.
     ///
-    /// Keys that a shape names don't count. Defaults to 100,000, which takes about 5 MB. A text with more keys is
-    /// rejected.
+    /// Keys that a shape names don't count. A text with more keys is rejected.
     public var maximumKeys = 100_000
-    /// The maximum length in bytes of a string that is matched against a pattern. Defaults to 64 KiB.
+    /// The maximum length in bytes of a string to match against a pattern. Defaults to 64 KiB.
     public var maximumPatternBytes = 64 << 10
-    /// The maximum number of steps to match one string. Defaults to 4,000,000, a few hundredths of a second.
+    /// The maximum number of steps for matching one string. Defaults to 4,000,000, which take a few hundredths of a
+    /// second.
     ///
-    /// A string takes at most its number of characters times the number of parts in the pattern, after counted
-    /// repetitions are expanded.
+    /// The number of steps is at most the string's number of characters times the number of parts in the pattern, with
+    /// counted repetitions expanded.
     public var maximumPatternSteps = 4_000_000
-    /// The maximum number of elements to store for a schema's `uniqueItems`, across all open arrays.
-    ///
-    /// Defaults to 1,000,000, which takes about 60 MB. A text with more elements is rejected.
+    /// The maximum number of elements to store for a schema's `uniqueItems`, across all open arrays. Defaults to
+    /// 1,000,000, which take about 60 MB. A text with more elements is rejected.
     public var maximumUniqueItems = 1_000_000
-    /// The maximum number of steps for the whole text. Defaults to 40,000,000, less than a second.
+    /// The maximum number of steps for the whole text. Defaults to 40,000,000, which take less than a second. A text
+    /// that needs more steps is rejected.
     ///
-    /// Applying a schema within a JSON Schema, or one of several shapes, to a value takes a step. So does each step of
-    /// a pattern, and each group of bytes that is compared, hashed, or read for a format. A text that takes more steps
-    /// is rejected.
+    /// These take a step: applying a schema within a JSON Schema, or one of several shapes, to a value; each step of a
+    /// pattern; and each group of bytes that is compared, hashed or read for a format.
     public var maximumSteps = 40_000_000
-    /// The maximum memory in bytes that validation may use in addition to the text, as an estimate. Defaults to 64 MiB.
+    /// The maximum memory that validation may use in addition to the text, as an estimate in bytes. Defaults to 64 MiB.
+    /// A text that needs more is rejected.
     ///
-    /// The memory holds keys and elements, and the states that a schema derives from the combinations in the text. A
-    /// text that needs more is rejected.
+    /// The memory holds keys, elements, and the states that a schema derives from the combinations in the text.
     public var maximumMemoryBytes = 64 << 20
-    /// Whether to reject duplicate keys in an object. Defaults to true. If false, every value of a duplicate key must
-    /// fit.
+    /// Whether to reject duplicate keys in an object. Defaults to `true`. If `false`, every value of a duplicate key
+    /// must fit.
     public var refusesRepeatedKeys = true
 
-    /// The limits that apply by default.
+    /// The default limits.
     public static let standard = JSONLimits()
 
-    /// Creates limits in which every property has its default.
+    /// Creates limits with the defaults.
     public init() {}
 
-    /// The limits with negative numbers replaced by zero.
+    /// With 0 in place of negative numbers.
     package var clamped: JSONLimits {
         var limits = self
         for limit in [

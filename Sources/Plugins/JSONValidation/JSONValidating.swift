@@ -10,28 +10,28 @@ public protocol JSONValidating: Sendable {
 extension JSONShape: JSONValidating {}
 
 extension ResponseCheck {
-    /// Rejects a response if its body doesn't fit the shape. You don't need a filter for this check.
+    /// Creates a check that rejects a response if its body doesn't fit the shape. The check doesn't need a filter.
     ///
     /// ```swift
     /// var checks: [ResponseCheck] { [.json(["id": .integer])] }
     /// ```
     ///
-    /// Throws an `ErrandError` with the code `checkFailed`, the response, and a ``JSONValidationError`` as
-    /// `underlying`. Accepts an empty body only if a body is impossible: for HEAD, and for the statuses 204, 205, and
-    /// 304 (RFC 9110, sections 9.3.2, 15.3.5, 15.3.6 and 15.4.5). A body that was delivered to a file is read from
-    /// there, within the limits. A streamed body is rejected, because the check would consume it.
+    /// The check throws an `ErrandError` with the code `checkFailed`, the response, and a ``JSONValidationError`` as
+    /// `underlying`. It accepts an empty body only for HEAD and for statuses 204, 205 and 304 (RFC 9110, sections
+    /// 9.3.2, 15.3.5, 15.3.6 and 15.4.5). It reads a body that was delivered to a file within the limits. It rejects a
+    /// streamed body, because it would consume the stream.
     ///
     /// - Parameters:
-    ///   - shape: The shape of the body.
-    ///   - method: The request's method, which determines whether a body is possible. Defaults to GET.
-    ///   - limits: The limits for the body.
+    /// |  - shape: the body's shape.
+    ///   - method: the request's method, which determines whether the body may be empty. Defaults to GET.
+    /// |  - limits: the limits for the body.
     public static func json(
         _ shape: JSONShape, method: HTTPMethod = .get, limits: JSONLimits = .standard
     ) -> ResponseCheck {
         json(validating: shape, method, limits)
     }
 
-    /// Rejects a response if its body doesn't fit a `JSONSchema` from ErrandJSONSchema, or another validating type. See
+    /// Creates a check for a `JSONSchema` from ErrandJSONSchema, or for another validating type. See
     /// ``json(_:method:limits:)``.
     public static func json(
         _ validator: some JSONValidating, method: HTTPMethod = .get, limits: JSONLimits = .standard
@@ -77,10 +77,10 @@ extension ResponseCheck {
 /// To validate against a `JSONSchema` from ErrandJSONSchema, declare `var shape: JSONSchema { Self.schema }` and keep
 /// the schema in a `static let`.
 ///
-/// The request brings its own ``JSONValidationFilter`` filter, so every agent validates the response. If you add that filter
-/// to an agent with other limits, the response is still validated only once, with the agent's limits.
+/// The request installs a ``JSONValidationFilter``, so every agent validates the response. If you add a filter with
+/// other limits to an agent, the response is validated once, with the agent's limits.
 public protocol JSONValidatedRequest: FilterProvidingRequest {
-    /// The type of ``shape``: usually ``JSONShape``, or another validating type such as `JSONSchema`.
+    /// The type of ``shape``: ``JSONShape``, or another validating type such as `JSONSchema`.
     associatedtype ResponseShape: JSONValidating = JSONShape
 
     /// The shape or schema that the response's body must fit.
@@ -88,6 +88,6 @@ public protocol JSONValidatedRequest: FilterProvidingRequest {
 }
 
 extension JSONValidatedRequest {
-    /// Installs a ``JSONValidationFilter`` with the standard limits.
+    /// Returns a ``JSONValidationFilter`` with the standard limits.
     public var requiredFilters: [any Filter] { [JSONValidationFilter()] }
 }

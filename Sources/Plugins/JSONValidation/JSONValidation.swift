@@ -9,25 +9,25 @@ public import Errand
 
 /// Validates the response to every ``JSONValidatedRequest``, including cached responses.
 ///
-/// Each such request brings this filter itself. Add it to an agent to set other limits; if you list it more than once,
-/// the outermost one applies. The filter only adds a check to the call. Put it before any filter that retries after a
-/// failed check, so that filter runs this check too.
+/// Each such request installs this filter itself. Add it to an agent to set other limits. If a call has several of
+/// these filters, the outermost applies. To retry a request after a failed validation, put this filter before the retry
+/// filter.
 public struct JSONValidationFilter: Filter {
-    /// The limits that responses must stay within to be validated.
+    /// The limits for validating responses.
     public var limits: JSONLimits
 
-    /// Creates a filter with the limits for responses. Defaults to the standard limits.
+    /// Creates a filter. Defaults to the standard limits.
     public init(limits: JSONLimits = .standard) { self.limits = limits }
 
-    /// The filter's line in the agent's `explain`, `JSON validation`.
+    /// The filter's line in the agent's `explain`.
     public var explanation: String { "JSON validation" }
 
-    /// The filter's only trait is ``FilterTraits/unique``.
+    /// Returns ``FilterTraits/unique``.
     public var traits: FilterTraits { .unique }
 
-    /// Adds the check and calls `next`. Throws the errors of `next`.
+    /// Adds the check.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-        // Checks the type first, because a failing cast is slow.
+        // Check the type first, because a failing cast is slow.
         guard type(of: exchange.request) is any JSONValidatedRequest.Type,
             let request = exchange.request as? any JSONValidatedRequest
         else {
@@ -39,10 +39,10 @@ public struct JSONValidationFilter: Filter {
 }
 
 extension Filter where Self == JSONValidationFilter {
-    /// Creates a filter that validates with the standard limits: `filters: [.jsonValidation]`.
+    /// Validates responses with the standard limits: `filters: [.jsonValidation]`.
     public static var jsonValidation: JSONValidationFilter { JSONValidationFilter() }
 
-    /// Creates a filter that validates with other limits: `filters: [.jsonValidation(limits: limits)]`.
+    /// Validates responses with other limits: `filters: [.jsonValidation(limits: limits)]`.
     public static func jsonValidation(limits: JSONLimits) -> JSONValidationFilter {
         JSONValidationFilter(limits: limits)
     }

@@ -3,8 +3,8 @@ import ErrandEssentials
 
 /// The problems of a JSON text, up to ``JSONLimits/maximumProblems``.
 ///
-/// Thrown by ``JSONShape/validate(_:limits:)``. If an agent's request fails validation, this is the `underlying` error
-/// of an `ErrandError` with the code `checkFailed`, which has the request and the response:
+/// ``JSONShape/validate(_:limits:)`` throws this error. If a response doesn't fit, the request throws an `ErrandError`
+/// with the code `checkFailed`. This error is its `underlying` error:
 ///
 /// ```swift
 /// do { _ = try await agent.send(GetUser(id: 7)) } catch let error as ErrandError {
@@ -12,31 +12,32 @@ import ErrandEssentials
 /// }
 /// ```
 public struct JSONValidationError: Error, Sendable, Hashable {
-    /// Why a text was rejected. Handle unknown verdicts with a `default`, because cases may be added.
+    /// Why a text was rejected. Later versions may add cases, so write a `default` in a `switch`.
     public enum Verdict: Sendable, Hashable {
         /// The text isn't JSON or doesn't fit, whatever the unread part contains.
         case doesNotFit
-        /// The text may or may not fit: validation stopped early at a limit, or the shape can't be used.
+        /// The text may or may not fit: validation stopped at a limit, or the shape can't be used.
         case notJudged
     }
 
-    /// The first problems, in the order of the text. Always includes a syntax error, because nothing after it is read.
+    /// The first problems, in the order of the text. Always contains a syntax error, because nothing after it is read.
     public var problems: [JSONProblem]
     /// The total number of problems.
     public var count: Int
     /// Whether the text doesn't fit, or couldn't be judged.
     ///
-    /// A problem of any kind other than ``JSONProblem/Kind/limit`` and ``JSONProblem/Kind/shape`` means that the text
-    /// doesn't fit, unless the problem only follows from one of those two.
+    /// Problems of the kinds ``JSONProblem/Kind/limit`` and ``JSONProblem/Kind/shape`` mean that the text wasn't
+    /// judged. Any other problem means that the text doesn't fit, unless it only follows from a problem of these two
+    /// kinds.
     public var verdict: Verdict
 
-    /// Creates an error and derives the verdict from the kinds of the problems.
+    /// Creates an error. The verdict follows from the kinds of the problems.
     public init(problems: [JSONProblem], count: Int) {
         let isJudged = problems.contains { $0.kind != .limit && $0.kind != .shape }
         self.init(problems: problems, count: count, verdict: isJudged ? .doesNotFit : .notJudged)
     }
 
-    /// Creates an error with the given verdict.
+    /// Creates an error with a verdict.
     public init(problems: [JSONProblem], count: Int, verdict: Verdict) {
         self.problems = problems
         self.count = count
@@ -54,7 +55,7 @@ extension JSONValidationError: DescribedError {
         return "JSON validation \(outcome): \(list) (\(count) \(count == 1 ? "problem" : "problems")\(listed))"
     }
 
-    /// The code of the `NSError`: 1 for a text that doesn't fit, 2 for a text that wasn't judged.
+    /// The `NSError` code: 1 for a text that doesn't fit, 2 for a text that wasn't judged.
     public var errorCode: Int { verdict == .notJudged ? 2 : 1 }
 }
 
@@ -64,51 +65,48 @@ extension ErrandError {
 }
 
 extension JSONValidationError {
-    /// The sentence that users see as `localizedDescription`.
+    /// The sentence for users.
     public var failureSentence: FailureSentence { .unusableResponse }
 }
 
-/// A problem in a JSON text. It never contains values from the text, only keys and kinds.
+/// A problem in a JSON text. It contains keys and kinds, but never values from the text.
 public struct JSONProblem: Sendable, Hashable {
-    /// The kind of a problem. Handle unknown kinds with a `default`, because cases may be added.
+    /// The kind of a problem. Later versions may add cases, so write a `default` in a `switch`.
     public enum Kind: Sendable, Hashable {
-        /// The text isn't JSON. The validator stopped at this position.
+        /// The text isn't JSON. Validation stopped at this position.
         case syntax
         /// The value has the wrong type.
         case type
-        /// The value has the right type but violates a range, length, count, pattern, or list of constants.
+        /// The value has the right type but violates a range, length, count, pattern or list of constants.
         case value
         /// A required key is missing.
         case missing
         /// A closed object has a key that its shape doesn't name.
         case unexpectedKey
-        /// An object has the same key twice. Keys are compared after resolving escapes.
+        /// An object has the same key twice, after resolving escapes.
         case duplicateKey
-        /// A limit in ``JSONLimits`` was exceeded. The validator stopped at this position.
-        ///
-        /// If a string is too long for its pattern, or takes too many steps, the validator still reads the text after
-        /// it.
+        /// A limit in ``JSONLimits`` was exceeded. Validation stopped at this position, except after a string that is
+        /// too long for its pattern or takes too many steps.
         case limit
         /// The shape can't be used with any text: it is nested too deeply, or contains an unsupported pattern.
         case shape
     }
 
-    /// What is wrong with the value, to switch over.
+    /// The kind of problem.
     public var kind: Kind
-    /// The position as a JSON Pointer (RFC 6901), such as `/3/name`. Empty for the whole document.
+    /// The value's position as a JSON Pointer (RFC 6901), such as `/3/name`. Empty for the whole document.
     ///
-    /// If a key is missing, this is where it was expected. Long pointers are truncated with `…` after about a kilobyte.
+    /// For a missing key, this is the expected position. Pointers above about 1 KB end with `…`.
     public var pointer: String
     /// The expected value, such as "a string".
     public var expected: String
-    /// The kind of value that was found, such as "a number". Never the value itself.
+    /// The kind of value that was found, such as "a number".
     public var found: String
-    /// The offset in bytes of the value or the key's opening quote. If a key is missing, the offset of the object's
+    /// The offset in bytes of the value or of the key's opening quote. For a missing key, the offset of the object's
     /// brace.
     public var offset: Int
-    /// The location of the `JSONSchema` keyword that the value violates, such as `#/properties/id/minimum`.
-    ///
-    /// Consists of the document's URI and a JSON Pointer as the fragment. `nil` for shapes, and if the text isn't JSON.
+    /// The location of the `JSONSchema` keyword that the value violates, such as `#/properties/id/minimum`: the
+    /// document's URI, with a JSON Pointer as the fragment. `nil` for shapes, and if the text isn't JSON.
     public var schemaLocation: String?
 
     /// Creates a problem, for your own validators and tests.
@@ -125,8 +123,8 @@ public struct JSONProblem: Sendable, Hashable {
 }
 
 extension JSONProblem: CustomStringConvertible {
-    /// A message such as `/3/name: expected a string, found a number (byte 214)` or
-    /// `/7/tags: missing, expected an array`, followed by the location in the schema, if any.
+    /// A message such as `/3/name: expected a string, found a number (byte 214)` or `/7/tags: missing, expected an
+    /// array`, followed by the location in the schema, if any.
     public var description: String {
         schemaLocation.map { "\(message), by \(MessageText.shown($0, limit: 1_200))" } ?? message
     }

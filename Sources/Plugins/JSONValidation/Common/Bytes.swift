@@ -3,15 +3,15 @@
 
 /// Reads bytes of a text as numbers, for hashing and comparing.
 @usableFromInline package enum Bytes {
-    /// Returns eight bytes at an index, the first one lowest. Traps if there are fewer.
+    /// Returns eight bytes at an index, the first byte lowest. Traps if there are fewer.
     ///
-    /// The load is only unsafe because it could create an invalid value of other types. Every bit pattern is a valid
+    /// The load is unsafe only because it could create an invalid value of other types. Every bit pattern is a valid
     /// `UInt64`.
     @inlinable @inline(__always) package static func word(_ text: Span<UInt8>, _ index: Int) -> UInt64 {
         UInt64(littleEndian: unsafe text.bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self))
     }
 
-    /// Returns fewer than eight bytes, the first one lowest.
+    /// Returns fewer than eight bytes, the first byte lowest.
     @inlinable package static func shortWord(_ text: Span<UInt8>, _ start: Int, _ count: Int) -> UInt64 {
         var word: UInt64 = 0
         for offset in 0..<count { word |= UInt64(text[start &+ offset]) << UInt64(8 * offset) }

@@ -19,7 +19,7 @@ package struct CompileBudget {
         return "takes more than \(limits.bytes) bytes when it is compiled"
     }
 
-    /// Spends part of the budget. Returns false if it's exceeded.
+    /// Returns `false` if the budget is exceeded.
     package mutating func spend(steps: Int, bytes: Int = 0) -> Bool {
         self.steps -= steps
         self.bytes -= bytes
@@ -33,7 +33,7 @@ package final class PatternRoom: Sendable {
 
     package init() {}
 
-    /// Takes bytes. Returns false if too few are left.
+    /// Returns `false` if too few bytes are left.
     func take(_ bytes: Int) -> Bool {
         let (before, _) = left.subtract(bytes, ordering: .relaxed)
         if before >= bytes { return true }

@@ -30,7 +30,7 @@ package import ErrandJSONSyntax
     package init(limit: Int) { table = ProbeStack(limit: limit) }
 
     @inlinable package var count: Int { table.count }
-    /// The size of the table in bytes.
+    /// In bytes.
     @inlinable package var size: Int { table.size }
 
     var limit: Int { table.limit }
@@ -40,7 +40,7 @@ package import ErrandJSONSyntax
         OrderedKey(table.entries[index].content, in: text, hasEscapes: table.entries[index].hasEscapes)
     }
 
-    /// Adds a key of an object, which is identified by a unique number.
+    /// Adds a key of an object. A unique number identifies the object.
     package mutating func insert(
         _ text: Span<UInt8>, _ content: JSONContent, hasEscapes: Bool, hash key: UInt64, object: Int
     ) -> ProbeOutcome {
@@ -61,7 +61,7 @@ package import ErrandJSONSyntax
     }
 }
 
-/// Hashes decoded keys with a random seed per process, which prevents attackers from choosing collisions.
+/// Hashes decoded keys with a random seed per process, so attackers can't choose collisions.
 @usableFromInline package enum KeyHash {
     private static let seed = UInt64.random(in: .min ... .max)
 

@@ -4,8 +4,8 @@
 
 @usableFromInline package enum ProbeOutcome { case new, present, full }
 
-/// An open-addressed hash table that works like a stack: entries are removed in reverse order, as objects and arrays
-/// close in reverse order. So removing an entry leaves no gap in a probe sequence.
+/// An open-addressed hash table that works like a stack. Objects and arrays close in reverse order, so entries are
+/// removed in reverse order. Removing an entry therefore leaves no gap in a probe sequence.
 @usableFromInline package struct ProbeStack<Entry: ProbeEntry> {
     @usableFromInline let limit: Int
     @usableFromInline var entries: [Entry] = []
@@ -14,10 +14,10 @@
     @inlinable package init(limit: Int) { self.limit = min(limit, Int(Int32.max) / 4) }
 
     @inlinable package var count: Int { entries.count }
-    /// The size of the table in bytes.
+    /// In bytes.
     @inlinable package var size: Int { entries.capacity * MemoryLayout<Entry>.stride + slots.capacity * 4 }
 
-    /// Adds an entry, unless an equal one exists.
+    /// Adds an entry, unless an equal entry exists.
     @inlinable package mutating func insert(_ entry: Entry, _ isEqual: (Entry) -> Bool) -> ProbeOutcome {
         let (slot, isPresent) = find(entry.hash, isEqual)
         if isPresent { return .present }

@@ -2,7 +2,7 @@ package import ErrandJSONSyntax
 import ErrandMessageSyntax
 
 /// The common part of the validators for shapes and schemas: reading the start of a text, and reporting problems in the
-/// text itself.
+/// text.
 package protocol TextValidator: ~Copyable {
     var limits: JSONLimits { get }
     var problems: ProblemList { get set }
@@ -100,8 +100,8 @@ extension TextValidator where Self: ~Copyable {
 package enum JSONPointer {
     private static let limit = 1_024
 
-    /// Appends a reference token, with `~` and `/` escaped (section 3). If the pointer is long, appends a single
-    /// ellipsis instead.
+    /// Appends a reference token, with `~` and `/` escaped (section 3). If the pointer is long, appends an ellipsis
+    /// instead.
     package static func appending(_ token: String, to pointer: String) -> String {
         if pointer.utf8.count > limit { return pointer.hasSuffix("…") ? pointer : pointer + "/…" }
         var longer = pointer + "/"
@@ -123,7 +123,7 @@ package struct ProblemList {
     package private(set) var count = 0
     /// Whether at least one problem is certain, whatever the unjudged parts contain.
     private var isCertain = false
-    /// Whether a part wasn't judged, so other problems may only follow from that.
+    /// Whether a part wasn't judged. Other problems may only follow from that.
     private(set) var hasUnjudged = false
 
     package init(limit: Int) { self.limit = max(1, limit) }
@@ -162,8 +162,8 @@ package struct ProblemList {
     }
 }
 
-/// A stack of the frames around the innermost one. A popped frame stays in memory until it's replaced, because it
-/// doesn't need to be destroyed.
+/// A stack of the frames around the innermost frame. Frames don't need to be destroyed, so a popped frame stays in
+/// memory until another replaces it.
 @usableFromInline package struct FrameStack<Frame: BitwiseCopyable & Sendable>: Sendable {
     @usableFromInline var frames: [Frame]
     @usableFromInline package var count = 0
@@ -197,7 +197,7 @@ package struct ProblemList {
 // Here and in the other files of this folder: other modules of the package inline an `@inlinable` member only if its
 // type is `@usableFromInline`.
 
-/// The kinds of values, one bit each. The first byte tells them apart, except for the two kinds of numbers.
+/// The kinds of values, one bit each. The first byte distinguishes all kinds except the two kinds of numbers.
 @usableFromInline package enum ValueKind {
     @inlinable package static var null: UInt8 { 1 }
     @inlinable package static var `false`: UInt8 { 2 }
@@ -225,7 +225,7 @@ package enum MessageText {
         amount == "1" || amount.hasSuffix(" 1") ? "\(amount) \(noun)" : "\(amount) \(noun)s"
     }
 
-    /// Escapes control characters, line separators, and bidirectional formatting, and truncates the text to a number of
+    /// Escapes control characters, line separators and bidirectional formatting. Truncates the text to a number of
     /// scalars.
     package static func shown(_ text: String, limit: Int) -> String {
         let scalars = text.unicodeScalars

@@ -1,7 +1,7 @@
 import ErrandJSONSyntax
 
-/// Matches a value against several alternatives in a single pass, so no value is read once per alternative, however
-/// deeply alternatives are nested.
+/// Matches a value against several alternatives in a single pass. No value is read once per alternative, however deeply
+/// alternatives are nested.
 ///
 /// At every level, each relevant rule occurs once. A value's cost for an alternative is its number of problems. The
 /// error message describes the alternative with the lowest cost.
@@ -9,7 +9,7 @@ struct AlternativeMatch {
     struct Candidate {
         /// A node that isn't ambiguous for the kind of the value.
         var node: Int
-        /// The node for the current key or element; -1 accepts any value.
+        /// The node for the current key or element. -1 accepts any value.
         var expectedNode = -1
         var cost = 0
         var required = 0
@@ -36,7 +36,7 @@ struct AlternativeMatch {
     let depth: Int
     var candidates: [Candidate] = []
     var levels: [Level] = []
-    /// For each node, the index of its innermost candidate; -1 without one.
+    /// The index of each node's innermost candidate, or -1.
     var candidateIndexes: [Int32]
     /// Duplicate keys, which are problems for every alternative.
     var duplicates: [JSONProblem] = []
@@ -61,7 +61,7 @@ struct AlternativeMatch {
 }
 
 extension ShapeValidator {
-    /// The result of `choose`. If `end` is after the value, it has been validated; otherwise, it must fit `node`.
+    /// If `end` is after the value, the value has been validated. Otherwise, it must fit `node`.
     struct Choice {
         var node: Int
         var end: Int

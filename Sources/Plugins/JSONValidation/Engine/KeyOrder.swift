@@ -1,14 +1,15 @@
 import ErrandJSONSyntax
 
-/// The keys of earlier objects at the same place, in order. An order's keys are all different, so an object with some
-/// of them in the same order can't have duplicates, and its keys don't have to be stored.
+/// The keys of earlier objects at the same place, in order. The keys of an order are all different. An object with some
+/// of them in the same order therefore can't have duplicates, and its keys don't have to be stored.
 ///
-/// A place is a value's position in the arrays and objects around it. The elements of an array share a place; the
-/// members of an object share a few places, by key. Values at the same place are only likely to look alike.
+/// A place is a value's position in the arrays and objects around it. The elements of an array share a place. The
+/// members of an object share a few places, by key. Values at the same place probably have the same keys, but may
+/// differ.
 struct KeyOrders {
-    /// The maximum number of keys in an order, because an object has one bit per key in a word.
+    /// An object has one bit per key in a word.
     static let maximumKeys = 64
-    /// The number of keys to compare to find the current one. The object lacks the keys that are skipped.
+    /// The number of keys to compare to find the current key. The object lacks the keys that are skipped.
     static let reach = 4
     /// The maximum number of orders, which take 4 KB each.
     private static let maximumOrders = 64
@@ -19,19 +20,19 @@ struct KeyOrders {
         /// The index of the first key, once there are keys. There is room for the maximum number of keys.
         var firstKey = -1
         var count = 0
-        /// The number of consecutive objects with other keys, or the same keys in another order.
+        /// The number of consecutive objects with other keys, or with the same keys in another order.
         var misses = 0
     }
 
     private var orders: [Order] = []
     private var keys: [OrderedKey] = []
-    /// For each order, the orders of the places in its objects; -1 if not needed yet.
+    /// For each order, the orders of the places in its objects, or -1 if not needed yet.
     private var places: [Int32] = []
 
     /// Returns the order of objects inside a frame without an order.
     mutating func first() -> Int32 { orders.isEmpty ? make() : 0 }
 
-    /// Returns the order of objects in a member of an object that has an order. The member's key starts at this quote.
+    /// Returns the order of objects in a member of an object with an order. The member's key starts at this quote.
     @inline(__always) mutating func order(in order: Int32, _ text: Span<UInt8>, _ quote: Int) -> Int32 {
         let place = Int(order) << Int(Self.placeBits) &+ Self.place(text, quote)
         let known = places[place]
@@ -51,8 +52,8 @@ struct KeyOrders {
         return Int(truncatingIfNeeded: (key &* 0x9E37_79B9_7F4A_7C15) >> (64 - placeBits))
     }
 
-    /// A nested value never has the order of an enclosing value, so the keys of an order don't change while an object
-    /// is compared with them. The exception is the last order, which stays empty.
+    /// A nested value never has the order of an enclosing value, so an order's keys don't change while an object is
+    /// compared with them. The exception is the last order, which stays empty.
     @inline(never) private mutating func make() -> Int32 {
         if orders.count < Self.maximumOrders {
             orders.append(Order())
@@ -80,8 +81,8 @@ struct KeyOrders {
     /// Records that an object had the keys of the order.
     @inline(__always) mutating func hit(_ order: Int32) { orders[Int(order)].misses = 0 }
 
-    /// Records that an object's keys differ from an order. Returns whether they should replace it, which happens less
-    /// often the more objects differ.
+    /// Records that an object's keys differ from an order. Returns whether they should replace it. The more objects
+    /// differ, the less often this happens.
     mutating func miss(_ order: Int32) -> Bool {
         orders[Int(order)].misses &+= 1
         let misses = orders[Int(order)].misses

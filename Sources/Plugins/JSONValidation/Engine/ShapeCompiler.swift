@@ -1,5 +1,5 @@
-/// Compiles a shape into a program. It flattens alternatives and sorts them by the kinds they accept, so the first byte
-/// of a value usually determines the rule.
+/// Compiles a shape into a program. Flattens alternatives and sorts them by the kinds they accept, so the first byte of
+/// a value usually determines the rule.
 struct ShapeCompiler {
     var nodes = [ShapeRule(kinds: ValueKind.all, plain: ValueKind.all)]
     var objects: [ObjectRule] = []
@@ -19,7 +19,7 @@ struct ShapeCompiler {
     /// For each constant of each tag, the nodes that have it.
     var tagged: [[Int32]] = []
     var fault: JSONProblem?
-    /// Nodes that are reserved but not compiled yet. A list, so deep shapes don't need a deep stack.
+    /// Reserved nodes that aren't compiled yet. A list, so deep shapes don't need a deep stack.
     private var pending: [(index: Int32, shape: ShapeNode)] = []
     private var indexes: [ObjectIdentifier: Int32] = [:]
     private var definitions: [ObjectIdentifier: ShapeNode] = [:]
@@ -54,8 +54,8 @@ struct ShapeCompiler {
     }
 
     /// - Parameters:
-    ///   - visited: The enclosing recursive shapes.
-    ///   - seen: The shapes whose alternatives were already added under the same checks.
+    /// |  - visited: the enclosing recursive shapes.
+    /// |  - seen: the shapes whose alternatives were already added under the same checks.
     private mutating func flatten(
         _ shape: ShapeNode, _ visited: inout Set<ObjectIdentifier>, _ seen: inout Set<ObjectIdentifier>
     ) -> [ShapeAlternative] {
@@ -99,8 +99,8 @@ struct ShapeCompiler {
         fault = JSONProblem(kind: .shape, pointer: "", expected: expected, found: found, offset: 0)
     }
 
-    /// Returns the kinds of constants, separately for literals, numbers, and strings. Numbers and strings are compared
-    /// by value; for literals, the kind suffices.
+    /// Returns the kinds of constants, separately for literals, numbers and strings. Numbers and strings are compared
+    /// by value. For literals, the kind suffices.
     private static func kinds(of constants: [JSONConstant]) -> [UInt8] {
         var (literals, others): (UInt8, Set<UInt8>) = (0, [])
         for constant in constants {
@@ -226,7 +226,7 @@ extension ShapeCompiler {
         objects.append(rule)
     }
 
-    /// Returns the tag that best tells the objects apart, or -1 if they don't share a required key with constants.
+    /// Returns the tag that best distinguishes the objects, or -1 if they don't share a required key with constants.
     mutating func addTag(_ found: [(form: ShapeForm, kinds: UInt8, node: Int32)]) -> Int32 {
         let objects = found.filter { $0.kinds & ValueKind.object != 0 }
         var order: [[UInt8]] = []
@@ -293,7 +293,7 @@ extension ShapeCompiler {
 }
 
 extension JSONShape {
-    /// The constants of a shape that only accepts certain strings.
+    /// The constants of a shape that accepts only certain strings.
     fileprivate var stringConstants: [JSONConstant]? {
         guard case .constants(let values) = node.form, !values.isEmpty else { return nil }
         let isText = values.allSatisfy { if case .string = $0 { true } else { false } }
@@ -306,7 +306,7 @@ extension StringConstraint {
     fileprivate var isNonEmptyOnly: Bool { pattern == nil && length.bounds?.isAtLeastOne == true }
 }
 
-/// One of the ways in which a value can fit a shape.
+/// One way in which a value can fit a shape.
 struct ShapeAlternative {
     var kinds: UInt8
     var form: ShapeForm

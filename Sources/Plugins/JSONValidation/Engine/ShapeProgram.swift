@@ -19,7 +19,7 @@ final class ShapeProgram: Sendable {
     let checks: [JSONCheck]
     let tags: [TagRule]
     let tagged: [[Int32]]
-    /// The keys that are expected to follow each other in an object at first. Each validation learns from a copy.
+    /// The initially expected order of keys. Each validation learns from a copy.
     let successors: [Int32]
     let root: Int
     private let fault: JSONProblem?
@@ -46,7 +46,7 @@ final class ShapeProgram: Sendable {
         self.root = Int(root)
     }
 
-    /// Returns `nil` if the text is valid.
+    /// Returns `nil` for a valid text.
     func validate(_ text: Span<UInt8>, _ limits: JSONLimits) -> JSONValidationError? {
         if let fault { return JSONValidationError(problems: [fault], count: 1) }
         var validator = ShapeValidator(self, textCount: text.count, limits.clamped)
@@ -54,8 +54,8 @@ final class ShapeProgram: Sendable {
         return validator.problems.error
     }
 
-    /// Returns the key that is expected after each key of an object, followed by the key that is expected at the start
-    /// of each object. -1 means that no key is expected.
+    /// Returns the key that is expected after each key of an object, then the key that is expected at the start of each
+    /// object. -1 means that no key is expected.
     private static func successors(_ members: Int, _ objects: [ObjectRule]) -> [Int32] {
         var successors = [Int32](repeating: -1, count: members + objects.count)
         // Wide objects use the key set for all keys, so the fast comparison doesn't apply.
@@ -70,7 +70,7 @@ final class ShapeProgram: Sendable {
     }
 }
 
-/// The constraints of a value: its kinds, and a rule per kind. An index is -1 without a rule.
+/// The constraints of a value: its kinds, and a rule per kind. An index of -1 means that there is no rule.
 struct ShapeRule {
     var kinds: UInt8 = 0
     /// Kinds without further constraints.
@@ -84,7 +84,7 @@ struct ShapeRule {
     var number: Int32 = -1
     var array: Int32 = -1
     var object: Int32 = -1
-    /// The tag that tells ambiguous objects apart.
+    /// The tag that distinguishes ambiguous objects.
     var tag: Int32 = -1
     /// The nodes for the ambiguous kinds, in `alternatives`. They aren't ambiguous themselves.
     var alternatives: Range<Int32> = 0..<0
@@ -96,7 +96,7 @@ struct ObjectRule {
     /// One bit for each required key among the first 64.
     var required: UInt64 = 0
     var requiredCount = 0
-    /// Whether there are more than 64 keys, in which case the key set determines which of them were found.
+    /// Whether there are more than 64 keys. The key set then records which keys were found.
     var isWide = false
     var isClosed = false
     /// The node for the values of other keys.
@@ -106,10 +106,10 @@ struct ObjectRule {
     var needsClosing: Bool { isWide || count >= 0 }
 }
 
-/// A required key whose constants tell the objects of several shapes apart.
+/// A required key whose constants distinguish the objects of several shapes.
 struct TagRule {
     var key: KeyTable
-    /// The constants. Each one's `node` is the index in `tagged` of the nodes that have it.
+    /// The constants. The `node` of each is the index in `tagged` of the nodes that have it.
     var values: KeyTable
     /// The constants of each node, in the order of the alternatives.
     var constants: [(node: Int32, values: [JSONConstant])]

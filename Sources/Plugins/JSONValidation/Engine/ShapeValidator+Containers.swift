@@ -1,7 +1,7 @@
 import ErrandJSONSyntax
 
 extension ShapeValidator {
-    /// Reads a key other than the expected one. Returns `nil` if reading stopped.
+    /// Reads a key other than the expected key. Returns `nil` if reading stopped.
     @inline(never) mutating func readKey(_ text: Span<UInt8>, _ p: Int, _ depth: Int) -> (end: Int, node: Int)? {
         if let end = skipInOrder(text, p) { return (end, ShapeProgram.any) }
         let scan = JSONGrammar.string(in: text, from: p + 1)
@@ -137,7 +137,7 @@ extension ShapeValidator {
     }
 }
 
-/// Handles objects of several shapes that a tag tells apart. Reads the tag first, so a value is matched only against
+/// Handles objects of several shapes that a tag distinguishes. Reads the tag first, so a value is matched only against
 /// the shapes with its tag.
 extension ShapeValidator {
     /// Chooses a shape by its tag. Returns `nil` if the value has to be matched against all alternatives.
@@ -161,8 +161,8 @@ extension ShapeValidator {
         }
     }
 
-    /// Reports an unknown tag. If the rest of the object fits one shape best, reports the problems with that shape;
-    /// otherwise, the tags of all shapes that fit equally well.
+    /// Reports an unknown tag. If the rest of the object fits one shape best, reports the problems with that shape.
+    /// Otherwise, reports the tags of all shapes that fit equally well.
     private mutating func choose(
         _ text: Span<UInt8>, without rule: TagRule, _ node: Int, _ start: Int, at p: Int?, _ depth: Int
     ) -> Choice {

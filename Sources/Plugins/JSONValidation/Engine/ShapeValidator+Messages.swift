@@ -99,7 +99,6 @@ extension ShapeValidator {
         return MessageText.list(kindWords(node))
     }
 
-    /// Describes the expected value, whatever was found.
     func expectedValue(_ node: Int) -> String {
         let kinds = nodes[node].kinds
         guard nodes[node].ambiguous == 0, kinds & ~ValueKind.string == 0 || kinds & ~ValueKind.number == 0 else {

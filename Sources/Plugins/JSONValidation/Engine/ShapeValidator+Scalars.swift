@@ -17,7 +17,7 @@ enum Violation {
     case range
     case check(Int32)
 
-    /// The cost for an alternative. Constants weigh more, because they tell alternatives apart.
+    /// The cost for an alternative. Constants weigh more, because they distinguish alternatives.
     var weight: Int { if case .constant = self { 8 } else { 1 } }
 
     var kind: JSONProblem.Kind {

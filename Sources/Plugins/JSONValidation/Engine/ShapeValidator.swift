@@ -2,13 +2,12 @@ import ErrandJSONSyntax
 
 /// Validates a text in one pass: reads the bytes, keeps a frame for each open array and object, and collects problems.
 ///
-/// After inlining, the loop is a single function that contains everything a valid document needs, and calls other
-/// functions only for rare cases. All of these functions are `mutating` even if they don't change anything, because the
-/// compiler copies the validator to pass it to a nonmutating function. The text is a parameter because a span can't be
-/// stored.
+/// After inlining, the loop is one function that contains everything a valid document needs. It calls other functions
+/// only for rare cases. All of these functions are `mutating` even if they don't change anything, because the compiler
+/// copies the validator to pass it to a nonmutating function. The text is a parameter because a span can't be stored.
 struct ShapeValidator: ~Copyable, TextValidator {
     let program: ShapeProgram
-    // The program's tables that every text needs, stored here to have their spans and to avoid indirections.
+    // The program's tables that every text needs. Stored here for their spans, and to avoid indirections.
     let nodes: [ShapeRule]
     let objectRules: [ObjectRule]
     let arrayRules: [ArrayRule]
@@ -22,19 +21,19 @@ struct ShapeValidator: ~Copyable, TextValidator {
     /// For each key of an object, and for the start of each object, the key that followed last time.
     var successors: [Int32]
     var keys: KeySet
-    /// The key orders by place. The first one is for objects in a frame without an order.
+    /// By place. The first order is for objects in a frame without an order.
     var orders = KeyOrders()
     /// The number of keys in open objects that aren't stored because they follow an order.
     var orderedKeys = 0
     var problems: ProblemList
-    /// The number of objects opened so far, which identifies the last one.
+    /// The number of objects opened so far, which identifies the last.
     var objects = 0
     /// The number of bytes that may still be reread to explain why no alternative fits.
     var rereadBudget: Int
-    /// The number of bytes that may still be skipped to find the key that tells alternatives apart.
+    /// The number of bytes that may still be skipped to find the key that distinguishes alternatives.
     var skipBudget: Int
     var machine = PatternMachine()
-    /// The number of steps left.
+    /// The remaining steps.
     var steps: Int
     /// Whether alternatives are being matched. If a limit is exceeded meanwhile, it's uncertain which alternative fits.
     var isMatching = false
@@ -164,7 +163,7 @@ struct ShapeValidator: ~Copyable, TextValidator {
         }
     }
 
-    /// Returns the end of a string, number or literal, or `nil` if it's malformed.
+    /// Returns `nil` if a string, number or literal is malformed.
     @inline(__always)
     private mutating func scanned(_ text: Span<UInt8>, _ scan: JSONTokenEnd, _ depth: Int) -> Int? {
         if scan.fault == .none { return scan.index }
@@ -299,34 +298,34 @@ extension ShapeValidator {
 }
 
 extension ShapeValidator {
-    /// An open array or object, or the document. An index is -1 if it doesn't refer to anything.
+    /// An open array or object, or the document. An index of -1 doesn't refer to anything.
     struct Frame: BitwiseCopyable {
         var node: Int32 = 0
         /// The node for elements, or for keys that the rule doesn't name.
         var others: Int32 = 0
-        /// The rule for objects; -1 for an array, and for an object without constraints.
+        /// The rule for objects. -1 for an array, and for an object without constraints.
         var rule: Int32 = -1
-        /// The first key of the rule in `members`, or the first key of the order; and the number of keys in the order.
+        /// The first key of the rule in `members`, or the first key of the order. Then the number of keys in the order.
         var firstKey: Int32 = 0
         var orderedCount: Int32 = 0
-        /// The index in `successors` of the key that is expected next. Without a rule, the index in `order`, or -1 if
-        /// the keys don't follow it.
+        /// The index in `successors` of the next expected key. Without a rule, the index in `order`, or -1 if the keys
+        /// don't follow it.
         var member: Int32 = 0
-        /// The order of the object's keys, or of objects in the array; -1 if a shape has a rule.
+        /// The order of the object's keys, or of objects in the array. -1 if a shape has a rule.
         var order: Int32 = -1
         var isObject = false
-        /// The index of its opening bracket.
+        /// The index of the opening bracket.
         var start = 0
         /// The opening quote of the current key.
         var key = 0
-        /// The number of elements before the current one, or of keys that the rule doesn't name.
+        /// The number of elements before the current element, or of keys that the rule doesn't name.
         var count = 0
         /// One bit for each key found among the first 64 keys of the rule or order.
         var seen: UInt64 = 0
-        /// The number of keys before it that aren't stored.
+        /// The number of earlier keys that aren't stored.
         var orderedBefore = 0
         var object = 0
-        /// The number of keys in the key set, and of problems, before it.
+        /// The number of keys in the key set, and of problems, before this frame.
         var keysBefore = 0
         var problemsBefore = 0
     }

@@ -1,4 +1,4 @@
-/// Simple case folding (CaseFolding.txt of Unicode 17, statuses C and S), which ECMA-262 uses to compare characters
+/// Simple case folding (CaseFolding.txt of Unicode 17, statuses C and S). ECMA-262 uses it to compare characters
 /// without case under the flag `u` (section 22.2.2.7.3).
 enum PatternCaseFolding {
     /// Maps each character to all characters that equal it without case.
@@ -20,7 +20,7 @@ enum PatternCaseFolding {
     /// All characters that have case variants, in order.
     private static let members = classes.keys.sorted()
 
-    /// Returns the characters that equal a character without case, including itself; `nil` without others.
+    /// Returns the characters that equal a character without case, including itself, or `nil` if there are no others.
     static func variants(of value: UInt32) -> [UInt32]? { classes[value] }
 
     /// Returns the ranges of the case variants of characters in the given ranges.

@@ -27,7 +27,7 @@ extension PatternParser {
         return look.map { .look(node, isAhead: $0.isAhead, isNegative: $0.isNegative) } ?? .sequence([node])
     }
 
-    /// Parses the modifiers of `(?i:…)` and `(?i-ms:…)`, or the absence of any in `(?:…)`.
+    /// Parses the modifiers of `(?i:…)` and `(?i-ms:…)`. There are none in `(?:…)`.
     private mutating func modifiers(_ start: Int) throws(PatternFault) {
         index += 1
         var (known, isOn): (Set<Unicode.Scalar>, Bool) = ([], true)

@@ -1,7 +1,7 @@
 /// Parses ECMA-262 syntax (section 22.2.1) with the flag `u`, except for backreferences.
 package struct PatternParser {
     static let maximumDepth = 100
-    /// The maximum length of the source in Unicode scalars.
+    /// In Unicode scalars.
     static let maximumLength = 16_384
     /// The largest number in a quantifier.
     static let maximumCount = 65_535
@@ -21,7 +21,7 @@ package struct PatternParser {
     private var first: PatternFault?
     var budget: CompileBudget
 
-    /// The pattern's sets, each stored once.
+    /// Each set is stored once.
     private(set) var sets: [PatternSet] = []
     private var numbers: [PatternSet: Int32] = [:]
 
@@ -50,7 +50,7 @@ package struct PatternParser {
         return (node, parser.sets)
     }
 
-    /// Returns whether a text is a regular expression, even an unsupported one; `nil` if it's too large to decide.
+    /// Returns whether a text is a regular expression, even an unsupported one, or `nil` if it's too large to decide.
     package static func isPattern(_ source: String) -> Bool? {
         let scalars = Array(source.unicodeScalars)
         var parser = PatternParser(scalars, CompileBudget(steps: 1_000_000 + scalars.count * 2, bytes: 16 << 20))
@@ -222,7 +222,7 @@ extension PatternParser {
             isNegated = true
         }
         var ranges: [ClosedRange<UInt32>] = []
-        // A repeated set adds nothing new.
+        // A repeated set doesn't add anything.
         var known: Set<PatternSet> = []
         while peek != "]" {
             let first = index

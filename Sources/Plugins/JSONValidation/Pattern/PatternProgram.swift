@@ -12,8 +12,8 @@ enum PatternStep: Sendable {
     case accept
 }
 
-/// A pattern as steps. A machine tries all possible matches at once, without backtracking, so for every pattern the
-/// time is at most the length of the text times the number of steps.
+/// A pattern as steps. A machine tries all possible matches at once, without backtracking. For every pattern, the time
+/// is therefore at most the length of the text times the number of steps.
 package final class PatternProgram: Sendable {
     /// The maximum number of steps, with counted repetitions expanded.
     static let maximumSteps = 100_000
@@ -31,7 +31,7 @@ package final class PatternProgram: Sendable {
     /// The memory for tables, shared with other patterns.
     private let room: PatternRoom
 
-    /// Compiles a pattern. Throws ``PatternFault``, also for unsupported syntax.
+    /// Throws ``PatternFault``, also for unsupported syntax.
     convenience init(_ source: String) throws(PatternFault) {
         var budget = CompileBudget.pattern
         try self.init(source, &budget, PatternRoom())
@@ -53,9 +53,8 @@ package final class PatternProgram: Sendable {
     /// The table that replaces the steps for ASCII texts, if it has been built.
     package func table(_ scope: PatternMachine.Scope) -> PatternTable? { tables.withLock { $0[scope].table } }
 
-    /// Adds the steps that a text took. Once they add up to the cost of building a table, builds it.
-    ///
-    /// - Returns: The steps that building took.
+    /// Adds the steps that a text took. When they add up to the cost of a table, builds it. Returns the steps that
+    /// building took.
     func spent(_ count: Int, _ scope: PatternMachine.Scope) -> Int {
         let work = tables.withLock { $0[scope].spend(count) }
         guard let work else { return 0 }
@@ -188,11 +187,11 @@ private struct PatternCompiler {
 indirect enum PatternNode: Sendable {
     case empty
     case scalar(UInt32)
-    /// A set, by its number in the pattern.
+    /// By its number in the pattern.
     case set(Int32)
     case sequence([PatternNode])
     case alternation([PatternNode])
-    /// A repetition, unbounded if `most` is `nil`. Greedy and lazy repetitions match the same strings.
+    /// Unbounded if `most` is `nil`. Greedy and lazy repetitions match the same strings.
     case repetition(PatternNode, least: Int, most: Int?)
     case assertion(PatternAssertion)
     case look(PatternNode, isAhead: Bool, isNegative: Bool)
@@ -220,7 +219,7 @@ package struct PatternFault: Error, Hashable {
 
     /// Completes "the pattern …", for example "has an unclosed group".
     package var reason: String
-    /// The position in Unicode scalars.
+    /// In Unicode scalars.
     package var offset: Int
     package var kind = Kind.invalid
 

@@ -8,7 +8,7 @@ enum PatternProperty {
     private static let known = Mutex<[String: PatternSet]>([:])
 
     /// Returns the set for a property such as `L`, `Letter`, `General_Category=L`, `gc=Letter`, `Alphabetic`,
-    /// `Script=Greek`, or `scx=Grek`; `nil` if it's unknown.
+    /// `Script=Greek` or `scx=Grek`, or `nil` if it's unknown.
     static func set(_ text: String) -> PatternSet? {
         if let known = known.withLock({ $0[text] }) { return known }
         guard let made = make(text) else { return nil }

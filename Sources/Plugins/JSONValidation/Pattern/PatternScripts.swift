@@ -2,7 +2,7 @@
 enum PatternScripts {
     private struct Script {
         var characters: [ClosedRange<UInt32>]
-        /// The characters that are in one of the two sets but not the other.
+        /// The characters that are in exactly one of the two sets.
         var differences: [ClosedRange<UInt32>]
     }
 
@@ -29,7 +29,7 @@ enum PatternScripts {
     }
 
     private static func without(_ set: PatternSet, _ other: PatternSet) -> [ClosedRange<UInt32>] {
-        // The characters in one set but not the other are the complement of the union of its complement and the other.
+        // The difference of two sets is the complement of the union of the first set's complement and the second set.
         PatternSet(set.inverted.ranges + other.ranges).inverted.ranges
     }
 

@@ -29,7 +29,7 @@ struct PatternSet: Sendable, Hashable {
         return PatternSet(found)
     }
 
-    /// The set with all characters that equal one of its characters without case.
+    /// Adds all characters that equal one of its characters without case.
     var withoutCase: PatternSet {
         let more = PatternCaseFolding.variants(of: ranges)
         return more.isEmpty ? self : PatternSet(ranges + more)
@@ -48,7 +48,7 @@ struct PatternSet: Sendable, Hashable {
 
     static let digit = PatternSet([0x30...0x39])
     static let word = PatternSet([0x30...0x39, 0x41...0x5A, 0x5F...0x5F, 0x61...0x7A])
-    /// Ignoring case, the long s and the Kelvin sign are word characters, too (section 22.2.2.7.3, WordCharacters).
+    /// Without case, the long s and the Kelvin sign are word characters too (section 22.2.2.7.3, WordCharacters).
     static let wordWithoutCase = word.withoutCase
     /// WhiteSpace and LineTerminator (sections 12.2 and 12.3).
     static let space = PatternSet([
@@ -56,6 +56,6 @@ struct PatternSet: Sendable, Hashable {
         0x205F...0x205F, 0x3000...0x3000, 0xFEFF...0xFEFF,
     ])
     static let lineEnd = PatternSet([0x0A...0x0A, 0x0D...0x0D, 0x2028...0x2029])
-    /// The set for `.`: all characters except line terminators.
+    /// The set for `.`.
     static let dot = lineEnd.inverted
 }

@@ -1,7 +1,7 @@
 /// A pattern as a deterministic automaton over ASCII, which takes one lookup per character.
 ///
-/// Patterns with lookarounds or word boundaries, or that would need many states, don't get a table. The machine matches
-/// texts beyond ASCII.
+/// Patterns with lookarounds or word boundaries don't get a table, and neither do patterns that would need many states.
+/// The machine matches texts beyond ASCII.
 package final class PatternTable: Sendable {
     static let maximumStates = 200
     /// The number of lookups that count as one step.
@@ -15,7 +15,7 @@ package final class PatternTable: Sendable {
     private let next: [UInt16]
     /// For each state, whether a text may end in it.
     private let accepts: [Bool]
-    /// The size of the table in bytes.
+    /// In bytes.
     let size: Int
 
     init(classes: [UInt8], classCount: Int, next: [UInt16], accepts: [Bool]) {
@@ -23,7 +23,7 @@ package final class PatternTable: Sendable {
         size = classes.count + next.count * 2 + accepts.count + 128
     }
 
-    /// Matches the text in a range. Returns `nil` if a character beyond ASCII affects the outcome.
+    /// Returns `nil` if a character beyond ASCII affects the outcome.
     package func run(_ text: Span<UInt8>, _ range: Range<Int>) -> PatternOutcome? {
         var state = 0
         for index in range {
@@ -57,7 +57,7 @@ package final class PatternTable: Sendable {
     }
 }
 
-/// A pattern's tables. Each is built once matching has taken as many steps as building may take.
+/// A pattern's tables. Each is built when matching has taken as many steps as building may take.
 struct PatternTables: Sendable {
     struct Entry: Sendable {
         private(set) var table: PatternTable?
@@ -124,7 +124,7 @@ struct PatternTableBuilder {
         visited = [UInt32](repeating: 0, count: program.steps.count)
     }
 
-    /// Whether building stopped because it ran out of steps.
+    /// Whether building ran out of steps.
     var isUnfinished: Bool { left < 0 }
 
     mutating func build() -> Bool {

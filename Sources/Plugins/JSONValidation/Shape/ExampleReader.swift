@@ -47,7 +47,7 @@ struct ExampleReader {
         return .object(members)
     }
 
-    /// Advances past a bracket or comma. Returns false after the closing bracket.
+    /// Advances past a bracket or comma. Returns `false` after the closing bracket.
     private mutating func next(_ text: Span<UInt8>, _ close: UInt8) -> Bool {
         skipSpace(text)
         guard p < text.count else { return false }
@@ -94,7 +94,7 @@ struct ExampleShape {
     static let string = with { $0.hasString = true }
     static func number(isInteger: Bool) -> ExampleShape { with { $0.number = isInteger ? .integer : .any } }
 
-    /// Creates the shape of an array whose elements are already merged; `nil` for an empty array.
+    /// Creates the shape of an array from its merged elements. `nil` for an empty array.
     static func array(_ element: ExampleShape?) -> ExampleShape { with { $0.elements = element.map { [$0] } ?? [] } }
 
     static func object(_ members: [(key: String, value: ExampleShape)]) -> ExampleShape {
@@ -161,7 +161,7 @@ extension ExampleShape.Object {
             members: keys.compactMap { key in
                 members[Array(key.utf8)].map { member in
                     let shape = member.shape
-                    // A key that some objects lack is optional; it's nullable only if an example has null.
+                    // A key that some objects lack is optional. It's nullable only if an example has null.
                     return (key: key, value: member.count < count ? .optional(shape, allowsNull: false) : shape)
                 }
             })

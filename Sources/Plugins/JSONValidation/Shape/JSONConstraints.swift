@@ -35,7 +35,7 @@ struct JSONBounds<Value: Comparable & Sendable>: Sendable {
 }
 
 extension JSONBounds where Value == Int {
-    /// The range as an amount, such as "at least 1" or "2 to 4"; `nil` for a custom range expression or an empty range.
+    /// The range as an amount, such as "at least 1" or "2 to 4", or `nil` for a custom or empty range.
     var amount: String? {
         if excludesUpper, upper == lower ?? .min { return nil }
         let last = upper.map { excludesUpper ? $0 - 1 : $0 }
@@ -54,15 +54,15 @@ extension JSONBounds where Value == Int {
 
 /// A scalar that a value must equal: `"draft"`, `3`, `0.5`, `true`, `nil`.
 public enum JSONConstant: Sendable, Hashable {
-    /// The constant `null`.
+    /// `null`.
     case null
-    /// The constant `true` or `false`.
+    /// `true` or `false`.
     case boolean(Bool)
-    /// An integer constant.
+    /// An integer.
     case integer(Int)
-    /// A number constant, with or without a fraction.
+    /// A number, with or without a fraction.
     case number(Double)
-    /// A string constant.
+    /// A string.
     case string(String)
 }
 
@@ -82,7 +82,7 @@ extension JSONConstant: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
 }
 
 extension JSONConstant: CustomStringConvertible {
-    /// The constant as JSON, for messages. Long strings are shortened.
+    /// The constant as JSON, for messages. Long strings are truncated.
     public var description: String {
         switch self {
         case .null: "null"

@@ -11,13 +11,13 @@ import Synchronization
 /// try users.validate(data)
 /// ```
 ///
-/// A dictionary literal is an object with those keys. Other keys are allowed, unless you write
-/// `.object([…], closed: true)`. Every key is required unless its shape is `.optional`. Null is valid only for
-/// `.optional`, `.nullable`, `.null`, and `.any`. An array literal is an array whose elements fit one of its shapes.
+/// A dictionary literal is an object with those keys. Other keys are allowed, unless you write `.object([…], closed:
+/// true)`. Every key is required unless its shape is `.optional`. Null is valid only for `.optional`, `.nullable`,
+/// `.null` and `.any`. An array literal is an array whose elements fit one of its shapes.
 ///
 /// A shape is compiled on first use, so keep frequently used shapes in a `static let`.
 ///
-/// You can nest shapes up to 1,000 levels. For a deeper shape, ``validate(_:limits:)`` rejects every text with a
+/// You can nest shapes up to 1,000 levels. With a deeper shape, ``validate(_:limits:)`` rejects every text with a
 /// problem of the kind ``JSONProblem/Kind/shape``.
 public struct JSONShape: Sendable {
     static let maximumDepth = 1_000
@@ -28,14 +28,14 @@ public struct JSONShape: Sendable {
 
     /// Validates a JSON text. Throws violations of RFC 8259 and of the shape, up to a limit.
     ///
-    /// Reads the bytes in one pass and doesn't build objects. Memory grows with the depth of the text and the number of
-    /// keys in open objects.
+    /// Validation reads the bytes in one pass and doesn't build objects. Memory use grows with the depth of the text
+    /// and the number of keys in open objects.
     public func validate(_ data: Data, limits: JSONLimits = .standard) throws(JSONValidationError) {
         if let error = node.program.validate(data.span, limits) { throw error }
     }
 }
 
-/// A form along with the program that it's compiled to on first use. Copies of a shape share one node.
+/// A form and the program that it's compiled to on first use. Copies of a shape share one node.
 final class ShapeNode: Sendable {
     let form: ShapeForm
     /// The nesting of shapes, counting this shape.
@@ -70,7 +70,7 @@ enum ShapeForm: Sendable {
     /// Replaces a shape that is too deep.
     case tooDeep(levels: Int)
 
-    /// Returns the depth of the deepest part; 0 without parts.
+    /// Returns the depth of the deepest part, or 0 without parts.
     func innerDepth(_ depth: (JSONShape) -> Int) -> Int {
         switch self {
         case .array(let shape, _), .map(let shape, _), .nullable(let shape), .optional(let shape, _),
@@ -136,10 +136,8 @@ extension JSONShape {
     /// A value that fits the shape or is null. As the value of a key, it must be present.
     public static func nullable(_ shape: JSONShape) -> JSONShape { JSONShape(.nullable(shape)) }
 
-    /// A value that fits one of several shapes: `.either(.integer, .string)`.
-    ///
-    /// Objects that differ in their contents are told apart in the same pass. If no shape fits, the problems of the
-    /// closest one are reported.
+    /// A value that fits one of several shapes: `.either(.integer, .string)`. If no shape fits, validation reports the
+    /// problems with the closest shape.
     public static func either(_ shapes: JSONShape...) -> JSONShape { JSONShape(.either(shapes)) }
 
     /// A value that fits one of several shapes, which are computed at run time.
@@ -152,10 +150,10 @@ extension JSONShape {
     /// ```
     ///
     /// - Parameters:
-    ///   - expected: Completes "expected …" in the message.
-    ///   - shape: The shape that is validated first; the check only receives values that fit it. Defaults to `.any`.
-    ///   - passes: Checks a copy of the value's bytes. If it throws, the check fails. Inside `.either`, it may be
-    ///     called for an alternative that doesn't apply.
+    /// - expected: completes "expected …" in the message.
+    /// - shape: the shape that is validated first. The check receives only values that fit it. Defaults to `.any`.
+    /// - passes: checks a copy of the value's bytes. If it throws, the check fails. Inside `.either`, it may be called
+    ///   for an alternative that doesn't apply.
     public static func custom(
         _ expected: String, of shape: JSONShape = .any, _ passes: @escaping @Sendable (JSONFragment) throws -> Bool
     ) -> JSONShape {
@@ -189,9 +187,8 @@ extension JSONShape {
         JSONShape(.array(element, CountConstraint(bounds: JSONBounds(count))))
     }
 
-    /// An object with these keys. If `closed`, other keys are rejected: `.object(["id": .integer], closed: true)`.
-    ///
-    /// If a key is repeated, its last shape applies.
+    /// An object with these keys. If `closed`, other keys are rejected: `.object(["id": .integer], closed: true)`. If a
+    /// key is repeated, its last shape applies.
     public static func object(_ members: KeyValuePairs<String, JSONShape>, closed: Bool = false) -> JSONShape {
         object(members: members.map { ($0.key, $0.value) }, closed: closed)
     }
@@ -224,7 +221,7 @@ extension JSONShape {
 }
 
 extension JSONShape: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral {
-    /// Creates an object with these keys. Each is required unless its shape is `.optional`; other keys are allowed.
+    /// Creates an object with these keys. Each is required unless its shape is `.optional`. Other keys are allowed.
     public init(dictionaryLiteral elements: (String, JSONShape)...) {
         self = .object(members: elements.map { (key: $0.0, value: $0.1) })
     }
@@ -249,7 +246,7 @@ extension JSONShape {
     /// - Null makes a shape nullable.
     /// - Different types become alternatives.
     ///
-    /// If the example only has null or an empty array, any value fits there. A number is an integer if it's written
+    /// If the example has only null or an empty array, any value fits there. A number is an integer if it's written
     /// without a fraction and an exponent.
     ///
     /// Throws ``JSONValidationError`` if the example isn't JSON or exceeds the standard limits.
@@ -263,7 +260,7 @@ extension JSONShape {
 extension JSONShape {
     /// Any value, including null.
     public static let any = JSONShape(.any)
-    /// Only the value null.
+    /// Only null.
     public static let null = JSONShape(.null)
     /// `true` or `false`, but not 0 or 1.
     public static let boolean = JSONShape(.boolean)
@@ -271,7 +268,7 @@ extension JSONShape {
     public static let number = JSONShape(.number(NumberConstraint()))
     /// A number of any size without a fraction: 7, but also 7.0 and 7e2.
     public static let integer = JSONShape(.number(NumberConstraint(isInteger: true)))
-    /// Any string, also an empty one.
+    /// Any string, even an empty string.
     public static let string = JSONShape(.string(StringConstraint()))
 
     /// A number in a range: `.number(in: 0...1)`. Compared as a `Double`.
@@ -297,8 +294,8 @@ extension JSONShape {
 
     /// A string that matches a regular expression literal as a whole: `.string(matching: /[a-z0-9-]+/)`.
     ///
-    /// Interprets the literal's source like ``string(pattern:)`` and ignores the literal's options. If the expression
-    /// isn't supported or isn't a literal, ``validate(_:limits:)`` throws a problem of the kind
+    /// The literal's source has the syntax of ``string(pattern:)``. The literal's options are ignored. If the
+    /// expression isn't supported or isn't a literal, ``validate(_:limits:)`` throws a problem of the kind
     /// ``JSONProblem/Kind/shape``.
     public static func string<Output>(matching pattern: Regex<Output>) -> JSONShape {
         let source = pattern._literalPattern
@@ -309,13 +306,13 @@ extension JSONShape {
     ///
     /// The syntax is ECMA-262 with the flag `u`, as in JSON Schema, and applies to Unicode scalars. It supports groups,
     /// classes, `\d \w \s \b` with their ASCII meaning, `\p{L}` and other properties and scripts, `. ^ $ |`, greedy,
-    /// lazy, and counted quantifiers, lookahead and lookbehind, and the modifiers `(?ims:…)`. Backreferences aren't
+    /// lazy and counted quantifiers, lookahead and lookbehind, and the modifiers `(?ims:…)`. Backreferences aren't
     /// supported.
     ///
-    /// The pattern is compiled once. Even for `(a+)+`, matching takes at most the length of the string times the length
-    /// of the pattern; see ``JSONLimits/maximumPatternSteps``.
+    /// The pattern is compiled once. Even for `(a+)+`, the number of steps is at most the length of the string times
+    /// the length of the pattern; see ``JSONLimits/maximumPatternSteps``.
     ///
-    /// Throws ``JSONShapeError`` if the pattern is invalid, unsupported, or too large.
+    /// Throws ``JSONShapeError`` if the pattern is invalid, unsupported or too large.
     public static func string(pattern source: String) throws(JSONShapeError) -> JSONShape {
         let pattern = JSONPattern(source)
         if case .failure(let error) = pattern.program { throw error }
@@ -331,7 +328,7 @@ extension JSONShape {
 
 /// Thrown if a pattern isn't a valid regular expression, or isn't supported.
 public struct JSONShapeError: DescribedError, Sendable, Hashable {
-    /// The source text of the pattern.
+    /// The pattern's source text.
     public let pattern: String
     /// Why the pattern can't be used. Completes "the pattern …".
     public let reason: String
@@ -341,7 +338,7 @@ public struct JSONShapeError: DescribedError, Sendable, Hashable {
     /// The pattern, the reason and the position, in one sentence.
     public var description: String { PatternFault(reason: reason, offset: offset).message(of: pattern) }
 
-    /// The code of the `NSError`, always 1, because there is only one kind of failure.
+    /// The `NSError` code, always 1.
     public var errorCode: Int { 1 }
 }
 
