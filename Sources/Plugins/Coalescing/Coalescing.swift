@@ -30,7 +30,7 @@ public struct CoalescingFilter: Filter {
     /// Creates a filter.
     ///
     /// - Parameters:
-    /// |  - rule: decides which requests are equal. Defaults to ``CoalescingPolicy/standard``.
+    ///   - rule: decides which requests are equal. Defaults to ``CoalescingPolicy/standard``.
     ///   - stage: `.hop`, the default, compares each request on the wire, after signatures, credentials and timed
     ///     caches. `.call` compares requests before redirects, so they also share later call filters, such as a timed
     ///     cache or a retry.

@@ -33,8 +33,8 @@ public protocol ResponseEnvelope: Decodable, Sendable {
     /// The default decodes the value under ``valueKey``. An optional is `nil` if that value is null or missing.
     ///
     /// - Parameters:
-    /// |  - type: the model's type.
-    /// |  - decoder: the decoder of the whole envelope.
+    ///   - type: the model's type.
+    ///   - decoder: the decoder of the whole envelope.
     func value<Value: Decodable>(_ type: Value.Type, from decoder: any Decoder) throws -> Value
 }
 
@@ -114,7 +114,7 @@ extension ResponseCheck {
     /// An empty body passes for HEAD and for statuses 204, 205 and 304.
     ///
     /// - Parameters:
-    /// - type: the envelope's type.
+    ///   - type: the envelope's type.
     ///   - method: the request's method. Defaults to GET.
     public static func envelope<Envelope: ResponseEnvelope>(
         _ type: Envelope.Type, method: HTTPMethod = .get

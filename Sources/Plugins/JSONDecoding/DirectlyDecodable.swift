@@ -5,9 +5,9 @@ protocol DirectlyDecodable: Decodable {
     /// Returns the value at a position. Throws if the value can't be read.
     ///
     /// - Parameters:
-    /// |  - frame: the frame around the value or, without a step, the value's own frame.
+    ///   - frame: the frame around the value or, without a step, the value's own frame.
     ///   - position: the value's position. ``ValueFrame/absent`` for a null that the text doesn't contain.
-    /// |  - step: the step from the frame to the value.
+    ///   - step: the step from the frame to the value.
     static func value(of frame: ValueFrame, at position: Int, _ step: ValueFrame.Step?) throws -> Self
 
     /// Returns the array at a position, or `nil` if an element can't be read directly.

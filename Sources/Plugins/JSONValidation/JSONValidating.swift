@@ -22,9 +22,9 @@ extension ResponseCheck {
     /// streamed body, because it would consume the stream.
     ///
     /// - Parameters:
-    /// |  - shape: the body's shape.
+    ///   - shape: the body's shape.
     ///   - method: the request's method, which determines whether the body may be empty. Defaults to GET.
-    /// |  - limits: the limits for the body.
+    ///   - limits: the limits for the body.
     public static func json(
         _ shape: JSONShape, method: HTTPMethod = .get, limits: JSONLimits = .standard
     ) -> ResponseCheck {

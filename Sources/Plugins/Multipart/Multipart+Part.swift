@@ -57,10 +57,10 @@ extension Multipart.Part {
     /// Creates a part from bytes in memory.
     ///
     /// - Parameters:
-    /// - data: the bytes.
-    /// - name: the field's name. Defaults to `nil`.
-    /// - fileName: the file's name. Defaults to `nil`.
-    /// - contentType: the media type. Default: by the extension of `fileName`, otherwise `application/octet-stream`.
+    ///   - data: the bytes.
+    ///   - name: the field's name. Defaults to `nil`.
+    ///   - fileName: the file's name. Defaults to `nil`.
+    ///   - contentType: the media type. Default: by the extension of `fileName`, otherwise `application/octet-stream`.
     public static func data(
         _ data: Data, name: String? = nil, fileName: String? = nil, contentType: String? = nil
     ) -> Self {
@@ -88,8 +88,8 @@ extension Multipart.Part {
     ///
     /// - Parameters:
     ///   - value: the value.
-    /// - name: the field's name. Defaults to `nil`.
-    /// - fileName: the file's name. Defaults to `nil`.
+    ///   - name: the field's name. Defaults to `nil`.
+    ///   - fileName: the file's name. Defaults to `nil`.
     ///   - encoder: the encoder. Defaults to the agent's.
     ///   - contentType: the media type. Defaults to the encoder's.
     public static func encoded(
@@ -103,8 +103,8 @@ extension Multipart.Part {
     /// and the end of its last attempt; see ``MultipartError/Code/fileChanged``.
     ///
     /// - Parameters:
-    /// - url: the file's URL.
-    /// - name: the field's name. Defaults to `nil`.
+    ///   - url: the file's URL.
+    ///   - name: the field's name. Defaults to `nil`.
     ///   - fileName: the name to send. Defaults to the file's name; pass an empty string to omit it.
     ///   - contentType: the media type. Default: by the file's extension, otherwise `application/octet-stream`.
     public static func file(
@@ -118,11 +118,11 @@ extension Multipart.Part {
     /// Creates a part from a stream that can be opened again for each attempt.
     ///
     /// - Parameters:
-    /// - length: the length in bytes. Defaults to `nil`, which sends the whole body without a length.
-    /// - name: the field's name. Defaults to `nil`.
-    /// - fileName: the file's name. Defaults to `nil`.
+    ///   - length: the length in bytes. Defaults to `nil`, which sends the whole body without a length.
+    ///   - name: the field's name. Defaults to `nil`.
+    ///   - fileName: the file's name. Defaults to `nil`.
     ///   - contentType: the media type. Default: by the extension of `fileName`, otherwise `application/octet-stream`.
-    /// - open: opens the stream, once per attempt.
+    ///   - open: opens the stream, once per attempt.
     public static func stream(
         length: Int64? = nil, name: String? = nil, fileName: String? = nil, contentType: String? = nil,
         open: @escaping @Sendable () throws -> HTTPBody

@@ -22,8 +22,8 @@ extension RequestBody {
     ///
     /// - Parameters:
     ///   - parameters: the first fields.
-    /// - parts: the remaining parts.
-    /// - encoding: how arrays, nested values and Booleans become fields. Default: as in a URL-encoded form.
+    ///   - parts: the remaining parts.
+    ///   - encoding: how arrays, nested values and Booleans become fields. Default: as in a URL-encoded form.
     public static func multipart(
         _ parameters: Parameters, _ parts: [Multipart.Part], encoding: ParameterEncoding = ParameterEncoding()
     ) -> RequestBody {

@@ -73,8 +73,8 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
     /// Creates a controller without loading a page.
     ///
     /// - Parameters:
-    /// - list: the list.
-    /// - start: the position that ``next()`` starts with, such as a stored position. Defaults to the first page.
+    ///   - list: the list.
+    ///   - start: the position that ``next()`` starts with, such as a stored position. Defaults to the first page.
     ///   - agent: sends the requests.
     ///   - options: the options for every request.
     public init(
@@ -89,7 +89,7 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - request: a request for a page of the list.
-    /// - start: the position that ``next()`` starts with, such as a stored position. Defaults to the first page.
+    ///   - start: the position that ``next()`` starts with, such as a stored position. Defaults to the first page.
     ///   - agent: sends the requests.
     ///   - options: the options for every request.
     public convenience init<R: PagedRequest>(

@@ -33,11 +33,12 @@ public struct PageList<Item: Sendable, Output: Sendable>: Sendable {
     /// Creates a list from a closure that returns the request for a page.
     ///
     /// - Parameters:
-    /// - first: the first page, with the style and size.
-    /// - items: returns the items of a response.
-    /// - total: returns the number of items in the whole list, or `nil` if the server doesn't report it. Returns `nil`
-    ///   by default.
-    /// - cursor: returns the next page's cursor in the style ``PagePosition/cursor(size:)``. Returns `nil` by default.
+    ///   - first: the first page, with the style and size.
+    ///   - items: returns the items of a response.
+    ///   - total: returns the number of items in the whole list, or `nil` if the server doesn't report it. Returns
+    ///     `nil` by default.
+    ///   - cursor: returns the next page's cursor in the style ``PagePosition/cursor(size:)``. Returns `nil` by
+    ///     default.
     ///   - request: returns the request for a page.
     public init<R: Request>(
         _ first: PagePosition, items: @escaping @Sendable (Response<Output>) throws -> [Item],

@@ -74,8 +74,8 @@ public struct PagePosition: Sendable, Hashable {
     /// ```
     ///
     /// - Parameters:
-    /// - name: the server's name for the number, offset or cursor. Not used for the first page of cursors and links.
-    /// - sizeName: the server's name for the page size. Defaults to `nil`, which omits the size.
+    ///   - name: the server's name for the number, offset or cursor. Not used for the first page of cursors and links.
+    ///   - sizeName: the server's name for the page size. Defaults to `nil`, which omits the size.
     public func query(_ name: String, size sizeName: String? = nil) -> Parameters {
         var items = Parameters()
         if url != nil { return items }

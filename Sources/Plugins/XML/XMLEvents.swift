@@ -27,10 +27,10 @@ public struct XMLEvents: AsyncSequence, Sendable {
     /// Reads a body as XML.
     ///
     /// - Parameters:
-    /// - body: the document's bytes.
-    /// - charset: the charset from a header. A byte order mark takes precedence over it. It takes precedence over the
-    ///   XML declaration. Defaults to `nil`.
-    /// - limits: the limits for the document. ``XMLLimits/maximumNodes`` doesn't apply.
+    ///   - body: the document's bytes.
+    ///   - charset: the charset from a header. A byte order mark takes precedence over it. It takes precedence over the
+    ///     XML declaration. Defaults to `nil`.
+    ///   - limits: the limits for the document. ``XMLLimits/maximumNodes`` doesn't apply.
     public init(_ body: HTTPBody, charset: String? = nil, limits: XMLLimits = .streaming) {
         (self.body, self.charset, self.limits) = (body, charset, limits)
     }
@@ -141,8 +141,8 @@ extension XMLEvents {
     /// An element within an element of the same name is part of that element's tree.
     ///
     /// - Parameters:
-    /// - local: the name without a prefix, in any namespace.
-    /// - limits: the limits for each element. Depth counts from the element.
+    ///   - local: the name without a prefix, in any namespace.
+    ///   - limits: the limits for each element. Depth counts from the element.
     public func elements(_ local: String, limits: XMLLimits = .standard) -> XMLElements {
         XMLElements(self, limits) { $0.local == local }
     }

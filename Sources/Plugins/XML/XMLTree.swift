@@ -95,10 +95,10 @@ extension XMLTree {
     /// Parses a document. Throws ``XMLError``.
     ///
     /// - Parameters:
-    /// |  - data: the document's bytes.
+    ///   - data: the document's bytes.
     ///   - charset: the charset from a header. A byte order mark takes precedence over it. It takes precedence over the
     ///     XML declaration. Defaults to `nil`.
-    /// |  - limits: the limits for the document.
+    ///   - limits: the limits for the document.
     public init(_ data: Data, charset: String? = nil, limits: XMLLimits = .standard) throws(XMLError) {
         let limits = limits.forTree
         var builder = TreeBuilder(limits)

@@ -5,7 +5,7 @@ extension SchemaValidator {
     /// hard, explains the gates that don't hold.
     ///
     /// - Parameters:
-    /// |  - results: the start of the state's results.
+    ///   - results: the start of the state's results.
     ///   - isFrame: whether the value is the array or object of the innermost frame instead of a scalar.
     @inline(never) mutating func gatesHold(
         _ text: Span<UInt8>, _ lane: SchemaLane, _ state: StateIndex, _ results: Int, isFrame: Bool, _ start: Int,

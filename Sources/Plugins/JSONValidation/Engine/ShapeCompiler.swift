@@ -54,8 +54,8 @@ struct ShapeCompiler {
     }
 
     /// - Parameters:
-    /// |  - visited: the enclosing recursive shapes.
-    /// |  - seen: the shapes whose alternatives were already added under the same checks.
+    ///   - visited: the enclosing recursive shapes.
+    ///   - seen: the shapes whose alternatives were already added under the same checks.
     private mutating func flatten(
         _ shape: ShapeNode, _ visited: inout Set<ObjectIdentifier>, _ seen: inout Set<ObjectIdentifier>
     ) -> [ShapeAlternative] {

@@ -150,10 +150,10 @@ extension JSONShape {
     /// ```
     ///
     /// - Parameters:
-    /// - expected: completes "expected …" in the message.
-    /// - shape: the shape that is validated first. The check receives only values that fit it. Defaults to `.any`.
-    /// - passes: checks a copy of the value's bytes. If it throws, the check fails. Inside `.either`, it may be called
-    ///   for an alternative that doesn't apply.
+    ///   - expected: completes "expected …" in the message.
+    ///   - shape: the shape that is validated first. The check receives only values that fit it. Defaults to `.any`.
+    ///   - passes: checks a copy of the value's bytes. If it throws, the check fails. Inside `.either`, it may be
+    ///     called for an alternative that doesn't apply.
     public static func custom(
         _ expected: String, of shape: JSONShape = .any, _ passes: @escaping @Sendable (JSONFragment) throws -> Bool
     ) -> JSONShape {

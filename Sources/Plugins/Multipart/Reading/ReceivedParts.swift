@@ -26,9 +26,9 @@ public struct ReceivedParts: AsyncSequence, Sendable {
     /// with a boundary.
     ///
     /// - Parameters:
-    /// |  - body: the body to read.
-    /// |  - contentType: the message's media type.
-    /// |  - limits: the limits of the body.
+    ///   - body: the body to read.
+    ///   - contentType: the message's media type.
+    ///   - limits: the limits of the body.
     public init(_ body: HTTPBody, contentType: String?, limits: MultipartLimits = MultipartLimits()) throws {
         let type = contentType.flatMap { MediaType(parsing: $0) }
         guard let type, type.type == "multipart" else {

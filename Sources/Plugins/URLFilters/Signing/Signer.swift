@@ -28,7 +28,7 @@ public struct Signer: Sendable, CustomStringConvertible, CustomReflectable {
     /// Creates a signer.
     ///
     /// - Parameters:
-    /// - key: a literal, `.init(secret)`, `.service("sign")` or `.computed { exchange in … }`.
+    ///   - key: a literal, `.init(secret)`, `.service("sign")` or `.computed { exchange in … }`.
     ///   - algorithm: the algorithm. Defaults to HMAC-SHA-256.
     ///   - encoding: the signature's encoding. Defaults to hexadecimal.
     ///   - signature: the name of the signature's parameter or header. Defaults to `sign`.

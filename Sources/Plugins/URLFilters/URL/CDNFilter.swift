@@ -19,12 +19,12 @@ public struct CDNFilter: URLTextFilter {
     /// Creates the filter.
     ///
     /// - Parameters:
-    /// - base: an origin, optionally with a path to put before the request's path. If it has a query or fragment,
-    ///   requests throw ``URLFilterError/Code/invalidURL``.
-    /// - inCacheKey: whether cache keys contain the other origin. Defaults to `false`, because both servers return the
-    ///   same response.
+    ///   - base: an origin, optionally with a path to put before the request's path. If it has a query or fragment,
+    ///     requests throw ``URLFilterError/Code/invalidURL``.
+    ///   - inCacheKey: whether cache keys contain the other origin. Defaults to `false`, because both servers return
+    ///     the same response.
     ///   - name: the filter's name. Defaults to `cdn`.
-    /// - chooses: returns whether to send a request to the other origin.
+    ///   - chooses: returns whether to send a request to the other origin.
     public init(
         _ base: String, inCacheKey: Bool = false, name: String = "cdn",
         where chooses: @escaping @Sendable (Exchange) -> Bool
