@@ -17,7 +17,7 @@ import Synchronization
 public struct Batch<Part: Sendable, Success: Sendable>: Sendable {
     /// The maximum number of parts that run at a time, at least 1. Defaults to ``BatchLimit/standard``.
     public let maximumConcurrent: Int
-    /// The batch's name in logs, or `nil`. The call's own label takes precedence.
+    /// The batch's name in logs. The call's own label takes precedence.
     public var label: String?
     /// The number of parts.
     public let count: Int
@@ -65,7 +65,6 @@ public enum BatchLimit {
 struct BatchParts<Part: Sendable, Success: Sendable>: Sendable {
     let send: @Sendable (_ index: Int, _ agent: ScopedAgent, CallOptions) async throws -> Part
     let name: @Sendable (Int) -> (label: String, request: (any Request)?)
-    /// Creates the batch's output once the policy is met.
     let gather: @Sendable (BatchOutcomes<Part>) throws -> Success
 }
 
@@ -252,7 +251,6 @@ extension Batch {
     }
 }
 
-/// A request of a tuple, and its typed result after its end.
 private final class BatchCell<R: Request>: AnyBatchCell {
     private let request: R
     private let state = Mutex<Result<Response<R.Output>, any Error>?>(nil)

@@ -86,10 +86,10 @@ extension BatchError: CodedError, CustomDebugStringConvertible {
     /// The same text as `description`.
     public var debugDescription: String { description }
 
-    /// The sentence for users, from the first failed part.
+    /// The sentence for users: the sentence of the first failed part.
     public var failureSentence: FailureSentence { (underlying as? any DescribedError)?.failureSentence ?? .failed }
 
-    /// The text of `localizedDescription`, from the first failed part.
+    /// The text of `localizedDescription`: the text of the first failed part.
     public var errorDescription: String? {
         underlying.map(FailureSentence.text(of:)) ?? failureSentence.text(for: self)
     }

@@ -9,11 +9,9 @@ struct BatchLedger: Sendable {
     let rule: BatchRule
     private let count: Int
     private var next = 0
-    /// The part that succeeded first, for `.firstSuccess`.
     private(set) var winner: Int?
     private var failures: [BatchError.Failure] = []
     private var failureCount = 0
-    /// Whether results of the remaining parts no longer matter.
     private(set) var isDecided = false
 
     init(_ rule: BatchRule, count: Int) { (self.rule, self.count) = (rule, count) }
@@ -124,7 +122,7 @@ final class BatchOutcomes<Part: Sendable>: Sendable {
         return all
     }
 
-    /// Throws the first failure, otherwise like `all`.
+    /// Throws the first failure.
     func successes() throws -> [Part] {
         let (outputs, failures) = state.withLock { ($0.outputs, $0.failures) }
         var successes: [Part] = []
@@ -136,7 +134,6 @@ final class BatchOutcomes<Part: Sendable>: Sendable {
         return successes
     }
 
-    /// Throws if the batch was cancelled before any success.
     func winner() throws -> (index: Int, response: Part) {
         try state.withLock { state in
             guard let index = state.ledger.winner, let output = state.outputs[index] else { throw CancellationError() }

@@ -103,7 +103,6 @@ final class BatchChannel<Part: Sendable>: Sendable {
         var reader: CheckedContinuation<Element?, Never>?
         var writers = WaitingQueue<CheckedContinuation<Void, Never>>()
 
-        /// Returns the next result, if any, and the worker that can continue.
         mutating func next(_ limit: Int) -> (Element?, CheckedContinuation<Void, Never>?) {
             let element = unread.popFirst()
             return (element, unread.count < limit ? writers.popFirst() : nil)

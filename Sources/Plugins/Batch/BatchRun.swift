@@ -1,17 +1,15 @@
 public import Errand
 import ErrandStates
 
-/// One run of a batch.
-///
-/// There are as many workers as parts that may run at a time. Workers take parts from the ledger one by one, so a
-/// waiting part doesn't need a task. No part starts after the decision or a cancellation.
+/// One run of a batch. There are as many workers as parts that may run at a time. Workers take parts from the ledger
+/// one by one, so a waiting part doesn't need a task.
 struct BatchRun<Part: Sendable, Success: Sendable>: Sendable {
     private let batch: Batch<Part, Success>
     private let agent: ScopedAgent
     private let parts: BatchParts<Part, Success>
     private let progress: BatchProgress
     private let outcomes: BatchOutcomes<Part>
-    /// Passes results to a reader as they arrive, or `nil` for a run with one output.
+    /// `nil` for a run with one output.
     private let channel: BatchChannel<Part>?
 
     init(_ batch: Batch<Part, Success>, on agent: ScopedAgent, channel: BatchChannel<Part>? = nil) {
@@ -155,7 +153,7 @@ struct ProgressSum: Sendable {
         }
     }
 
-    /// Records the end of a part, successful or not. Its bytes so far become its total.
+    /// A part's bytes at its end become its total.
     mutating func end(_ index: Int, isSuccess: Bool) {
         let isDone = isSuccess || !needsOne
         let isRunning = change(index, isLast: true) { part in
@@ -167,7 +165,7 @@ struct ProgressSum: Sendable {
         if isRunning { ended += 1 }
     }
 
-    /// Changes a running part, and removes it if this is the last change. Returns `false` if the part isn't running.
+    /// Returns `false` if the part isn't running.
     @discardableResult
     private mutating func change(_ index: Int, isLast: Bool = false, _ body: (inout Part) -> Void) -> Bool {
         guard var part = isLast ? running.removeValue(forKey: index) : running[index] else { return false }

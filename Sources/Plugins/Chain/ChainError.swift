@@ -13,14 +13,14 @@ import ErrandMessageSyntax
 /// A cancelled chain throws ``Errand/ErrandError`` with the code `cancelled` instead. Other errors of the chain's
 /// closure are thrown unchanged.
 ///
-/// The chain recognizes a step's error when the closure throws it again. An error without identity counts as the step's
-/// error if both are equal. If their type isn't `Equatable`, their texts are compared.
+/// If the closure throws a step's error again, the chain recognizes it. Errors that aren't objects are compared by
+/// equality or, if their type isn't `Equatable`, by text.
 public struct ChainError: Error, Sendable {
     /// The chain's label.
     public let chain: String
     /// The step's index, from 0, in the order in which steps began. Parts of a batch count as steps too.
     public let index: Int
-    /// The step's name: the call's label, otherwise the request's label, otherwise the request's type.
+    /// The step's name; see ``ChainStepResult/label``.
     public let label: String
     /// The failed request, or `nil` if the step isn't a request.
     public let request: (any Request)?
@@ -53,10 +53,10 @@ extension ChainError: DescribedError, CustomDebugStringConvertible {
     /// The same text as `description`.
     public var debugDescription: String { description }
 
-    /// The sentence for users, from the step's error.
+    /// The sentence for users: the sentence of the step's error.
     public var failureSentence: FailureSentence { (underlying as? any DescribedError)?.failureSentence ?? .failed }
 
-    /// The text of `localizedDescription`, from the step's error.
+    /// The text of `localizedDescription`: the text of the step's error.
     public var errorDescription: String? { FailureSentence.text(of: underlying) }
 
     /// The `NSError` code, always 1.

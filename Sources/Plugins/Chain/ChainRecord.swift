@@ -2,7 +2,6 @@ public import Errand
 import ErrandStates
 import Synchronization
 
-/// Records the failed steps of one run, and the progress of all steps.
 final class ChainRecord: MemberObserver {
     /// Bounds the memory of a chain that continues after failures.
     private static let maximumKeptFailures = 16
@@ -116,15 +115,13 @@ struct ChainProgress: Sendable {
     }
 }
 
-/// Recognizes an error that is thrown again.
 struct ThrownError {
     private let error: any Error
 
     init(_ error: any Error) { self.error = error }
 
     /// Returns whether two errors are the same object, the same failure of one activity, or the same failure of a step.
-    /// Other values have no identity. They are the same if they are equal or, if they aren't `Equatable`, have the same
-    /// text.
+    /// Errors of other types are the same if they are equal or, if they aren't `Equatable`, have the same text.
     func isSame(as other: any Error) -> Bool {
         guard type(of: error) == type(of: other) else { return false }
         switch (error, other) {

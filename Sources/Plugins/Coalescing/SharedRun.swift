@@ -3,7 +3,6 @@ import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-/// A shared exchange and the calls that wait for it.
 final class SharedRun: Sendable {
     typealias Outcome = Result<HTTPResponse, any Error>
 
@@ -133,7 +132,6 @@ final class SharedRun: Sendable {
         }
     }
 
-    /// Reports the latest progress to a call that joined later.
     func reportProgress(to joined: Exchange) {
         guard joined.reportsProgress, let last = state.withLock({ $0.progress }), joined.activity.progress != last
         else { return }
@@ -209,7 +207,6 @@ struct SharingConditions: Sendable {
     /// Computed once, because each exchange is looked up, added and removed. Covers only part of the request.
     let hash: Int
 
-    /// Fails if the request can't be shared.
     init?(_ exchange: Exchange, _ request: HTTPRequest, _ next: Next, _ filterRule: CoalescingPolicy) {
         let tags = exchange.tags
         rule = tags[CoalescingPolicy.self] ?? filterRule
@@ -276,7 +273,6 @@ final class SharedRuns: Sendable {
 
     var count: Int { runs.withLock { $0.count } }
 
-    /// Joins an equal running exchange, or adds `own`.
     func join(_ own: SharedRun) -> Role {
         var replaced: SharedRun?
         let role = runs.withLock { runs -> Role in

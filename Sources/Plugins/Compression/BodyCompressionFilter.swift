@@ -103,7 +103,6 @@ extension Filter where Self == BodyCompressionFilter {
     ) -> BodyCompressionFilter { BodyCompressionFilter(compression, minimumBytes: minimumBytes) }
 }
 
-/// Compresses a body while it is read.
 final class CompressedSource: HTTPBodySource {
     private struct State: ~Copyable {
         var compressor: StreamCompressor?

@@ -1,7 +1,6 @@
 import CErrandCodings
 import ErrandEssentials
 
-/// Compresses one body, piece by piece.
 // Safe: the encoder is created here, freed once in `deinit`, and only passed to the C functions. They read `count`
 // bytes of the input and write at most `count` bytes to the buffer. Both outlive the call.
 @safe

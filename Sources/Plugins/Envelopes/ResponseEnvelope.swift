@@ -160,7 +160,6 @@ extension HTTPResponse {
     }
 }
 
-/// Decodes the envelope and the model in one pass.
 private struct EnvelopeContent<Envelope: ResponseEnvelope, Value: Decodable>: Decodable {
     let value: Value
 

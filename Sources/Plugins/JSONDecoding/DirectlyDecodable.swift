@@ -171,7 +171,7 @@ extension Dictionary: DirectlyDecodable where Key == String, Value: Decodable {
     }
 }
 
-// Casts between a concrete type and a generic type. Both are the same type here.
+// Casts between a concrete type and a generic type, which are the same type here.
 extension DirectlyDecodable {
     static func value<Value: Decodable>(
         as type: Value.Type, of frame: ValueFrame, at position: Int, _ step: ValueFrame.Step?

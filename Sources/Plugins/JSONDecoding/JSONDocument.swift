@@ -30,7 +30,7 @@ final class JSONDocument {
         JSONNumber(text[entry.start..<entry.start &+ entry.length].span)
     }
 
-    /// Returns the number of elements to reserve memory for, at most 64 KiB of them.
+    /// Returns the number of elements to reserve memory for, at most 64 KiB.
     ///
     /// An element takes only two bytes of text, whatever the size of its type. The text must therefore not decide how
     /// much memory is reserved.

@@ -28,8 +28,8 @@ public struct JSONSchema: JSONValidating {
 
     /// Creates a schema from its text.
     ///
-    /// The initializer never fetches a document. A reference to another document leads to one of the standard's
-    /// metaschemas, or to the document that the resolver returns for the absolute URI.
+    /// The initializer never fetches a document. A reference to another document leads to a metaschema of the standard,
+    /// or to the document that the resolver returns for the absolute URI.
     ///
     /// ```swift
     /// let bundled = ["https://example.com/address.json": second]

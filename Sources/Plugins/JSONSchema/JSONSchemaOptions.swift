@@ -27,7 +27,7 @@ public enum JSONSchemaFormats: Sendable, Hashable {
 public struct JSONSchemaLimits: Sendable, Hashable {
     /// The maximum number of steps. Defaults to 25,000,000, which take less than a second.
     ///
-    /// Each value, keyword, byte of a URI and part of a pattern takes a step.
+    /// Steps are spent on values, keywords, URIs and patterns.
     public var maximumSteps = 25_000_000
     /// The maximum estimated size of the documents and the compiled schema, in bytes. Defaults to 80 MiB.
     public var maximumBytes = 80 << 20

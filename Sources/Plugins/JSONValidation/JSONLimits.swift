@@ -16,8 +16,8 @@ public struct JSONLimits: Sendable, Hashable {
     /// The maximum number of steps for matching one string. Defaults to 4,000,000, which take a few hundredths of a
     /// second.
     ///
-    /// The number of steps is at most the string's number of characters times the number of parts in the pattern, with
-    /// counted repetitions expanded.
+    /// At most, a string takes its number of characters times the number of parts in the pattern, with counted
+    /// repetitions expanded.
     public var maximumPatternSteps = 4_000_000
     /// The maximum number of elements to store for a schema's `uniqueItems`, across all open arrays. Defaults to
     /// 1,000,000, which take about 60 MB. A text with more elements is rejected.
@@ -25,8 +25,8 @@ public struct JSONLimits: Sendable, Hashable {
     /// The maximum number of steps for the whole text. Defaults to 40,000,000, which take less than a second. A text
     /// that needs more steps is rejected.
     ///
-    /// These take a step: applying a schema within a JSON Schema, or one of several shapes, to a value; each step of a
-    /// pattern; and each group of bytes that is compared, hashed or read for a format.
+    /// Validation takes a step to apply a schema within a JSON Schema, or one of several shapes, to a value. Each step
+    /// of a pattern counts too, and so does each group of bytes that is compared, hashed or read for a format.
     public var maximumSteps = 40_000_000
     /// The maximum memory that validation may use in addition to the text, as an estimate in bytes. Defaults to 64 MiB.
     /// A text that needs more is rejected.

@@ -18,8 +18,8 @@ extension ResponseCheck {
     ///
     /// The check throws an `ErrandError` with the code `checkFailed`, the response, and a ``JSONValidationError`` as
     /// `underlying`. It accepts an empty body only for HEAD and for statuses 204, 205 and 304 (RFC 9110, sections
-    /// 9.3.2, 15.3.5, 15.3.6 and 15.4.5). It reads a body that was delivered to a file within the limits. It rejects a
-    /// streamed body, because it would consume the stream.
+    /// 9.3.2, 15.3.5, 15.3.6 and 15.4.5). If the body is in a file, the check reads the file within the limits. It
+    /// rejects a streamed body, because it would consume the stream.
     ///
     /// - Parameters:
     ///   - shape: the body's shape.

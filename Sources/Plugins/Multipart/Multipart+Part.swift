@@ -154,7 +154,6 @@ extension Multipart.Part: CustomStringConvertible, CustomDebugStringConvertible,
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// The media types of commonly uploaded files, by extension.
 enum FileTypes {
     static func contentType(of name: String) -> String {
         guard let dot = name.lastIndex(of: ".") else { return unknown }

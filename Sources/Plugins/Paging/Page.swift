@@ -43,7 +43,6 @@ struct PageContent: Sendable {
         body = areEqual ? nil : response.body.data.map { Array($0).hashValue }
     }
 
-    /// Whether the fingerprint can distinguish pages.
     var isTelling: Bool { items != nil || body != nil }
 
     func isSame(as other: PageContent) -> Bool {

@@ -19,7 +19,7 @@ import Synchronization
 /// To cancel a load, cancel the calling task, call ``cancel()``, or release the controller. The controller is safe to
 /// use from any thread.
 public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
-    /// The state that a screen shows.
+    /// The state to show.
     public struct State: Sendable {
         /// The visible pages, in order. ``PageController/next()`` adds a page. All other calls replace the pages with
         /// one page.
@@ -100,7 +100,7 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
 
     deinit { guarded.withLock { $0.task }?.cancel() }
 
-    /// The state to show now.
+    /// The current state.
     public var state: State { broadcaster.state }
 
     /// The current state and every later state. A slow reader gets only the latest. Ends when the controller is
@@ -238,7 +238,7 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
         }
         let end = broadcaster.update { state in
             guarded.withLock { guarded -> Result<Page<Item, Output>, any Error>? in
-                // Drop the result, because another call has taken over.
+                // Another call has taken over.
                 guard guarded.run == run else { return nil }
                 (state.isLoading, guarded.task) = (false, nil)
                 let end = result.flatMap { page in Result { try Self.checked(page, guarded) } }

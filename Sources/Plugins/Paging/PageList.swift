@@ -126,7 +126,7 @@ public struct PageList<Item: Sendable, Output: Sendable>: Sendable {
             isRepeated: isRepeated)
     }
 
-    /// Completes the position of the next page. Returns `false` if this page was the last.
+    /// Returns `false` if this page was the last.
     private static func name(
         _ next: inout PagePosition, after position: PagePosition, count: Int, total: Int?, cursor: String?,
         _ http: HTTPResponse
@@ -159,7 +159,7 @@ public struct PageList<Item: Sendable, Output: Sendable>: Sendable {
     }
 }
 
-/// Records the URL of a request before redirects. If the request isn't sent, this is the URL it was built with.
+/// Records the URL before redirects. If the request isn't sent, this is the URL it was built with.
 final class SourceWatch: Accessory {
     private let state = Mutex<URL?>(nil)
 

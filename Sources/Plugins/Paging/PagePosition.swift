@@ -104,7 +104,6 @@ public struct PagePosition: Sendable, Hashable {
         return offset &+ count
     }
 
-    /// Without the previous page's content, to show the page alone.
     var withoutContent: PagePosition {
         var position = self
         position.history.content = nil

@@ -153,10 +153,10 @@ extension Agent {
     }
 }
 
-/// Detects cycles in a list by recording the pages it has visited.
+/// Detects cycles in a list.
 ///
-/// It records each of the first 100,000 pages. After that it records one page per power of two, which still detects
-/// every cycle, but later.
+/// Records each of the first 100,000 pages. After that, it records one page per power of two, which still detects every
+/// cycle, but later.
 struct PageTrail {
     private var seen: Set<Int> = []
     private var mark: Int?
@@ -166,7 +166,7 @@ struct PageTrail {
 
     init(_ start: PagePosition) { if let name = start.name { seen.insert(name) } }
 
-    /// Adds a page. Throws `repeatedPage` if its next page was visited before.
+    /// Throws `repeatedPage` if the next page was visited before.
     mutating func add<Item, Output>(_ page: Page<Item, Output>) throws(PagingError) {
         guard let next = page.next, let name = next.name else { return }
         // Only the first page's response contains its URL.

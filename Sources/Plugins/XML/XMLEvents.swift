@@ -28,8 +28,8 @@ public struct XMLEvents: AsyncSequence, Sendable {
     ///
     /// - Parameters:
     ///   - body: the document's bytes.
-    ///   - charset: the charset from a header. A byte order mark takes precedence over it. It takes precedence over the
-    ///     XML declaration. Defaults to `nil`.
+    ///   - charset: the charset from a header. It takes precedence over the XML declaration, but not over a byte order
+    ///     mark. Defaults to `nil`.
     ///   - limits: the limits for the document. ``XMLLimits/maximumNodes`` doesn't apply.
     public init(_ body: HTTPBody, charset: String? = nil, limits: XMLLimits = .streaming) {
         (self.body, self.charset, self.limits) = (body, charset, limits)

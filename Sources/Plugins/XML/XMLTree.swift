@@ -74,8 +74,8 @@ public struct XMLTree: Sendable, Hashable {
 
     /// Returns an attribute's value, or `nil` if the attribute is missing.
     ///
-    /// An attribute without a namespace takes precedence. If several attributes have the local name and all have
-    /// namespaces, returns `nil`.
+    /// If several attributes have this local name, the attribute without a namespace counts. Without such an attribute,
+    /// returns `nil`.
     public func attribute(_ local: String) -> String? {
         if let value = attributes[XMLName(local)] { return value }
         let named = attributes.filter { $0.key.local == local }
@@ -96,8 +96,8 @@ extension XMLTree {
     ///
     /// - Parameters:
     ///   - data: the document's bytes.
-    ///   - charset: the charset from a header. A byte order mark takes precedence over it. It takes precedence over the
-    ///     XML declaration. Defaults to `nil`.
+    ///   - charset: the charset from a header. It takes precedence over the XML declaration, but not over a byte order
+    ///     mark. Defaults to `nil`.
     ///   - limits: the limits for the document.
     public init(_ data: Data, charset: String? = nil, limits: XMLLimits = .standard) throws(XMLError) {
         let limits = limits.forTree

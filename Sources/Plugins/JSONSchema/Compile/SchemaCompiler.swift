@@ -35,7 +35,7 @@ final class SchemaCompiler {
     func compile(_ location: SchemaLocation) throws(JSONSchemaError) -> SchemaProgram {
         let root = try node(location, 0)
         try compileWaiting()
-        // Schemas of the document without a reference to them must be valid as well.
+        // Schemas that the root doesn't refer to must be valid as well.
         for other in registry.schemas(of: location.document) {
             _ = try node(other, try environments.entering(registry.resource(other), of: registry, from: 0))
             try compileWaiting()

@@ -28,7 +28,7 @@ struct SchemaState {
     /// The plans for arrays and objects, or -1 before the first array or object.
     var array: Int32 = -1
     var object: Int32 = -1
-    /// Of the gates with a tag, the gate with the most branches: its tag and its index. -1 without such a gate.
+    /// The tag and the index of the gate with the most branches among the gates with a tag, or -1.
     var tag: Int32 = -1
     var tagGate: Int32 = -1
     /// The index of the first variant, or -1 before there are variants. Each value of the tag has a variant: the state

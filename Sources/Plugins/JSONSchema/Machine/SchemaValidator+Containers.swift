@@ -89,7 +89,6 @@ extension SchemaValidator {
 
     @inline(__always) mutating func leaveFrame() { frame = machine.frames.pop() }
 
-    /// Sets the transition for the current element or member.
     @inline(__always) mutating func take(_ transition: TransitionIndex) {
         frame.transition = transition
         frame.part = machine.arena.transitions[Int(transition)].state
@@ -125,7 +124,6 @@ extension SchemaValidator {
         take(transition)
     }
 
-    /// Returns whether the data stored for the text is within the memory limit.
     func hasRoom() -> Bool { machine.arena.size &+ uniques.size &+ keys.size <= machine.memoryLimit }
 
     /// Deducts the steps that deriving took.

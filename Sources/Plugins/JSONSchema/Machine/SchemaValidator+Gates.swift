@@ -61,7 +61,6 @@ extension SchemaValidator {
         return holds
     }
 
-    /// Returns whether the lane that a reference leads to holds.
     @inline(__always) private func refersToHolding(_ reference: Int, _ results: Int) -> Bool {
         machine.results[results &+ Int(machine.arena.numbers[reference])] != 0
     }

@@ -257,7 +257,6 @@ extension SchemaValidator {
         return holds
     }
 
-    /// Returns whether a pattern matches any part of a text.
     mutating func match(
         _ text: Span<UInt8>, _ pattern: Int32, _ content: JSONContent, _ hasEscapes: Bool
     ) -> PatternOutcome {

@@ -13,7 +13,6 @@ extension SchemaValidator {
     /// is faster than searching for the tag. Validating many branches takes far longer.
     private static let skippedBytes = 4
 
-    /// Returns the state that an object is validated against.
     @inline(never) mutating func tagged(_ text: Span<UInt8>, _ whole: StateIndex, at p: Int) -> StateIndex {
         var state = whole
         while tagBudget > 0 {

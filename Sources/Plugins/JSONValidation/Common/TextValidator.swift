@@ -77,7 +77,6 @@ extension TextValidator where Self: ~Copyable {
         return pointer
     }
 
-    /// Returns the key that starts with this quote.
     package func key(_ text: Span<UInt8>, _ quote: Int) -> String {
         guard quote < text.count, text[quote] == JSONGrammar.quote else { return "" }
         let scan = JSONGrammar.string(in: text, from: quote + 1)
@@ -168,7 +167,6 @@ package struct ProblemList {
     @usableFromInline var frames: [Frame]
     @usableFromInline package var count = 0
 
-    /// Creates a stack with room for a few frames, filled with copies of one.
     package init(repeating frame: Frame) { frames = Array(repeating: frame, count: 16) }
 
     package var capacity: Int { frames.count }

@@ -293,7 +293,6 @@ extension ShapeCompiler {
 }
 
 extension JSONShape {
-    /// The constants of a shape that accepts only certain strings.
     fileprivate var stringConstants: [JSONConstant]? {
         guard case .constants(let values) = node.form, !values.isEmpty else { return nil }
         let isText = values.allSatisfy { if case .string = $0 { true } else { false } }
@@ -312,7 +311,6 @@ struct ShapeAlternative {
     var form: ShapeForm
     var checks: [JSONCheck] = []
 
-    /// Returns whether every value of this kind fits.
     func isPlain(_ kind: UInt8) -> Bool {
         guard checks.isEmpty else { return false }
         return switch form {

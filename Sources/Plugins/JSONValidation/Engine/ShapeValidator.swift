@@ -305,7 +305,7 @@ extension ShapeValidator {
         var others: Int32 = 0
         /// The rule for objects. -1 for an array, and for an object without constraints.
         var rule: Int32 = -1
-        /// The first key of the rule in `members`, or the first key of the order. Then the number of keys in the order.
+        /// The first key of the rule in `members`, or of the order, and the number of keys in the order.
         var firstKey: Int32 = 0
         var orderedCount: Int32 = 0
         /// The index in `successors` of the next expected key. Without a rule, the index in `order`, or -1 if the keys

@@ -23,7 +23,6 @@ enum PatternCaseFolding {
     /// Returns the characters that equal a character without case, including itself, or `nil` if there are no others.
     static func variants(of value: UInt32) -> [UInt32]? { classes[value] }
 
-    /// Returns the ranges of the case variants of characters in the given ranges.
     static func variants(of ranges: [ClosedRange<UInt32>]) -> [ClosedRange<UInt32>] {
         var found: [ClosedRange<UInt32>] = []
         for range in ranges {

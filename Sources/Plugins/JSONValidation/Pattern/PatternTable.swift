@@ -40,7 +40,6 @@ package final class PatternTable: Sendable {
         var table: PatternTable?
         /// Whether building might succeed with more steps.
         var isUnfinished = false
-        /// The steps that building took.
         var work: Int
     }
 

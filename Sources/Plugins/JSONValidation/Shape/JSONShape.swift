@@ -107,7 +107,6 @@ struct ObjectMember: Sendable {
 /// Identifies a recursive shape inside its own definition.
 final class ShapeReference: Sendable {}
 
-/// A custom check, with a description of the expected value.
 struct JSONCheck: Sendable {
     var expected: String
     var passes: @Sendable (JSONFragment) throws -> Bool

@@ -276,7 +276,6 @@ enum PartHeaders {
         var lines: [[UInt8]] = []
         for var line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: true) {
             if lineEnd.count == 2, line.last == UInt8(ascii: "\r") { line = line.dropLast() }
-            // A folded line continues the previous line.
             if let first = line.first, ASCII.isBlank(first), var last = lines.popLast() {
                 last.append(UInt8(ascii: " "))
                 last += line.drop { ASCII.isBlank($0) }

@@ -63,7 +63,7 @@ extension URLFilter where Self == PathFilter {
         _ old: String, with new: String, inCacheKey: Bool = true, name: String = "path"
     ) -> PathFilter { PathFilter(old, with: new, inCacheKey: inCacheKey, name: name) }
 
-    /// Replaces paths by a closure's result: `.path { path, exchange in path.lowercased() }`.
+    /// Replaces paths with a closure's result: `.path { path, exchange in path.lowercased() }`.
     public static func path(
         inCacheKey: Bool = true, name: String = "path",
         _ path: @escaping @Sendable (_ path: String, Exchange) async throws -> String

@@ -70,7 +70,7 @@ extension URLTextFilter {
     }
 }
 
-/// Replaces the URL by a closure's result. Create it with `.closure`.
+/// Replaces the URL with a closure's result. Create it with `.closure`.
 public struct ClosureURLFilter: URLFilter {
     /// The filter's name in errors and exemptions.
     public let name: String
@@ -106,7 +106,7 @@ public struct ClosureURLTextFilter: URLTextFilter {
 }
 
 extension URLFilter where Self == ClosureURLFilter {
-    /// Replaces the URL by a closure's result: `.closure("shard") { url, exchange in … }`.
+    /// Replaces the URL with a closure's result: `.closure("shard") { url, exchange in … }`.
     public static func closure(
         _ name: String, inCacheKey: Bool = true, _ body: @escaping @Sendable (URL, Exchange) async throws -> URL
     ) -> ClosureURLFilter { ClosureURLFilter(name, inCacheKey: inCacheKey, body) }

@@ -17,7 +17,6 @@ public struct URLFilterChain: Filter, CustomStringConvertible, CustomReflectable
         let isHidden: Bool
         let marksUser: Bool
         let filter: any URLFilter
-        /// The same filter, cast once.
         let editor: (any URLTextFilter)?
     }
 
@@ -64,7 +63,7 @@ public struct URLFilterChain: Filter, CustomStringConvertible, CustomReflectable
         var exchange = exchange
         if hadResourceURL || url.keyText != nil { exchange.tags[ResourceURL.self] = try url.keyURL() }
         // Before setting the URL: if a later filter moved the request to an origin that mustn't see the secrets,
-        // setting the URL removes them along with the marks.
+        // setting the URL removes them and the marks.
         for (step, items) in secrets {
             exchange.assign(
                 to: UserMark(items, source: "query \(step)"), queryItems: items.split(separator: "&").map(String.init))

@@ -20,7 +20,6 @@ public struct URLText: Sendable {
     /// The cache key's URL, if it differs.
     var keyText: String?
     private(set) var isChanged = false
-    /// The running filter's name, for errors.
     var filter = ""
     /// Whether cache keys leave out the running filter's changes.
     var isHidden = false
@@ -46,7 +45,7 @@ public struct URLText: Sendable {
         return URLSyntax.mayHaveDotSegments(text) ? url.standardized : url
     }
 
-    /// Applies an edit to the text. Also applies it to the cache key's URL, unless cache keys leave it out.
+    /// Applies an edit to the text and, unless the change is hidden, to the cache key's URL.
     mutating func change(_ edit: (inout String) throws -> Void) rethrows {
         if isHidden {
             keyText = keyText ?? text

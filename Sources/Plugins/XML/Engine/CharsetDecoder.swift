@@ -91,8 +91,8 @@ struct CharsetDecoder: Sendable {
             if let end = head.indices.dropLast().first(where: { head[$0] == 0x3F && head[$0 + 1] == 0x3E }) {
                 guard let name = XMLDeclaration(Array(head[...(end + 1)]))?.encoding else { return true }
                 let isWide = Charset(label: name)?.name.hasPrefix("utf-16") ?? name.hasPrefix("utf-32")
-                // Ignore a declared UTF-16, as HTML does. It can't be true, because the declaration was read byte by
-                // byte. Some services declare it because their texts have it in memory.
+                // Ignore a declared UTF-16, as HTML does. The declaration was read byte by byte, so the document can't
+                // be UTF-16. Some services declare UTF-16 because their texts have it in memory.
                 if !isWide, !name.contains("ucs-") { coding = try named(name, nil) }
                 return true
             }

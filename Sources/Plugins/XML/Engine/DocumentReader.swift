@@ -4,7 +4,7 @@ import ErrandSupport
 /// and produces its events.
 ///
 /// Document types can't declare entities, so only XML's five predefined entities exist. An incomplete construct waits
-/// in a buffer, whose size is limited and which is searched only once.
+/// in a buffer. Its size is limited, and it is searched only once.
 struct DocumentReader: Sendable {
     let limits: XMLLimits
     var namespaces = NamespaceScope()

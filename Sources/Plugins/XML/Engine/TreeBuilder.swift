@@ -1,4 +1,3 @@
-/// Builds trees from events, within limits.
 struct TreeBuilder {
     private let limits: XMLLimits
     private var open: [XMLTree] = []

@@ -98,7 +98,6 @@ enum XMLCharacters {
 /// A document type declaration without an internal subset: a name and an optional external identifier (XML 1.0,
 /// sections 2.8 and 4.2.2).
 struct DocumentType {
-    /// Whether it refers to an external subset.
     let isExternal: Bool
 
     private enum Token: Equatable {
