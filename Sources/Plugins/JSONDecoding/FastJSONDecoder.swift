@@ -58,7 +58,7 @@ extension BodyDecoder where Self == FastJSONDecoder {
 
 /// Detects a JSON text's encoding by its byte order mark or the zeros in its first bytes (RFC 4627, section 3).
 enum TextEncoding {
-    /// Returns the text in UTF-8 without its byte order mark.
+    /// Removes the byte order mark.
     static func utf8(_ data: Data) throws(JSONDecodingError) -> [UInt8] {
         let bytes = Array(data)
         let (encoding, mark) = detect(bytes)

@@ -198,7 +198,6 @@ struct IndexEntry {
         case null, `false`, `true`
         /// Digits, possibly with a minus sign.
         case integer
-        /// A number with a fraction or exponent.
         case number
         case string
         /// With escapes.

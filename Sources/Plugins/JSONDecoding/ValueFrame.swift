@@ -22,7 +22,6 @@ final class ValueFrame {
     private var count: Int?
     /// The positions of values by key. `nil` until needed, and for an object with few, regular keys.
     private var table: [String: Int]?
-    /// The start of the search for the next key.
     private var cursor: JSONDocument.MemberCursor
 
     /// A step in a path. An index doesn't need an existential.

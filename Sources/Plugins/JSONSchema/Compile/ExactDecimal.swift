@@ -50,7 +50,6 @@ struct ExactDecimal: Sendable, Hashable {
         exponent = (p < end ? JSONNumber.exponent(in: text.extracting(..<end), from: p + 1) : 0) + zeros - fraction
     }
 
-    /// Returns a mantissa's digits from the first nonzero digit.
     private static func digits(_ text: Span<UInt8>, _ range: Range<Int>, _ count: Int) -> [UInt8] {
         var digits: [UInt8] = []
         digits.reserveCapacity(count)
@@ -72,7 +71,6 @@ struct ExactDecimal: Sendable, Hashable {
         return count
     }
 
-    /// The value, if it's an integer of at most 18 digits that fits `Int`.
     var integer: Int? { shortInteger.flatMap(Int.init(exactly:)) }
 
     /// The value, if it's an integer of at most 18 digits.
@@ -138,7 +136,6 @@ struct ExactDecimal: Sendable, Hashable {
         return remainder.isZero
     }
 
-    /// Computes the remainder of a number, digit by digit.
     private struct Remainder {
         /// Words of nine digits each, lowest first. One word more than the divisor has.
         private var words: [UInt64]

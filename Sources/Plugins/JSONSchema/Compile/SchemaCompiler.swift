@@ -31,7 +31,6 @@ final class SchemaCompiler {
         nodes = [SchemaNode(location: SchemaLocation(document: 0, value: 0))]
     }
 
-    /// Compiles a schema and everything that it refers to.
     func compile(_ location: SchemaLocation) throws(JSONSchemaError) -> SchemaProgram {
         let root = try node(location, 0)
         try compileWaiting()
@@ -111,7 +110,6 @@ final class SchemaCompiler {
         return next
     }
 
-    /// Returns the node that a dynamic reference leads to in an environment.
     func dynamicNode(
         _ reference: String, at location: SchemaLocation, in resource: Int, _ environment: Int, isRecursive: Bool
     ) throws(JSONSchemaError) -> Int32 {

@@ -18,7 +18,6 @@ struct SchemaNode: Sendable {
     var enumeration: Int32 = -1
     /// The schemas for the same value.
     var gates: [SchemaGate] = []
-    /// Keywords and the places of their values.
     var annotations: [SchemaAnnotation] = []
 }
 
@@ -67,7 +66,6 @@ struct SchemaStringRule: Sendable {
     var format: JSONFormat?
 }
 
-/// A pattern of `pattern` or `patternProperties`, compiled once for all its uses.
 struct SchemaPattern: Sendable {
     let source: String
     let program: PatternProgram
@@ -114,7 +112,6 @@ struct SchemaConstants: Sendable {
     var numbers: Set<ExactDecimal> = []
     /// Arrays and objects by digest.
     var composites: [ValueDigest: [[UInt8]]] = [:]
-    /// The kinds that occur among the values.
     var kinds: UInt8 = 0
     /// The first values, for messages.
     var words: [String] = []

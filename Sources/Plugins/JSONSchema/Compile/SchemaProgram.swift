@@ -49,7 +49,6 @@ final class SchemaProgram: Sendable {
         return validator.problems.error
     }
 
-    /// Returns the annotations of a valid text, or the limit that they exceed.
     func annotations(_ text: Span<UInt8>, _ limits: JSONLimits) -> Result<[JSONAnnotation], JSONValidationError> {
         var validator = SchemaValidator(SchemaMachine(self), self, textCount: text.count, limits.clamped)
         validator.collector = AnnotationCollector(limit: JSONSchema.maximumAnnotations)

@@ -21,7 +21,6 @@ struct SchemaTag: Sendable {
     /// A branch's requirement on the member.
     struct Claim {
         var key: [UInt8]
-        /// The values that the member may have.
         var values: SchemaConstants
         var isRequired: Bool
 
@@ -107,7 +106,6 @@ struct SchemaTagFinder {
         (self.nodes, self.objects, self.constants, self.spend) = (nodes, objects, constants, spend)
     }
 
-    /// Returns the nodes with the numbers of their tags.
     mutating func find() -> [SchemaNode] {
         let isClosed = askers()
         for index in nodes.indices where !isClosed.contains(Int32(index)) {

@@ -60,7 +60,6 @@ struct ValueHash: Sendable {
         return ValueDigest(hash: absorb(hash, into: string), length: content.count + 2)
     }
 
-    /// Returns the digest of a value other than an array or object.
     func scalar(_ text: Span<UInt8>, _ range: Range<Int>) -> ValueDigest {
         let first = text[range.lowerBound]
         switch first {

@@ -58,7 +58,6 @@ enum HostnameFormat {
 /// The rule for right-to-left names (RFC 5893, section 2). If one label is right-to-left, the rule applies to all
 /// labels of the name.
 enum BidiName {
-    /// The bidirectional classes of characters in labels.
     private enum Direction { case left, right, arabicNumber, europeanNumber, neutral, mark }
 
     static func fits(_ labels: [[Unicode.Scalar]]) -> Bool {

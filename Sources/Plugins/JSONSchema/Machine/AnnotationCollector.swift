@@ -4,7 +4,6 @@ import ErrandJSONValidation
 
 /// The annotations of each result in use. They apply only if the result's lane holds.
 struct AnnotationCollector {
-    /// Results refer to these by index.
     private(set) var found: [JSONAnnotation] = []
     /// The numbers of annotations, by result.
     private var notes: [[Int]] = []
@@ -88,7 +87,6 @@ extension SchemaValidator {
         return made
     }
 
-    /// Moves the annotations of a part to the lanes of the innermost frame.
     @inline(never) mutating func takeAnnotations(_ first: Int, _ start: Int) {
         let transition = machine.arena.transitions[Int(frame.transition)]
         for index in transition.firstWire..<transition.firstWire + transition.wireCount {

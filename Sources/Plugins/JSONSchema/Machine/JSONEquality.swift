@@ -123,7 +123,6 @@ struct UniqueSet {
     }
 
     private var table: ProbeStack<Entry>
-    /// The number of bytes compared since the last call to `takeCompared`.
     private var compared = 0
 
     init(limit: Int) { table = ProbeStack(limit: limit) }
@@ -152,6 +151,5 @@ struct UniqueSet {
         return compared
     }
 
-    /// Removes the elements after the first `count`.
     mutating func removeAll(behind count: Int) { table.removeAll(behind: count) }
 }

@@ -24,7 +24,6 @@ struct SchemaArena {
     /// Counts memory that other values store for the machine.
     mutating func count(_ bytes: Int) { size += bytes }
 
-    /// Counts elements as a block of memory.
     private mutating func count<Element>(_ elements: [Element]) {
         size += max(16, elements.count * MemoryLayout<Element>.stride)
     }

@@ -5,7 +5,6 @@ struct SchemaFrame: BitwiseCopyable {
     var state: StateIndex = 0
     /// The state that results are delivered for. A tag value may have reduced it to `state`.
     var whole: StateIndex = 0
-    /// The transition and state of the current element or member.
     var transition: TransitionIndex = 0
     var part: StateIndex = 0
     /// The plans, or -1.
@@ -13,12 +12,10 @@ struct SchemaFrame: BitwiseCopyable {
     var object: Int32 = -1
     /// The entry of the current key. -1 for a key without an entry, -2 before the first key.
     var entry: Int32 = -1
-    /// Whether the digests of the parts are needed.
     var hashes = false
     /// Whether a part needs no further work if all its lanes hold.
     var isQuiet = true
     var isObject = false
-    /// Whether two elements are equal.
     var hasEqual = false
     var start = 0
     /// The index of the current key's opening quote, and the index after its closing quote.
@@ -45,12 +42,10 @@ struct PendingPart {
     /// The key or element of each part, and its index.
     var values: [(value: Int, index: Int)]
     var count = 1
-    /// The annotations of a part whose schema holds.
     var annotations: [Int]?
 }
 
 struct PendingFate: Hashable {
-    /// The number of the array or object.
     var container: Int
     var lane: Int32
     /// One bit for each lane that evaluates the parts if it holds.

@@ -14,7 +14,6 @@ struct SchemaKeyTables {
     private var slots: [Int32] = []
     private var pool: ContiguousArray<UInt8> = []
 
-    /// Also returns the set's size in bytes.
     mutating func add(_ keys: [[UInt8]]) -> (SchemaKeys, bytes: Int) {
         var size = 4
         while size < keys.count * 2 { size *= 2 }

@@ -22,7 +22,6 @@ struct SchemaMachine {
     let strings: [StringCheck]
     let numbers: [NumberCheck]
     let constants: [ConstantCheck]
-    /// The pattern tables that have been built so far.
     var patternTables: [PatternTable?]
     let tags: [SchemaTagTable]
 
@@ -71,7 +70,6 @@ struct SchemaMachine {
     var isLarge: Bool {
         arena.size > Self.keptBytes + constantBytes || frames.capacity > 4_096 || results.count > 1 << 20 || isExhausted
     }
-    /// Whether the text made the machine exceed its memory limit.
     var isFull: Bool { arena.size > memoryLimit }
     private(set) var memoryLimit = Int.max
     /// The steps that deriving took since they were last counted.
@@ -145,7 +143,6 @@ struct SchemaMachine {
 extension SchemaMachine {
     // MARK: Transitions
 
-    /// Collects the schemas that a part is validated against.
     private struct Draft {
         var roots: [Int32] = []
         var wires: [(role: SchemaWire.Role, node: Int32, parent: Int32, counter: Int32, evaluates: Bool)] = []

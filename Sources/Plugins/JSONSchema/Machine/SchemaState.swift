@@ -1,6 +1,5 @@
 import ErrandJSONValidation
 
-/// The index of a state in its arena.
 typealias StateIndex = Int32
 /// The index of a transition in its arena, or -1 if it isn't derived yet.
 typealias TransitionIndex = Int32
@@ -21,7 +20,6 @@ struct SchemaState {
     var cost = 0
     /// The scalar kinds whose values all fit every lane.
     var plain: UInt8 = ValueKind.all
-    /// Whether a lane compares arrays or objects with constants.
     var wantsHash = false
     var hasArrays = false
     var hasObjects = false
@@ -103,7 +101,6 @@ struct SchemaWire {
     var child: Int32
     var parent: Int32
     var counter: Int32 = -1
-    /// Whether a match of `contains` evaluates the element.
     var evaluates = false
 }
 

@@ -2,7 +2,7 @@ import ErrandJSONSyntax
 import ErrandJSONValidation
 
 extension SchemaValidator {
-    /// Opens a frame for an array or object. Returns `false` if a limit is exceeded.
+    /// Returns `false` if a limit is exceeded.
     mutating func open(
         _ text: Span<UInt8>, _ whole: StateIndex, at p: Int, isObject: Bool, hashes: Bool, _ depth: Int
     ) -> Bool {
@@ -40,7 +40,7 @@ extension SchemaValidator {
         return true
     }
 
-    /// Prepares the results and the plan for a frame whose state has lanes. Returns `false` if a limit is exceeded.
+    /// Returns `false` if a limit is exceeded.
     private mutating func beginLanes(_ text: Span<UInt8>, at p: Int, _ count: Int, _ depth: Int) -> Bool {
         let (state, isObject) = (frame.state, frame.isObject)
         steps -= machine.arena.states[Int(frame.whole)].cost
@@ -101,7 +101,6 @@ extension SchemaValidator {
         if frame.array >= 0 { nextElement() }
     }
 
-    /// Chooses the transition for the element at the frame's index.
     @inline(__always) mutating func nextElement() {
         if frame.array < 0 || frame.count > machine.arena.arrayPlans[Int(frame.array)].prefixCount { return }
         choose(frame.count, Int(frame.array))
@@ -126,7 +125,6 @@ extension SchemaValidator {
 
     func hasRoom() -> Bool { machine.arena.size &+ uniques.size &+ keys.size <= machine.memoryLimit }
 
-    /// Deducts the steps that deriving took.
     @inline(never) mutating func charge() { steps -= machine.takeWork(of: steps) }
 
     // MARK: Keys
@@ -214,7 +212,6 @@ extension SchemaValidator {
         return true
     }
 
-    /// Returns whether a key of the innermost frame's plan was found.
     @inline(__always) func hasSeen(_ entry: Int) -> Bool {
         entry < 64
             ? frame.seen >> UInt64(entry) & 1 != 0

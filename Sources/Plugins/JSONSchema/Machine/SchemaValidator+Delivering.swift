@@ -65,7 +65,6 @@ extension SchemaValidator {
         }
     }
 
-    /// Returns one bit for each lane of the innermost frame that evaluates a part.
     func evaluators(_ transition: SchemaTransition) -> [UInt64] {
         let count = (machine.arena.states[Int(frame.state)].laneCount + 63) / 64
         return Array(machine.arena.evaluators[transition.evaluators..<transition.evaluators + count])

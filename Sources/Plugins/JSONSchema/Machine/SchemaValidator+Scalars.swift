@@ -2,7 +2,7 @@ import ErrandJSONSyntax
 import ErrandJSONValidation
 
 extension SchemaValidator {
-    /// Computes the results of all lanes for a scalar and delivers them. Returns `false` if reading stopped.
+    /// Returns `false` if reading stopped.
     @inline(never) mutating func settleScalar(
         _ text: Span<UInt8>, _ state: StateIndex, _ kind: UInt8, _ range: Range<Int>, _ depth: Int, _ base: Int
     ) -> Bool {
@@ -30,8 +30,7 @@ extension SchemaValidator {
         return unexplained.isEmpty || explain(text, range, depth)
     }
 
-    /// Computes the results of all lanes for a scalar. Stores them after the results in use, until the next scalar.
-    /// Returns `false` if reading stopped.
+    /// Stores the results after the results in use, until the next scalar. Returns `false` if reading stopped.
     private mutating func scalar(
         _ text: Span<UInt8>, _ state: StateIndex, _ kind: UInt8, _ range: Range<Int>, _ depth: Int
     ) -> Bool {

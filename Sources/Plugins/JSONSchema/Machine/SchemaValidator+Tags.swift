@@ -33,7 +33,7 @@ extension SchemaValidator {
         return state
     }
 
-    /// Derives the rest of a state for a value of its tag. Returns `nil` if there isn't enough room.
+    /// Returns `nil` if there isn't enough room.
     private mutating func derive(_ state: StateIndex, _ value: Int) -> StateIndex? {
         guard steps > Self.spareSteps, machine.hasRoom(for: Self.spareBytes) else { return nil }
         let tag = program.tags[Int(machine.arena.states[Int(state)].tag)]

@@ -35,7 +35,6 @@ struct SchemaValidator: ~Copyable, TextValidator {
     /// While a branch is weighed, the sum of its problems' weights. Problems aren't listed meanwhile.
     var weight = 0
     var isWeighing = false
-    /// The depth of the value that is being weighed.
     var weighBase = 0
     /// Used only for valid texts.
     var collector: AnnotationCollector?
@@ -45,7 +44,6 @@ struct SchemaValidator: ~Copyable, TextValidator {
     var wordTop = 0
     /// The number of bytes to compare or hash per step.
     static let bytesOfStep = 16
-    /// The remaining steps.
     var steps: Int
 
     init(_ machine: consuming SchemaMachine, _ program: SchemaProgram, textCount: Int, _ limits: JSONLimits) {
@@ -70,7 +68,7 @@ struct SchemaValidator: ~Copyable, TextValidator {
         if steps < 0 || machine.isFull { _ = tooMuch(text, at: rest, depth: 0) }
     }
 
-    /// Reads a value inside the open frames. Returns `nil` if reading stopped.
+    /// Returns `nil` if reading stopped.
     mutating func read(_ text: Span<UInt8>, _ start: Int, _ root: StateIndex, _ base: Int) -> Int? {
         var p = start
         var depth = base
@@ -168,7 +166,7 @@ struct SchemaValidator: ~Copyable, TextValidator {
         scan.fault == .none ? scan.index : stopped(text, scan.fault, scan.index, depth)
     }
 
-    /// Returns the start of the value after a key's colon, or `nil` if there is no colon.
+    /// Returns `nil` if there is no colon.
     @inline(__always)
     private mutating func takeColon(_ text: Span<UInt8>, _ end: Int, _ depth: Int) -> Int? {
         var p = end

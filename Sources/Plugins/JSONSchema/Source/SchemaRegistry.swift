@@ -15,9 +15,7 @@ final class SchemaRegistry {
     private let resolver: ((String) throws -> Data?)?
     private let standard: SchemaVocabulary
     private(set) var budget: CompileBudget
-    /// The memory for the tables of all patterns.
     let room = PatternRoom()
-    /// The resource at the root of each document.
     var rootResources: [Int] = []
     /// The metaschemas whose vocabularies are being read.
     private var pending: Set<String> = []
@@ -87,7 +85,7 @@ final class SchemaRegistry {
         return resources.count - 1
     }
 
-    /// Returns the vocabulary that `$schema` names, or `nil` without `$schema`.
+    /// Returns `nil` without `$schema`.
     func vocabulary(of location: SchemaLocation) throws(JSONSchemaError) -> SchemaVocabulary? {
         let document = documents[location.document]
         guard let value = document.member(location.value, "$schema") else { return nil }
@@ -115,7 +113,6 @@ final class SchemaRegistry {
         return found
     }
 
-    /// Returns the resource with a URI from the documents, the metaschemas or the resolver.
     func load(
         _ uri: String, _ location: SchemaLocation, code: JSONSchemaError.Code
     ) throws(JSONSchemaError) -> Int? {

@@ -1,6 +1,5 @@
 import Synchronization
 
-/// The steps and bytes left for compiling.
 package struct CompileBudget {
     static let pattern = CompileBudget(steps: 2_000_000, bytes: 16 << 20)
 
@@ -13,7 +12,6 @@ package struct CompileBudget {
         (self.steps, self.bytes) = limits
     }
 
-    /// Describes the limit that was exceeded.
     package var excess: String {
         if steps < 0 { return "takes more than \(limits.steps) steps to compile" }
         return "takes more than \(limits.bytes) bytes when it is compiled"

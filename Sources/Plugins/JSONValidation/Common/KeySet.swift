@@ -35,12 +35,11 @@ package import ErrandJSONSyntax
 
     var limit: Int { table.limit }
 
-    /// Returns a key by its number, prepared for comparison.
     func key(_ index: Int, in text: Span<UInt8>) -> OrderedKey {
         OrderedKey(table.entries[index].content, in: text, hasEscapes: table.entries[index].hasEscapes)
     }
 
-    /// Adds a key of an object. A unique number identifies the object.
+    /// A unique number identifies the object.
     package mutating func insert(
         _ text: Span<UInt8>, _ content: JSONContent, hasEscapes: Bool, hash key: UInt64, object: Int
     ) -> ProbeOutcome {
@@ -48,7 +47,7 @@ package import ErrandJSONSyntax
         return table.insert(entry) { $0.isKey(text, content, hasEscapes, object) }
     }
 
-    /// Returns whether an object has a key. Pass the key without escapes.
+    /// Pass the key without escapes.
     func contains(_ key: Span<UInt8>, in text: Span<UInt8>, object: Int) -> Bool {
         table.contains(Self.slotHash(KeyHash.hash(key, 0, key.count), object)) { $0.isKey(key, in: text, object) }
     }

@@ -48,7 +48,7 @@ package struct MemberSearch {
         return .unreadable
     }
 
-    /// Returns the end of a value, or `nil` if it's beyond the limit.
+    /// Returns `nil` if the end is beyond the limit.
     private func skipValue(in text: Span<UInt8>) -> Int? {
         var p = p
         var depth = 0

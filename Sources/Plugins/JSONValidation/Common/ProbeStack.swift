@@ -17,7 +17,6 @@
     /// In bytes.
     @inlinable package var size: Int { entries.capacity * MemoryLayout<Entry>.stride + slots.capacity * 4 }
 
-    /// Adds an entry, unless an equal entry exists.
     @inlinable package mutating func insert(_ entry: Entry, _ isEqual: (Entry) -> Bool) -> ProbeOutcome {
         let (slot, isPresent) = find(entry.hash, isEqual)
         if isPresent { return .present }

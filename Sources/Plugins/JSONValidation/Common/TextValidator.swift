@@ -115,7 +115,6 @@ package enum JSONPointer {
     }
 }
 
-/// The problems up to a limit, and their total number.
 package struct ProblemList {
     package let limit: Int
     private(set) var problems: [JSONProblem] = []
@@ -186,7 +185,6 @@ package struct ProblemList {
         return frames[count]
     }
 
-    /// Drops the frames after the first `count`.
     package mutating func truncate(to count: Int) { self.count = min(count, self.count) }
 
     @usableFromInline @inline(never) mutating func grow() { frames += frames }
@@ -210,7 +208,6 @@ package struct ProblemList {
     @inlinable package static var number: UInt8 { integer | fraction }
     @inlinable package static var all: UInt8 { 255 }
 
-    /// The kind of a literal with this first byte.
     @inlinable @inline(__always) package static func ofLiteral(_ byte: UInt8) -> UInt8 {
         byte == 0x74 ? `true` : byte == 0x66 ? `false` : null
     }

@@ -30,7 +30,6 @@ struct AlternativeMatch {
         var kind: UInt8 { isObject ? ValueKind.object : ValueKind.array }
     }
 
-    /// The alternatives for the whole value.
     let top: [Int]
     /// The number of frames around the value.
     let depth: Int
@@ -145,7 +144,7 @@ extension ShapeValidator {
         problem(text, .value, depth, at: start) { _ in (expected, found) }
     }
 
-    /// Returns the kind of the value that starts here, or `nil` if no value does.
+    /// Returns `nil` if no value starts here.
     func kind(_ text: Span<UInt8>, at p: Int) -> UInt8? {
         switch text[p] {
         case JSONGrammar.quote: return ValueKind.string
@@ -249,7 +248,6 @@ extension ShapeValidator {
         return p
     }
 
-    /// Reads a key and its colon, and prepares the candidates for its value.
     private mutating func readCompetingKey(
         _ text: Span<UInt8>, _ match: inout AlternativeMatch, _ p: Int
     ) -> Int? {

@@ -13,7 +13,6 @@ struct KeyOrders {
     static let reach = 4
     /// The maximum number of orders, which take 4 KB each.
     private static let maximumOrders = 64
-    /// The number of bits that identify a place in an object.
     private static let placeBits: UInt64 = 3
 
     private struct Order {
@@ -78,7 +77,6 @@ struct KeyOrders {
 
     // MARK: Learning
 
-    /// Records that an object had the keys of the order.
     @inline(__always) mutating func hit(_ order: Int32) { orders[Int(order)].misses = 0 }
 
     /// Records that an object's keys differ from an order. Returns whether they should replace it. The more objects
@@ -142,7 +140,6 @@ struct OrderedKey: BitwiseCopyable {
 
 /// Handles objects without constraints: compares their keys with an earlier object's before storing them.
 extension ShapeValidator {
-    /// Returns the order for objects at the place of a value in the innermost frame.
     @inline(__always) mutating func order(of text: Span<UInt8>) -> Int32 {
         if frame.order < 0 { return orders.first() }
         return frame.isObject ? orders.order(in: frame.order, text, frame.key) : frame.order
@@ -163,7 +160,7 @@ extension ShapeValidator {
         return takeOrdered(Int(frame.member), text, p)
     }
 
-    /// Takes the key at an index of the order if the text continues with it. At least 17 bytes must be left.
+    /// At least 17 bytes must be left.
     @inline(__always) private mutating func takeOrdered(_ index: Int, _ text: Span<UInt8>, _ p: Int) -> Int? {
         guard index < Int(frame.orderedCount),
             let length = orders.length(ofKeyAt: Int(frame.firstKey) &+ index, text, p &+ 1)
@@ -211,7 +208,6 @@ extension ShapeValidator {
         }
     }
 
-    /// Learns the stored keys of an object, which are all different.
     @inline(never) private mutating func learn(_ text: Span<UInt8>) {
         let new = frame.keysBefore..<keys.count
         guard orders.miss(frame.order), new.count <= KeyOrders.maximumKeys else { return }

@@ -84,7 +84,6 @@ struct ShapeRule {
     var number: Int32 = -1
     var array: Int32 = -1
     var object: Int32 = -1
-    /// The tag that distinguishes ambiguous objects.
     var tag: Int32 = -1
     /// The nodes for the ambiguous kinds, in `alternatives`. They aren't ambiguous themselves.
     var alternatives: Range<Int32> = 0..<0
@@ -99,7 +98,6 @@ struct ObjectRule {
     /// Whether there are more than 64 keys. The key set then records which keys were found.
     var isWide = false
     var isClosed = false
-    /// The node for the values of other keys.
     var others: Int32 = 0
     var count: Int32 = -1
     /// Whether the end of an object needs more than a search for missing keys.

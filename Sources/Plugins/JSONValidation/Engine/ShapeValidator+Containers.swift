@@ -1,7 +1,7 @@
 import ErrandJSONSyntax
 
 extension ShapeValidator {
-    /// Reads a key other than the expected key. Returns `nil` if reading stopped.
+    /// Returns `nil` if reading stopped.
     @inline(never) mutating func readKey(_ text: Span<UInt8>, _ p: Int, _ depth: Int) -> (end: Int, node: Int)? {
         if let end = skipInOrder(text, p) { return (end, ShapeProgram.any) }
         let scan = JSONGrammar.string(in: text, from: p + 1)
@@ -63,7 +63,6 @@ extension ShapeValidator {
         if nodes[Int(frame.node)].hasChecks { validateContainer(text, p, depth) }
     }
 
-    /// Finds missing required keys, and checks the number of keys in a map.
     @inline(never) private mutating func validateObject(_ text: Span<UInt8>, _ rule: Int, _ depth: Int) {
         let rule = objectRules[rule]
         for bit in 0..<Int(rule.keys.count) {
@@ -111,7 +110,7 @@ extension ShapeValidator {
 
     // MARK: A shape's keys
 
-    /// Returns the index of a key in `members`, or -1 if the table doesn't contain it.
+    /// Returns -1 if the table doesn't contain the key.
     mutating func find(
         _ text: Span<UInt8>, _ content: JSONContent, _ hasEscapes: Bool, _ hash: UInt64, in table: KeyTable
     ) -> Int {

@@ -10,7 +10,6 @@ enum Violation {
     /// The string exceeds the limit for patterns.
     case patternBytes(Int)
     case patternSteps
-    /// The text exceeds the limit of steps.
     case steps
     case constant
     case fraction
@@ -120,7 +119,6 @@ extension ShapeValidator {
         }
     }
 
-    /// Records that a limit was exceeded while matching alternatives.
     private mutating func unjudged(_ violation: Violation) -> Violation {
         if isMatching {
             isUncertain = true

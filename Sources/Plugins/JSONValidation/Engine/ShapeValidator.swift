@@ -33,7 +33,6 @@ struct ShapeValidator: ~Copyable, TextValidator {
     /// The number of bytes that may still be skipped to find the key that distinguishes alternatives.
     var skipBudget: Int
     var machine = PatternMachine()
-    /// The remaining steps.
     var steps: Int
     /// Whether alternatives are being matched. If a limit is exceeded meanwhile, it's uncertain which alternative fits.
     var isMatching = false
@@ -196,7 +195,7 @@ struct ShapeValidator: ~Copyable, TextValidator {
         return readKey(text, p, depth)
     }
 
-    /// Returns the start of the value after a key's colon, or `nil` if there is no colon.
+    /// Returns `nil` if there is no colon.
     @inline(__always)
     private mutating func takeColon(_ text: Span<UInt8>, _ end: Int, _ depth: Int) -> Int? {
         var p = end
@@ -314,7 +313,6 @@ extension ShapeValidator {
         /// The order of the object's keys, or of objects in the array. -1 if a shape has a rule.
         var order: Int32 = -1
         var isObject = false
-        /// The index of the opening bracket.
         var start = 0
         /// The opening quote of the current key.
         var key = 0

@@ -1,7 +1,6 @@
 /// Simple case folding (CaseFolding.txt of Unicode 17, statuses C and S). ECMA-262 uses it to compare characters
 /// without case under the flag `u` (section 22.2.2.7.3).
 enum PatternCaseFolding {
-    /// Maps each character to all characters that equal it without case.
     private static let classes: [UInt32: [UInt32]] = {
         var byTarget: [UInt32: [UInt32]] = [:]
         for (first, count, step, distance) in runs {
@@ -17,7 +16,6 @@ enum PatternCaseFolding {
         return classes
     }()
 
-    /// All characters that have case variants, in order.
     private static let members = classes.keys.sorted()
 
     /// Returns the characters that equal a character without case, including itself, or `nil` if there are no others.

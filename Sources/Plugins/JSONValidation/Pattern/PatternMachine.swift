@@ -6,7 +6,6 @@
 
 /// Runs programs on well-formed UTF-8. Reuse one machine for many texts, one after another.
 package struct PatternMachine {
-    /// Whether a pattern must match the whole text, or any part of it.
     package enum Scope: Sendable { case whole, anywhere }
 
     private struct Threads {
@@ -184,7 +183,6 @@ package struct PatternMachine {
     }
 }
 
-/// Conditions on a position in well-formed UTF-8.
 enum PatternPosition {
     static func holds(
         _ assertion: PatternAssertion, _ text: Span<UInt8>, _ position: Int

@@ -3,7 +3,6 @@ package struct PatternParser {
     static let maximumDepth = 100
     /// In Unicode scalars.
     static let maximumLength = 16_384
-    /// The largest number in a quantifier.
     static let maximumCount = 65_535
 
     struct Flags: Hashable {
@@ -15,13 +14,11 @@ package struct PatternParser {
     let scalars: [Unicode.Scalar]
     var index = 0
     private var depth = 0
-    /// The modifiers of the enclosing group.
     var flags = Flags()
     /// The first syntax that is valid but unsupported, or exceeds a limit.
     private var first: PatternFault?
     var budget: CompileBudget
 
-    /// Each set is stored once.
     private(set) var sets: [PatternSet] = []
     private var numbers: [PatternSet: Int32] = [:]
 
@@ -34,7 +31,7 @@ package struct PatternParser {
     var numbered: [(group: Int, offset: Int)] = []
     var named: [(name: String, offset: Int)] = []
 
-    /// Returns the tree and the sets of a pattern. Also throws for unsupported syntax.
+    /// Also throws for unsupported syntax.
     static func parse(
         _ source: String, _ budget: inout CompileBudget, isLiteral: Bool
     ) throws(PatternFault) -> (node: PatternNode, sets: [PatternSet]) {
@@ -208,7 +205,6 @@ extension PatternParser {
         }
     }
 
-    /// The meaning of an escape, or of part of a class.
     enum Part {
         case character(UInt32)
         case set(PatternSet)

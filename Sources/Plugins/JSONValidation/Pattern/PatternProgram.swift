@@ -3,7 +3,6 @@ import Synchronization
 enum PatternStep: Sendable {
     case scalar(UInt32)
     case set(Int32)
-    /// Continues with both steps.
     case fork(Int32, Int32)
     case jump(Int32)
     case assertion(PatternAssertion)
@@ -28,7 +27,6 @@ package final class PatternProgram: Sendable {
     let sets: [CompiledSet]
     let looks: [Look]
     private let tables = Mutex(PatternTables())
-    /// The memory for tables, shared with other patterns.
     private let room: PatternRoom
 
     /// Throws ``PatternFault``, also for unsupported syntax.
@@ -206,7 +204,6 @@ enum PatternAssertion: Sendable {
     case boundary(isNegative: Bool, ignoresCase: Bool)
 }
 
-/// Explains why a regular expression is invalid or unsupported, and where.
 package struct PatternFault: Error, Hashable {
     package enum Kind: Hashable {
         /// The text isn't a regular expression.

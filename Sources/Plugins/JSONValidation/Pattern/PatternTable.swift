@@ -123,7 +123,6 @@ struct PatternTableBuilder {
         visited = [UInt32](repeating: 0, count: program.steps.count)
     }
 
-    /// Whether building ran out of steps.
     var isUnfinished: Bool { left < 0 }
 
     mutating func build() -> Bool {

@@ -75,7 +75,6 @@ struct ExampleShape {
     struct Object {
         var keys: [String] = []
         var members: [[UInt8]: ExampleShape] = [:]
-        /// The number of merged objects.
         var count = 1
     }
 
@@ -85,7 +84,6 @@ struct ExampleShape {
     private var number: Number?
     private var elements: [ExampleShape]?
     private var object: Object?
-    /// The number of merged values.
     private var count = 1
 
     init() {}

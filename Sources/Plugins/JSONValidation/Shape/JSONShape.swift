@@ -113,7 +113,6 @@ struct JSONCheck: Sendable {
 }
 
 extension JSONShape {
-    /// Whether a key with this shape may be missing.
     var isOptional: Bool {
         switch node.form {
         case .optional: true

@@ -2,7 +2,6 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// The body of one response and the reader's position in it.
 final class PartFeed: Sendable {
     private struct State {
         /// `nil` while in use.

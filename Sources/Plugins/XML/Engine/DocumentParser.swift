@@ -1,7 +1,6 @@
 import Errand
 import ErrandEssentials
 
-/// Parses one document in any charset as its bytes arrive.
 struct DocumentParser: Sendable {
     private let limits: XMLLimits
     private var decoder: CharsetDecoder

@@ -30,7 +30,6 @@ struct DocumentReader: Sendable {
 
     var end: XMLLocation { buffer.withSpan { location.behind($0) } }
 
-    /// Removes and returns the events since the last call.
     mutating func takeEvents() -> [XMLEvent] {
         flush()
         let taken = events
@@ -65,7 +64,7 @@ struct DocumentReader: Sendable {
         try read(part, &position)
     }
 
-    /// Ends the document. Throws if it's incomplete.
+    /// Throws if the document is incomplete.
     func finish() throws(XMLError) {
         if isInCDATA || buffer.first == UInt8(ascii: "<") {
             throw XMLError(.truncated, "the document ends in the middle of a tag or comment", at: end)
@@ -164,7 +163,7 @@ struct DocumentReader: Sendable {
         }
     }
 
-    /// Returns whether `]]>` begins at an index, or `nil` if it needs more bytes.
+    /// Returns `nil` if it needs more bytes.
     private static func endsCDATA(_ part: XMLPart, _ index: Int) -> Bool? {
         guard index + 1 < part.count else { return nil }
         guard part[index + 1] == UInt8(ascii: "]") else { return false }
@@ -172,7 +171,7 @@ struct DocumentReader: Sendable {
         return part[index + 2] == UInt8(ascii: ">")
     }
 
-    /// Returns the index of a reference's `;`, or `nil` if it needs more bytes.
+    /// Returns `nil` if it needs more bytes.
     private mutating func endOfReference(_ part: XMLPart, _ start: Int) throws(XMLError) -> Int? {
         var index = start + max(1, searched)
         while index < part.count, XMLCharacters.isInReference(part[index]) { index += 1 }
@@ -224,7 +223,7 @@ extension DocumentReader {
         return index + 2 < part.count ? true : nil
     }
 
-    /// Returns the end of markup, or `nil` if it needs more bytes.
+    /// Returns `nil` if it needs more bytes.
     @inline(__always) private mutating func end(
         _ part: XMLPart, _ start: Int, behind count: Int, _ isEnd: (XMLPart, Int) -> Bool?
     ) throws(XMLError) -> Int? {
@@ -277,7 +276,6 @@ extension DocumentReader {
 
     private static let declarations = ["<!--", "<![CDATA[", "<!DOCTYPE"].map { Array($0.utf8) }
 
-    /// Reads a comment, the beginning of a CDATA section, or a document type.
     private mutating func readDeclaration(_ part: XMLPart, _ position: inout Int) throws(XMLError) -> Bool {
         let start = position
         let rest = part.bytes[start...]

@@ -130,7 +130,6 @@ enum XMLReference {
     }
 }
 
-/// Bytes to read, and their position in the document.
 struct XMLPart {
     let bytes: [UInt8]
     let location: XMLLocation
