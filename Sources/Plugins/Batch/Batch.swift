@@ -8,12 +8,12 @@ import Synchronization
 /// let users = try await agent.run(Batch(ids.map(GetUser.init), maximumConcurrent: 8, policy: .collectAll))
 /// ```
 ///
-/// A batch is a value that you can send any number of times, even concurrently. Each run is an ``Errand/Activity`` of
-/// kind `.batch`, and its parts are child activities. A request that appears twice is sent twice. The call's tags apply
-/// to every part. An empty batch succeeds at once, except with `.firstSuccess`.
+/// You can send a batch any number of times, even concurrently. Each run is an ``Errand/Activity`` of kind `.batch`,
+/// and its parts are child activities. A request that appears twice is sent twice. The call's tags apply to every part.
+/// An empty batch succeeds at once, except with `.firstSuccess`.
 ///
 /// `Part` is the output of each part: `Response<User>` for requests of one type, `Response<any Sendable>` for mixed
-/// requests. `Success` is the output of the batch. It depends on the ``BatchPolicy``.
+/// requests. `Success` is the output of the batch, which depends on the ``BatchPolicy``.
 public struct Batch<Part: Sendable, Success: Sendable>: Sendable {
     /// The maximum number of parts that run at a time, at least 1. Defaults to ``BatchLimit/standard``.
     public let maximumConcurrent: Int
@@ -35,8 +35,8 @@ public struct Batch<Part: Sendable, Success: Sendable>: Sendable {
         (self.parts, self.cached) = (parts, cached)
     }
 
-    /// Returns a copy of the batch that also reports the progress of each part. The closure runs on any thread, in
-    /// order for each part. Parts that are closures don't report progress.
+    /// Returns a copy of the batch that also reports the progress of each part, except for parts that are closures. The
+    /// closure runs on any thread, in order for each part.
     ///
     /// ```swift
     /// let batch = Batch([1, 2, 3].map(GetUser.init)).reportingEach { index, progress in
@@ -57,8 +57,8 @@ public struct Batch<Part: Sendable, Success: Sendable>: Sendable {
 
 /// The default number of parts that run at a time.
 public enum BatchLimit {
-    /// 6, because browsers and URLSession open six connections to a host over HTTP/1.1. Further requests would wait in
-    /// the transport while their timeouts run. Use more with HTTP/2 or several hosts.
+    /// 6, as browsers and URLSession use for a host over HTTP/1.1. Further requests would wait in the transport while
+    /// their timeouts run. Use more with HTTP/2 or several hosts.
     public static let standard = 6
 }
 
@@ -131,8 +131,8 @@ extension Batch {
     /// })
     /// ```
     ///
-    /// Everything that a part sends with its agent belongs to the batch. If a part starts a request without awaiting
-    /// it, the request is cancelled when the batch ends.
+    /// Everything that a part sends with its agent belongs to the batch. At the end of the batch, requests that nobody
+    /// awaits are cancelled.
     public init<Item: Sendable>(
         of items: some Sequence<Item>, maximumConcurrent: Int = BatchLimit.standard, label: String? = nil,
         policy: BatchPolicy<Part, Success>,

@@ -13,8 +13,8 @@ public struct BatchPolicy<Part: Sendable, Success: Sendable>: Sendable {
 }
 
 extension BatchPolicy where Success == [Part] {
-    /// All parts must succeed. The first failure cancels the others, and the batch throws ``BatchError``, which names
-    /// the failed part. The output contains the outputs of all parts, in order. This is the default.
+    /// All parts must succeed. The first failure cancels the others and is thrown as ``BatchError``. The output
+    /// contains the outputs of all parts, in order. This is the default.
     public static var failFast: BatchPolicy {
         BatchPolicy(rule: .failFast, gather: { try $0.successes() }, responses: { $0 })
     }

@@ -1,8 +1,7 @@
 public import Errand
 import ErrandStates
 
-/// One run of a batch. There are as many workers as parts that may run at a time. Workers take parts from the ledger
-/// one by one, so a waiting part doesn't need a task.
+/// One run of a batch. Its workers take parts from the ledger one by one, so a waiting part doesn't need a task.
 struct BatchRun<Part: Sendable, Success: Sendable>: Sendable {
     private let batch: Batch<Part, Success>
     private let agent: ScopedAgent

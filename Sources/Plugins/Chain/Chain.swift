@@ -12,12 +12,12 @@ import ErrandStates
 /// })
 /// ```
 ///
-/// Each request that the closure sends with `steps` is a step, with its own child activity. A chain is a value that you
-/// can send any number of times, even concurrently. Each run is an ``Errand/Activity`` of kind `.chain`. The call's
-/// tags apply to every step.
+/// Each request that the closure sends with `steps` is a step, with its own child activity. You can send a chain any
+/// number of times, even concurrently. Each run is an ``Errand/Activity`` of kind `.chain`. The call's tags apply to
+/// every step.
 ///
-/// There are two other forms: links that each create a request from the previous response (``then(_:)``), and a list of
-/// ``ChainStep`` values whose callbacks can add and remove steps.
+/// You can also write a chain as links that each create a request from the previous response (``then(_:)``), or as a
+/// list of ``ChainStep`` values whose callbacks can add and remove steps.
 public struct Chain<Success: Sendable>: Sendable {
     /// The chain's name in logs and errors. The call's own label takes precedence.
     public let label: String

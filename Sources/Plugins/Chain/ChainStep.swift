@@ -40,8 +40,8 @@ public struct ChainStep: Sendable {
 
     /// Creates a step whose request depends on the value of the previous step.
     ///
-    /// The step throws ``ChainInputError`` if that value is missing or has another type, for example after a callback
-    /// changed the list. The `make` closure runs off the caller's actor. If it throws, the chain ends with that error.
+    /// The step throws ``ChainInputError`` if that value is missing or has another type. The `make` closure runs off
+    /// the caller's actor. If it throws, the chain ends with that error.
     public init<Input: Sendable, R: Request>(
         after type: Input.Type, label: String? = nil, make: @escaping @Sendable (Input) throws -> R,
         then callback: Callback<R.Output>? = nil

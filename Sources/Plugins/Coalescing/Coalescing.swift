@@ -13,11 +13,11 @@ public import Errand
 ///
 /// Each request keeps its own activity, progress, deadline and cancellation, and decodes and validates the shared
 /// response itself. Failures are shared, too. An exchange is cancelled only when all its requests are cancelled. A
-/// second request of the same activity, such as a hedge, starts a new exchange, which later requests join.
+/// second request of the same activity, such as a hedge, starts a new exchange.
 ///
-/// Requests whose body is a stream or a file aren't shared, and neither are streamed and file responses. When a request
-/// with an unsafe method, such as POST, ends, running exchanges with its host accept no more requests. Later requests
-/// therefore read the new state.
+/// Requests with a stream or a file as their body aren't shared, and neither are streamed and file responses. After a
+/// request with an unsafe method, such as POST, later requests don't join exchanges with its host that are already
+/// running, so they read the new state.
 ///
 /// Agents that use the same filter don't share exchanges with each other.
 public struct CoalescingFilter: Filter {

@@ -10,8 +10,8 @@ import ErrandSupport
 /// ```
 ///
 /// A rule always compares the method, URL, body and its type, `timeout`, credentials, cookies, other sensitive fields,
-/// and tags that affect the response (`TagKey.affectsResponse`). If other filters follow, it also compares the type of
-/// the request, its acceptable statuses and content types, and its checks, because those filters may depend on them.
+/// and tags that affect the response (`TagKey.affectsResponse`). If other filters follow, it also compares the
+/// request's type, acceptable statuses, acceptable content types and checks, because those filters may depend on them.
 public struct CoalescingPolicy: Sendable, Hashable {
     private struct Fields: Hashable {
         var isOff = false
@@ -53,8 +53,8 @@ public struct CoalescingPolicy: Sendable, Hashable {
         return rule
     }
 
-    /// Returns a rule that also compares a text. Use it for a difference outside the URL and header fields, such as the
-    /// user of a client certificate.
+    /// Returns a rule that also compares a text. Use it for a difference outside the URL and header fields, such as a
+    /// client certificate's user.
     public func adding(_ text: String) -> CoalescingPolicy {
         var rule = self
         rule.fields[0].additions.append(text)

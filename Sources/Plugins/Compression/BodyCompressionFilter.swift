@@ -11,15 +11,15 @@ import Synchronization
 /// let once = CallOptions(filters: [.bodyCompression(.zstd)])
 /// ```
 ///
-/// A body in memory is compressed before it is sent and keeps a known length. If compression doesn't make it smaller,
-/// the original is sent. Files and streams are compressed in chunks while they are sent, and can be sent again if the
-/// original can. Requests with a `Content-Encoding` stay unchanged.
+/// A body of up to 1 MiB in memory is compressed before it is sent and keeps a known length. If compression doesn't
+/// make it smaller, the original is sent. Longer bodies, files and streams are compressed in chunks while they are
+/// sent, and can be sent again if the original can. Requests with a `Content-Encoding` stay unchanged.
 ///
 /// If the server rejects the coding with 415 and lists the codings it supports (RFC 7694, section 3), the filter sends
-/// the original body, if that body can be sent again.
+/// the original body, unless that body can be read only once.
 ///
-/// You can place the filter before or after other filters that change the body. For example, `.body(…)` still reads the
-/// uncompressed form or JSON, and its result is compressed.
+/// You can place the filter before or after filters that change the body. For example, `.body(…)` still reads the
+/// uncompressed form or JSON.
 public struct BodyCompressionFilter: Filter {
     /// The content coding to use.
     public var compression: ContentCompression

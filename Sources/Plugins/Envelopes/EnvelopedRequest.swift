@@ -21,7 +21,8 @@ public import ErrandEssentials
 /// - An optional is `nil` if the model is null or missing.
 /// - `Data` and `HTTPResponse` are the whole response.
 ///
-/// Streamed bodies aren't checked. A body in a file is checked only if its `Content-Type` is JSON.
+/// Streamed bodies aren't checked. A body in a file is checked only if its `Content-Type` is JSON and it has at most 1
+/// MiB.
 public protocol EnvelopedRequest<Envelope>: Request {
     /// The envelope's type.
     associatedtype Envelope: ResponseEnvelope

@@ -14,8 +14,8 @@ import ErrandEssentials
 /// }
 /// ```
 ///
-/// Don't declare a property for the model. It is decoded only after a success, because a failure may contain anything
-/// in its place, such as `""` or `{}`. Add properties for other fields, such as the total of a list.
+/// Don't declare a property for the model. After a failure, the response may contain anything in its place, such as
+/// `""` or `{}`. Add properties for other fields, such as the total of a list.
 public protocol ResponseEnvelope: Decodable, Sendable {
     /// The service's code.
     var code: EnvelopeCode { get }
@@ -23,8 +23,8 @@ public protocol ResponseEnvelope: Decodable, Sendable {
     var message: String? { get }
     /// Whether the service fulfilled the request.
     var isSuccess: Bool { get }
-    /// Whether a failure means that the service rejects the credential, for example because it has expired. A session
-    /// of `ErrandAuthentication` then refreshes the credential and sends the request again. Defaults to `false`.
+    /// Whether a failure means that the service rejects the credential. A session of `ErrandAuthentication` then
+    /// refreshes the credential and sends the request again. Defaults to `false`.
     var refusesCredential: Bool { get }
     /// The key of the model. Defaults to `"data"`. If the decoder converts keys, return the converted key.
     static var valueKey: String { get }

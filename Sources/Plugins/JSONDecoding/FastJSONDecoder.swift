@@ -12,9 +12,8 @@ public import ErrandEssentials
 /// }
 /// ```
 ///
-/// The decoder checks the whole text against RFC 8259 before it decodes values, so it finds every fault. A text can
-/// have up to 1 GiB and 512 levels of arrays and objects. The decoder detects UTF-8, UTF-16 and UTF-32 as `JSONDecoder`
-/// does.
+/// The decoder checks the whole text against RFC 8259 before it decodes values. A text can have up to 1 GiB and 512
+/// levels of arrays and objects. The decoder detects UTF-8, UTF-16 and UTF-32 as `JSONDecoder` does.
 ///
 /// The decoder is a value: each copy has its own settings. Any number of tasks can use one decoder at the same time.
 public struct FastJSONDecoder: BodyDecoder {

@@ -16,9 +16,9 @@ import ErrandSupport
 /// try orders.validate(data)
 /// ```
 ///
-/// The initializer compiles the schema, and throws an invalid schema's fault with its position. Validation reads the
-/// text once and doesn't build objects. You can use a schema in place of a ``JSONShape``: as a check, as the shape of a
-/// ``JSONValidatedRequest``, or on its own.
+/// Creating a schema compiles it, and throws the position of a fault. Validation reads the text once and doesn't build
+/// objects. You can use a schema in place of a ``JSONShape``: as a check, as the shape of a ``JSONValidatedRequest``,
+/// or on its own.
 public struct JSONSchema: JSONValidating {
     static let maximumDocuments = 1_000
     static let maximumDepth = 512

@@ -27,8 +27,7 @@ public struct JSONValidationError: Error, Sendable, Hashable {
     /// Whether the text doesn't fit, or couldn't be judged.
     ///
     /// Problems of the kinds ``JSONProblem/Kind/limit`` and ``JSONProblem/Kind/shape`` mean that the text wasn't
-    /// judged. Any other problem means that the text doesn't fit, unless it only follows from a problem of these two
-    /// kinds.
+    /// judged. Any other problem means that the text doesn't fit, unless it only follows from such a problem.
     public var verdict: Verdict
 
     /// Creates an error. The verdict follows from the kinds of the problems.
@@ -105,7 +104,7 @@ public struct JSONProblem: Sendable, Hashable {
     /// The offset in bytes of the value or of the key's opening quote. For a missing key, the offset of the object's
     /// brace.
     public var offset: Int
-    /// The location of the `JSONSchema` keyword that the value violates, such as `#/properties/id/minimum`: the
+    /// The location of the `JSONSchema` keyword that the value violates, such as `#/properties/id/minimum`. It is the
     /// document's URI, with a JSON Pointer as the fragment. `nil` for shapes, and if the text isn't JSON.
     public var schemaLocation: String?
 

@@ -67,8 +67,8 @@ extension Multipart.Part {
         Self(.data(data), name, fileName, contentType ?? FileTypes.contentType(of: fileName ?? ""))
     }
 
-    /// Creates a part with a value as JSON. Uses `encoder`, or the agent's encoder if that is a `JSONEncoder`. The
-    /// value is encoded when the request is built.
+    /// Creates a part with a value as JSON. Uses `encoder`, or the agent's encoder if that is a `JSONEncoder`. Encodes
+    /// the value when the request is built.
     public static func json(
         _ value: some Encodable & Sendable, name: String? = nil, fileName: String? = nil, encoder: JSONEncoder? = nil
     ) -> Self {
@@ -99,8 +99,8 @@ extension Multipart.Part {
         Self(.encoded({ try $0.encode(value) }, encoder), name, fileName, contentType)
     }
 
-    /// Creates a part from a file, which is read while it is sent. Don't change the file between building the request
-    /// and the end of its last attempt; see ``MultipartError/Code/fileChanged``.
+    /// Creates a part from a file, which is read while it is sent. Don't change the file until the last attempt of the
+    /// request has ended; see ``MultipartError/Code/fileChanged``.
     ///
     /// - Parameters:
     ///   - url: the file's URL.

@@ -9,8 +9,8 @@ import ErrandEssentials
 /// }
 /// ```
 ///
-/// A request that can't be sent throws an ``Errand/ErrandError`` whose `underlying` error is a `MultipartError`. Its
-/// code is ``Errand/ErrandError/Code/fileFailed`` for a file, otherwise ``Errand/ErrandError/Code/invalidRequest``.
+/// A request that can't be sent throws an ``Errand/ErrandError`` with the code ``Errand/ErrandError/Code/fileFailed``
+/// for a file, otherwise ``Errand/ErrandError/Code/invalidRequest``. Its `underlying` error is a `MultipartError`.
 /// Reading a body throws `MultipartError` directly. The description never contains bytes of a body.
 public struct MultipartError: CodedError, Sendable {
     /// The type of the error's codes. Later versions may add codes, so write a `default` in a `switch`.

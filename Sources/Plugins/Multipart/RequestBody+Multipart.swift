@@ -10,8 +10,8 @@ extension RequestBody {
     /// ```
     ///
     /// Without parts, the body is empty. The body can be sent again unless a part is a stream that can be read only
-    /// once. If a part can't be sent, for example because its file is missing, the request throws before anything is
-    /// sent.
+    /// once. If a part can't be sent, for example because its file is missing, the request throws before it sends
+    /// anything.
     public static func multipart(_ parts: Multipart.Part...) -> RequestBody { .multipart(Multipart(parts: parts)) }
 
     /// Creates a form with parameters as its first fields, followed by parts.

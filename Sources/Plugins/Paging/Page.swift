@@ -23,8 +23,8 @@ public struct Page<Item: Sendable, Output: Sendable>: Sendable {
     public var number: Int { position.number }
 }
 
-/// A fingerprint to compare a page with the next. Servers that ignore the page parameter send the same items again.
-/// Many servers do so after the last page.
+/// A fingerprint to compare a page with the next. Many servers send the same items again after the last page, or if
+/// they don't know the page parameter.
 struct PageContent: Sendable {
     /// A hash of the items' identities or values. `nil` if these can't distinguish pages.
     private let items: Int?

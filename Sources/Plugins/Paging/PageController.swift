@@ -12,9 +12,9 @@ import Synchronization
 /// for await state in articles.states { show(state.items, state.isLoading) }
 /// ```
 ///
-/// The controller loads one page at a time and ignores further calls in the meantime. Only ``reload(options:)`` and
-/// ``cachedThenFresh(_:)`` interrupt a load, because they start over. A page appears once it has loaded. After a
-/// failure the pages stay, and you can call the same method again to retry.
+/// The controller loads one page at a time and ignores further calls in the meantime, except ``reload(options:)`` and
+/// ``cachedThenFresh(_:)``, which start over. After a failure the pages stay, and you can call the same method again to
+/// retry.
 ///
 /// To cancel a load, cancel the calling task, call ``cancel()``, or release the controller. The controller is safe to
 /// use from any thread.

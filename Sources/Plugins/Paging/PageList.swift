@@ -64,10 +64,11 @@ public struct PageList<Item: Sendable, Output: Sendable>: Sendable {
 
     /// Loads one page. Throws any error of the request, and ``PagingError``.
     ///
-    /// If a numbered or offset page repeats the items of the page before it, this method requests the next page too. It
-    /// returns that page if its items differ: new items had shifted the list by a page. Otherwise the server repeats
-    /// its last page or ignores page numbers. The method then returns an empty last page, or throws `repeatedPage` if
-    /// the total promises more items.
+    /// If a numbered or offset page repeats the items of the page before it, this method requests the next page too:
+    ///
+    /// - If the next page has other items, it is returned: new items had shifted the list by a page.
+    /// - Otherwise the server repeats its last page or ignores page numbers. The method returns an empty last page, or
+    ///   throws `repeatedPage` if the total promises more items.
     public func page(
         _ position: PagePosition, on agent: any Agent, options: CallOptions = CallOptions()
     ) async throws -> Page<Item, Output> {
@@ -84,8 +85,8 @@ public struct PageList<Item: Sendable, Output: Sendable>: Sendable {
             position: position, items: [], total: total, next: nil, response: page.response, isRepeated: true)
     }
 
-    /// Returns the response and, in the link style, the URL of the first page. A link may lead to any server, so
-    /// requests to other origins don't contain the request's own secrets.
+    /// Returns the response and, in the link style, the URL of the first page. Requests to other origins, where links
+    /// may lead, don't contain the request's own secrets.
     private static func response<R: Request>(
         to request: R, _ position: PagePosition, _ agent: any Agent, _ options: CallOptions
     ) async throws -> (Response<Output>, source: URL?) where R.Output == Output {

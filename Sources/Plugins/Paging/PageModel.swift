@@ -11,9 +11,9 @@ public import Observation
 /// }
 /// ```
 ///
-/// A view that reads only ``items`` isn't updated when ``isLoading`` changes. When a call returns, the model already
-/// contains its result. Changes that you make directly through the controller appear on the main actor's next turn. The
-/// model keeps its controller alive.
+/// A view that reads only ``items`` isn't updated when ``isLoading`` changes. When a call returns, the model contains
+/// its result. Changes that you make directly through the controller appear on the main actor's next turn. The model
+/// keeps its controller alive.
 @MainActor @Observable
 public final class PageModel<Item: Sendable, Output: Sendable> {
     /// The visible pages, in order; see ``PageController/State/pages``.

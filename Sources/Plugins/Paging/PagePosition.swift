@@ -98,8 +98,8 @@ public struct PagePosition: Sendable, Hashable {
     }
 
     func end(with count: Int) -> Int {
-        // After a jump, the number of items before the page is unknown if the page has fewer items than requested. The
-        // result assumes that all pages have this page's size, which is a lower bound.
+        // With fewer items than requested, the number of items before the page is unknown after a jump. The result
+        // assumes that all pages have this page's size, which is a lower bound.
         if case .number = style, index > 0, history.largest == 0, count < size { return (index &+ 1) &* count }
         return offset &+ count
     }

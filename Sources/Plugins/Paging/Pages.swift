@@ -6,8 +6,8 @@ import Synchronization
 /// The pages of a list, loaded on demand: `for try await page in agent.pages(of: GetArticles())`.
 ///
 /// The loop receives the first page even if it is empty, but not an empty last page. If a page fails, the loop throws
-/// its error. The iterator's next call requests the same page again, so you don't lose or repeat items. To cancel the
-/// current load, leave the loop or cancel its task. Each loop starts over.
+/// its error. The iterator's next call requests the same page again, so you don't lose or repeat items. Leaving the
+/// loop or cancelling its task cancels the current load. Each loop starts over.
 public struct Pages<Item: Sendable, Output: Sendable>: AsyncSequence, Sendable {
     /// A page of the list.
     public typealias Element = Page<Item, Output>

@@ -15,8 +15,8 @@ public struct PagingError: Error, Sendable, Hashable {
 }
 
 extension FailureCode<PagingError> {
-    /// The list would never end, because a page names itself or an earlier page as the next page. Or numbered pages
-    /// repeat the same items although the list's total is higher.
+    /// The list would never end: a page names itself or an earlier page as the next page, or numbered pages repeat the
+    /// same items although the total is higher.
     public static var repeatedPage: Self { Self("repeatedPage", 1) }
     /// The page can't be requested: its number is before the first page, or only the previous page knows its name.
     public static var unreachablePage: Self { Self("unreachablePage", 2) }

@@ -205,8 +205,8 @@ extension SchemaMachine {
         return arena.add(made)
     }
 
-    /// Returns the lanes that a lane directly or indirectly applies to the same value. With `onlyAll`, returns only the
-    /// lanes that hold whenever it holds. Otherwise, returns all lanes whose annotations may reach it.
+    /// Returns the lanes that a lane directly or indirectly applies to the same value. With `onlyAll`, these are the
+    /// lanes that hold whenever it holds. Otherwise, these are all lanes whose annotations may reach it.
     private mutating func reached(
         from lane: Int, onlyAll: Bool, _ state: StateIndex, _ lanes: [SchemaLane]
     ) -> Set<Int> {

@@ -3,14 +3,13 @@ import ErrandJSONValidation
 /// Handles objects of several branches that a tag distinguishes. Reads the tag first, so an object is validated only
 /// against the branches that it may fit.
 ///
-/// All other branches fail, because they require another value of the tag. Their results therefore aren't computed. The
-/// reported problems don't change. An object still costs the steps of all branches, so no object takes more steps than
-/// without a tag.
+/// All other branches fail, because they require another value of the tag, so their results aren't computed. The
+/// reported problems don't change. An object still costs the steps of all branches, so a tag never costs more steps.
 extension SchemaValidator {
     /// The steps and bytes that must be left to derive a variant for a value.
     private static let (spareSteps, spareBytes) = (1_000_000, 4 << 20)
-    /// The number of bytes to skip for the tag, times the square of the number of branches. Validating a few branches
-    /// is faster than searching for the tag. Validating many branches takes far longer.
+    /// The number of bytes to skip for the tag, times the square of the number of branches. For a few branches,
+    /// validating is faster than searching for the tag. For many, it takes far longer.
     private static let skippedBytes = 4
 
     @inline(never) mutating func tagged(_ text: Span<UInt8>, _ whole: StateIndex, at p: Int) -> StateIndex {

@@ -1,11 +1,10 @@
 import ErrandJSONSyntax
 
-/// The keys of earlier objects at the same place, in order. The keys of an order are all different. An object with some
-/// of them in the same order therefore can't have duplicates, and its keys don't have to be stored.
+/// The keys of earlier objects at the same place, in order. The keys of an order are all different. If an object has
+/// some of them in the same order, it can't have duplicates, and its keys don't have to be stored.
 ///
 /// A place is a value's position in the arrays and objects around it. The elements of an array share a place. The
-/// members of an object share a few places, by key. Values at the same place probably have the same keys, but may
-/// differ.
+/// members of an object share a few places, by key. Values at the same place usually have the same keys.
 struct KeyOrders {
     /// An object has one bit per key in a word.
     static let maximumKeys = 64

@@ -54,8 +54,8 @@ final class ShapeProgram: Sendable {
         return validator.problems.error
     }
 
-    /// Returns the key that is expected after each key of an object, then the key that is expected at the start of each
-    /// object. -1 means that no key is expected.
+    /// For each key of an object, returns the key that is expected after it, then the key that is expected at the start
+    /// of each object. -1 means that no key is expected.
     private static func successors(_ members: Int, _ objects: [ObjectRule]) -> [Int32] {
         var successors = [Int32](repeating: -1, count: members + objects.count)
         // Wide objects use the key set for all keys, so the fast comparison doesn't apply.

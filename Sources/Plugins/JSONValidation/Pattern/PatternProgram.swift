@@ -11,8 +11,8 @@ enum PatternStep: Sendable {
     case accept
 }
 
-/// A pattern as steps. A machine tries all possible matches at once, without backtracking. For every pattern, the time
-/// is therefore at most the length of the text times the number of steps.
+/// A pattern as steps. A machine tries all possible matches at once, without backtracking. The time is at most the
+/// length of the text times the number of steps.
 package final class PatternProgram: Sendable {
     /// The maximum number of steps, with counted repetitions expanded.
     static let maximumSteps = 100_000

@@ -4,8 +4,8 @@ import ErrandEssentials
 /// Sends requests to the selected environment, such as development or release. Create it with `.environment`.
 ///
 /// A relative path is appended to `base/version`. A path with a leading slash starts at the origin. Absolute URLs, and
-/// requests that choose their own base, don't change. If such a URL has the environment's origin, the request gets the
-/// agent's credentials, like a request with a relative path.
+/// requests that choose their own base, don't change. If an absolute URL has the environment's origin, the request gets
+/// the agent's credentials.
 ///
 /// Put this filter first, before filters that sign or cache. Each environment has its own cache entries.
 public struct EnvironmentFilter: Filter {
@@ -45,8 +45,8 @@ public struct EnvironmentFilter: Filter {
         return request
     }
 
-    /// Sets the environment's base URL and calls `next`. All attempts of a call use the environment that was selected
-    /// when the call started. Throws ``URLFilterError`` if the base URL is missing or invalid.
+    /// Sets the base URL of the environment that was selected when the call started. Throws ``URLFilterError`` if the
+    /// base URL is missing or invalid.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         var exchange = exchange
         let settings = exchange.once(environments.begun) { environments.settings }

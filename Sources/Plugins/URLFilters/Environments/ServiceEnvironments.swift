@@ -68,8 +68,8 @@ public final class ServiceEnvironments: Sendable {
     /// The settings of the selected environment.
     public var settings: ServiceConfiguration { environments[selected] ?? ServiceConfiguration(baseURL: "") }
 
-    /// The placeholder to set as the agent's `baseURL`. The `.environment` filter replaces it. The placeholder's host
-    /// can't exist (RFC 2606), so a request that misses the filter never reaches a server.
+    /// The placeholder to set as the agent's `baseURL`, which the `.environment` filter replaces. Its host can't exist
+    /// (RFC 2606), so a request that misses the filter never reaches a server.
     public var baseURL: String { Placeholder.base.directory }
     /// The placeholder to set as the agent's `cdnURL`. The `.environment` filter replaces it.
     public var cdnURL: String { Placeholder.cdn.directory }
@@ -119,6 +119,6 @@ extension ServiceConfiguration: TagKey {
 
 extension Exchange {
     /// The settings of the call's environment, or `nil` before the `.environment` filter. They stay the same for the
-    /// whole call, even if your app selects another environment.
+    /// whole call.
     public var service: ServiceConfiguration? { tags[ServiceConfiguration.self] }
 }

@@ -9,13 +9,13 @@ import ErrandEssentials
 /// .body(signedBy: Signer(key: "secret"))
 /// ```
 ///
-/// Parameters may be secret, so requests to other origins don't get them unless `toAnyOrigin` is `true`; see
+/// Requests to other origins don't get the parameters, which may be secret, unless `toAnyOrigin` is `true`; see
 /// `Exchange.isTrusted`. Existing content stays the same, byte for byte. By default, a POST, PUT or PATCH without a
 /// body gets a form. If an outer filter compressed the body, this filter changes the body before compression.
 ///
-/// Files, streams, multipart bodies and JSON that isn't an object don't change. Neither does a body with a content
-/// coding that the request applied itself; the filter adds a note to the exchange instead. It throws
-/// ``URLFilterError/Code/invalidBody`` if a form or JSON object is malformed or isn't in memory.
+/// Files, streams, multipart bodies and JSON that isn't an object don't change. If the request applied a content coding
+/// itself, the filter only adds a note to the exchange. It throws ``URLFilterError/Code/invalidBody`` if a form or JSON
+/// object is malformed or isn't in memory.
 public struct BodyFilter: Filter, CustomStringConvertible, CustomReflectable {
     /// The body to create for a POST, PUT or PATCH without a body.
     public enum EmptyBody: Sendable, Hashable {

@@ -11,7 +11,7 @@ import ErrandEssentials
 ///
 /// The signature covers the parameters of the query, and of a form or JSON object in memory. To cover other bodies, use
 /// a message that includes them, such as ``SigningInput/wholeRequest()``. Sign last, because the signature doesn't
-/// cover changes by later filters. Cache keys never contain a signature from the URL.
+/// cover changes by later filters.
 public struct Signer: Sendable, CustomStringConvertible, CustomReflectable {
     /// The name of the parameter or header that contains the signature.
     public var signature: String

@@ -13,8 +13,8 @@ public struct SigningInput: Sendable {
     public let method: HTTPMethod
     /// The URL's path, percent-encoded.
     public let path: String
-    /// The query items, then the items of a form or the members of a JSON object, in order, then the timestamp. Doesn't
-    /// contain the signature's own parameter. A JSON value that isn't a string appears as its JSON text.
+    /// The query items, then the items of a form or the members of a JSON object, in order, then the timestamp. The
+    /// signature's own parameter is left out. JSON values other than strings appear as JSON text.
     public let parameters: [Parameter]
     /// The body's bytes, or `nil` if the body isn't in memory.
     public let body: Data?
@@ -25,9 +25,9 @@ public struct SigningInput: Sendable {
 
     /// The parameters as one text, sorted by name and then by value: `a=1&b=2%203`.
     ///
-    /// Names and values are first percent-encoded, except for unreserved characters, and then sorted by bytes (RFC
-    /// 5849, section 3.4.1.3.2). A value that contains `&b=` therefore can't pose as a second parameter. The text
-    /// doesn't depend on the order or encoding in the request. A missing value counts as empty.
+    /// Names and values are percent-encoded, except for unreserved characters, and then sorted by bytes (RFC 5849,
+    /// section 3.4.1.3.2). A value that contains `&b=` therefore can't pose as a second parameter. The order and
+    /// encoding in the request don't matter. A missing value counts as empty.
     public var sortedParameters: String {
         let pairs = parameters.map { (Self.encode($0.name), Self.encode($0.value ?? "")) }
         let sorted = pairs.sorted { $0.0 == $1.0 ? Self.precedes($0.1, $1.1) : Self.precedes($0.0, $1.0) }

@@ -7,10 +7,13 @@ public import Errand
 /// .query(inCacheKey: false, name: "token") { _ in ["token": try await session.token] }
 /// ```
 ///
-/// Keep tokens out of cache keys, as in the second example. The filter treats such items as secrets: other origins,
-/// such as the target of a "next" link, don't receive them, and caches separate users by a keyed hash of the items. For
-/// items that aren't secret, such as a time, also set `toAnyOrigin` to `true`. For a secret that belongs in the cache
-/// key, set `toAnyOrigin` to `false`. See `Exchange.isTrusted`.
+/// Keep tokens out of cache keys, as in the second example. The filter treats such items as secrets: other origins
+/// don't receive them, and caches separate users by a keyed hash of the items.
+///
+/// - For items that aren't secret, such as a time, also set `toAnyOrigin` to `true`.
+/// - For a secret that belongs in the cache key, set `toAnyOrigin` to `false`.
+///
+/// See `Exchange.isTrusted`.
 public struct QueryFilter: URLTextFilter {
     private enum Source: Sendable {
         case fixed(Result<String, URLFilterError>)

@@ -11,7 +11,7 @@ public import ErrandEssentials
 /// ```
 ///
 /// Filters run in the order of the list, off the caller's actor. Each receives the URL that the previous filter
-/// returned. They run once per call, or once per attempt if the list comes after a retry filter.
+/// returned.
 ///
 /// To add to a URL or remove parts of it, implement ``URLTextFilter`` instead. It is faster and can't encode text
 /// twice.
@@ -28,7 +28,7 @@ public protocol URLFilter: Sendable, CustomStringConvertible, CustomReflectable 
     ///
     /// The new URL must be absolute, http or https, and free of credentials, and must not turn https into http.
     /// Otherwise the request throws ``URLFilterError``. If the cache key has a different URL and ``isInCacheKey`` is
-    /// `true`, this method is called for both URLs. `exchange` is the exchange before the first filter of the list.
+    /// `true`, this method is called for both URLs. `exchange` is the exchange that the list received.
     func filter(_ url: URL, for exchange: Exchange) async throws -> URL
 }
 

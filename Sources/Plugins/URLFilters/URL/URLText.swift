@@ -149,8 +149,8 @@ extension URLText {
         change { text in text = String(text[offsets: 0..<URLLayout(text).end]) }
     }
 
-    /// Replaces the scheme, host and port, as in `https://cdn.example.com`. If `origin` has a path, the URL's path
-    /// follows it. A query in `origin` is ignored. Throws ``URLFilterError``: `relativeURL`, `schemeChanged`,
+    /// Replaces the scheme, host and port, as in `https://cdn.example.com`. The URL's path follows the path of
+    /// `origin`, if any. A query in `origin` is ignored. Throws ``URLFilterError``: `relativeURL`, `schemeChanged`,
     /// `credentialsInURL` or `invalidURL`.
     public mutating func setOrigin(_ origin: String) throws {
         try check(origin)
