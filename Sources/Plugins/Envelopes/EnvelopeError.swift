@@ -94,7 +94,7 @@ public struct EnvelopeCode: Sendable, Hashable {
     /// Creates a code from a number.
     public init(_ number: some BinaryInteger) { form = Int64(exactly: number).map(Form.number) ?? .text("\(number)") }
 
-    /// Creates a code from text. Text that contains a number becomes that number.
+    /// Creates a code from text. If the text is a number, so is the code.
     public init(_ text: String) { form = Int64(text).map(Form.number) ?? .text(text) }
 
     /// The code as a number, or `nil` if it is text or doesn't fit in an `Int`.
@@ -117,7 +117,7 @@ extension EnvelopeCode: CustomStringConvertible, LosslessStringConvertible {
 extension EnvelopeCode: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral {
     /// Creates a code from a number.
     public init(integerLiteral value: Int64) { form = .number(value) }
-    /// Creates a code from text. Text that contains a number becomes that number.
+    /// Creates a code from text. If the text is a number, so is the code.
     public init(stringLiteral value: String) { self.init(value) }
 }
 

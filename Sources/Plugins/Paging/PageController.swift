@@ -21,8 +21,8 @@ import Synchronization
 public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
     /// The state to show.
     public struct State: Sendable {
-        /// The visible pages, in order. ``PageController/next()`` adds a page. All other calls replace the pages with
-        /// one page.
+        /// The visible pages, in order. ``PageController/next()`` adds a page, and ``PageController/refresh()`` replaces
+        /// the last page. All other calls replace all pages with one page.
         public internal(set) var pages: [Page<Item, Output>] = [] {
             didSet { pagesVersion &+= 1 }
         }
@@ -132,7 +132,8 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
     /// Loads the page with this number and shows only that page. Numbers start as in the list's style.
     ///
     /// Returns `nil` without sending a request while a page is loading. Throws `unreachablePage` for a number before
-    /// the first page and, in lists with cursors or links, for a page that wasn't loaded before.
+    /// the first page. In lists with cursors or links, only the first page and the pages from the start page to the
+    /// last visible page are reachable.
     @discardableResult
     public func load(page number: Int) async throws -> Page<Item, Output>? {
         try await load { _, guarded in
@@ -142,8 +143,8 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
         }
     }
 
-    /// Loads the last visible page again and replaces all visible pages with it. Returns `nil` without sending a
-    /// request while a page is loading and before the first page.
+    /// Loads the last visible page again and replaces it. Returns `nil` without sending a request while a page is
+    /// loading and before the first page.
     @discardableResult
     public func refresh() async throws -> Page<Item, Output>? {
         try await load { state, _ in state.page.map { ($0.position.withoutContent, .replace) } }

@@ -92,7 +92,7 @@ extension Call where Output == XMLEvents {
 /// let feed = try await agent.send(Call<Feed>(.get, "feed.xml")).value
 /// ```
 public protocol XMLReadable: Sendable {
-    /// Creates the value from the root element. The caller of the request receives the error you throw.
+    /// Creates the value from the root element. The caller of the request receives your error unchanged.
     init(xml: XMLTree) throws
 }
 
