@@ -27,7 +27,6 @@ public struct ChainStep: Sendable {
     /// Creates a step from a request.
     ///
     /// - Parameters:
-    ///   - request: the step's request.
     ///   - label: the step's name. Defaults to the request's label or type.
     ///   - callback: runs on the main actor between this step and the next. Defaults to `nil`.
     public init<R: Request>(_ request: R, label: String? = nil, then callback: Callback<R.Output>? = nil) {

@@ -32,9 +32,7 @@ public protocol ResponseEnvelope: Decodable, Sendable {
     ///
     /// The default decodes the value under ``valueKey``. An optional is `nil` if that value is null or missing.
     ///
-    /// - Parameters:
-    ///   - type: the model's type.
-    ///   - decoder: the decoder of the whole envelope.
+    /// - Parameter decoder: the decoder of the whole envelope.
     func value<Value: Decodable>(_ type: Value.Type, from decoder: any Decoder) throws -> Value
 }
 
@@ -113,9 +111,7 @@ extension ResponseCheck {
     ///
     /// An empty body passes for HEAD and for statuses 204, 205 and 304.
     ///
-    /// - Parameters:
-    ///   - type: the envelope's type.
-    ///   - method: the request's method. Defaults to GET.
+    /// - Parameter method: the request's method. Defaults to GET.
     public static func envelope<Envelope: ResponseEnvelope>(
         _ type: Envelope.Type, method: HTTPMethod = .get
     ) -> ResponseCheck {

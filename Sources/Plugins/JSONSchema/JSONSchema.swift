@@ -43,7 +43,6 @@ public struct JSONSchema: JSONValidating {
     ///   - uri: the document's absolute URI, the base of relative references. Defaults to the document's `$id`.
     ///   - dialect: the version of a schema without `$schema`. Defaults to 2020-12.
     ///   - formats: whether `format` rejects strings. By default, it doesn't.
-    ///   - limits: the limits for compiling.
     ///   - resolver: returns the document with a URI, or `nil` for an unknown URI. Without a resolver, a schema can
     ///     refer only to the standard's metaschemas.
     /// - Throws: ``JSONSchemaError`` with the position of the fault.

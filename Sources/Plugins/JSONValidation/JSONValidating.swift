@@ -21,10 +21,7 @@ extension ResponseCheck {
     /// 9.3.2, 15.3.5, 15.3.6 and 15.4.5). If the body is in a file, the check reads the file within the limits. It
     /// rejects a streamed body, because it would consume the stream.
     ///
-    /// - Parameters:
-    ///   - shape: the body's shape.
-    ///   - method: the request's method, which determines whether the body may be empty. Defaults to GET.
-    ///   - limits: the limits for the body.
+    /// - Parameter method: the request's method, which determines whether the body may be empty. Defaults to GET.
     public static func json(
         _ shape: JSONShape, method: HTTPMethod = .get, limits: JSONLimits = .standard
     ) -> ResponseCheck {

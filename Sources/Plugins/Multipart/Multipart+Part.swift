@@ -57,7 +57,6 @@ extension Multipart.Part {
     /// Creates a part from bytes in memory.
     ///
     /// - Parameters:
-    ///   - data: the bytes.
     ///   - name: the field's name. Defaults to `nil`.
     ///   - fileName: the file's name. Defaults to `nil`.
     ///   - contentType: the media type. Default: by the extension of `fileName`, otherwise `application/octet-stream`.
@@ -87,7 +86,6 @@ extension Multipart.Part {
     /// Creates a part with an encoded value. The value is encoded when the request is built.
     ///
     /// - Parameters:
-    ///   - value: the value.
     ///   - name: the field's name. Defaults to `nil`.
     ///   - fileName: the file's name. Defaults to `nil`.
     ///   - encoder: the encoder. Defaults to the agent's.
@@ -103,7 +101,6 @@ extension Multipart.Part {
     /// request has ended; see ``MultipartError/Code/fileChanged``.
     ///
     /// - Parameters:
-    ///   - url: the file's URL.
     ///   - name: the field's name. Defaults to `nil`.
     ///   - fileName: the name to send. Defaults to the file's name; pass an empty string to omit it.
     ///   - contentType: the media type. Default: by the file's extension, otherwise `application/octet-stream`.

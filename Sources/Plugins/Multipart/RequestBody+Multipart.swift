@@ -20,10 +20,7 @@ extension RequestBody {
     /// let body = RequestBody.multipart(["title": "Sea", "tags": ["a", "b"]], [.file(photo, name: "photo")])
     /// ```
     ///
-    /// - Parameters:
-    ///   - parameters: the first fields.
-    ///   - parts: the remaining parts.
-    ///   - encoding: how arrays, nested values and Booleans become fields. Default: as in a URL-encoded form.
+    /// - Parameter encoding: how arrays, nested values and Booleans become fields. Default: as in a URL-encoded form.
     public static func multipart(
         _ parameters: Parameters, _ parts: [Multipart.Part], encoding: ParameterEncoding = ParameterEncoding()
     ) -> RequestBody {

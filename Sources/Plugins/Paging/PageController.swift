@@ -73,9 +73,7 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
     /// Creates a controller without loading a page.
     ///
     /// - Parameters:
-    ///   - list: the list.
     ///   - start: the position that ``next()`` starts with, such as a stored position. Defaults to the first page.
-    ///   - agent: sends the requests.
     ///   - options: the options for every request.
     public init(
         _ list: PageList<Item, Output>, startingAt start: PagePosition? = nil, on agent: some Agent,
@@ -88,9 +86,7 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
     /// Creates a controller for the list of a request, without loading a page.
     ///
     /// - Parameters:
-    ///   - request: a request for a page of the list.
     ///   - start: the position that ``next()`` starts with, such as a stored position. Defaults to the first page.
-    ///   - agent: sends the requests.
     ///   - options: the options for every request.
     public convenience init<R: PagedRequest>(
         _ request: R, startingAt start: PagePosition? = nil, on agent: some Agent, options: CallOptions = CallOptions()

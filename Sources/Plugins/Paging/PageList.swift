@@ -39,7 +39,6 @@ public struct PageList<Item: Sendable, Output: Sendable>: Sendable {
     ///     `nil` by default.
     ///   - cursor: returns the next page's cursor in the style ``PagePosition/cursor(size:)``. Returns `nil` by
     ///     default.
-    ///   - request: returns the request for a page.
     public init<R: Request>(
         _ first: PagePosition, items: @escaping @Sendable (Response<Output>) throws -> [Item],
         total: @escaping @Sendable (Response<Output>) throws -> Int? = { _ in nil },

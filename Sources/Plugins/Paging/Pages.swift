@@ -120,10 +120,8 @@ extension Agent {
     /// Returns the pages of a list.
     ///
     /// - Parameters:
-    ///   - request: the request for a page.
     ///   - start: the page to start with, such as the `next` of an earlier page. Defaults to `nil`, the first page.
     ///   - prefetching: whether to load the next page while the loop processes the current one. Defaults to `false`.
-    ///   - options: the options for each page's call.
     public func pages<R: PagedRequest>(
         of request: R, from start: PagePosition? = nil, prefetching: Bool = false, options: CallOptions = CallOptions()
     ) -> Pages<R.Item, R.Output> {

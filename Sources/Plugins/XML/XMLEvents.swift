@@ -27,7 +27,6 @@ public struct XMLEvents: AsyncSequence, Sendable {
     /// Reads a body as XML.
     ///
     /// - Parameters:
-    ///   - body: the document's bytes.
     ///   - charset: the charset from a header. It takes precedence over the XML declaration, but not over a byte order
     ///     mark. Defaults to `nil`.
     ///   - limits: the limits for the document. ``XMLLimits/maximumNodes`` doesn't apply.

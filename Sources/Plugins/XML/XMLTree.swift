@@ -94,11 +94,8 @@ extension XMLTree: CustomStringConvertible {
 extension XMLTree {
     /// Parses a document. Throws ``XMLError``.
     ///
-    /// - Parameters:
-    ///   - data: the document's bytes.
-    ///   - charset: the charset from a header. It takes precedence over the XML declaration, but not over a byte order
-    ///     mark. Defaults to `nil`.
-    ///   - limits: the limits for the document.
+    /// - Parameter charset: the charset from a header. It takes precedence over the XML declaration, but not over a
+    ///   byte order mark. Defaults to `nil`.
     public init(_ data: Data, charset: String? = nil, limits: XMLLimits = .standard) throws(XMLError) {
         let limits = limits.forTree
         var builder = TreeBuilder(limits)

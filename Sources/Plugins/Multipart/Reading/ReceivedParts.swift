@@ -25,10 +25,7 @@ public struct ReceivedParts: AsyncSequence, Sendable {
     /// Reads the parts of a body. Throws ``MultipartError/Code/notMultipart`` unless `contentType` is a multipart type
     /// with a boundary.
     ///
-    /// - Parameters:
-    ///   - body: the body to read.
-    ///   - contentType: the message's media type.
-    ///   - limits: the limits of the body.
+    /// - Parameter contentType: the message's media type.
     public init(_ body: HTTPBody, contentType: String?, limits: MultipartLimits = MultipartLimits()) throws {
         let type = contentType.flatMap { MediaType(parsing: $0) }
         guard let type, type.type == "multipart" else {

@@ -18,9 +18,7 @@ public struct EnvironmentFilter: Filter {
 
     /// Creates a filter for the environments of a service.
     ///
-    /// - Parameters:
-    ///   - environments: the environments, one of them selected.
-    ///   - rule: returns an environment's base URL. Default: `base/version`, or `base` without a version.
+    /// - Parameter rule: returns an environment's base URL. Default: `base/version`, or `base` without a version.
     public init(_ environments: ServiceEnvironments, rule: @escaping Rule = Self.versioned) {
         (self.environments, self.rule) = (environments, rule)
     }

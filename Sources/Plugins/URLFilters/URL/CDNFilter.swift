@@ -23,7 +23,6 @@ public struct CDNFilter: URLTextFilter {
     ///     requests throw ``URLFilterError/Code/invalidURL``.
     ///   - inCacheKey: whether cache keys contain the other origin. Defaults to `false`, because both servers return
     ///     the same response.
-    ///   - name: the filter's name. Defaults to `cdn`.
     ///   - chooses: returns whether to send a request to the other origin.
     public init(
         _ base: String, inCacheKey: Bool = false, name: String = "cdn",
