@@ -46,7 +46,6 @@ struct IndexBuilder {
         case noRoom
     }
 
-    /// The state of the scan before a key or value.
     private struct Progress {
         var index = 0
         var count = 0

@@ -1,4 +1,3 @@
-/// The members of an object, for a type with coding keys.
 struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let frame: ValueFrame
 

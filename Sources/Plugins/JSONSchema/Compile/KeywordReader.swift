@@ -91,7 +91,6 @@ struct KeywordReader {
         return keys
     }
 
-    /// Spends budget on a value with several parts: an index or a copy of each part, and their bytes.
     func spend(_ value: Int, _ parts: Int) throws(JSONSchemaError) {
         let bytes = document.values[value].end - document.values[value].start
         try compiler.registry.spend(steps: parts * 4 + bytes / 8, bytes: parts * 96 + bytes, at: here(value))

@@ -16,7 +16,6 @@ final class SchemaCompiler {
     private var environments = SchemaEnvironments()
     private var numbersOfNodes: [Key: Int32] = [:]
     private var aliases: [Key: Key] = [:]
-    /// Known nodes that aren't compiled yet.
     private var waiting: [(node: Int32, environment: Int)] = []
 
     private struct Key: Hashable {
@@ -27,7 +26,6 @@ final class SchemaCompiler {
     init(_ registry: SchemaRegistry, formats: JSONSchemaFormats) {
         self.registry = registry
         self.formats = formats
-        // The node that every value fits.
         nodes = [SchemaNode(location: SchemaLocation(document: 0, value: 0))]
     }
 

@@ -113,7 +113,6 @@ struct SchemaConstants: Sendable {
     /// Arrays and objects by digest.
     var composites: [ValueDigest: [[UInt8]]] = [:]
     var kinds: UInt8 = 0
-    /// The first values, for messages.
     var words: [String] = []
     var isConst: Bool
 }

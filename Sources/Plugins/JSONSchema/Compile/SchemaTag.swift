@@ -83,7 +83,6 @@ struct SchemaTag: Sendable {
 
 /// Finds the tags of a schema's gates, as far as the compile budget lasts.
 struct SchemaTagFinder {
-    /// The minimum number of branches for which reading the tag pays off.
     static let minimumBranches = 3
     /// The maximum number of schemas to search for a branch's claims, of claims per branch, and of values per claim.
     private static let (maximumParts, maximumClaims, maximumValues) = (16, 8, 64)

@@ -13,7 +13,7 @@ enum HostnameFormat {
         return BidiName.fits(labels)
     }
 
-    /// Returns the characters that an ASCII label represents, or `nil` if it's invalid.
+    /// Returns `nil` for an invalid label.
     private static func label(_ label: ArraySlice<UInt8>) -> [Unicode.Scalar]? {
         guard (1...63).contains(label.count), label.first != UInt8(ascii: "-"), label.last != UInt8(ascii: "-"),
             label.allSatisfy({ ASCII.isAlphanumeric($0) || $0 == UInt8(ascii: "-") })

@@ -38,7 +38,6 @@ struct SchemaArena {
     mutating func add(_ new: [KeyEntry]) -> Int { add(new, to: \.entries) }
     mutating func addEvaluators(_ new: [UInt64]) -> Int { add(new, to: \.evaluators) }
     mutating func addNumbers(_ new: [Int32]) -> Int { add(new, to: \.numbers) }
-    /// Adds room for indexes that aren't known yet.
     mutating func addIndexes(_ count: Int) -> Int { add([Int32](repeating: -1, count: count), to: \.indexes) }
     mutating func add(_ state: SchemaState) -> StateIndex { StateIndex(add([state], to: \.states)) }
     mutating func add(_ new: SchemaTransition) -> TransitionIndex { TransitionIndex(add([new], to: \.transitions)) }

@@ -39,7 +39,6 @@ struct SchemaFrame: BitwiseCopyable {
 /// them. If one of these lanes holds, the parts don't count as unevaluated.
 struct PendingPart {
     var fate: PendingFate
-    /// The key or element of each part, and its index.
     var values: [(value: Int, index: Int)]
     var count = 1
     var annotations: [Int]?

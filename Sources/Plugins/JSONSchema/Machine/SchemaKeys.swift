@@ -8,7 +8,6 @@ struct SchemaKeys {
     fileprivate let mask: Int
 }
 
-/// Sets of strings, prepared for finding them in a text.
 struct SchemaKeyTables {
     private var rules: [KeyRule] = []
     private var slots: [Int32] = []
@@ -85,7 +84,6 @@ struct SchemaKeyTables {
     func string(_ index: Int, of keys: SchemaKeys) -> String { String(decoding: bytes(index, of: keys), as: UTF8.self) }
 }
 
-/// A tag, prepared for finding its value in a text.
 struct SchemaTagTable {
     private let key: SchemaKeys
     private let strings: SchemaKeys

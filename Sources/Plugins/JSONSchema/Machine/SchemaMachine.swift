@@ -76,7 +76,6 @@ struct SchemaMachine {
     var work = 0
     private var workLimit = Int.max
     private(set) var isExhausted = false
-    /// The initial size in bytes.
     private let constantBytes: Int
 
     /// Returns whether there is enough room for deriving something optional, which may take only a small part of the

@@ -106,7 +106,6 @@ struct SchemaWire {
 
 /// The array rules of all lanes of a state.
 struct ArrayPlan {
-    /// The start of the first elements' transitions.
     var firstPrefix = 0
     var prefixCount = 0
     var rest: TransitionIndex = -1
@@ -171,7 +170,6 @@ struct LaneObject {
     var asksUnevaluated = false
 }
 
-/// Orders the lanes of a state.
 struct StateBuilder {
     let program: SchemaProgram
     let roots: [Int32]

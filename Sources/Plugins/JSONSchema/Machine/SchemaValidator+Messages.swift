@@ -209,7 +209,7 @@ extension SchemaValidator {
         return true
     }
 
-    /// Reads a value again and lists its problems with a schema. Returns whether it listed any.
+    /// Returns whether it listed any problems.
     private mutating func reread(_ text: Span<UInt8>, _ node: Int32, _ range: Range<Int>, _ depth: Int) -> Bool {
         guard rereads < Self.maximumRereads, rereadBudget > 0 else { return false }
         rereadBudget -= range.count
@@ -223,7 +223,6 @@ extension SchemaValidator {
         return problems.count > before
     }
 
-    /// Returns the schema with which a value has the fewest problems.
     private mutating func closest(_ text: Span<UInt8>, _ nodes: [Int32], _ range: Range<Int>, _ depth: Int) -> Int32? {
         var best: (node: Int32, weight: Int)?
         for node in nodes.prefix(Self.maximumBranches) {

@@ -16,11 +16,9 @@ struct SchemaValidator: ~Copyable, TextValidator {
     let valueHash = ValueHash.shared
     var problems: ProblemList
     var pending: [PendingPart] = []
-    /// The indexes of pending parts.
     var pendingIndices: [PendingFate: Int] = [:]
     /// The number of objects and arrays opened so far, which identifies the last.
     var containers = 0
-    /// The gates of the last value that need an explanation.
     var unexplained: [(node: Int32, gate: Int)] = []
     /// The number of bytes that may still be reread to explain problems, and the number of explanations in progress.
     var rereadBudget: Int

@@ -1,4 +1,3 @@
-/// The specifications' metaschemas, which don't need a resolver.
 enum Metaschemas {
     private static let texts: [String: String] = {
         let all = MetaschemaDraft7.documents + Metaschema2019.documents + Metaschema2020.documents

@@ -3,7 +3,6 @@ import ErrandJSONSyntax
 import ErrandJSONValidation
 import ErrandMessageSyntax
 
-/// The documents and resources of a schema, and the targets of references.
 final class SchemaRegistry {
     /// The name of the anchor that `$recursiveAnchor` creates. No `$dynamicAnchor` can have this name.
     static let recursiveAnchor = "#"
@@ -17,7 +16,6 @@ final class SchemaRegistry {
     private(set) var budget: CompileBudget
     let room = PatternRoom()
     var rootResources: [Int] = []
-    /// The metaschemas whose vocabularies are being read.
     private var pending: Set<String> = []
 
     init(dialect: JSONSchemaDialect, limits: JSONSchemaLimits, resolver: ((String) throws -> Data?)?) {

@@ -25,7 +25,6 @@ package struct CompileBudget {
     }
 }
 
-/// The bytes left for the tables of several patterns.
 package final class PatternRoom: Sendable {
     private let left = Atomic(16 << 20)
 

@@ -213,7 +213,6 @@ package struct ProblemList {
     }
 }
 
-/// Prepares external text for a single line of a message.
 package enum MessageText {
     /// Returns an amount with a noun in the singular or plural, such as "at least 1 element" or "2 to 4 elements".
     package static func counted(_ amount: String, _ noun: String) -> String {

@@ -60,7 +60,6 @@ struct KeyOrders {
         return Int32(orders.count - 1)
     }
 
-    /// Returns the position of an order's keys, which never changes.
     @inline(__always) func keys(of order: Int32) -> (first: Int, count: Int) {
         let order = orders[Int(order)]
         return (order.firstKey, order.count)

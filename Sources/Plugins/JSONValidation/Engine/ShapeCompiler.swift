@@ -305,7 +305,6 @@ extension StringConstraint {
     fileprivate var isNonEmptyOnly: Bool { pattern == nil && length.bounds?.isAtLeastOne == true }
 }
 
-/// One way in which a value can fit a shape.
 struct ShapeAlternative {
     var kinds: UInt8
     var form: ShapeForm

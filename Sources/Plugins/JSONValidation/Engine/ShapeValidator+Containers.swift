@@ -91,7 +91,6 @@ extension ShapeValidator {
         }
     }
 
-    /// Runs the custom checks of an array or object without other problems.
     private mutating func validateContainer(_ text: Span<UInt8>, _ p: Int, _ depth: Int) {
         guard problems.count == frame.problemsBefore else { return }
         let start = frame.start

@@ -2,7 +2,6 @@ import ErrandEssentials
 import ErrandJSONSyntax
 import ErrandSupport
 
-/// The constraint that a scalar violates.
 enum Violation {
     case kind
     case length(Int)

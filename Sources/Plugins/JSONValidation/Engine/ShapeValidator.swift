@@ -212,7 +212,6 @@ struct ShapeValidator: ~Copyable, TextValidator {
 
 /// The candidates for a value, and its cost for each of them.
 extension ShapeValidator {
-    /// Adds the candidates for a value of a kind: the nodes that the enclosing level expects.
     func enter(_ match: inout AlternativeMatch, _ kind: UInt8) {
         let end = match.candidates.count
         // Several candidates may expect the same union, whose alternatives are added only once.
@@ -328,7 +327,6 @@ extension ShapeValidator {
         var problemsBefore = 0
     }
 
-    /// Returns whether the text continues with a key longer than 16 bytes, and its closing quote.
     @inline(never) mutating func isLongKey(_ text: Span<UInt8>, _ member: Int, _ p: Int) -> Bool {
         let length = Int(members[member].length)
         return text.count - p > length && text[p + length] == JSONGrammar.quote

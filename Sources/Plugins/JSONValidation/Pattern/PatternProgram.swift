@@ -91,7 +91,6 @@ private struct PatternCompiler {
     private(set) var steps: [PatternStep] = []
     private(set) var looks: [PatternProgram.Look] = []
     private(set) var budget: CompileBudget
-    /// The contents of lookarounds, which are generated last.
     private var pending: [(look: Int, node: PatternNode)] = []
 
     init(_ budget: CompileBudget) { self.budget = budget }
@@ -195,7 +194,6 @@ indirect enum PatternNode: Sendable {
     case look(PatternNode, isAhead: Bool, isNegative: Bool)
 }
 
-/// A condition on a position between two characters.
 enum PatternAssertion: Sendable {
     case start, end
     /// With the modifier `m`, these also match after and before line terminators.

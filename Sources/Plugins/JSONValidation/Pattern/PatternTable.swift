@@ -11,9 +11,7 @@ package final class PatternTable: Sendable {
 
     private let classes: [UInt8]
     private let classCount: Int
-    /// The next state, by state and class.
     private let next: [UInt16]
-    /// For each state, whether a text may end in it.
     private let accepts: [Bool]
     /// In bytes.
     let size: Int
@@ -99,12 +97,10 @@ struct PatternTableBuilder {
     private(set) var classCount = 0
     private(set) var next: [UInt16] = []
     private(set) var accepts: [Bool] = []
-    /// The steps left for building.
     private(set) var left: Int
     private var samples: [UInt32] = []
     private var numbers: [State: UInt16] = [:]
     private var states: [State] = []
-    /// For each step, the round in which it was last visited.
     private var visited: [UInt32]
     private var round: UInt32 = 0
     private var open: [Int32] = []

@@ -69,7 +69,6 @@ struct ExampleReader {
     private mutating func skipSpace(_ text: Span<UInt8>) { p = JSONGrammar.skipSpace(in: text, from: p) }
 }
 
-/// The merged shape of all examples of one value.
 struct ExampleShape {
     enum Number { case integer, any }
     struct Object {

@@ -3,7 +3,6 @@ struct JSONBounds<Value: Comparable & Sendable>: Sendable {
     fileprivate var lower: Value?
     fileprivate var upper: Value?
     fileprivate var excludesUpper = false
-    /// Tests a range expression that isn't a standard library type.
     fileprivate var other: (@Sendable (Value) -> Bool)?
 
     init(_ range: some RangeExpression<Value> & Sendable) {

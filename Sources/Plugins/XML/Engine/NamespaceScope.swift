@@ -87,7 +87,6 @@ struct NamespaceScope: Sendable {
 
     // MARK: Names
 
-    /// Returns whether part of a name is a valid name without a colon.
     private static func isLocal(_ name: String) -> Bool {
         !name.utf8.contains(UInt8(ascii: ":")) && XMLCharacters.isName(name.utf8)
     }

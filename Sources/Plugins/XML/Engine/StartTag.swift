@@ -52,7 +52,7 @@ struct StartTag {
         return index + 1
     }
 
-    /// Reads a special byte or a reference in a value. Returns the index after it.
+    /// Returns the index after it.
     private func readSpecial(
         _ part: XMLPart, _ index: Int, _ end: Int, _ value: inout [UInt8]
     ) throws(XMLError) -> Int {
