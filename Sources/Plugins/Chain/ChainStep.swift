@@ -28,7 +28,7 @@ public struct ChainStep: Sendable {
     ///
     /// - Parameters:
     ///   - label: the step's name. Defaults to the request's label or type.
-    ///   - callback: runs on the main actor between this step and the next. Defaults to `nil`.
+    ///   - callback: runs on the main actor after the request succeeds, before the next step. Defaults to `nil`.
     public init<R: Request>(_ request: R, label: String? = nil, then callback: Callback<R.Output>? = nil) {
         let label = label ?? request.label ?? "\(R.self)"
         self.label = label
