@@ -5,14 +5,13 @@ import ErrandMessageSyntax
 import ErrandSupport
 import Synchronization
 
-/// The parts that a credential added to a request among the call filters. Each request on the wire replaces them with
-/// the current credential.
+/// What a credential added to a request in the call stage. On the wire, the current credential replaces it.
 final class AddedCredential: Sendable {
-    /// How often the request was refused, and whether a refresh followed.
+    /// How often a request was refused, and whether a refresh followed.
     struct Repetition: Sendable {
         var count = 0
         var isRefreshed = false
-        /// The lease of the first attempt, or nil if the request hasn't been refused.
+        /// The lease of the first attempt. Nil until the request is refused.
         var first: CredentialKeeper.Lease?
 
         func next(after first: CredentialKeeper.Lease, isRefreshed: Bool) -> Repetition {
@@ -22,9 +21,9 @@ final class AddedCredential: Sendable {
 
     let keeper: CredentialKeeper
     let lease: CredentialKeeper.Lease
-    /// The user's mark, unless the added fields already identify the user.
+    /// The user's mark. Nil if the added fields identify the user.
     let mark: UserMark?
-    /// Whether a signature follows. It covers the credential, or is too old for another attempt.
+    /// Whether a later filter signs the request. A new credential then needs a new signature.
     let isSigned: Bool
     let repetition: Repetition
     private let before, after: HTTPRequest
@@ -47,11 +46,10 @@ final class AddedCredential: Sendable {
 
     func adds(_ name: HTTPHeaderName) -> Bool { before.headers[name] != after.headers[name] }
 
-    /// Allows the authorized request to be sent as is, but only once, because a credential may contain a time.
+    /// Lets one request reuse the authorized request. Others can't, because a credential may contain a time.
     func claim() -> Bool { !isClaimed.exchange(true, ordering: .relaxed) }
 
-    /// Removes the credential from a request and keeps the changes that filters and redirects made. Returns nil if they
-    /// can't be separated.
+    /// Removes the credential but keeps changes by filters and redirects. Returns nil if they can't be separated.
     func removed(from request: HTTPRequest) -> HTTPRequest? {
         var result = request
         if request.method == after.method { result.method = before.method }
@@ -82,7 +80,7 @@ final class AddedCredential: Sendable {
         for name in Set(new.map(\.name) + old.map(\.name))
         where new.values(of: name) != old.values(of: name) {
             var added = Self.added(old.values(of: name), new.values(of: name))
-            // Remove each added field only once, because the request may have its own field with the same value.
+            // Remove each added field once, because the request may have its own field with the same value.
             var left: [HTTPHeaders.Field] = []
             for field in headers.reversed() where field.name == name {
                 if let index = added.firstIndex(of: field.value) {
@@ -112,7 +110,7 @@ final class AddedCredential: Sendable {
         return .data(Data(left.joined(separator: "&").utf8), contentType: body.contentType)
     }
 
-    /// Returns a text that identifies the parts added outside header fields.
+    /// Identifies the parts that a credential added outside header fields.
     static func identity(_ before: HTTPRequest, _ after: HTTPRequest) -> String? {
         var parts: [String] = []
         if before.urlText != after.urlText {
@@ -133,7 +131,6 @@ final class AddedCredential: Sendable {
 
     // MARK: Items
 
-    /// Returns the items that a credential added to the query.
     static func queryItems(_ before: HTTPRequest, _ after: HTTPRequest) -> [String] {
         before.urlText == after.urlText ? [] : added(items(before.urlText), items(after.urlText))
     }

@@ -1,7 +1,7 @@
 public import Errand
 import ErrandEssentials
 
-/// The error thrown when a request can't be authorized. Every request that waited for the failed refresh throws it.
+/// A failure to authorize a request. If a refresh fails, every request that waited for it throws this error.
 ///
 /// ```swift
 /// do { try await agent.send(GetProfile()) } catch let error as AuthenticationError where error.code == .signedOut {
@@ -9,21 +9,21 @@ import ErrandEssentials
 /// }
 /// ```
 public struct AuthenticationError: Error, Sendable {
-    /// The type of the error's codes. New codes may be added, so write a `default` in a `switch`.
+    /// The error codes. More may be added, so write a `default` in a `switch`.
     public typealias Code = FailureCode<AuthenticationError>
 
-    /// The kind of failure, to switch over. Stable, and suitable for metrics.
+    /// The kind of failure. Stable, so you can use it in metrics.
     public let code: Code
-    /// The error of the refresh handler, or the reason for ``Code/signedOut``. Nil if there is none.
+    /// The refresh handler's error, or the reason for ``Code/signedOut``. Nil if there is none.
     public let underlying: (any Error)?
-    /// The response that refused the credential, or nil if the request wasn't sent. A streamed body is left out.
+    /// The response that refused the credential, without a streamed body. Nil if the request wasn't sent.
     public internal(set) var response: HTTPResponse?
 
     init(_ code: Code, underlying: (any Error)? = nil) {
         (self.code, self.underlying) = (code, underlying)
     }
 
-    /// Whether the same request may succeed later: after a timeout, or if the handler's error is retryable.
+    /// Whether the same request may succeed later: the handler timed out, or its error is retryable.
     public var isRetryable: Bool {
         code == .refreshTimedOut
             || code == .refreshFailed && (underlying as? any RequestFailure)?.isRetryable ?? false
@@ -31,21 +31,21 @@ public struct AuthenticationError: Error, Sendable {
 }
 
 extension FailureCode<AuthenticationError> {
-    /// No user is signed in: the handler returned nil, threw ``SessionEnded`` or an OAuth server's `invalid_grant`, or
-    /// the user signed out in the meantime.
+    /// No user is signed in. The handler returned nil, threw ``SessionEnded`` or an OAuth server's `invalid_grant`, or
+    /// the user signed out.
     public static var signedOut: Self { Self("signedOut", 1) }
     /// The refresh handler threw ``AuthenticationError/underlying``.
     public static var refreshFailed: Self { Self("refreshFailed", 2) }
-    /// The handler exceeded the session's `refreshTimeout`.
+    /// The handler took longer than the session's `refreshTimeout`.
     public static var refreshTimedOut: Self { Self("refreshTimedOut", 3) }
-    /// Another user signed in after the call began. The call isn't sent as that user.
+    /// Another user signed in during the call.
     public static var userChanged: Self { Self("userChanged", 4) }
 }
 
 extension AuthenticationError: RequestFailure {}
 
 extension AuthenticationError: CodedError, CustomDebugStringConvertible {
-    /// What failed, in one sentence without the credential.
+    /// What failed, without the credential.
     public var description: String {
         switch code {
         case .signedOut:
@@ -60,10 +60,10 @@ extension AuthenticationError: CodedError, CustomDebugStringConvertible {
         }
     }
 
-    /// The same text as `description`, so a dump doesn't reveal more.
+    /// The same as `description`.
     public var debugDescription: String { description }
 
-    /// The sentence that users see as `localizedDescription`, depending on the code.
+    /// The text that users see as `localizedDescription`.
     public var failureSentence: FailureSentence {
         switch code {
         case .signedOut: .signInRequired
@@ -73,7 +73,7 @@ extension AuthenticationError: CodedError, CustomDebugStringConvertible {
         }
     }
 
-    /// The text that users see as `localizedDescription`. For a failed refresh, the text of the handler's error.
+    /// The text for `localizedDescription`. For a failed refresh, the text of the handler's error.
     public var errorDescription: String? {
         if code == .refreshFailed, let underlying { return FailureSentence.text(of: underlying) }
         return failureSentence.text(for: self)
@@ -81,7 +81,7 @@ extension AuthenticationError: CodedError, CustomDebugStringConvertible {
 }
 
 extension AuthenticationError: CustomReflectable {
-    /// A mirror that shows the code, the response and a description of the cause, but no requests or nested errors.
+    /// A mirror with the code, the response and a description of the cause.
     public var customMirror: Mirror {
         Mirror(
             self,
@@ -91,8 +91,7 @@ extension AuthenticationError: CustomReflectable {
     }
 }
 
-/// Throw this error from the handler of an ``AuthenticationSession`` to sign the user out, because the credential can't
-/// be renewed. It's the same as returning nil, but includes the cause.
+/// Signs the user out if an ``AuthenticationSession``'s handler throws it, like returning nil, but with a cause.
 ///
 /// ```swift
 /// let session = AuthenticationSession(saved) { token in
@@ -103,26 +102,26 @@ extension AuthenticationError: CustomReflectable {
 /// }
 /// ```
 ///
-/// All waiting requests throw ``AuthenticationError/Code/signedOut`` with the cause as `underlying`. You don't need it
-/// for an OAuth server's response `invalid_grant` (RFC 6749, section 5.2): if the handler throws the error of that
-/// response, the session ends.
+/// All waiting requests throw ``AuthenticationError/Code/signedOut`` with the cause as `underlying`. If an OAuth server
+/// responds with `invalid_grant` (RFC 6749, section 5.2), you don't need it: the session also ends if the handler
+/// throws that response's error.
 public struct SessionEnded: DescribedError {
-    /// The error because of which the credential can't be renewed. Defaults to nil.
+    /// Why the credential can't be renewed. Defaults to nil.
     public let underlying: (any Error)?
 
-    /// Creates an error that ends the session, with its cause, which defaults to nil.
+    /// Creates an error that ends the session. The cause defaults to nil.
     public init(_ underlying: (any Error)? = nil) { self.underlying = underlying }
 
-    /// What happened, in one sentence without the credential.
+    /// What happened, without the credential.
     public var description: String {
         "the session has ended" + (underlying.map { ": " + $0.briefDescription } ?? "")
     }
-    /// The sentence that users see as `localizedDescription`. It asks them to sign in.
+    /// The sentence that asks users to sign in.
     public var failureSentence: FailureSentence { .signInRequired }
-    /// The code of the `NSError`, always 1, because there is only one kind of failure.
+    /// The code of the `NSError`, always 1.
     public var errorCode: Int { 1 }
 
-    /// Returns whether an error contains an OAuth server's refusal of a refresh token.
+    /// Whether an error contains an OAuth server's refusal of a refresh token.
     static func isMeant(by error: any Error) -> Bool {
         guard let response = (error as? any RequestFailure)?.response, response.status < 500,
             let reply = try? response.json(OAuthFault.self, decoder: JSONDecoder())

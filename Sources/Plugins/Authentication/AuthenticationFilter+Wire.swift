@@ -28,10 +28,10 @@ extension AuthenticationFilter {
         return try await send(exchange, next, lease, added, refused: nil)
     }
 
-    /// Sends the request. If the response refuses the credential, sends it again with the next credential.
+    /// Sends the request. If the response refuses the credential, sends the request again with the next credential.
     ///
-    /// - Parameter refused: the response to the first attempt, if that has been sent, and the amount of work that was
-    ///   staged before it.
+    /// - Parameter refused: The response to the first attempt if that was sent, and the amount of work staged before
+    ///   it.
     func send(
         _ exchange: Exchange, _ next: Next, _ lease: CredentialKeeper.Lease, _ added: AddedCredential?,
         refused: (response: HTTPResponse, stagedWork: Int)?
@@ -111,7 +111,7 @@ extension AuthenticationFilter {
         return added?.adds(.authorization) ?? (bare.headers[.authorization] != sent.headers[.authorization])
     }
 
-    /// Replaces the credential from the call stage with the given one.
+    /// Replaces the credential from the call stage.
     private func attempt(
         _ exchange: Exchange, _ lease: CredentialKeeper.Lease, _ added: AddedCredential?,
         _ repetition: AddedCredential.Repetition
@@ -134,8 +134,8 @@ extension AuthenticationFilter {
         return attempt
     }
 
-    /// Returns a response stored by a later cache, because that doesn't require a refresh. Returns nil if the request
-    /// has to be sent.
+    /// Returns a response that a later cache has stored, because that needs no refresh. Returns nil if the request has
+    /// to be sent.
     private func stored(
         _ exchange: Exchange, _ next: Next, _ added: AddedCredential?,
         _ member: CredentialKeeper.Membership?
@@ -165,23 +165,23 @@ extension AuthenticationFilter {
     }
 }
 
-/// Thrown if there's no stored response and the credential needs a refresh before the request is sent.
+/// Thrown if no response is stored, and the credential has to be refreshed first.
 private struct CredentialDue: Error {
     let keeper: CredentialKeeper
 }
 
 private enum Refusal {
-    /// The app's rule identified it.
+    /// The app's own rule identified it.
     case certain
-    /// The status or outcome doesn't tell which credential was refused.
+    /// It isn't clear which credential was refused.
     case unattributed
 }
 
-/// Decides which session handles a 401 if a request carries several credentials, such as a user's and a device's.
-/// There's one instance per pass of a request through all sessions.
+/// Decides which session handles a 401 if a request carries several credentials, such as a user's and a device's. Each
+/// pass of a request through the sessions has one instance.
 ///
-/// A 401 concerns `Authorization` (RFC 9110, section 11.6.2). Sessions that add other fields handle it only after the
-/// session that adds `Authorization` has given up.
+/// A 401 concerns `Authorization` (RFC 9110, section 11.6.2). The session that adds this field handles it first.
+/// Sessions that add other fields follow after that session has given up.
 final class Refusals: Sendable {
     private enum Key: TagKey {
         static var defaultValue: Refusals? { nil }
@@ -191,7 +191,7 @@ final class Refusals: Sendable {
     private enum Phase {
         /// No session adds it.
         case absent
-        /// The session can recover from a refusal of its last request.
+        /// The session can still recover from a refusal.
         case able
         /// The session can't recover any more.
         case spent
@@ -199,8 +199,8 @@ final class Refusals: Sendable {
 
     private let phase = Mutex(Phase.absent)
 
-    /// Returns the instance that an outer session created, or a new one if other sessions follow. Returns nil if
-    /// there's only one session.
+    /// Returns the instance of an outer session, or a new one if other sessions follow. Returns nil if there's only one
+    /// session.
     static func ofPass(_ exchange: inout Exchange, _ next: Next) -> Refusals? {
         if let begun = exchange.tags[Key.self] { return begun }
         guard next.following.contains(.authenticates) else { return nil }
@@ -209,14 +209,12 @@ final class Refusals: Sendable {
         return new
     }
 
-    /// Whether several sessions add their credentials to the request.
     static func areShared(_ exchange: Exchange, _ following: FilterTraits) -> Bool {
         following.contains(.authenticates) || exchange.tags[Key.self] != nil
     }
 
     var isSpent: Bool { phase.withLock { $0 == .spent } }
 
-    /// Records that the session that adds `Authorization` is about to send the request.
     func willSend(mayRenew: Bool) { phase.withLock { $0 = mayRenew ? .able : .spent } }
 
     func concerns(sessionOfAuthorization: Bool) -> Bool {

@@ -1,18 +1,17 @@
 public import Errand
 import ErrandEssentials
 
-/// Sends requests with a session's credential, and sends them again with a new credential after a refusal.
+/// Adds a session's credential to requests. After a refusal, sends them again with a new credential.
 ///
-/// The filter runs twice. Among the call filters, it adds the credential for the filters that follow: timed caches
-/// separate users by it, and signatures cover it. On the wire, it adds the current credential to each request whose
-/// origin may see it, and repeats the request if the response refuses the credential. If a call filter signed the
-/// request, that filter runs again, too.
+/// The filter runs twice. In the call stage, it adds the credential for later filters: timed caches separate users by
+/// it, and signatures cover it. On the wire, it adds the current credential to each request with a trusted origin, and
+/// repeats the request after a refusal. If a call filter signs the request, that filter runs again too.
 ///
 /// A call belongs to the user whose credential it began with. If that user signs out or another user signs in, the call
-/// throws an ``AuthenticationError`` instead of being sent as another user.
+/// throws ``AuthenticationError``.
 public struct AuthenticationFilter<C: Credential>: Filter {
     private let session: AuthenticationSession<C>
-    /// The part of the session that requests use. It isn't generic.
+    /// The part of the session that isn't generic.
     let keeper: CredentialKeeper
     /// The source of users' marks: the credential's type.
     private let source: String
@@ -23,14 +22,13 @@ public struct AuthenticationFilter<C: Credential>: Filter {
 
     var origins: TrustedOrigins? { keeper.rules.origins }
 
-    /// `.call`, to add the credential for later call filters, and `.hop`, for each request on the wire.
+    /// `.call` adds the credential for later call filters, and `.hop` adds it to each request on the wire.
     public var stages: FilterStages { [.call, .hop] }
-    /// The filter has the trait ``FilterTraits/authenticates``, and ``FilterTraits/repeatsHops`` if the credential can
-    /// be refreshed.
+    /// ``FilterTraits/authenticates``, and ``FilterTraits/repeatsHops`` if the credential can be refreshed.
     public var traits: FilterTraits {
         keeper.isRenewable ? [.authenticates, .repeatsHops] : .authenticates
     }
-    /// The filter's line in the agent's `explain`: the credential's type and whether it's refreshed.
+    /// The filter's line in `agent.explain`: the credential's type and whether it's refreshed.
     public var explanation: String {
         "adds \(C.self)" + (keeper.isRenewable ? ", refreshed when rejected" : "")
     }
@@ -41,10 +39,9 @@ public struct AuthenticationFilter<C: Credential>: Filter {
         return "both add a credential of the same type for the same origins; use only one session"
     }
 
-    /// Adds the credential, refreshing it first if it has expired, and again if a response refuses it.
+    /// Sends the request with the credential. Refreshes the credential if it has expired, or if a response refuses it.
     ///
-    /// Throws ``AuthenticationError``, or `bodyNotReplayable` if a refused request can't be sent again because its body
-    /// can be read only once.
+    /// Throws ``AuthenticationError``, or `bodyNotReplayable` if the body of a refused request can be read only once.
     @inline(__always) public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         guard let attempt = try attemptAtOnce(exchange, next) else {
             return exchange.stage == .call ? try await prepare(exchange, next) : try await send(exchange, next)
@@ -55,10 +52,9 @@ public struct AuthenticationFilter<C: Credential>: Filter {
         return try await send(exchange, next, lease, nil, refused: (response, stagedWork))
     }
 
-    /// Returns what to pass on, or nil if that isn't known without waiting, or depends on more than a credential in an
-    /// available field.
+    /// Returns the exchange to pass on without waiting. Returns nil if the slow path is needed.
     ///
-    /// Not async, because most requests find a valid credential, and each async function would cost them a frame.
+    /// Not async, because most requests find a valid credential, and an async function would cost them a frame.
     @inline(never) private func attemptAtOnce(_ exchange: Exchange, _ next: Next) throws -> Attempt? {
         guard exchange.request.authorization == nil, exchange.tags[AuthenticationMode.self] != .off else {
             return Attempt(exchange: exchange)
@@ -79,19 +75,18 @@ public struct AuthenticationFilter<C: Credential>: Filter {
         return attempt
     }
 
-    /// Returns whether the credential is limited to some origins, covered by a signature, or already in the request.
+    /// Whether the credential is limited to some origins, covered by a signature, or already in the request.
     private func waitsAmongCallFilters(_ exchange: Exchange, _ following: FilterTraits) -> Bool {
         origins != nil || isSigned(following) || exchange.http.headers.contains(.authorization)
     }
 
-    /// Returns whether the request has other credentials, or whether more than the status decides if it's refused.
+    /// Whether the request has other credentials, or whether a refusal depends on more than the status.
     private func waitsOnWire(_ exchange: Exchange, _ following: FilterTraits) -> Bool {
         if !exchange.tags[OwnCredentials.self].isEmpty || added(to: exchange) != nil { return true }
         if Refusals.areShared(exchange, following) || exchange.isRecordingUsers { return true }
         return keeper.isRenewable && (keeper.rules.isRejection != nil || exchange.request.outcomeCheck != nil)
     }
 
-    /// Whether the response's status doesn't refuse the credential.
     @inline(never) private func isAccepted(_ response: HTTPResponse, _ lease: CredentialKeeper.Lease) -> Bool {
         if keeper.isRenewable, keeper.rules.is401Rejection, response.status == 401 { return false }
         accept(lease, response)
@@ -117,7 +112,7 @@ public struct AuthenticationFilter<C: Credential>: Filter {
         return exchange
     }
 
-    /// Marks a request sent by the refresh handler. The mark lasts for all hops, whatever filters and redirects change.
+    /// Marks a request that the refresh handler sends. The mark also applies to redirects.
     private func withoutSession(_ exchange: Exchange) -> Exchange {
         guard exchange.stage == .call else { return exchange }
         var exchange = exchange
@@ -130,7 +125,7 @@ public struct AuthenticationFilter<C: Credential>: Filter {
     }
 }
 
-/// An exchange to pass on. Not a member of the filter, because a generic type looks up its metadata each time.
+/// Not a member of the filter, because a generic type looks up its metadata each time.
 private struct Attempt {
     var exchange: Exchange
     /// The credential that the response can refuse. Nil if the response doesn't matter.
@@ -153,7 +148,7 @@ extension AuthenticationFilter {
         }
     }
 
-    /// Adds the credential even if it has expired.
+    /// Adds the credential, even if it has expired.
     private func prepared(
         _ exchange: Exchange, _ following: FilterTraits, _ repetition: AddedCredential.Repetition
     ) async throws -> Exchange {
@@ -173,7 +168,7 @@ extension AuthenticationFilter {
             prepared.tags[OwnCredentials.self].append(ObjectIdentifier(keeper))
             return prepared
         }
-        // A credential in a single field can be replaced by name, without `AddedCredential`.
+        // A credential in a single field is replaced by name, without `AddedCredential`.
         let isSigned = isSigned(following)
         if lease.field == nil || origins != nil || isSigned {
             let added = AddedCredential(
@@ -185,37 +180,35 @@ extension AuthenticationFilter {
 }
 
 extension AuthenticationFilter: CustomReflectable {
-    /// A mirror without children, so a dump doesn't reveal secrets.
+    /// An empty mirror that hides secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension Filter {
-    /// Adds the credential of a session: `filters: [.authentication(session)]`.
+    /// Adds a session's credential: `filters: [.authentication(session)]`.
     public static func authentication<C>(_ session: AuthenticationSession<C>) -> Self
     where Self == AuthenticationFilter<C> { AuthenticationFilter(session) }
 }
 
 extension Filter where Self == AuthenticationFilter<Authorization> {
-    /// Adds fixed credentials to each request on the wire whose origin may see them:
-    /// `filters: [.authentication(.basic(user: "ada", password: password))]`.
+    /// Adds fixed credentials: `filters: [.authentication(.basic(user: "ada", password: password))]`.
     ///
     /// - Parameters:
     ///   - authorization: The credentials.
-    ///   - origins: The origins that receive the credentials. Defaults to nil, which means the agent's trusted origins.
+    ///   - origins: The origins that receive the credentials. Defaults to nil: the agent's trusted origins.
     public static func authentication(_ authorization: Authorization, origins: TrustedOrigins? = nil)
         -> Self
     {
         AuthenticationFilter(AuthenticationSession(authorization, origins: origins))
     }
 
-    /// Unavailable: the filter needs a session or fixed credentials.
+    /// Unavailable. Pass a session or fixed credentials.
     @available(*, unavailable, message: "pass a session, .authentication(session), or fixed credentials")
     public static var authentication: Self { authentication(.omitted) }
 }
 
 extension AuthenticationFilter {
-    /// Returns a credential for the exchange, or nil to send the request, or return the response, unchanged. The first
-    /// lease determines the user of the call.
+    /// Returns a credential, or nil to continue without a new one. The first lease determines the call's user.
     func lease(
         _ need: CredentialKeeper.Need, _ exchange: Exchange, _ member: CredentialKeeper.Membership?,
         refused response: HTTPResponse? = nil
@@ -262,7 +255,7 @@ extension AuthenticationFilter {
         return exchange.once(keeper.membership) { pinned }
     }
 
-    /// Returns the user of the call and its operation, which is `member` if there wasn't one before.
+    /// Returns the user of the call and its operation, which is `member` if neither has a user yet.
     private func join(
         _ member: CredentialKeeper.Membership, _ exchange: Exchange
     ) -> CredentialKeeper.Membership {
@@ -302,8 +295,7 @@ extension AuthenticationFilter {
         let before = exchange.http
         try lease.credential.authorize(&exchange.http)
         let old = before.headers
-        // Sensitivity applies to all fields of a name. The credential may have added several, or one in addition to the
-        // request's own.
+        // Sensitivity applies to all fields with the same name.
         let changed = Self.namesOfChange(from: old, to: exchange.http.headers)
         if !changed.isEmpty {
             exchange.http.headers = HTTPHeaders(
@@ -339,7 +331,7 @@ extension AuthenticationFilter {
     }
 }
 
-/// The sessions that don't add their credential, because the request has its own or comes from the handler.
+/// The sessions that don't add their credential, because the request has its own or comes from their handler.
 enum OwnCredentials: TagKey {
     static var defaultValue: [ObjectIdentifier] { [] }
     static var affectsResponse: Bool { true }

@@ -1,6 +1,6 @@
 import Errand
 
-/// The details of a note named "authentication", which the filter sends to accessories.
+/// The details of a note named "authentication". The filter sends these notes to accessories.
 ///
 /// ```swift
 /// if case .note(let note) = event, let details = note.details as? AuthenticationNote { print(details) }
@@ -8,9 +8,9 @@ import Errand
 ///
 /// More cases may be added, so write a `default`.
 public enum AuthenticationNote: Sendable, Hashable {
-    /// A response shows that the server rejected the credential. Its status is usually 401.
+    /// The server rejected the credential, usually with status 401.
     case rejected(status: Int)
-    /// The request waited this long for a new credential, and then received it.
+    /// The request waited this long for a new credential.
     case waited(Duration)
 }
 

@@ -1,7 +1,7 @@
 public import Errand
 import Synchronization
 
-/// Keeps the current credential of a user and gets the next one from a handler.
+/// Keeps a user's credential, and gets the next one from a handler.
 ///
 /// ```swift
 /// let session = AuthenticationSession(saved) { tokens in
@@ -12,23 +12,23 @@ import Synchronization
 ///     baseURL: "https://api.example.com", transport: .system, filters: [.authentication(session)])
 /// ```
 ///
-/// The handler runs once for all requests that need a new credential. They wait, and are then sent, or sent again, with
-/// the result. If a response refuses an outdated credential, the request is repeated without a refresh. If the handler
-/// throws, every waiting request throws an ``AuthenticationError``, as do requests that were sent before and are
-/// refused later. The next request runs the handler again, unless the error ends the session.
+/// The handler runs once for all requests that need a new credential. They wait, and are then sent with the result. If
+/// a response refuses an outdated credential, the request is repeated with the current one, without a refresh. If the
+/// handler throws, every waiting request throws an ``AuthenticationError``. So does every request that was sent before
+/// and is refused later. The next request runs the handler again, unless the error ended the session.
 ///
-/// The handler isn't cancelled with the request that started it. Requests from the handler are sent without the
-/// credential and never start a refresh, on any agent. If you send them from a detached task or a queue, implement
-/// ``Credential/isRenewed(by:)`` or use the mode ``AuthenticationMode/off``. The handler can take up to
-/// `refreshTimeout`, for example to show a sign-in screen. Meanwhile requests wait, each within its own deadline.
+/// The handler isn't cancelled with the request that started it. Requests that the handler sends carry no credential
+/// and never start a refresh, on any agent. If you send them from a detached task or a queue, implement
+/// ``Credential/isRenewed(by:)`` or use ``AuthenticationMode/off``. The handler may take up to `refreshTimeout`, for
+/// example for a sign-in screen. Waiting requests keep their own deadlines.
 ///
 /// Several agents can share a session. You can use it from any thread.
 public final class AuthenticationSession<C: Credential>: Sendable {
     /// Returns a credential that replaces `old`, which is nil if no user is signed in.
     ///
-    /// Return nil or throw ``SessionEnded`` to end the session: all waiting requests then throw
-    /// ``AuthenticationError/Code/signedOut``. An error with an OAuth server's response `invalid_grant` (RFC 6749,
-    /// section 5.2), which means an invalid refresh token, also ends it.
+    /// To end the session, return nil or throw ``SessionEnded``: waiting requests then throw
+    /// ``AuthenticationError/Code/signedOut``. An error with an OAuth server's `invalid_grant` (RFC 6749, section 5.2)
+    /// also ends it.
     public typealias Handler = @Sendable (_ old: C?) async throws -> C?
     /// Returns whether a response refuses the credential, for example by a code in its body.
     public typealias Rejection = @Sendable (HTTPResponse) async throws -> Bool
@@ -38,15 +38,15 @@ public final class AuthenticationSession<C: Credential>: Sendable {
     /// Creates a session.
     ///
     /// - Parameters:
-    ///   - credential: The first credential, for example a saved one. Defaults to nil, which signs in before the first
-    ///     request.
-    ///   - origins: The origins that receive the credential. Defaults to nil, which means the origins of the agent's
-    ///     base URLs and its `trustedOrigins`.
+    ///   - credential: The first credential, for example a saved one. Defaults to nil: the first request runs the
+    ///     handler.
+    ///   - origins: The origins that receive the credential. Defaults to nil: the origins of the agent's base URLs and
+    ///     its `trustedOrigins`.
     ///   - refreshTimeout: The time limit of the handler, by the agent's clock. Defaults to 60 seconds.
-    ///   - isRejection: Identifies more responses that refuse the credential, in addition to status 401 and the outcome
-    ///     checks of requests. The body is in memory if the request delivers it as data. Defaults to nil.
+    ///   - isRejection: Identifies other responses that refuse the credential, in addition to status 401 and the
+    ///     outcome checks of requests. The body is in memory if the request delivers it as data. Defaults to nil.
     ///   - is401Rejection: Whether every 401 refuses the credential. If false, only `isRejection` and the outcome
-    ///     checks of requests decide. Defaults to true.
+    ///     checks decide. Defaults to true.
     ///   - refresh: Returns the next credential.
     public init(
         _ credential: C? = nil, origins: TrustedOrigins? = nil, refreshTimeout: Duration = .seconds(60),
@@ -58,8 +58,8 @@ public final class AuthenticationSession<C: Credential>: Sendable {
         }
     }
 
-    /// Creates a session with a fixed credential, which can't be refreshed. If a response refuses it, the caller
-    /// receives that response.
+    /// Creates a session with a credential that can't be refreshed. If a response refuses it, the caller receives that
+    /// response.
     public init(_ credential: C, origins: TrustedOrigins? = nil) {
         keeper = CredentialKeeper(credential, CredentialKeeper.Rules(origins: origins), timeout: .zero, handler: nil)
     }
@@ -74,27 +74,25 @@ public final class AuthenticationSession<C: Credential>: Sendable {
 
     /// Signs in a user.
     ///
-    /// An existing credential belongs to another user, unless both have the same ``Credential/owner``. A running
-    /// refresh is cancelled and its result dropped. Calls that began as another user throw
-    /// ``AuthenticationError/Code/userChanged`` instead of being sent as this user. Calls that wait for the first
-    /// sign-in are sent with this credential.
+    /// The previous credential counts as another user's, unless both have the same ``Credential/owner``. A running
+    /// refresh is cancelled. Calls of another user throw ``AuthenticationError/Code/userChanged``. Calls that wait for
+    /// the first sign-in are sent with this credential.
     public func signIn(_ credential: C) { keeper.replace(with: credential) }
 
-    /// Replaces the credential of the current user, for example after another process refreshed it.
+    /// Replaces the current user's credential, for example after another process refreshed it.
     ///
-    /// A running refresh is cancelled and its result dropped; requests that wait for it are sent with the new
-    /// credential. Returns false, without any effect, if no user is signed in.
+    /// A running refresh is cancelled, and requests that wait for it are sent with the new credential. Returns false if
+    /// no user is signed in.
     @discardableResult
     public func renew(with credential: C) -> Bool { keeper.renew(with: credential) }
 
     /// Removes the credential. The next call signs in.
     ///
-    /// A running refresh is cancelled and its result dropped. Requests that wait for it throw
-    /// ``AuthenticationError/Code/signedOut``, as do calls that began earlier and would be sent, or sent again, from
-    /// now on.
+    /// A running refresh is cancelled. Requests that wait for it throw ``AuthenticationError/Code/signedOut``, as do
+    /// earlier calls that would still send a request.
     public func signOut() { keeper.replace(with: nil) }
 
-    /// Refreshes the credential before the next request, for example because a message from the server asks for it.
+    /// Refreshes the credential before the next request, for example after a message from the server.
     public func expire() { keeper.expire() }
 }
 
@@ -103,21 +101,21 @@ extension AuthenticationSession: CustomStringConvertible, CustomDebugStringConve
 {
     /// Whether a user is signed in, without the credential.
     public var description: String { isSignedIn ? "signed in" : "signed out" }
-    /// The same text as `description`, so a dump doesn't reveal the credential.
+    /// The same as `description`.
     public var debugDescription: String { description }
-    /// A mirror without children, so a dump doesn't reveal secrets.
+    /// An empty mirror that hides secrets.
     public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }
 
-/// Specifies whether a request needs the credential of an ``AuthenticationSession``.
+/// Whether a request needs the credential of an ``AuthenticationSession``.
 public enum AuthenticationMode: Sendable, Hashable {
-    /// Sends the request with the credential, and signs in first if there's no credential. The default.
+    /// Needs the credential, and signs in first if there is none. The default.
     case required
-    /// Sends the request with the credential, or without it if no user is signed in.
+    /// Uses the credential if a user is signed in.
     case ifSignedIn
-    /// Sends the request without the credential, and treats a 401 like any other response.
+    /// Doesn't use the credential, and treats a 401 like any other response.
     ///
-    /// A request's own `authorization`, including ``Errand/Authorization/omitted``, applies regardless of the mode.
+    /// A request's own `authorization`, including ``Errand/Authorization/omitted``, applies in every mode.
     case off
 }
 
@@ -130,20 +128,20 @@ public enum AuthenticationMode: Sendable, Hashable {
 /// }
 /// ```
 extension AuthenticationMode: TagKey {
-    /// The mode of calls without this tag is ``AuthenticationMode/required``.
+    /// ``AuthenticationMode/required``.
     public static var defaultValue: AuthenticationMode { .required }
-    /// Returns true, because the mode can change the response: calls with different modes don't share one.
+    /// True: responses may depend on the mode, so calls with different modes don't share one.
     public static var affectsResponse: Bool { true }
 }
 
 extension CallOptions {
-    /// Creates options with an authentication mode for a call: `try await agent.send(GetNews(), options:
+    /// Creates options with an authentication mode: `try await agent.send(GetNews(), options:
     /// .authentication(.ifSignedIn))`.
     public static func authentication(_ mode: AuthenticationMode) -> CallOptions {
         CallOptions().authentication(mode)
     }
 
-    /// Returns a copy of the options with another authentication mode.
+    /// Returns a copy with another authentication mode.
     public func authentication(_ mode: AuthenticationMode) -> CallOptions {
         var options = self
         options.tags[AuthenticationMode.self] = mode

@@ -1,7 +1,7 @@
 public import Errand
 public import ErrandEssentials
 
-/// A bearer token (RFC 6750), along with everything needed to renew it.
+/// A bearer token (RFC 6750), and what's needed to renew it.
 ///
 /// ```swift
 /// let token = BearerToken(access, expiry: Date(timeIntervalSinceNow: 3600), refreshToken: refresh)
@@ -13,15 +13,15 @@ public struct BearerToken: Credential, Hashable, Codable {
     enum CodingKeys: CodingKey { case token, expiry, refreshToken, owner, scope }
     private enum ResponseKeys: CodingKey { case access_token, accessToken }
 
-    /// The token that is sent in the `Authorization` header.
+    /// The token for the `Authorization` header.
     public var token: String
-    /// The date from which the token is refreshed before a request is sent. Defaults to nil: only the server knows it.
+    /// When to refresh the token. Defaults to nil: only the server knows.
     public var expiry: Date?
-    /// The token for requesting the next one. Defaults to nil.
+    /// The token that gets the next one. Defaults to nil.
     public var refreshToken: String?
-    /// The user who owns the token, for example an ID. Defaults to nil. See ``Credential/owner``.
+    /// The token's user, for example an ID. Defaults to nil. See ``Credential/owner``.
     public var owner: String?
-    /// The scope of the token as the OAuth server names it, separated by spaces. Defaults to nil: the requested scope.
+    /// The token's scope, separated by spaces. Defaults to nil: the requested scope.
     public var scope: String?
 
     /// Creates a token. Without an `expiry`, it's used until the server refuses it.
@@ -32,40 +32,40 @@ public struct BearerToken: Credential, Hashable, Codable {
         (self.owner, self.scope) = (owner, scope)
     }
 
-    /// Adds the token to a request, in the `Authorization` header.
+    /// Sets the `Authorization` header.
     public func authorize(_ request: inout HTTPRequest) { request.headers.authorize(.bearer(token)) }
     /// Returns whether the request carries the refresh token.
     public func isRenewed(by request: HTTPRequest) -> Bool { refreshToken.map(request.carries) ?? false }
 }
 
 extension BearerToken: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The scheme and the expiry, with masked tokens.
+    /// The scheme and the expiry, with a masked token.
     public var description: String {
         "Bearer \(Redaction.mask)" + (expiry.map { ", until \($0)" } ?? "")
     }
-    /// The same text as `description`, so a dump doesn't reveal tokens.
+    /// The same as `description`.
     public var debugDescription: String { description }
-    /// A mirror that shows only the expiry, so a dump doesn't reveal secrets.
+    /// A mirror that shows only the expiry.
     public var customMirror: Mirror { Mirror(self, children: ["expiry": expiry as Any]) }
 }
 
 extension BearerToken {
-    /// Decodes an encoded token or the response of an OAuth server (RFC 6749, section 5.1): `access_token`,
+    /// Decodes an encoded token, or an OAuth server's response (RFC 6749, section 5.1) with `access_token`,
     /// `token_type`, `expires_in`, `refresh_token` and `scope`.
     ///
     /// ```swift
     /// let token = try await agent.send(Call<BearerToken>(.post, "token")).value
     /// ```
     ///
-    /// The token expires `expires_in` seconds from now, by the device's clock. ``TokenResponse`` describes which
-    /// deviations from the standard are accepted. For example, a blank `refresh_token` counts as missing.
+    /// The token expires `expires_in` seconds from now, by the device's clock. ``TokenResponse`` describes the accepted
+    /// deviations from the standard. For example, a blank `refresh_token` counts as missing.
     ///
-    /// Throws a `DecodingError` if the token is missing or empty, or if `token_type` isn't `Bearer`, because such a
-    /// token must not be used (RFC 6749, section 7.1).
+    /// Throws a `DecodingError` if the token is missing or empty. Also throws if `token_type` isn't `Bearer`, because
+    /// such a token must not be used (RFC 6749, section 7.1).
     public init(from decoder: any Decoder) throws {
         let reply = try decoder.container(keyedBy: ResponseKeys.self)
         let own = try decoder.container(keyedBy: CodingKeys.self)
-        // A response may have a `token` as well.
+        // A response may also have a member `token`.
         if reply.contains(.access_token) || reply.contains(.accessToken) || !own.contains(.token) {
             let response = try TokenResponse(from: decoder)
             if let type = response.tokenType, type.lowercased() != "bearer" {
@@ -92,8 +92,8 @@ extension BearerToken {
             scope: try own.decodeIfPresent(String.self, forKey: .scope))
     }
 
-    /// Returns this token with missing or empty parts taken from the token it renews: the refresh token, which then
-    /// remains valid (RFC 6749, section 6), the scope and the owner.
+    /// Returns this token, with a missing or empty refresh token, scope or owner taken from the old token. The old
+    /// refresh token then remains valid (RFC 6749, section 6).
     ///
     /// ```swift
     /// let new = BearerToken("b").renewing(BearerToken("a", refreshToken: "r"))  // b with the refresh token r

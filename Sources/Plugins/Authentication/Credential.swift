@@ -14,28 +14,26 @@ import ErrandMessageSyntax
 /// }
 /// ```
 ///
-/// Use ``BearerToken`` if it fits, or an ``Errand/Authorization`` for credentials that don't change. Every header field
-/// that a credential adds is sensitive: logs mask it, and redirects to other origins remove it. Caches separate users
-/// by everything the credential adds, in headers or elsewhere.
+/// If they fit, use ``BearerToken``, or ``Errand/Authorization`` for credentials that don't change. Logs mask every
+/// header field that a credential adds, and redirects to other origins remove it. Caches separate users by everything
+/// that a credential adds.
 public protocol Credential: Sendable {
-    /// Adds the credential to a request. Called for each request on the wire. If it throws, the request throws the
-    /// error without being sent.
+    /// Adds the credential to a request on the wire. If it throws, the request isn't sent.
     func authorize(_ request: inout HTTPRequest) throws
-    /// The date from which the credential is refreshed before a request is sent. Defaults to nil: only the server knows
-    /// it.
+    /// When to refresh the credential. Defaults to nil: only the server knows.
     var expiry: Date? { get }
-    /// The owner, for example the user's ID. It must stay the same when the user's credential is refreshed and differ
-    /// between users.
+    /// The credential's owner, for example the user's ID. It must differ between users, and stay the same after a
+    /// refresh.
     ///
-    /// Responses in a cache are then found with the next credential. Defaults to nil: the parts added to the request
-    /// tell users apart. If a credential signs each request with the time, it needs an owner, or no request finds a
-    /// cached response.
+    /// With an owner, caches find a user's responses after a refresh too. Defaults to nil: caches tell users apart by
+    /// the parts that the credential adds. A credential that signs the time into each request needs an owner, otherwise
+    /// no request finds a cached response.
     var owner: String? { get }
     /// Returns whether a request gets the next credential, for example because it carries a refresh token. Defaults to
     /// false.
     ///
     /// Called during a refresh. Such a request is sent without this credential and doesn't wait for the refresh, even
-    /// if it comes from a task or queue that doesn't inherit the handler's context.
+    /// in a task or queue that doesn't inherit the handler's context.
     ///
     /// ```swift
     /// func isRenewed(by request: HTTPRequest) -> Bool { request.carries(refresh) }
@@ -44,15 +42,14 @@ public protocol Credential: Sendable {
 }
 
 extension Credential {
-    /// The default implementation returns nil: only the server knows the expiry.
+    /// Nil.
     public var expiry: Date? { nil }
-    /// The default implementation returns nil: the parts that the credential adds to requests tell users apart.
+    /// Nil.
     public var owner: String? { nil }
-    /// The default implementation returns false.
+    /// Returns false.
     public func isRenewed(by request: HTTPRequest) -> Bool { false }
 }
 
-/// A credential whose added field is known in advance.
 protocol FixedCredential: Credential {
     var field: HTTPHeaders.Field? { get }
 }
@@ -73,16 +70,15 @@ extension Authorization: FixedCredential {
     var field: HTTPHeaders.Field? { fields(of: self) }
 }
 
-/// Uses fixed credentials, such as a name and a password.
 extension Authorization: Credential {
-    /// Adds the credentials to a request, in the `Authorization` header.
+    /// Sets the `Authorization` header.
     public func authorize(_ request: inout HTTPRequest) { request.headers.authorize(self) }
 }
 
 extension HTTPRequest {
-    /// Returns whether a secret appears in the URL, a header field, or a body in memory of up to 64 KiB.
+    /// Returns whether the URL, a header field, or a body of up to 64 KiB in memory contains a secret.
     ///
-    /// Finds the whole secret, not part of a longer word, as it is, percent-encoded, or with JSON's escaped slashes.
+    /// Finds the secret as a whole word: as it is, percent-encoded, or with JSON's escaped slashes.
     ///
     /// ```swift
     /// func isRenewed(by request: HTTPRequest) -> Bool { request.carries(refresh) }
@@ -118,8 +114,7 @@ extension HTTPRequest {
         return false
     }
 
-    /// Returns whether a byte can be part of a token. Excludes delimiters such as `=` and `/`, although tokens can
-    /// contain them.
+    /// Whether a byte can be part of a word. Excludes delimiters such as `=` and `/`, although tokens can contain them.
     private static func isOfWord(_ byte: UInt8?) -> Bool {
         guard let byte else { return false }
         return ASCII.isUnreserved(byte) || byte == UInt8(ascii: "+") || byte >= 0x80

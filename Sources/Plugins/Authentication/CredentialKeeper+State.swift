@@ -28,7 +28,7 @@ extension CredentialKeeper {
             (expiry, owner) = (credential.expiry, credential.owner)
         }
 
-        /// Returns whether both have the same owner, or nil if one of them names no owner.
+        /// Returns nil if one of the credentials names no owner.
         func isOwned(asIn other: Known) -> Bool? {
             guard let owner, let others = other.owner else { return nil }
             return owner == others
@@ -39,13 +39,13 @@ extension CredentialKeeper {
         private(set) var known: Known?
         private(set) var version: UInt64 = 0
         private(set) var generation: UInt64 = 0
-        /// The generation that began with the last sign-out.
+        /// The generation that the last sign-out began.
         private(set) var lastSignOut: UInt64 = 0
         var isExpired = false
-        /// Whether the credential had expired by the device's clock when it arrived. One of the clocks is wrong then,
-        /// so the server decides.
+        /// Whether the credential had already expired when it arrived. One of the clocks is then wrong, so the server
+        /// decides.
         private(set) var ignoresExpiry = false
-        /// Whether the credential comes from a refresh and no response has accepted it yet.
+        /// Whether the credential comes from a refresh, and no response has accepted it yet.
         private(set) var isOnTrial = false
         var run: Run?
         private(set) var failures: UInt64 = 0
@@ -62,7 +62,7 @@ extension CredentialKeeper {
 
         var freshLease: Lease? { known.map { Lease($0, in: self, isFresh: true) } }
 
-        /// Returns the outcome for a call of another user, or nil if it belongs to the current user.
+        /// Returns the failure for a call of another user, or nil for the current user.
         func refusal(of member: Membership?) -> Outcome? {
             guard let member, member.generation != generation else { return nil }
             let hasSignedOut = known == nil || member.generation < lastSignOut
@@ -97,14 +97,13 @@ extension CredentialKeeper {
         }
     }
 
-    /// The result of a refresh for waiting requests.
     struct Ending {
         private let outcome: Outcome
         private let state: State
 
         init(_ state: State, _ outcome: Outcome) { (self.state, self.outcome) = (state, outcome) }
 
-        /// Requests of another user fail. If the refresh ended the session, all fail with its reason.
+        /// Requests of another user fail. If the refresh ended the session, all fail for that reason.
         func outcome(for member: Membership?) -> Outcome {
             if case .failed(let error) = outcome, error.code == .signedOut { return outcome }
             return state.refusal(of: member) ?? outcome

@@ -4,17 +4,16 @@ import Synchronization
 
 /// Keeps the current credential and runs at most one refresh.
 ///
-/// Every change of the credential increments its version. A refresh belongs to the version it replaces; if that isn't
-/// current any more, its result is dropped. A change of the user, but not a refresh, increments the generation. A call
-/// belongs to the generation in which it began.
+/// Each change of the credential increments its version. If the version changes during a refresh, the result is
+/// dropped. Each change of the user, but not a refresh, increments the generation. A call belongs to the generation in
+/// which it began.
 ///
 /// Not generic, because generic code from another module looks up metadata at each step of each request.
 final class CredentialKeeper: Sendable {
     typealias Handler = @Sendable (_ old: (any Credential)?) async throws -> (any Credential)?
 
-    /// The origins that receive the credential and the responses that refuse it.
     struct Rules: Sendable {
-        /// Nil means the origins that the agent trusts.
+        /// Nil means the agent's trusted origins.
         var origins: TrustedOrigins?
         var isRejection: (@Sendable (HTTPResponse) async throws -> Bool)?
         var is401Rejection = true
@@ -33,14 +32,14 @@ final class CredentialKeeper: Sendable {
 
     var credential: (any Credential)? { state.withLock { $0.known?.credential } }
 
-    /// The membership of a call that begins without a user, or nil if a user is signed in.
+    /// The membership of a call that begins without a user. Nil if a user is signed in.
     var anonymous: Membership? {
         state.withLock {
             $0.known == nil ? Membership(generation: $0.generation, isAnonymous: true) : nil
         }
     }
 
-    /// Returns the error for a call of another user, or nil if it belongs to the current user.
+    /// Returns the error for a call of another user, or nil for the current user.
     func refusal(of member: Membership) -> AuthenticationError? {
         if case .failed(let error)? = state.withLock({ $0.refusal(of: member) }) { return error }
         return nil
@@ -48,7 +47,7 @@ final class CredentialKeeper: Sendable {
 
     var isRenewable: Bool { handler != nil }
 
-    /// Returns a credential that can be used without waiting, or nil if that needs more than a check.
+    /// Returns a credential that needs no wait. Returns nil if the slow path is needed.
     func ready(_ time: any TimeSource, _ member: Membership?) -> Lease? {
         let (lease, expiry) = state.withLock { state -> (Lease?, Date?) in
             if let member, member.generation != state.generation { return (nil, nil) }
@@ -61,8 +60,8 @@ final class CredentialKeeper: Sendable {
         return expiry <= time.date ? nil : lease
     }
 
-    /// Returns whether a request comes from the handler: its task is part of the handler, or it carries a secret that
-    /// renews the credential.
+    /// Whether a request comes from the handler: its task belongs to the handler, or it carries a secret that renews
+    /// the credential.
     func isOfHandler(_ request: @autoclosure () -> HTTPRequest) -> Bool {
         if RefreshScope.running.load(ordering: .acquiring) == 0 { return false }
         if RefreshScope.current.contains(where: { $0.keeper == ObjectIdentifier(self) && !$0.isOver }) { return true }
@@ -70,7 +69,7 @@ final class CredentialKeeper: Sendable {
         return old?.isRenewed(by: request()) ?? false
     }
 
-    /// Returns an available credential, or nil if a refresh is due or no credential exists.
+    /// Returns nil if a refresh is due, or if there's no credential.
     func ready(for need: Need, _ member: Membership?) -> Lease? {
         if case .ready(let lease)? = state.withLock({ decide($0, need, member) }) { return lease }
         return nil
@@ -96,7 +95,7 @@ final class CredentialKeeper: Sendable {
         }
     }
 
-    /// Starts a refresh in the background, if one is needed.
+    /// Starts a refresh in the background if necessary.
     func renew(after need: Need, _ time: any TimeSource) {
         let now = time.now
         state.withLock { state in
@@ -104,10 +103,10 @@ final class CredentialKeeper: Sendable {
         }
     }
 
-    /// Returns whether another attempt can follow a refusal.
+    /// Whether another attempt can follow a refusal.
     ///
-    /// If no response has accepted a refreshed credential yet, its refusal doesn't start a second refresh for requests
-    /// that began with another credential or waited for the refresh.
+    /// If a refreshed credential is refused before any response has accepted it, requests that waited for this refresh
+    /// or began with another credential don't start a second one.
     func canRenew(after need: Need, _ first: Lease) -> Bool {
         state.withLock { state in
             if case .refused(let lease, _) = need, lease.isOnTrial, state.run == nil,
@@ -127,7 +126,7 @@ final class CredentialKeeper: Sendable {
         }
     }
 
-    /// Returns the outcome if it's known without waiting, or nil if a refresh is due.
+    /// Returns nil if a refresh is due.
     private func decide(_ state: State, _ need: Need, _ member: Membership?) -> Outcome? {
         if let refusal = state.refusal(of: member) { return refusal }
         switch need {
@@ -225,14 +224,13 @@ final class CredentialKeeper: Sendable {
 private struct TimedOut: Error {}
 
 extension CredentialKeeper {
-    /// A credential and the state in which a request was sent. A class, so async frames keep one reference and requests
-    /// in the same state share it.
+    /// A credential, and the state in which a request was sent. A class, so requests in the same state share it.
     final class Lease: Sendable {
         private let known: Known
         let membership: Membership
         /// Whether it was created for requests that waited for the refresh.
         let isFresh: Bool
-        /// Whether the credential comes from a refresh and no response had accepted it yet.
+        /// Whether the credential comes from a refresh, and no response had accepted it yet.
         let isOnTrial: Bool
         let version: UInt64
         /// The number of failed refreshes when the request was sent.
@@ -259,25 +257,22 @@ extension CredentialKeeper {
     }
 
     enum Need: Sendable {
-        /// For a cache key. The credential may have expired.
+        /// To find cached responses. The credential may have expired.
         case any
-        /// To send the request at this date.
         case valid(at: Date)
-        /// A response refused the lease. `isRepeated`: whether the request was refused before and refreshed since.
+        /// A response refused the lease. `isRepeated`: an earlier refusal of the request has already led to a refresh.
         case refused(Lease, isRepeated: Bool)
     }
 
     enum Outcome: Sendable {
         case ready(Lease)
         case failed(AuthenticationError)
-        /// The refusal is final.
         case refused
         case cancelled
     }
 }
 
 extension CredentialKeeper {
-    /// Signs a user in or out.
     func replace(with credential: (any Credential)?) {
         let new = credential.map(Known.init)
         let done = state.withLock { state -> (Run?, Ending, State) in
@@ -294,7 +289,7 @@ extension CredentialKeeper {
         withExtendedLifetime(done) { if let run = done.0 { end(run, done.1) } }
     }
 
-    /// Replaces the credential of the current user. Returns false if no user is signed in.
+    /// Returns false if no user is signed in.
     func renew(with credential: any Credential) -> Bool {
         let new = Known(credential)
         let done = state.withLock { state -> (Run?, Ending, State)? in
@@ -314,7 +309,7 @@ extension CredentialKeeper {
 
     func expire() { state.withLock { $0.isExpired = true } }
 
-    /// The session was released, so all waits end.
+    /// Ends all waits after the session was released.
     func end() {
         let run = state.withLock { state in
             defer { state.run = nil }
@@ -324,10 +319,10 @@ extension CredentialKeeper {
     }
 }
 
-/// One run of a handler. Prevents requests from the handler from waiting for that handler.
+/// A run of a handler. Requests that the handler sends don't wait for it.
 final class RefreshScope: Sendable {
     @TaskLocal static var current: [RefreshScope] = []
-    /// The number of running handlers in the process. Usually 0, and cheaper to read than a task-local value.
+    /// The number of running handlers in the process: usually 0, and cheaper to read than a task-local value.
     static let running = Atomic(0)
 
     let keeper: ObjectIdentifier

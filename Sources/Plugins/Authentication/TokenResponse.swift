@@ -9,24 +9,23 @@ import ErrandMessageSyntax
 /// let renewal = response.lifetime.map { ContinuousClock.now + $0 * 0.9 }
 /// ```
 ///
-/// Accepts what servers send in practice: a lifetime in quotes, a list of scopes, names that the decoder has converted
-/// from snake case, and members that are empty or blank, which count as missing. Throws a `DecodingError` if the access
-/// token is missing or blank, has other characters than visible ASCII and spaces, or if a token exceeds 256 KiB.
+/// Accepts common deviations: a lifetime in quotes, a list of scopes, and names that the decoder has converted from
+/// snake case. Blank members count as missing. Throws a `DecodingError` if the access token is missing or blank, if it
+/// contains characters other than visible ASCII and spaces, or if a token exceeds 256 KiB.
 public struct TokenResponse: Decodable, Sendable, Hashable {
-    /// The token to send with requests (`access_token`).
+    /// The access token (`access_token`).
     public let accessToken: String
-    /// The type of the token as the server wrote it, such as `Bearer`. Nil if it's missing: some servers leave it out
-    /// and mean `Bearer`. A token of an unknown type must not be used (section 7.1).
+    /// The token's type, such as `Bearer`. Nil if it's missing: some servers leave it out and mean `Bearer`. Don't use
+    /// a token of an unknown type (RFC 6749, section 7.1).
     public let tokenType: String?
-    /// How long the token is valid, from the time of the response. Nil if it's unknown. Zero or less counts as unknown,
+    /// How long the token is valid from the time of the response. Nil if unknown. Zero or less counts as unknown,
     /// because servers send it for tokens that don't expire.
     public let lifetime: Duration?
-    /// The token with which the client gets the next access token. Nil if it's missing: after a refresh, the old one
-    /// then remains valid (section 6).
+    /// The refresh token. Nil if it's missing: after a refresh, the old one then remains valid (RFC 6749, section 6).
     public let refreshToken: String?
-    /// The scopes, separated by spaces. Nil if they are missing: they are the requested ones.
+    /// The scopes, separated by spaces. Nil if they're missing: the requested scopes apply.
     public let scope: String?
-    /// The ID token of OpenID Connect. Nil if it's missing.
+    /// The ID token of OpenID Connect, if there is one.
     public let idToken: String?
 
     private struct Name: CodingKey {
@@ -40,10 +39,10 @@ public struct TokenResponse: Decodable, Sendable, Hashable {
     private static let longest = Duration.seconds(Int64.max).bounded / .seconds(1)
     private static let maximumTokenBytes = 256 << 10
 
-    /// Decodes a response by the rules above. Throws a `DecodingError` with the name of the member.
+    /// Decodes a response. Throws a `DecodingError` that names the member.
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Name.self)
-        /// Returns the member's key, which the decoder may have converted from snake case.
+        /// The decoder may have converted the key from snake case.
         func key(_ name: String) -> Name {
             let plain = Name(stringValue: name)
             if members.contains(plain) { return plain }
@@ -65,7 +64,7 @@ public struct TokenResponse: Decodable, Sendable, Hashable {
         guard let token = try text("access_token") else {
             throw fault("access_token", "expected a token, found an empty or missing value")
         }
-        // Appendix A.12. Other characters could add header fields.
+        // RFC 6749, appendix A.12. Other characters could add header fields.
         guard token.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) else {
             throw fault("access_token", "expected only visible ASCII characters, found another character")
         }
@@ -97,17 +96,17 @@ public struct TokenResponse: Decodable, Sendable, Hashable {
 }
 
 extension TokenResponse: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The type and the lifetime, with masked tokens.
+    /// The type and the lifetime, with a masked token.
     public var description: String {
         "\(tokenType ?? "Bearer") \(Redaction.mask)" + (lifetime.map { ", for \($0)" } ?? "")
     }
-    /// The same text as `description`, so a dump doesn't reveal tokens.
+    /// The same as `description`.
     public var debugDescription: String { description }
-    /// A mirror that shows only the lifetime, so a dump doesn't reveal secrets.
+    /// A mirror that shows only the lifetime.
     public var customMirror: Mirror { Mirror(self, children: ["lifetime": lifetime as Any]) }
 }
 
 extension String? {
-    /// Nil for text without a visible character.
+    /// Nil for blank text.
     var unlessBlank: String? { self?.utf8.contains { $0 > 0x20 && $0 != 0x7F } == true ? self : nil }
 }

@@ -2,7 +2,7 @@ public import Errand
 import ErrandEssentials
 import ErrandMessageSyntax
 
-/// A failure to get, renew, store or revoke a token. Descriptions never contain tokens, codes, verifiers or secrets.
+/// A failure to get, renew, store or revoke a token. Descriptions never contain secrets.
 ///
 /// ```swift
 /// do { _ = try await client.signIn(browser: LoopbackBrowser()) } catch let error as OAuthError {
@@ -10,19 +10,19 @@ import ErrandMessageSyntax
 /// }
 /// ```
 public struct OAuthError: CodedError, Sendable {
-    /// The type of the error's codes. New codes may be added, so write a `default` in a `switch`.
+    /// The error codes. More may be added, so write a `default` in a `switch`.
     public typealias Code = FailureCode<OAuthError>
 
-    /// The kind of failure, to switch over. Stable, and suitable for metrics.
+    /// The kind of failure. Stable, so you can use it in metrics.
     public let code: Code
-    /// A sentence that describes the failure. Text from a server is bounded, on one line, and without the secrets that
-    /// the client sent.
+    /// Describes the failure in one sentence. Text from the server is shortened to one line, without secrets that the
+    /// client sent.
     public let message: String
     /// The server's error code, such as `invalid_scope` (RFC 6749, section 5.2), or nil if it didn't send one.
     public let serverCode: String?
-    /// The status of the server's response, or nil without a response.
+    /// The response's status, or nil without a response.
     public let status: Int?
-    /// The error of the transport, the store, the key or the browser, if there is one.
+    /// The cause, for example an error of the transport, the store, the key or the browser.
     public let underlying: (any Error)?
 
     /// Creates an error, for your own browsers and stores.
@@ -42,7 +42,7 @@ public struct OAuthError: CodedError, Sendable {
 }
 
 extension OAuthError: RequestFailure {
-    /// Whether the same request may succeed later: after a lost connection, a status such as 503, or the error
+    /// Whether the same request may succeed later, for example after a lost connection, status 503 or
     /// `temporarily_unavailable`.
     public var isRetryable: Bool {
         if serverCode == "temporarily_unavailable" { return true }
@@ -52,7 +52,7 @@ extension OAuthError: RequestFailure {
 }
 
 extension OAuthError {
-    /// The sentence that users see as `localizedDescription`, depending on the code.
+    /// The text that users see as `localizedDescription`.
     public var failureSentence: FailureSentence {
         switch code {
         case .invalidGrant, .noToken, .deviceCodeExpired: .signInRequired
@@ -71,9 +71,9 @@ extension OAuthError {
 }
 
 extension OAuthError: CustomDebugStringConvertible, CustomReflectable {
-    /// The same text as `description`, so a dump doesn't reveal more.
+    /// The same as `description`.
     public var debugDescription: String { description }
-    /// A mirror that shows the code, the message, the server's code, the status, and a description of the cause.
+    /// A mirror with the code, the message, the server's code, the status and a description of the cause.
     public var customMirror: Mirror {
         Mirror(
             self,
@@ -85,19 +85,19 @@ extension OAuthError: CustomDebugStringConvertible, CustomReflectable {
 }
 
 extension FailureCode<OAuthError> {
-    /// The server's metadata is malformed, or a URL isn't an https URL.
+    /// The server's metadata is malformed, or a URL doesn't use https.
     public static var invalidServer: Self { Self("invalidServer", 1) }
     /// The metadata, a redirect or an ID token comes from another issuer (RFC 8414, section 3.3; RFC 9207).
     public static var issuerMismatch: Self { Self("issuerMismatch", 2) }
     /// The server doesn't have the endpoint, or doesn't support PKCE with S256.
     public static var unsupported: Self { Self("unsupported", 3) }
-    /// A parameter isn't allowed, for example because the client sets it itself.
+    /// A parameter isn't allowed, for example because the client sets it.
     public static var invalidParameter: Self { Self("invalidParameter", 4) }
     /// The redirect belongs to another sign-in: its `state` differs (RFC 6749, section 10.12).
     public static var stateMismatch: Self { Self("stateMismatch", 5) }
-    /// The redirect leads to another URI, or it's malformed.
+    /// The redirect goes to another URI, or is malformed.
     public static var invalidRedirect: Self { Self("invalidRedirect", 6) }
-    /// The browser or the listener for the redirect couldn't be started.
+    /// The browser or the listener for the redirect failed to start.
     public static var browserFailed: Self { Self("browserFailed", 7) }
     /// The user closed the browser.
     public static var signInCancelled: Self { Self("signInCancelled", 8) }
@@ -113,11 +113,11 @@ extension FailureCode<OAuthError> {
     public static var refused: Self { Self("refused", 13) }
     /// The server's response doesn't follow the specification.
     public static var invalidResponse: Self { Self("invalidResponse", 14) }
-    /// The token isn't of the type that was asked for, for example because the server ignored DPoP.
+    /// The token's type isn't the requested type, for example because the server ignored DPoP.
     public static var tokenTypeMismatch: Self { Self("tokenTypeMismatch", 15) }
     /// A renewed token belongs to another user.
     public static var userMismatch: Self { Self("userMismatch", 16) }
-    /// There is no token, or no refresh token, for the operation.
+    /// There's no token, or no refresh token.
     public static var noToken: Self { Self("noToken", 17) }
     /// The store couldn't read or write the token.
     public static var storeFailed: Self { Self("storeFailed", 18) }
@@ -127,26 +127,23 @@ extension FailureCode<OAuthError> {
     public static var requestFailed: Self { Self("requestFailed", 20) }
 }
 
-/// Text from a server.
 enum ServerText {
-    /// Returns nil for a text without a visible character: many servers leave a part blank that they don't have.
+    /// Returns nil for blank text. Many servers send blank text for missing parts.
     static func given(_ text: String?) -> String? {
         text?.utf8.contains { $0 > 0x20 && $0 != 0x7F } == true ? text : nil
     }
 
-    /// Returns the text on one line, bounded, and without the secrets.
-    ///
-    /// Masks before it cuts, so no part of a secret remains at the end.
+    /// Shortens a text to one line without secrets. Masks before it cuts, so no part of a secret remains.
     static func shown(_ text: String, upTo limit: Int = 200, hiding secrets: [String]) -> String {
         let secrets = secrets.filter { $0.utf8.count >= 4 }
-        // Longer texts aren't searched. A secret that crosses this cut is longer than the part that's shown.
+        // A secret that crosses this cut is longer than the text that's shown.
         var result = String(text.prefix(16_384))
         for secret in secrets {
             for form in Set([secret, PercentEncoding.encode(secret), FormEncoding.encode(secret)]) {
                 result = result.replacing(form, with: Redaction.mask)
             }
         }
-        // A secret in an unusual encoding.
+        // Finds secrets in an unusual encoding.
         let decoded = PercentEncoding.decodeLeniently(result, plusIsSpace: true)
         if secrets.contains(where: decoded.contains) { return Redaction.mask }
         let cut = result.count > limit ? result.prefix(limit) + "…" : Substring(result)

@@ -1,20 +1,19 @@
 public import Errand
 import ErrandEssentials
 
-/// A request that can't be signed, or a message whose signature isn't valid. Descriptions never contain a key, a
-/// signature, or the value of a field.
+/// A failure to sign a request or to verify a message. Descriptions contain no keys, signatures or field values.
 public struct SigningError: CodedError, Sendable {
-    /// The type of the error's codes. New codes may be added, so write a `default` in a `switch`.
+    /// The error codes. More may be added, so write a `default` in a `switch`.
     public typealias Code = FailureCode<SigningError>
 
-    /// The kind of failure, to switch over. Stable, and suitable for metrics.
+    /// The kind of failure. Stable, so you can use it in metrics.
     public let code: Code
-    /// What failed, in one sentence without secrets.
+    /// Describes the failure, without secrets.
     public let message: String
-    /// The response whose signature isn't valid. A streamed body is left out.
+    /// The response without a valid signature. A streamed body is left out.
     public internal(set) var response: HTTPResponse?
 
-    /// Creates an error, for your own signers and keys.
+    /// Creates an error, for your own signers.
     public init(_ code: Code, _ message: String) { (self.code, self.message) = (code, message) }
 
     /// The code and the message.
@@ -22,12 +21,12 @@ public struct SigningError: CodedError, Sendable {
 }
 
 extension SigningError: RequestFailure {
-    /// Returns false, because the same request fails again.
+    /// False, because the same request fails again.
     public var isRetryable: Bool { false }
 }
 
 extension SigningError {
-    /// The sentence that users see as `localizedDescription`, depending on the code.
+    /// The text that users see as `localizedDescription`.
     public var failureSentence: FailureSentence {
         switch code {
         case .ownerChanged: .userChanged
@@ -40,52 +39,52 @@ extension SigningError {
 }
 
 extension SigningError: CustomReflectable {
-    /// A mirror that shows the code, the message and the response.
+    /// A mirror with the code, the message and the response.
     public var customMirror: Mirror {
         Mirror(self, children: ["code": code, "message": message, "response": response as Any])
     }
 }
 
 extension FailureCode<SigningError> {
-    /// A component of the signature isn't in the message, or can't be derived from it.
+    /// The message lacks a component of the signature.
     public static var missingComponent: Self { Self("missingComponent", 1) }
-    /// The name or the parameters of a component are invalid, or it occurs twice.
+    /// A component's name or parameters are invalid, or it occurs twice.
     public static var invalidComponent: Self { Self("invalidComponent", 2) }
-    /// The value of a component can't be signed, for example because it isn't ASCII.
+    /// A component's value can't be signed, for example because it isn't ASCII.
     public static var invalidValue: Self { Self("invalidValue", 3) }
     /// The body isn't in memory, so its digest is unknown.
     public static var unknownDigest: Self { Self("unknownDigest", 4) }
-    /// The length of a body that is signed in chunks is unknown.
+    /// The length of a body that's signed in chunks is unknown.
     public static var unknownLength: Self { Self("unknownLength", 5) }
-    /// The request already has a field or a label that the signature needs.
+    /// The request already has a field or label that the signature needs.
     public static var fieldInUse: Self { Self("fieldInUse", 6) }
-    /// The request goes to an origin that isn't trusted with signatures.
+    /// The request's origin isn't trusted with signatures.
     public static var untrustedOrigin: Self { Self("untrustedOrigin", 7) }
-    /// A filter that runs later would change the signed request.
+    /// A later filter would change the signed request.
     public static var notLast: Self { Self("notLast", 8) }
-    /// The signer's owner changed after the call began.
+    /// The signer's owner changed during the call.
     public static var ownerChanged: Self { Self("ownerChanged", 9) }
-    /// The message has no signature, or none with the required label or tag.
+    /// The message has no signature with the required label and tag.
     public static var missingSignature: Self { Self("missingSignature", 10) }
-    /// The signature fields are malformed, or contradict each other.
+    /// The signature fields are malformed or contradictory.
     public static var malformedSignature: Self { Self("malformedSignature", 11) }
-    /// The key of a signature isn't known.
+    /// The signature's key isn't known.
     public static var unknownKey: Self { Self("unknownKey", 12) }
     /// The algorithm isn't allowed for the key.
     public static var algorithmMismatch: Self { Self("algorithmMismatch", 13) }
-    /// The signature doesn't cover everything that's required.
+    /// The signature doesn't cover all required components.
     public static var insufficientCoverage: Self { Self("insufficientCoverage", 14) }
     /// The signature is too old, has expired, or was created in the future.
     public static var outdated: Self { Self("outdated", 15) }
     /// The nonce was used before, or is missing.
     public static var replayed: Self { Self("replayed", 16) }
-    /// The signature doesn't belong to the message and the key.
+    /// The signature doesn't match the message and the key.
     public static var invalidSignature: Self { Self("invalidSignature", 17) }
-    /// The body doesn't have the digest in the field, or no digest of a known algorithm is there.
+    /// The body doesn't match the digest in the field, or the field has no digest with a known algorithm.
     public static var digestMismatch: Self { Self("digestMismatch", 18) }
     /// The message has more signatures than the requirements allow.
     public static var tooManySignatures: Self { Self("tooManySignatures", 19) }
-    /// An option has a value that the scheme doesn't allow.
+    /// An option has a value that the signature scheme doesn't allow.
     public static var invalidOptions: Self { Self("invalidOptions", 20) }
 }
 

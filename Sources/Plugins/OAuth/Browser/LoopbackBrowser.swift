@@ -1,19 +1,19 @@
 public import Errand
 public import ErrandEssentials
 
-/// Opens the sign-in page in the system's browser, and receives the redirect on a port of this machine (RFC 8252,
-/// section 7.3). For desktops and terminals.
+/// Opens the sign-in page in the system's browser, and listens on a port of this machine for the redirect (RFC 8252,
+/// section 7.3). Use it in desktop apps and terminals.
 ///
 /// ```swift
 /// let token = try await client.signIn(scope: "profile", browser: LoopbackBrowser())
 /// let browser = LoopbackBrowser { url in print("Open \(url)") }       // in a terminal
 /// ```
 ///
-/// Register `http://127.0.0.1/callback` and `http://[::1]/callback` at the server, without a port: each sign-in has
-/// another port. The listener accepts one redirect, answers it with a short page, and closes. Requests to another path,
-/// with another method or with another `Host`, and redirects of another sign-in, are refused and don't end the sign-in.
+/// Register `http://127.0.0.1/callback` and `http://[::1]/callback` at the server, without a port: each sign-in uses
+/// another port. The listener accepts one redirect, shows a short page, and closes. It refuses every other request,
+/// including redirects of another sign-in, and keeps waiting.
 public struct LoopbackBrowser: OAuthBrowser {
-    /// An IP address of this machine, on which the redirect is received.
+    /// An address of this machine that can receive the redirect.
     public enum Address: Sendable, Hashable {
         /// The IPv4 address 127.0.0.1.
         case ipv4
@@ -23,23 +23,25 @@ public struct LoopbackBrowser: OAuthBrowser {
 
     /// The path of the redirect URI. Defaults to `/callback`.
     public var path = "/callback"
-    /// The addresses to listen on; the first that the system has is used. Defaults to IPv4, then IPv6.
+    /// The addresses to try, in order. The listener uses the first that works. Defaults to IPv4, then IPv6.
     public var addresses: [Address] = [.ipv4, .ipv6]
-    /// The longest time for signing in. Defaults to five minutes.
+    /// How long the user has to sign in. Defaults to five minutes.
     public var timeout: Duration = .seconds(300)
-    /// The text that the user sees in the browser after signing in. Defaults to a sentence that leads back to the app.
+    /// The text that the browser shows after the sign-in. By default, it tells the user to return to the app.
     public var message = "You can close this window and return to the app."
-    /// The clock that measures the time limit. Defaults to the system's.
+    /// The clock that measures ``timeout``. Defaults to the system's.
     public var time: any TimeSource = SystemTimeSource()
     private let open: @Sendable (URL) async throws -> Void
 
-    /// Creates a browser that opens the page with a closure.
+    /// Creates a browser with a closure that opens the page.
     ///
-    /// - Parameter open: Opens or prints the page's URL. If it throws, the sign-in ends.
+    /// - Parameter open: Opens or prints the page's URL. An error ends the sign-in.
     public init(open: @escaping @Sendable (URL) async throws -> Void) { self.open = open }
 
-    /// Returns the redirect. Throws ``OAuthError``: `browserFailed` if there's no free port or the page couldn't be
-    /// opened, `signInTimedOut` after the time limit.
+    /// Opens the page and returns the redirect.
+    ///
+    /// Throws ``OAuthError``: `browserFailed` if no port is free or the page can't be opened, `signInTimedOut` after
+    /// ``timeout``.
     public func redirect(from page: SignInPage) async throws -> String {
         guard LoopbackRequest.isPath(path) else {
             throw OAuthError(.browserFailed, "the path of the redirect URI has to start with a slash")
@@ -47,7 +49,7 @@ public struct LoopbackBrowser: OAuthBrowser {
         let listener = try LoopbackListener(on: addresses)
         let end = time.instant(after: timeout)
         let url = try await page.url(for: "http://\(listener.authority)\(path)")
-        // Not awaited: a program that opens a page can run as long as the page.
+        // Not awaited: the program that opens the page may run until the user closes it.
         let opening = Task { [open] in
             do { try await open(url) } catch {
                 listener.stop(
@@ -73,14 +75,13 @@ public struct LoopbackBrowser: OAuthBrowser {
 
 #if os(Linux) || os(macOS)
 extension LoopbackBrowser {
-    /// Creates a browser that opens the page in the system's browser, with `xdg-open` or `open`.
+    /// Creates a browser that opens the page with `xdg-open` or `open`.
     public init() { self.init(open: SystemBrowser.open) }
 }
 #endif
 
-/// The page at the end of a sign-in.
 enum LoopbackPage {
-    /// Returns a complete response. The page loads nothing, and the browser doesn't keep it.
+    /// Returns a complete HTTP response with a page that loads no other resources and isn't cached.
     static func text(_ message: String, status: String = "200 OK") -> String {
         let page =
             "<!doctype html><html><head><meta charset=\"utf-8\"><title>\(status.hasPrefix("200") ? "✓" : "✗")</title></head>"

@@ -7,13 +7,13 @@ import Synchronization
 final class LoopbackListener: Sendable {
     private static let maximumConnections = 16
 
-    /// The address and the port as a URL and `Host` contain them.
+    /// The address and port, as in a URL.
     let authority: String
     private let socket: Int32
     private let bell: Bell
     private let reason = Mutex<(any Error)?>(nil)
 
-    /// Listens on the first address that the system has. Throws `browserFailed`.
+    /// Listens on the first address that works.
     init(on addresses: [LoopbackBrowser.Address]) throws(OAuthError) {
         guard let bell = Bell() else { throw OAuthError(.browserFailed, "the process has too many open files") }
         for address in addresses {
@@ -33,7 +33,7 @@ final class LoopbackListener: Sendable {
         bell.close()
     }
 
-    /// Ends the wait with an error. The first one counts.
+    /// Ends the wait with an error. Later calls have no effect.
     func stop(_ error: any Error) {
         reason.withLock { if $0 == nil { $0 = error } }
         bell.ring()
@@ -43,7 +43,7 @@ final class LoopbackListener: Sendable {
     ///
     /// - Parameters:
     ///   - answer: The complete response to the redirect.
-    ///   - isExpected: Whether a redirect belongs to the sign-in. Others are refused.
+    ///   - isExpected: Whether a redirect belongs to the sign-in. The listener refuses others.
     func redirect(
         to path: String, answer: String, accepting isExpected: @escaping @Sendable (_ redirect: String) -> Bool
     ) async throws -> String {
@@ -66,7 +66,6 @@ final class LoopbackListener: Sendable {
         var bytes: [UInt8] = []
     }
 
-    /// Serves connections until the redirect arrives or the bell rings.
     private func serve(
         _ path: String, _ answer: String, _ isExpected: (String) -> Bool
     ) -> Result<String, any Error> {
@@ -74,7 +73,8 @@ final class LoopbackListener: Sendable {
         var accepts = true
         defer { for connection in connections { LoopbackSocket.end(connection.socket) } }
         while true {
-            // A connection that can't be accepted, for example without a free descriptor, stays ready: don't spin.
+            // If the system can't accept a connection, for example without a free descriptor, the socket stays ready.
+            // Pause, so this loop doesn't spin.
             let ready = Self.waitForInput(
                 [bell.waits] + (accepts ? [socket] : []) + connections.map(\.socket),
                 milliseconds: accepts ? -1 : Self.pause)
@@ -99,7 +99,7 @@ final class LoopbackListener: Sendable {
             }
             guard ready.contains(socket) else { continue }
             if let accepted = LoopbackSocket.accept(socket) {
-                // Browsers open connections that they don't use. The oldest one makes room.
+                // Browsers open connections that they don't use. Close the oldest one.
                 if connections.count >= Self.maximumConnections {
                     LoopbackSocket.end(connections.removeFirst().socket)
                 }
@@ -110,17 +110,18 @@ final class LoopbackListener: Sendable {
         }
     }
 
-    /// How long the listener rests after a connection couldn't be accepted, in milliseconds.
+    /// Milliseconds before the listener accepts connections again, after a failure.
     private static let pause: Int32 = 100
 
-    /// Waits until at least one of the sockets has input or has ended, or the time is over, and returns those sockets.
+    /// Waits for input, and returns the sockets that have input or have ended.
     private static func waitForInput(_ sockets: [Int32], milliseconds: Int32) -> Set<Int32> {
         var polled = sockets.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         LoopbackSocket.wait(&polled, milliseconds: milliseconds)
         return Set(polled.lazy.filter { $0.revents != 0 }.map(\.fd))
     }
 
-    /// Appends the bytes that have arrived, up to a little more than a request may have. Returns false at the end.
+    /// Appends the bytes that have arrived. Returns false at the end of the stream. Stops soon after the maximum size
+    /// of a request.
     private static func receive(_ socket: Int32, into bytes: inout [UInt8]) -> Bool {
         while bytes.count <= LoopbackRequest.maximumBytes {
             switch LoopbackSocket.receive(socket, into: &bytes, limit: 4096) {
@@ -132,7 +133,7 @@ final class LoopbackListener: Sendable {
         return true
     }
 
-    /// Sends a short response, which fits into the socket's buffer, and ends the connection.
+    /// Sends a response, which is short enough for the socket's buffer, and ends the connection.
     private static func send(_ socket: Int32, _ text: String) {
         _ = LoopbackSocket.send(socket, Array(text.utf8), from: 0)
         LoopbackSocket.shutDownWriting(socket)

@@ -1,24 +1,22 @@
 import ErrandEssentials
 import ErrandMessageSyntax
 
-/// A request that the listener for a redirect received. Pure: bytes in, a verdict out.
+/// Parses and checks a request that the listener received.
 enum LoopbackRequest {
     static let maximumBytes = 32 << 10
 
     enum Verdict: Equatable {
-        /// The head isn't complete.
         case incomplete
-        /// The redirect: path and query.
+        /// The path and the query of the redirect.
         case redirect(String)
-        /// The status line of the answer.
+        /// The status to refuse the request with, such as `404 Not Found`.
         case refused(String)
     }
 
-    /// - Parameters:
-    ///   - bytes: The bytes so far.
-    ///   - path: The path of the redirect URI.
-    ///   - authority: The listener's address and port, which `Host` has to contain. Another one means that a page of
-    ///     another site reached the listener by a name that resolves to this machine.
+    /// Checks the bytes received so far.
+    ///
+    /// - Parameter authority: The listener's address and port. If `Host` differs, a page of another site reached the
+    ///   listener through a name that resolves to this machine.
     static func judge(_ bytes: [UInt8], path: String, authority: String) -> Verdict {
         guard let end = end(of: bytes) else {
             return bytes.count >= maximumBytes ? .refused("431 Request Header Fields Too Large") : .incomplete
@@ -38,7 +36,6 @@ enum LoopbackRequest {
         return .redirect(String(parts[1]))
     }
 
-    /// Returns whether a text can be the path of a redirect URI.
     static func isPath(_ path: String) -> Bool {
         path.hasPrefix("/") && !path.contains("?") && isTarget(Substring(path))
     }
@@ -47,7 +44,7 @@ enum LoopbackRequest {
         text.hasPrefix("/") && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#") }
     }
 
-    /// Returns the position after the head's last line.
+    /// Returns the index after the head.
     private static func end(of bytes: [UInt8]) -> Int? {
         bytes.firstRange(of: [0x0D, 0x0A, 0x0D, 0x0A])?.upperBound
     }

@@ -1,9 +1,9 @@
 public import ErrandEssentials
 
-/// Shows a server's sign-in page, and receives the redirect at its end. ``LoopbackBrowser`` is for desktops and
-/// terminals; on Apple's platforms, `WebAuthenticationBrowser` shows the system's sheet.
+/// Shows a server's sign-in page and receives the redirect. Use ``LoopbackBrowser`` in desktop apps and terminals, and
+/// `WebAuthenticationBrowser` on Apple's platforms, where it shows the system's sheet.
 ///
-/// For an app that receives the redirect by itself, conform to it:
+/// Conform to it if your app receives the redirect itself:
 ///
 /// ```swift
 /// struct AppBrowser: OAuthBrowser {
@@ -15,19 +15,19 @@ public import ErrandEssentials
 /// }
 /// ```
 public protocol OAuthBrowser: Sendable {
-    /// Shows the page and returns the URL to which the server redirects, as received. The client checks it.
+    /// Shows the page and returns the redirect's URL exactly as received. The client checks the URL.
     ///
     /// Stop when the task is cancelled. Throw ``OAuthError`` with `signInCancelled` if the user closes the page.
     func redirect(from page: SignInPage) async throws -> String
 }
 
-/// A server's sign-in page, as a browser receives it. Its URL depends on the browser's redirect URI.
+/// A server's sign-in page. Its URL contains the browser's redirect URI.
 public struct SignInPage: Sendable {
     private let makeURL: @Sendable (String) async throws -> URL
-    /// Whether a redirect belongs to this sign-in. Anybody can send another one to a port of this machine.
+    /// Whether a redirect belongs to this sign-in. Other programs can also send redirects to the listener.
     let isAnsweredBy: @Sendable (_ redirect: String) -> Bool
 
-    /// Creates a page, for tests of your own browser.
+    /// Creates a page, to test your own browser.
     public init(_ makeURL: @escaping @Sendable (_ redirectURI: String) async throws -> URL) {
         self.init(isAnsweredBy: { _ in true }, makeURL)
     }
@@ -39,6 +39,6 @@ public struct SignInPage: Sendable {
 
     /// Returns the URL to open. Call it once.
     ///
-    /// - Parameter redirectURI: A redirect URI that's registered at the server.
+    /// - Parameter redirectURI: The redirect URI, registered at the server.
     public func url(for redirectURI: String) async throws -> URL { try await makeURL(redirectURI) }
 }

@@ -3,7 +3,6 @@ import ErrandEssentials
 import ErrandPlatform
 import ErrandSupport
 
-/// Opens a page with the system's program for it.
 enum SystemBrowser {
     #if os(macOS)
     private static let program = "/usr/bin/open"
@@ -11,8 +10,7 @@ enum SystemBrowser {
     private static let program = "xdg-open"
     #endif
 
-    /// Opens a page and waits until the program that opens it ends. Throws `browserFailed` if the program doesn't exist
-    /// or fails.
+    /// Opens a page and waits for the program that opens it. Throws `browserFailed` if the program is missing or fails.
     static func open(_ url: URL) async throws {
         let process = try start([program, url.absoluteString])
         let status = await withCheckedContinuation { continuation in
@@ -24,7 +22,7 @@ enum SystemBrowser {
         }
     }
 
-    // Texts are copied and freed here. The system makes its own copies.
+    // `strdup` allocates the texts, which are freed here after the system has copied them.
     private static func start(_ arguments: [String]) throws(OAuthError) -> pid_t {
         #if canImport(Darwin)
         var actions: posix_spawn_file_actions_t?
@@ -42,7 +40,7 @@ enum SystemBrowser {
         for descriptor in Int32(0)...2 {
             unsafe posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0)
         }
-        // Threads of the concurrency runtime block signals, and a program would inherit that.
+        // Threads of the concurrency runtime block signals. Don't let the program inherit that.
         var signals = sigset_t()
         unsafe sigemptyset(&signals)
         unsafe posix_spawnattr_setsigmask(&attributes, &signals)
@@ -59,7 +57,7 @@ enum SystemBrowser {
         return process
     }
 
-    /// Waits for a process and returns its exit status, or -1 if a signal ended it.
+    /// Waits for a process. Returns its exit status, or -1 if a signal ended it.
     private static func end(of process: pid_t) -> Int32 {
         var status: Int32 = 0
         while unsafe waitpid(process, &status, 0) < 0 && errno == EINTR {}

@@ -12,9 +12,9 @@ import Synchronization
 /// Cancelling the task closes the sheet. If the user closes it, the sign-in throws ``OAuthError`` with
 /// `signInCancelled`.
 public struct WebAuthenticationBrowser: OAuthBrowser {
-    /// The redirect URI: either with a scheme of the app, or an https URL of a domain that's associated with the app.
+    /// The redirect URI: its scheme is the app's, or it's an https URL of a domain that's associated with the app.
     public let redirectURI: String
-    /// Whether the sheet begins without the browser's cookies, so the user signs in again. Defaults to false.
+    /// Whether the sheet opens without the browser's cookies, so the user has to sign in again. Defaults to false.
     public var isEphemeral = false
     private let anchor: @MainActor @Sendable () -> ASPresentationAnchor
 
@@ -27,7 +27,7 @@ public struct WebAuthenticationBrowser: OAuthBrowser {
         (self.redirectURI, self.anchor) = (redirectURI, anchor)
     }
 
-    /// Shows the page and returns the URL to which the server redirects.
+    /// Shows the sheet and returns the redirect's URL.
     public func redirect(from page: SignInPage) async throws -> String {
         guard let address = URL(string: redirectURI), let scheme = address.scheme else {
             throw OAuthError(.browserFailed, "the redirect URI isn't a URL")
@@ -43,7 +43,6 @@ public struct WebAuthenticationBrowser: OAuthBrowser {
     }
 }
 
-/// Keeps a sheet until it closes.
 @MainActor
 private final class WebAuthenticationSheet: NSObject, ASWebAuthenticationPresentationContextProviding {
     private let anchor: @MainActor @Sendable () -> ASPresentationAnchor

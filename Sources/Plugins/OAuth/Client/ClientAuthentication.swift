@@ -18,10 +18,9 @@ public struct ClientAuthentication: Sendable {
 
     let method: Method
 
-    /// Whether requests carry a signed assertion.
     var isSigned: Bool { if case .privateKey = method { true } else { false } }
 
-    /// Sends the client's ID only. For apps, which can't keep a secret.
+    /// Sends only the client's ID. Use it in apps, because apps can't keep a secret.
     public static let none = ClientAuthentication(method: .none)
 
     /// Sends the ID and the secret in the `Authorization` header (`client_secret_basic`).
@@ -29,19 +28,20 @@ public struct ClientAuthentication: Sendable {
         ClientAuthentication(method: .basic(secret: secret))
     }
 
-    /// Sends the ID and the secret in the body (`client_secret_post`). For servers that don't support `basic`.
+    /// Sends the ID and the secret in the body (`client_secret_post`), for servers that don't support `basic`.
     public static func post(secret: String) -> ClientAuthentication {
         ClientAuthentication(method: .post(secret: secret))
     }
 
-    /// Sends a signed assertion (`private_key_jwt`; RFC 7523, section 2.2). Each is valid for a minute.
+    /// Sends an assertion signed with the client's key (`private_key_jwt`; RFC 7523, section 2.2). Each assertion is
+    /// valid for one minute.
     ///
     /// - Parameters:
-    ///   - key: The client's key. The server knows the public key.
-    ///   - keyID: The ID of the key at the server. Defaults to nil, which leaves it out.
-    ///   - algorithm: Defaults to nil, the key's preferred algorithm.
-    ///   - audience: Whom the assertion is for. Defaults to nil, the issuer. Some servers expect the URL of their token
-    ///     endpoint.
+    ///   - key: The client's private key. Register its public key at the server.
+    ///   - keyID: The key's ID at the server. Defaults to nil: no ID is sent.
+    ///   - algorithm: Defaults to nil: the key's preferred algorithm.
+    ///   - audience: The audience of the assertion. Defaults to nil: the issuer. Some servers expect the URL of their
+    ///     token endpoint.
     public static func privateKey(
         _ key: any KeySigner, keyID: String? = nil, algorithm: KeyAlgorithm? = nil, audience: String? = nil
     ) throws(KeyError) -> ClientAuthentication {
@@ -54,7 +54,7 @@ public struct ClientAuthentication: Sendable {
 }
 
 extension ClientAuthentication: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The method's name, without the secret.
+    /// The name of the method, without secrets.
     public var description: String {
         switch method {
         case .none: "none"
@@ -63,13 +63,12 @@ extension ClientAuthentication: CustomStringConvertible, CustomDebugStringConver
         case .privateKey: "private_key_jwt"
         }
     }
-    /// The same text as `description`, for debuggers.
+    /// The same as `description`.
     public var debugDescription: String { description }
-    /// A mirror without children, so a dump doesn't reveal secrets.
+    /// An empty mirror that hides secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// A JSON Web Token that the client signs (RFC 7519).
 enum SignedToken {
     static func make(
         header: String, claims: some Encodable, key: any KeySigner, algorithm: KeyAlgorithm
@@ -81,13 +80,13 @@ enum SignedToken {
         return input + "." + Base64URL.text(signature)
     }
 
-    /// Returns JSON for a text.
+    /// Returns the text as a JSON string.
     static func quoted(_ text: String) throws -> String {
         String(decoding: try JSONEncoder().encode(text), as: UTF8.self)
     }
 }
 
-/// The claims of an assertion (RFC 7523, section 3).
+/// RFC 7523, section 3.
 struct AssertionClaims: Encodable {
     let iss: String
     let sub: String

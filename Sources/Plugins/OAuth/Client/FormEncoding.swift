@@ -1,7 +1,7 @@
 import ErrandEssentials
 import ErrandMessageSyntax
 
-/// The form encoding of names and values (WHATWG URL, section 5), which RFC 6749, appendix B, requires.
+/// Form encoding (WHATWG URL, section 5), as RFC 6749, appendix B, requires.
 enum FormEncoding {
     static func encode(_ text: String) -> String {
         PercentEncoding.encode(text) { byte in
@@ -14,8 +14,7 @@ enum FormEncoding {
         items.map { encode($0.name) + "=" + encode($0.value) }.joined(separator: "&")
     }
 
-    /// Returns the items of a query, or nil if an item isn't encoded correctly or a name occurs twice, which RFC 6749,
-    /// section 3.1, doesn't allow.
+    /// Returns a query's items. Returns nil if an item is malformed, or if a name occurs twice (RFC 6749, section 3.1).
     static func decode(_ query: some StringProtocol) -> [String: String]? {
         var items: [String: String] = [:]
         for pair in query.split(separator: "&") {

@@ -2,24 +2,25 @@ import Errand
 public import ErrandEssentials
 import ErrandMessageSyntax
 
-/// How a user signs in on a device without a browser: by opening a page on another device and entering a code.
+/// Tells a user how to sign in on a device without a browser: the page to open on another device, and the code to
+/// enter.
 public struct DeviceSignIn: Sendable {
-    /// The page that the user opens on another device (`verification_uri`).
+    /// The page to open on another device (`verification_uri`).
     public let page: URL
-    /// The code that the user enters on that page, as it should be shown (`user_code`).
+    /// The code to enter on that page (`user_code`). Show it as it is.
     public let userCode: String
-    /// The page with the code in it, for a QR code, or nil if the server has no such page.
+    /// The page with the code already filled in, for a QR code. Nil if the server has no such page.
     public let pageWithCode: URL?
     /// When the code expires, by this device's clock.
     public let expiry: Date
 }
 
 extension DeviceSignIn: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// When the sign-in expires, without the page's URL and the code.
+    /// The expiry. The URL and the code are left out.
     public var description: String { "a device sign-in that is valid until \(expiry)" }
-    /// The same text as `description`, for debuggers.
+    /// The same as `description`.
     public var debugDescription: String { description }
-    /// A mirror that shows only the expiry, so a dump doesn't reveal secrets.
+    /// A mirror that shows only the expiry.
     public var customMirror: Mirror { Mirror(self, children: ["expiry": expiry]) }
 }
 
@@ -32,14 +33,13 @@ extension OAuthClient {
     /// }
     /// ```
     ///
-    /// The client asks the server for the token as often as the server allows, until the user has entered the code, the
-    /// code has expired, or the task is cancelled.
+    /// The client polls the server until the user has entered the code, the code expires, or the task is cancelled. The
+    /// server sets the interval.
     ///
     /// - Parameters:
-    ///   - scope: The scope, separated by spaces. Defaults to nil, the server's default.
-    ///   - parameters: More parameters. Defaults to no parameters.
-    ///   - show: Shows the page and the code. Called once; sign-in waits until it returns, so don't wait for the user
-    ///     in it.
+    ///   - scope: The scope, separated by spaces. Defaults to nil: the server's default.
+    ///   - parameters: Additional parameters. Default: none.
+    ///   - show: Shows the page and the code. Return at once: polling begins when the closure returns.
     ///
     /// Throws ``OAuthError``: `deviceCodeExpired` if the user didn't enter the code in time, `accessDenied` if the user
     /// refused.
@@ -58,7 +58,7 @@ extension OAuthClient {
         return try await token(of: reply, until: end)
     }
 
-    /// Polls the token endpoint (RFC 8628, sections 3.4 and 3.5).
+    /// RFC 8628, sections 3.4 and 3.5.
     private func token(of reply: DeviceReply, until end: ContinuousClock.Instant) async throws -> OAuthToken {
         let form = [
             (name: "grant_type", value: "urn:ietf:params:oauth:grant-type:device_code"),
@@ -80,18 +80,18 @@ extension OAuthClient {
 enum DevicePolling {
     static let maximumInterval: Int64 = 600
 
-    /// Returns the seconds until the next poll after an error, or nil if the error is final.
+    /// Returns the seconds until the next poll, or nil if the error is final.
     static func interval(after error: OAuthError, _ interval: Int64) -> Int64? {
         switch error.serverCode {
         case "authorization_pending": interval
         case "slow_down": min(interval + 5, maximumInterval)
-        // A connection that times out halves the frequency, and so does a server that is busy, whatever it calls that.
+        // Poll half as often after a timeout (RFC 8628, section 3.5), and also if the server is busy.
         default: error.isRetryable ? min(interval * 2, maximumInterval) : nil
         }
     }
 }
 
-/// The response of the device authorization endpoint (RFC 8628, section 3.2).
+/// RFC 8628, section 3.2.
 struct DeviceReply {
     let deviceCode: String
     let lifetime: Int64
@@ -104,16 +104,15 @@ struct DeviceReply {
         let device_code: String
         let user_code: String
         let verification_uri: String?
-        /// The name in early drafts, which some servers use.
+        /// Some servers use this name from early drafts.
         let verification_url: String?
         let verification_uri_complete: String?
         let expires_in: Seconds
         let interval: Seconds?
     }
 
-    /// Some servers put numbers in quotes, or leave them blank.
+    /// A number. Some servers send it as text, or leave it blank.
     private struct Seconds: Decodable {
-        /// Nil if it's blank.
         let number: Double?
 
         init(from decoder: any Decoder) throws {

@@ -3,23 +3,23 @@ import ErrandEssentials
 import ErrandMessageSyntax
 
 extension OAuthClient {
-    /// Signs a user in with a browser: an authorization code (RFC 6749, section 4.1) with PKCE (RFC 7636).
+    /// Signs a user in with a browser. Uses an authorization code (RFC 6749, section 4.1) with PKCE (RFC 7636).
     ///
     /// ```swift
     /// let token = try await client.signIn(scope: "openid profile", browser: LoopbackBrowser())
     /// ```
     ///
-    /// The code is redeemed only if the redirect leads to the redirect URI, belongs to this sign-in, and names the
-    /// issuer as the server promises (RFC 9207). If the server has an endpoint for pushed requests, the parameters don't
-    /// pass through the browser (RFC 9126).
+    /// The client redeems the code only if the redirect goes to the redirect URI, belongs to this sign-in, and comes
+    /// from the issuer (RFC 9207). If the server has an endpoint for pushed requests, the parameters go there and not
+    /// through the browser (RFC 9126).
     ///
     /// - Parameters:
-    ///   - scope: The scope, separated by spaces. With `openid`, the token names the user. Defaults to nil, the server's
-    ///     default.
+    ///   - scope: The scope, separated by spaces. With `openid`, the token identifies the user. Defaults to nil: the
+    ///     server's default.
     ///   - browser: Shows the server's page and receives the redirect.
-    ///   - parameters: More parameters for the page, such as `prompt` or `login_hint`. Defaults to no parameters.
+    ///   - parameters: Additional parameters for the page, such as `prompt` or `login_hint`. Default: none.
     ///
-    /// Throws ``OAuthError``, such as `accessDenied`, `stateMismatch`, `issuerMismatch` or `signInCancelled`.
+    /// Throws ``OAuthError``, for example `accessDenied`, `stateMismatch`, `issuerMismatch` or `signInCancelled`.
     public func signIn(
         scope: String? = nil, browser: any OAuthBrowser, parameters: [String: String] = [:]
     ) async throws -> OAuthToken {
@@ -45,7 +45,6 @@ extension OAuthClient {
         return try await token(for: form, hiding: attempt.secrets + [code], nonce: attempt.nonce)
     }
 
-    /// Returns the URL that the browser opens.
     private func page(
         of attempt: SignInAttempt, _ server: OAuthServer, _ redirectURI: String, _ parameters: [String: String]
     ) async throws -> URL {

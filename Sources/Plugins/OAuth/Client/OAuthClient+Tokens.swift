@@ -3,15 +3,15 @@ import ErrandAuthentication
 import ErrandEssentials
 
 extension OAuthClient {
-    /// Returns a token for the client itself (RFC 6749, section 4.4), which has no user.
+    /// Returns a token for the client itself, without a user (RFC 6749, section 4.4).
     ///
     /// ```swift
     /// let session = OAuthSession(client) { try await $0.clientToken(scope: "reports") }
     /// ```
     ///
     /// - Parameters:
-    ///   - scope: The scope, separated by spaces. Defaults to nil, the server's default.
-    ///   - parameters: More parameters, such as an audience. Defaults to no parameters.
+    ///   - scope: The scope, separated by spaces. Defaults to nil: the server's default.
+    ///   - parameters: Additional parameters, such as an audience. Default: none.
     ///
     /// Throws ``OAuthError`` if the server refuses or the request fails.
     public func clientToken(scope: String? = nil, parameters: [String: String] = [:]) async throws -> OAuthToken {
@@ -21,14 +21,14 @@ extension OAuthClient {
         return try await token(for: form, hiding: [])
     }
 
-    /// Returns a new token for a refresh token (RFC 6749, section 6). Parts that the server leaves out, such as the
-    /// refresh token, are kept.
+    /// Exchanges the refresh token for a new token (RFC 6749, section 6). The new token keeps the parts that the server
+    /// leaves out, such as the refresh token.
     ///
-    /// If the response is lost, the request is sent once more, because the server may have rotated the refresh token
-    /// and may accept the old one for a short time.
+    /// If the response is lost, the client sends the request once more: a server that has rotated the refresh token may
+    /// accept the old one for a short time.
     ///
-    /// Throws ``OAuthError``: `invalidGrant` if the refresh token is no longer valid, `userMismatch` if the new ID token
-    /// names another user, `noToken` without a refresh token.
+    /// Throws ``OAuthError``: `invalidGrant` if the refresh token is no longer valid, `userMismatch` if the new ID
+    /// token names another user, `noToken` without a refresh token.
     public func refresh(_ token: OAuthToken) async throws -> OAuthToken {
         guard let refreshToken = token.refreshToken else {
             throw OAuthError(.noToken, "the token has no refresh token")
@@ -47,10 +47,10 @@ extension OAuthClient {
         return new.renewing(token)
     }
 
-    /// Revokes a token at the server (RFC 7009): the refresh token, and with it usually its access tokens, or else the
-    /// access token. A token that the server doesn't know counts as revoked.
+    /// Revokes a token at the server (RFC 7009). Revokes the refresh token, and with it usually its access tokens.
+    /// Without a refresh token, revokes the access token. A token that the server doesn't know counts as revoked.
     ///
-    /// Throws ``OAuthError``: `unsupported` if the server has no endpoint for it.
+    /// Throws ``OAuthError``, for example `unsupported` if the server can't revoke tokens.
     public func revoke(_ token: OAuthToken) async throws {
         let endpoint = try Endpoint(try await server().revocationEndpoint, "revocation endpoint")
         let form =
@@ -59,9 +59,7 @@ extension OAuthClient {
         _ = try await post(form, to: endpoint, hiding: token.secrets)
     }
 
-    /// Sends a request for a token.
-    ///
-    /// - Parameter nonce: The nonce of the sign-in, which an ID token must contain.
+    /// - Parameter nonce: The nonce that an ID token must contain.
     func token(
         for form: [(name: String, value: String)], hiding secrets: [String], nonce: String? = nil
     ) async throws -> OAuthToken {
@@ -71,7 +69,7 @@ extension OAuthClient {
         do { response = try JSONDecoder().decode(TokenResponse.self, from: data) } catch {
             throw OAuthError(.invalidResponse, "the response has no usable token: \(error.briefDescription)")
         }
-        // The type must be known (RFC 6749, section 7.1). Some servers leave it out.
+        // RFC 6749, section 7.1, requires a known type. Some servers leave it out.
         guard let kind = OAuthToken.Kind(tokenType: response.tokenType ?? "bearer") else {
             throw OAuthError(.invalidResponse, "the response has no usable token: expected the type Bearer or DPoP")
         }
@@ -91,7 +89,6 @@ extension OAuthClient {
         return token
     }
 
-    /// Parameters that the client sets.
     private static let reserved: Set<String> = [
         "client_id", "client_secret", "client_assertion", "client_assertion_type", "code", "code_challenge",
         "code_challenge_method", "code_verifier", "device_code", "dpop_jkt", "grant_type", "nonce", "redirect_uri",

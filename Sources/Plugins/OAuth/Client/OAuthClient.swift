@@ -3,42 +3,42 @@ import ErrandEssentials
 import ErrandKeys
 import Synchronization
 
-/// Gets, renews and revokes the tokens of an authorization server, for one client registration.
+/// A client registered at an authorization server. It gets, renews and revokes tokens.
 ///
 /// ```swift
 /// let client = OAuthClient(issuer: "https://id.example.com", id: "app-1", transport: .system)
 /// let token = try await client.signIn(scope: "profile", browser: LoopbackBrowser())
 /// ```
 ///
-/// Use an ``OAuthSession`` to send requests with the token and to renew it.
+/// To send requests with the token and renew it, use an ``OAuthSession``.
 ///
-/// The client sends its requests with an agent that doesn't follow redirects, so secrets stay at the server's endpoints.
-/// Endpoints need https, except on this machine. You can use it from any thread.
+/// The client doesn't follow redirects, so secrets stay at the server's endpoints. Endpoints need https, except on this
+/// machine. You can use a client from any thread.
 public final class OAuthClient: Sendable {
     /// The client's ID at the server.
     public let id: String
-    /// Proves to servers that tokens are used by their owner (RFC 9449). Nil for bearer tokens.
+    /// Binds tokens to a key (RFC 9449). Nil for bearer tokens.
     public let dpop: DPoP?
 
     let issuer: String
     let authentication: ClientAuthentication
     let agent: NetworkAgent
     let time: any TimeSource
-    /// The servers' clocks, which determine the dates in assertions and proofs.
+    /// The servers' clocks, which date assertions and proofs.
     private let clocks: ServerClocks
     private let known: Mutex<OAuthServer?>
 
-    /// Creates a client of a server that publishes its metadata. The client fetches the metadata before its first
-    /// request, and keeps it.
+    /// Creates a client of a server that publishes its metadata. The client fetches the metadata once, before its first
+    /// request.
     ///
     /// - Parameters:
-    ///   - issuer: The identifier of the server: an https URL, exactly as the server writes it.
+    ///   - issuer: The server's identifier: an https URL, exactly as the server writes it.
     ///   - id: The client's ID.
-    ///   - authentication: How the client proves its identity. Defaults to its ID alone.
-    ///   - dpop: Binds tokens to a key (RFC 9449). Defaults to nil, for bearer tokens.
-    ///   - transport: Sends the requests to the server.
-    ///   - filters: Filters for these requests. Defaults to no filters.
-    ///   - accessories: Accessories for these requests, such as a log. Defaults to no accessories.
+    ///   - authentication: How the client proves its identity. By default, it sends only its ID.
+    ///   - dpop: Binds tokens to a key (RFC 9449). Defaults to nil: bearer tokens.
+    ///   - transport: The transport for requests to the server.
+    ///   - filters: The filters for these requests. Default: none.
+    ///   - accessories: The accessories for these requests, such as a log. Default: none.
     ///   - time: The clock. Defaults to the system's.
     public convenience init(
         issuer: String, id: String, authentication: ClientAuthentication = .none, dpop: DPoP? = nil,
@@ -48,7 +48,7 @@ public final class OAuthClient: Sendable {
         self.init(issuer, nil, id, authentication, dpop, transport, filters, accessories, time)
     }
 
-    /// Creates a client of a server whose endpoints you know. The other parameters are those of the initializer with an
+    /// Creates a client of a server whose endpoints you know. The other parameters are the same as for a client with an
     /// issuer.
     public convenience init(
         server: OAuthServer, id: String, authentication: ClientAuthentication = .none, dpop: DPoP? = nil,
@@ -70,15 +70,14 @@ public final class OAuthClient: Sendable {
         configuration.headers[.accept] = "application/json"
         configuration.timeout = .seconds(30)
         configuration.redirects = .off
-        // Responses are a few kilobytes.
         configuration.maximumBodyBytes = 1 << 20
         (configuration.filters, configuration.accessories) = (filters, accessories)
         agent = NetworkAgent(configuration: configuration, transport: transport, time: time)
     }
 
-    /// Returns the server's endpoints, which are fetched once (RFC 8414).
+    /// Returns the server's endpoints. Fetches the metadata at the first call (RFC 8414).
     ///
-    /// Throws ``OAuthError``: `issuerMismatch` if the metadata belongs to another issuer, `invalidServer`, or
+    /// Throws ``OAuthError``: `issuerMismatch` if the metadata belongs to another issuer, `invalidServer` or
     /// `requestFailed`.
     public func server() async throws -> OAuthServer {
         if let server = known.withLock({ $0 }) { return server }
@@ -94,13 +93,13 @@ public final class OAuthClient: Sendable {
             let response = try await fetch(Call(.get, url.absoluteString))
             status = response.status
             if status == 200 {
-                // Many servers respond with a page, or another document, at paths that they don't know.
+                // Many servers respond with another document at paths that they don't know.
                 do { return try OAuthServer(metadata: response.data, issuer: issuer) } catch {
                     failure = failure ?? error
                     continue
                 }
             }
-            // Another status doesn't mean that the document isn't there.
+            // Try the next path only if this status means that the document isn't here.
             if !(300...499).contains(status) || status == 429 { break }
         }
         if let failure { throw failure }
@@ -108,7 +107,6 @@ public final class OAuthClient: Sendable {
             .invalidServer, "the metadata couldn't be fetched: status \(status)", serverCode: nil, status: status)
     }
 
-    /// Sends a request and returns the response, whatever its status is.
     private func fetch(_ call: Call<HTTPResponse>) async throws -> HTTPResponse {
         var call = call
         call.acceptableStatuses = .any
@@ -121,24 +119,23 @@ public final class OAuthClient: Sendable {
 extension OAuthClient: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The client's ID and the server's issuer.
     public var description: String { "OAuth client \(id) of \(issuer)" }
-    /// The same text as `description`, for debuggers.
+    /// The same as `description`.
     public var debugDescription: String { description }
-    /// A mirror without children, so a dump doesn't reveal secrets.
+    /// An empty mirror that hides secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 // MARK: - Requests with the client's identity
 
 extension OAuthClient {
-    /// An endpoint and the name that errors use for it.
     struct Endpoint {
         let url: URL
-        /// Whether the requests carry a proof. Only requests for tokens do.
+        /// Whether the requests carry a DPoP proof. Only token requests do.
         var hasProof = false
 
         init(_ url: URL?, _ name: String, hasProof: Bool = false) throws(OAuthError) {
             guard let url else { throw OAuthError(.unsupported, "the server's metadata has no \(name)") }
-            // The endpoints of a server without metadata come from the app.
+            // An app that creates the server itself may set any URL.
             try ServerAddress.checkScheme(of: url, name)
             (self.url, self.hasProof) = (url, hasProof)
         }
@@ -146,10 +143,10 @@ extension OAuthClient {
 
     /// Sends a form with the client's identity, and returns the body of a successful response.
     ///
-    /// If the server asks for a nonce in the proof, the request is sent again with it, once (RFC 9449, section 8). If it
-    /// refuses the client's assertion or the proof and its clock differs, the request is sent again with its date, once.
+    /// Sends the form again, at most once for each reason: with the nonce that the server asks for (RFC 9449, section
+    /// 8), or with the server's date if it refused the assertion or the proof and its clock differs.
     ///
-    /// - Parameter secrets: Parts of the form that descriptions of errors must not show.
+    /// - Parameter secrets: Parts of the form to hide in errors.
     func post(
         _ form: [(name: String, value: String)], to endpoint: Endpoint, hiding secrets: [String]
     ) async throws -> Data {
@@ -171,8 +168,8 @@ extension OAuthClient {
         return ServerFault(response)?.error == "use_dpop_nonce" && dpop.offersNonce(response)
     }
 
-    /// Whether the server refuses a date that the client has signed, because its own clock differs. Such a refusal comes
-    /// before the code or the refresh token is looked at, so these can be sent again.
+    /// Whether the server refused a signed date because its clock differs. Servers check the date before the code or
+    /// the refresh token, so the client can send these again.
     private func hasOtherClock(_ response: HTTPResponse, _ endpoint: Endpoint) -> Bool {
         guard [400, 401].contains(response.status), let error = ServerFault(response)?.error else { return false }
         let isOfProof = error == "invalid_dpop_proof" && endpoint.hasProof && dpop != nil
@@ -201,7 +198,7 @@ extension OAuthClient {
         return response
     }
 
-    /// Adds the client's identity (RFC 6749, section 2.3; RFC 7523, section 2.2). Returns the secrets in it.
+    /// Adds the client's identity (RFC 6749, section 2.3; RFC 7523, section 2.2), and returns its secrets.
     private func authenticate(
         _ call: inout Call<HTTPResponse>, _ form: inout [(name: String, value: String)], _ date: Date
     ) async throws -> [String] {
@@ -213,7 +210,7 @@ extension OAuthClient {
             form += [("client_id", id), ("client_secret", secret)]
             return [secret]
         case .basic(let secret):
-            // Section 2.3.1 encodes both as in a form before they're joined.
+            // RFC 6749, section 2.3.1, form-encodes both.
             call.authorization = .basic(user: FormEncoding.encode(id), password: FormEncoding.encode(secret))
             return [secret]
         case .privateKey(let key, let algorithm, let keyID, let audience):
@@ -243,7 +240,7 @@ extension OAuthClient {
         }
     }
 
-    /// Returns the body, or throws the server's error (RFC 6749, section 5.2). Some servers report errors with status
+    /// Returns the body, or throws the server's error (RFC 6749, section 5.2). Some servers send errors with status
     /// 200.
     private func body(of response: HTTPResponse, hiding secrets: [String]) throws(OAuthError) -> Data {
         let fault = ServerFault(response)
@@ -252,7 +249,7 @@ extension OAuthClient {
     }
 }
 
-/// The members of a server's error (RFC 6749, section 5.2).
+/// RFC 6749, section 5.2.
 struct ServerFault: Decodable {
     let error: String
     let error_description: String?
@@ -261,14 +258,14 @@ struct ServerFault: Decodable {
 
     init(error: String, description: String?) { (self.error, error_description) = (error, description) }
 
-    /// Reads the code whatever the description is: some servers send a list or an object.
+    /// Accepts any description: some servers send a list or an object.
     init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Name.self)
         error = try members.decode(String.self, forKey: .error)
         error_description = try? members.decodeIfPresent(String.self, forKey: .error_description)
     }
 
-    /// Returns `nil` without a code. Some servers send an empty one along with a token.
+    /// Returns nil if there's no error code. Some servers send an empty code along with a token.
     init?(_ response: HTTPResponse) {
         guard let fault = try? JSONDecoder().decode(ServerFault.self, from: response.data),
             ServerText.given(fault.error) != nil
@@ -276,7 +273,6 @@ struct ServerFault: Decodable {
         self = fault
     }
 
-    /// Returns the error that a caller can distinguish.
     static func error(_ fault: ServerFault?, status: Int?, hiding secrets: [String]) -> OAuthError {
         guard let fault else {
             return OAuthError(

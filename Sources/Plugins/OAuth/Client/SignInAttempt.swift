@@ -2,11 +2,11 @@ import ErrandEssentials
 import ErrandMessageSyntax
 import Synchronization
 
-/// The values that tie a redirect, a code and an ID token to one sign-in.
+/// The values that connect a redirect, a code and an ID token to one sign-in.
 final class SignInAttempt: Sendable {
     let state = RandomText.make()
     let pkce = PKCE()
-    /// The nonce of the ID token; `nil` without OpenID Connect.
+    /// The nonce of the ID token. Nil without OpenID Connect.
     let nonce: String?
     private let scope: String?
     private let begun = Mutex<String?>(nil)
@@ -18,10 +18,10 @@ final class SignInAttempt: Sendable {
 
     var secrets: [String] { [state, pkce.verifier] + (nonce.map { [$0] } ?? []) }
 
-    /// The redirect URI for which the page was asked for.
+    /// The redirect URI in the page's URL. Nil until the browser asks for that URL.
     var redirectURI: String? { begun.withLock { $0 } }
 
-    /// Returns false if the sign-in has begun before.
+    /// Sets the redirect URI. Returns false if it was already set.
     func begin(_ redirectURI: String) -> Bool {
         begun.withLock { known in
             guard known == nil else { return false }
@@ -30,8 +30,8 @@ final class SignInAttempt: Sendable {
         }
     }
 
-    /// The parameters of the authorization request, except for the client's ID (RFC 6749, section 4.1.1; RFC 7636,
-    /// section 4.3).
+    /// The parameters of the authorization request without the client's ID (RFC 6749, section 4.1.1; RFC 7636, section
+    /// 4.3).
     func items(_ redirectURI: String) -> [(name: String, value: String)] {
         var items = [
             (name: "response_type", value: "code"), ("redirect_uri", redirectURI), ("state", state),
@@ -43,19 +43,19 @@ final class SignInAttempt: Sendable {
     }
 }
 
-/// A redirect from the server, which comes through the browser and can come from anybody.
+/// Checks a redirect, which any program can send.
 enum AuthorizationRedirect {
     private static let maximumBytes = 64 << 10
 
-    /// Returns the state of a redirect, if its query is valid.
+    /// Returns the redirect's state, or nil if its query is invalid.
     static func state(in redirect: String) -> String? {
         let text = redirect.prefix { $0 != "#" }
         guard redirect.utf8.count <= maximumBytes, let mark = text.firstIndex(of: "?") else { return nil }
         return FormEncoding.decode(text[text.index(after: mark)...])?["state"]
     }
 
-    /// Returns the code. Checks the address, the state and the issuer before anything else, so an error or a code of
-    /// another sign-in isn't accepted.
+    /// Returns the code. First checks the address, the state and the issuer, so it doesn't accept an error or a code of
+    /// another sign-in.
     static func code(
         in redirect: String, to redirectURI: String, state: String, server: OAuthServer, hiding secrets: [String]
     ) throws(OAuthError) -> String {
@@ -71,7 +71,7 @@ enum AuthorizationRedirect {
         guard let items = FormEncoding.decode(text.dropFirst(address.count + 1)) else {
             throw OAuthError(.invalidRedirect, "the redirect's query is malformed, or a parameter occurs twice")
         }
-        // A redirect URI can have a query, which the server keeps (RFC 6749, section 3.1.2).
+        // The server keeps the redirect URI's query (RFC 6749, section 3.1.2).
         guard let own = FormEncoding.decode(fixed), own.allSatisfy({ items[$0.key] == $0.value }) else {
             throw OAuthError(.invalidRedirect, "the redirect doesn't have the redirect URI's query items")
         }
@@ -91,8 +91,8 @@ enum AuthorizationRedirect {
         return code
     }
 
-    /// Returns an address as a browser may write it: with the scheme in lower case and, for http and https, as the
-    /// standard for URLs normalizes it.
+    /// Normalizes an address, because browsers do: the scheme in lower case, and for http and https the rules of the
+    /// URL standard.
     private static func normalized(_ address: Substring) -> String {
         let scheme = address.prefix { $0 != ":" }.lowercased()
         if ["http", "https"].contains(scheme), let url = try? URLReference(String(address)).resolved() {

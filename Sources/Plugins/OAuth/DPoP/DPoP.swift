@@ -5,30 +5,29 @@ public import ErrandKeys
 import ErrandMessageSyntax
 import Synchronization
 
-/// Proves that requests come from the owner of a token: each request carries a signature by a key to which the server
-/// has bound the token (DPoP; RFC 9449).
+/// Proves that requests come from a token's owner (DPoP; RFC 9449). The server binds the token to a key, and each
+/// request carries a signature by this key.
 ///
 /// ```swift
 /// let dpop = try DPoP(key: .generate(.p256))
 /// let client = OAuthClient(issuer: "https://id.example.com", id: "app-1", dpop: dpop, transport: .system)
 /// ```
 ///
-/// An ``OAuthSession`` of the client adds a proof to each request. Keep the key as long as the refresh token: the token
-/// can't be renewed with another key.
+/// An ``OAuthSession`` of the client adds the proofs. Keep the key as long as the refresh token: no other key can renew
+/// the token.
 ///
-/// The object remembers each server's last nonce, and how far a server's clock differs, for at most 64 servers.
+/// Remembers nonces and clock differences of at most 64 servers.
 public final class DPoP: Sendable {
     private let signer: any KeySigner
     private let publicKey: PublicKey
     private let algorithm: KeyAlgorithm
-    /// The nonces for the next proofs.
     private let nonces = Mutex<[Place: String]>([:])
     let clocks = ServerClocks()
 
     private static let maximumPlaces = 64
     private static let maximumNonceBytes = 1024
 
-    /// A server can use other nonces for tokens than for its resources.
+    /// A server can use different nonces for tokens and for resources.
     enum Role: Sendable, Hashable { case authorizationServer, resource }
 
     private struct Place: Hashable {
@@ -36,20 +35,20 @@ public final class DPoP: Sendable {
         let origin: String
     }
 
-    /// Creates an object that signs proofs with a key in memory, by the key's preferred algorithm. Servers usually
+    /// Creates an object that signs proofs with a key in memory and the key's preferred algorithm. Servers usually
     /// support P-256.
     public convenience init(key: PrivateKey) throws(KeyError) {
         try self.init(signer: key, publicKey: key.publicKey)
     }
 
-    /// Creates an object that signs proofs with a key elsewhere, such as in hardware.
+    /// Creates an object that signs proofs with a key stored elsewhere, such as in hardware.
     ///
     /// - Parameters:
     ///   - signer: Signs the proofs.
     ///   - publicKey: The public key, which each proof contains.
-    ///   - algorithm: Defaults to nil, the key's preferred algorithm.
+    ///   - algorithm: Defaults to nil: the key's preferred algorithm.
     ///
-    /// Throws `KeyError` if the key can't be used with the algorithm.
+    /// Throws `KeyError` if the key doesn't support the algorithm.
     public init(signer: any KeySigner, publicKey: PublicKey, algorithm: KeyAlgorithm? = nil) throws(KeyError) {
         guard let algorithm = algorithm ?? signer.algorithms.first, signer.algorithms.contains(algorithm),
             publicKey.algorithms.contains(algorithm)
@@ -57,17 +56,17 @@ public final class DPoP: Sendable {
         (self.signer, self.publicKey, self.algorithm) = (signer, publicKey, algorithm)
     }
 
-    /// Returns the key's thumbprint (`jkt`; RFC 7638), to which the server binds tokens.
+    /// Returns the key's thumbprint (`jkt`; RFC 7638). Servers bind tokens to it.
     public func thumbprint() throws(OAuthError) -> String {
         do { return try publicKey.thumbprint() } catch {
             throw OAuthError(.keyFailed, "the key's thumbprint couldn't be computed", underlying: error)
         }
     }
 
-    /// Returns the value of the `DPoP` field for a request to a resource, for code that doesn't use an agent.
+    /// Returns the value of the `DPoP` field for a request to a resource. Use it if you send requests without an agent.
     ///
     /// - Parameters:
-    ///   - request: The request. Its method and its URL without the query are covered.
+    ///   - request: The request. The proof covers its method and its URL without the query.
     ///   - token: The access token.
     ///   - date: The current date.
     ///
@@ -90,10 +89,10 @@ public final class DPoP: Sendable {
         }
     }
 
-    /// Returns the hash of an access token (`ath`; section 4.2).
+    /// The `ath` claim (RFC 9449, section 4.2).
     static func hash(_ token: String) -> String { Base64URL.text(SHA256Digest.digest(of: token.utf8)) }
 
-    /// Returns a URL without query and fragment (`htu`; section 4.2).
+    /// The `htu` claim: the URL without query and fragment (RFC 9449, section 4.2).
     static func target(_ url: String) -> String { String(url.prefix { $0 != "?" && $0 != "#" }) }
 
     // MARK: Servers
@@ -102,7 +101,7 @@ public final class DPoP: Sendable {
         Place(role: role, origin: URLSyntax.origin(of: url))
     }
 
-    /// Remembers the nonce of a response (section 8.2).
+    /// Remembers the nonce in a response (RFC 9449, section 8.2).
     func learn(from response: HTTPResponse, at role: Role) {
         guard let nonce = Self.nonce(in: response) else { return }
         let place = Self.place(response.url, role)
@@ -112,13 +111,12 @@ public final class DPoP: Sendable {
         }
     }
 
-    /// Returns whether a response contains a nonce for the next proof.
     func offersNonce(_ response: HTTPResponse) -> Bool { Self.nonce(in: response) != nil }
 
     private static func nonce(in response: HTTPResponse) -> String? {
         let values = response.headers.values(of: .dpopNonce)
         guard values.count == 1, let nonce = values.first, !nonce.isEmpty, nonce.utf8.count <= maximumNonceBytes,
-            // NQCHAR of section 8.1.
+            // NQCHAR (RFC 9449, section 8.1).
             nonce.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") })
         else { return nil }
         return nonce
@@ -126,15 +124,15 @@ public final class DPoP: Sendable {
 }
 
 extension DPoP: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The type of the key, without the key.
+    /// The key's type, without the key.
     public var description: String { "DPoP by a key of type \(publicKey.type)" }
-    /// The same text as `description`, for debuggers.
+    /// The same as `description`.
     public var debugDescription: String { description }
-    /// A mirror without children, so a dump doesn't reveal secrets.
+    /// An empty mirror that hides secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// The claims of a proof (section 4.2).
+/// RFC 9449, section 4.2.
 private struct ProofClaims: Encodable {
     let jti: String
     let htm: String

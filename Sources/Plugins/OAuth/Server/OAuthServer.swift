@@ -2,10 +2,10 @@ import Errand
 public import ErrandEssentials
 import ErrandMessageSyntax
 
-/// The endpoints of an authorization server, and the features that it supports.
+/// The endpoints and features of an authorization server.
 ///
-/// A client that knows the issuer fetches them from the server's metadata. Create the value yourself for a server
-/// without metadata:
+/// A client with an issuer reads them from the server's metadata. For a server without metadata, create the value
+/// yourself:
 ///
 /// ```swift
 /// var server = OAuthServer(issuer: "https://github.com")
@@ -14,26 +14,26 @@ import ErrandMessageSyntax
 /// let client = OAuthClient(server: server, id: "app-1", transport: .system)
 /// ```
 public struct OAuthServer: Sendable, Hashable {
-    /// The identifier of the server: an https URL without a query.
+    /// The server's identifier: an https URL without a query.
     public let issuer: String
-    /// The endpoint where people sign in (RFC 6749, section 3.1).
+    /// Where people sign in (RFC 6749, section 3.1).
     public var authorizationEndpoint: URL?
-    /// The endpoint that issues tokens (RFC 6749, section 3.2).
+    /// Issues tokens (RFC 6749, section 3.2).
     public var tokenEndpoint: URL?
-    /// The endpoint that revokes tokens (RFC 7009).
+    /// Revokes tokens (RFC 7009).
     public var revocationEndpoint: URL?
-    /// The endpoint where a device without a browser begins a sign-in (RFC 8628).
+    /// Starts the sign-in of a device without a browser (RFC 8628).
     public var deviceAuthorizationEndpoint: URL?
-    /// The endpoint that receives the parameters of a sign-in before the browser opens (RFC 9126). If it's set, the
-    /// client uses it.
+    /// Receives the parameters of a sign-in before the browser opens (RFC 9126). The client uses this endpoint if it's
+    /// set.
     public var pushedAuthorizationRequestEndpoint: URL?
-    /// Whether a redirect must name the issuer (RFC 9207). If false, a redirect can name it. Defaults to false.
+    /// Whether a redirect must name the issuer (RFC 9207). If false, the name is optional. Defaults to false.
     public var sendsIssuer = false
-    /// Whether the server supports PKCE with S256 (RFC 7636). Defaults to true. If false, nobody can sign in with a
-    /// browser.
+    /// Whether the server supports PKCE with S256 (RFC 7636). Without it, sign-in with a browser fails. Defaults to
+    /// true.
     public var supportsPKCE = true
 
-    /// Creates a server without endpoints. Set the endpoints that the server has.
+    /// Creates a server. Then set its endpoints.
     public init(issuer: String) { self.issuer = issuer }
 
     /// Reads a server's metadata (RFC 8414; OpenID Connect Discovery 1.0).
@@ -45,7 +45,7 @@ public struct OAuthServer: Sendable, Hashable {
         do { members = try JSONDecoder().decode(Members.self, from: metadata) } catch {
             throw OAuthError(.invalidServer, "the metadata isn't valid: \(error.briefDescription)")
         }
-        // RFC 8414, section 3.3: identical, without any normalization.
+        // RFC 8414, section 3.3, compares without normalization.
         guard members.issuer == issuer else {
             throw OAuthError(
                 .issuerMismatch,
@@ -65,7 +65,7 @@ public struct OAuthServer: Sendable, Hashable {
     }
 }
 
-/// The members that a client uses, with the names of RFC 8414, section 2.
+/// Named as in RFC 8414, section 2.
 private struct Members: Decodable {
     let issuer: String
     let authorization_endpoint: String?
@@ -82,11 +82,11 @@ private struct Members: Decodable {
     }
 }
 
-/// The URLs of a server.
 enum ServerAddress {
-    /// The well-known paths of metadata, in the order in which they're tried.
+    /// The URLs of the metadata, in the order in which the client tries them.
     ///
-    /// RFC 8414, section 3.1, puts its path before the issuer's path; OpenID Connect puts its path after it.
+    /// RFC 8414, section 3.1, puts the well-known path before the issuer's path. OpenID Connect puts it after the
+    /// issuer's path.
     static func metadata(of issuer: String) throws(OAuthError) -> [URL] {
         _ = try checked(issuer, "the issuer")
         guard !issuer.contains("?"), !issuer.contains("#") else {
@@ -107,7 +107,7 @@ enum ServerAddress {
         return try checked(text, name)
     }
 
-    /// Returns an https URL, or an http URL of this machine, for servers in development.
+    /// Allows http only for this machine, for development.
     static func checked(_ text: String, _ name: String) throws(OAuthError) -> URL {
         do { try URLSyntax.check(text) } catch {
             throw OAuthError(.invalidServer, "\(name): \(error.description)")

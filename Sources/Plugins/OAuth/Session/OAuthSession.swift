@@ -2,7 +2,8 @@ public import Errand
 public import ErrandAuthentication
 import ErrandEssentials
 
-/// One user's token: restored from a store, renewed when it expires, and added to an agent's requests.
+/// One user's session. It restores the user's token from a store, renews the token when it expires, and adds it to an
+/// agent's requests.
 ///
 /// ```swift
 /// let session = OAuthSession(client, store: FileTokenStore(file)) { client in
@@ -12,34 +13,34 @@ import ErrandEssentials
 ///     baseURL: "https://api.example.com", transport: .system, filters: [.authentication(session)])
 /// ```
 ///
-/// The first request restores the stored token, or signs in. All requests that need a new token wait for one refresh. If
-/// the refresh fails because a response was lost or the server is down, the user stays signed in and the next request
-/// tries again. If the server refuses the refresh token with `invalid_grant`, the session ends: the token is removed from
-/// the store, and requests throw `AuthenticationError` with `signedOut`.
+/// The first request restores the stored token, or signs in. Requests that need a new token wait for one refresh. If a
+/// refresh fails because a response was lost or the server is down, the user stays signed in and the next request tries
+/// again. If the server refuses the refresh token with `invalid_grant`, the session ends: it removes the stored token,
+/// and requests throw `AuthenticationError` with `signedOut`.
 ///
 /// Several agents can share a session. Several sessions and processes can share a `FileTokenStore`: one refreshes at a
 /// time, and the others use its token. You can use a session from any thread.
 public final class OAuthSession: Sendable {
     /// The client that renews the token.
     public let client: OAuthClient
-    /// The session whose filter adds the token. Use it for `credential`, `expire()` and a custom order of filters. Sign
-    /// out with the ``OAuthSession``, which also removes the stored token.
+    /// The session whose filter adds the token. Use it for `credential`, `expire()` and a custom order of filters. To
+    /// sign out, use the ``OAuthSession``, which also removes the stored token.
     public let authentication: AuthenticationSession<OAuthToken>
     private let vault: TokenVault
 
-    /// Gets a token if there isn't one, for example by showing a sign-in page. Return nil if the user doesn't want to.
+    /// Gets a token if there isn't one, for example with a sign-in page. Return nil if the user declines.
     public typealias SignIn = @Sendable (OAuthClient) async throws -> OAuthToken?
 
     /// Creates a session.
     ///
     /// - Parameters:
-    ///   - client: The client.
-    ///   - store: Where the token is kept. Defaults to memory.
-    ///   - origins: The origins that receive the token. Defaults to nil, which means the agent's trusted origins.
+    ///   - client: The client that renews tokens.
+    ///   - store: Keeps the token. Defaults to memory.
+    ///   - origins: The origins that receive the token. Defaults to nil: the agent's trusted origins.
     ///   - timeout: The longest time for signing in or renewing the token. Defaults to five minutes.
-    ///   - signIn: Called by the first request if the store is empty, and if a token has expired that can't be renewed.
-    ///     Defaults to nil: requests then throw `AuthenticationError` with `signedOut` until ``signIn(_:)`` is called.
-    ///   - storeFailed: Called if a new token couldn't be stored. Requests use the token anyway. Defaults to no closure.
+    ///   - signIn: Called when a request needs a token, and the session can neither restore nor renew one. Defaults to
+    ///     nil: requests then throw `AuthenticationError` with `signedOut` until you call ``signIn(_:)``.
+    ///   - storeFailed: Called if storing a new token fails. Requests use the token anyway. Defaults to nil.
     public init(
         _ client: OAuthClient, store: any TokenStore = MemoryTokenStore(), origins: TrustedOrigins? = nil,
         timeout: Duration = .seconds(300), signIn: SignIn? = nil, storeFailed: (@Sendable (any Error) -> Void)? = nil
@@ -51,13 +52,13 @@ public final class OAuthSession: Sendable {
         }
     }
 
-    /// Whether a user is signed in, as far as known: false until the first request or ``restore()`` has read the store.
+    /// Whether a user is signed in. False until the first request or ``restore()`` has read the store.
     public var isSignedIn: Bool { authentication.isSignedIn }
 
-    /// The current token, or nil if no user is signed in.
+    /// The current token, or nil if nobody is signed in.
     public var token: OAuthToken? { authentication.credential }
 
-    /// Reads the stored token, for example at launch to decide which screen to show. Returns whether there is one.
+    /// Reads the stored token, for example at launch to choose the first screen. Returns whether a user is signed in.
     ///
     /// Throws the store's error.
     @discardableResult
@@ -65,25 +66,26 @@ public final class OAuthSession: Sendable {
         if authentication.isSignedIn { return true }
         let ticket = vault.ticket
         guard let token = try await vault.load() else { return authentication.isSignedIn }
-        // A sign-in or a sign-out in the meantime counts.
+        // A sign-in or sign-out in the meantime takes precedence.
         if vault.ticket == ticket, !authentication.isSignedIn { authentication.signIn(token) }
         return authentication.isSignedIn
     }
 
-    /// Signs a user in with a token, and stores it: `try await session.signIn(client.signIn(browser: browser))`.
+    /// Signs a user in with a token, and stores the token: `try await session.signIn(client.signIn(browser: browser))`.
     ///
-    /// Calls of another user throw `AuthenticationError` with `userChanged`. If the token can't be stored, the user is
-    /// signed in anyway.
+    /// Calls that the previous user started throw `AuthenticationError` with `userChanged`. If storing fails, the user
+    /// is signed in anyway.
     public func signIn(_ token: OAuthToken) async {
         let ticket = vault.begin()
         authentication.signIn(token)
         await vault.saveSignedIn(token, ticket)
     }
 
-    /// Signs the user out: on this device, in the store, and at the server, if that can revoke tokens.
+    /// Signs the user out on this device and removes the stored token. Also revokes the token at the server, if the
+    /// server supports that.
     ///
-    /// When it returns or throws, requests no longer carry the token. A refresh that's running doesn't bring it back: this
-    /// session's is cancelled, and another process's is awaited, for at most two minutes with a `FileTokenStore`.
+    /// When it returns or throws, requests no longer carry the token, and no refresh brings it back. The session
+    /// cancels its own refresh. It waits for another process's refresh, at most two minutes with a `FileTokenStore`.
     /// Throws the store's error, or ``OAuthError`` if the server couldn't revoke the token.
     public func signOut() async throws {
         let current = authentication.credential
@@ -98,15 +100,15 @@ public final class OAuthSession: Sendable {
 extension OAuthSession: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// Whether a user is signed in, without the token.
     public var description: String { authentication.description }
-    /// The same text as `description`, for debuggers.
+    /// The same as `description`.
     public var debugDescription: String { description }
-    /// A mirror without children, so a dump doesn't reveal secrets.
+    /// An empty mirror that hides secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// Adds the token of an ``OAuthSession``, and a proof if the token needs one.
+/// Adds the token of an ``OAuthSession``. Adds a proof too, if the client uses DPoP.
 public struct OAuthFilter: FilterGroup {
-    /// The filters that add the token and the proof. Each runs in its own stage.
+    /// The filters that add the token and the proof. They run in different stages.
     public let filters: [any Filter]
 
     init(_ session: OAuthSession) {
@@ -117,11 +119,11 @@ public struct OAuthFilter: FilterGroup {
 }
 
 extension OAuthFilter: CustomReflectable {
-    /// A mirror without children, so a dump doesn't reveal secrets.
+    /// An empty mirror that hides secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension Filter where Self == OAuthFilter {
-    /// Creates filters that add the token of a session: `filters: [.authentication(session)]`.
+    /// Adds a session's token to requests: `filters: [.authentication(session)]`.
     public static func authentication(_ session: OAuthSession) -> OAuthFilter { OAuthFilter(session) }
 }

@@ -2,13 +2,12 @@ import Errand
 import ErrandAuthentication
 import ErrandEssentials
 
-/// Decides where the next token comes from: the store, a refresh, or a sign-in.
+/// Gets the next token from the store, a refresh, or a sign-in.
 struct TokenRenewal: Sendable {
     let client: OAuthClient
     let vault: TokenVault
     let signIn: OAuthSession.SignIn?
 
-    /// Where the next token comes from.
     private enum Source {
         case token(OAuthToken)
         case signIn
@@ -20,12 +19,12 @@ struct TokenRenewal: Sendable {
         if let stored = usable(try await vault.load(), after: old) { return stored }
         switch try await vault.exclusively({ try await source(after: old, ticket) }) {
         case .token(let token): return token
-        // A person may take minutes, so another process's requests don't wait for that.
+        // Outside the lock: a person may take minutes, and other processes mustn't wait for that.
         case .signIn: return try await fresh(ticket)
         }
     }
 
-    /// Returns a token that another process, or the launch before this one, has stored.
+    /// Returns the stored token if it's another token than the old one and hasn't expired.
     private func usable(_ stored: OAuthToken?, after old: OAuthToken?) -> OAuthToken? {
         guard let stored, stored.accessToken != old?.accessToken, !stored.isExpired(at: client.time.date) else {
             return nil
@@ -34,7 +33,7 @@ struct TokenRenewal: Sendable {
     }
 
     private func source(after old: OAuthToken?, _ ticket: TokenVault.Ticket) async throws -> Source {
-        // Another process may have renewed the token during the wait.
+        // Another process may have renewed the token in the meantime.
         let stored = try await vault.load()
         if let other = usable(stored, after: old) { return .token(other) }
         guard let token = stored ?? old else { return .signIn }
@@ -48,7 +47,7 @@ struct TokenRenewal: Sendable {
             await vault.save(new, ticket)
             return .token(new)
         } catch let error as OAuthError where error.code == .invalidGrant || error.code == .userMismatch {
-            // A process that doesn't use the store's lock may have used the refresh token first.
+            // A process without the store's lock may have used the refresh token first.
             if let other = try await vault.load(), other.refreshToken != token.refreshToken { return .token(other) }
             await vault.remove(ticket)
             throw SessionEnded(error)

@@ -1,18 +1,17 @@
 import ErrandEssentials
 import Synchronization
 
-/// Reads and writes a store, one operation after the other. A refresh that ends after a sign-out doesn't store its
-/// token.
+/// Reads and writes a store, one operation at a time. Doesn't store a token that a refresh returns after a sign-out.
 final class TokenVault: Sendable {
-    /// Identifies the user who was signed in when an operation began.
+    /// Identifies the sign-in during which an operation began.
     struct Ticket: Sendable, Equatable {
         fileprivate let number: Int
     }
 
     private struct State {
         var number = 0
-        /// A token that the store didn't take. It counts as stored, because the server may have invalidated the one in
-        /// the store.
+        /// A token that couldn't be stored. It's used in place of the stored one, which the server may have
+        /// invalidated.
         var unsaved: OAuthToken?
         var last: Task<Void, Never>?
     }
@@ -27,7 +26,7 @@ final class TokenVault: Sendable {
 
     var ticket: Ticket { state.withLock { Ticket(number: $0.number) } }
 
-    /// Begins with another user: writes with earlier tickets have no effect from now on.
+    /// Begins the session of another user. Writes with earlier tickets have no effect afterwards.
     @discardableResult
     func begin() -> Ticket {
         state.withLock { state in
@@ -45,17 +44,17 @@ final class TokenVault: Sendable {
         }
     }
 
-    /// Runs a renewal while no other process or session runs one with the store.
+    /// Runs a renewal. Other processes and sessions with the same store wait until it ends.
     func exclusively<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value {
         try await store.exclusively(body)
     }
 
-    /// Stores the token of a sign-in after a renewal that's running elsewhere, which would replace it.
+    /// Stores a sign-in's token. First waits for renewals elsewhere, which would replace it.
     func saveSignedIn(_ token: OAuthToken, _ ticket: Ticket) async {
         do { try await store.exclusively { await save(token, ticket) } } catch { await save(token, ticket) }
     }
 
-    /// Stores a token. Reports an error and doesn't throw it, because the token itself is fine.
+    /// Stores a token. Reports an error instead of throwing it, because the token is usable.
     func save(_ token: OAuthToken, _ ticket: Ticket) async {
         try? await inTurn { await $0.write(token, ticket) }
     }
@@ -72,7 +71,7 @@ final class TokenVault: Sendable {
         }
     }
 
-    /// Removes the token of a session that has ended. Reports an error and doesn't throw it.
+    /// Removes the token of a session that has ended. Reports an error instead of throwing it.
     func remove(_ ticket: Ticket) async {
         try? await inTurn { vault in
             guard vault.ticket == ticket else { return }
@@ -81,15 +80,15 @@ final class TokenVault: Sendable {
         }
     }
 
-    /// Removes the token and returns it, after a renewal that's running elsewhere, which would bring it back.
+    /// Removes the token and returns it. First waits for renewals elsewhere, which would store it again.
     func removeAll() async throws -> OAuthToken? {
         do { return try await store.exclusively { try await removeAtOnce() } } catch {
-            // The wait was cancelled or too long.
+            // Waiting failed: the task was cancelled, or the time limit passed.
             return try await removeAtOnce()
         }
     }
 
-    /// A token that can't be read is removed as well.
+    /// Also removes a token that can't be read.
     private func removeAtOnce() async throws -> OAuthToken? {
         try await inTurn { vault in
             let token = try? await vault.store.load()
@@ -98,8 +97,8 @@ final class TokenVault: Sendable {
         }
     }
 
-    /// Runs an operation after all earlier ones. It isn't cancelled with its caller: a token that's being written is
-    /// written.
+    /// Runs an operation after all earlier ones. Cancelling the caller doesn't cancel the operation, so a write always
+    /// finishes.
     private func inTurn<Value: Sendable>(
         _ body: @escaping @Sendable (TokenVault) async throws -> Value
     ) async throws -> Value {

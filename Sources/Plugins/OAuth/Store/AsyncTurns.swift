@@ -2,7 +2,7 @@ import ErrandCollections
 import ErrandSupport
 import Synchronization
 
-/// Lets one task at a time pass, in the order of their arrival.
+/// Lets one task at a time proceed, in order of arrival.
 final class AsyncTurns: Sendable {
     private struct State {
         var isTaken = false
@@ -11,7 +11,7 @@ final class AsyncTurns: Sendable {
 
     private let state = Mutex(State())
 
-    /// Waits for the turn. Throws `CancellationError` if the task is cancelled in the meantime.
+    /// Waits for the turn. Throws `CancellationError` if the task is cancelled while it waits.
     func take() async throws {
         let number = state.withLock { $0.waiting.nextNumber() }
         let isMine = await withTaskCancellationHandler {
@@ -33,7 +33,6 @@ final class AsyncTurns: Sendable {
         if !isMine { throw CancellationError() }
     }
 
-    /// Ends the turn.
     func give() {
         let next = state.withLock { state in
             let next = state.waiting.popFirst()

@@ -8,35 +8,35 @@ import ErrandSupport
 /// let store = FileTokenStore(URL.homeDirectory.appending(path: ".config/app/token.json"))
 /// ```
 ///
-/// The file is replaced as a whole, so a crash leaves the old or the new token. Missing folders are created for the owner
-/// only. A file that others can read, a symbolic link, or content that isn't a token throws ``OAuthError`` with
-/// `storeFailed`. The token isn't encrypted: on Apple's platforms, use `KeychainTokenStore`.
+/// The file is replaced atomically, so after a crash it contains the old or the new token. Missing folders are created
+/// with access for the owner only. Methods throw ``OAuthError`` with `storeFailed` if others can read the file, if it's
+/// a symbolic link, or if its content isn't a token. The token isn't encrypted: on Apple's platforms, use
+/// `KeychainTokenStore`.
 ///
-/// Several processes can share the file: one renews the token at a time, with the lock of an empty file next to it, whose
-/// name ends in `.lock`. The system releases the lock of a process that ends.
+/// Several processes can share the file. One at a time renews the token: it locks an empty file with the suffix
+/// `.lock`, next to the token's file. The system releases the lock when the process ends.
 public struct FileTokenStore: TokenStore {
     private static let maximumBytes = 1 << 20
-    /// Longer than the requests of a refresh take.
+    /// More than the requests of a refresh take.
     private static let maximumWait = Duration.seconds(120)
 
-    /// The URL of the file, which needn't exist.
+    /// The URL of the file, which may not exist yet.
     public let url: URL
     private let time: any TimeSource
 
-    /// Creates a store for a file, which needn't exist.
+    /// Creates a store for a file, which may not exist yet.
     ///
     /// - Parameters:
-    ///   - url: The file.
-    ///   - time: The clock that limits how long to wait for other processes. Defaults to the system's.
+    ///   - url: The URL of the file.
+    ///   - time: The clock that limits the wait for other processes. Defaults to the system's.
     public init(_ url: URL, time: some TimeSource = SystemTimeSource()) { (self.url, self.time) = (url, time) }
 
-    /// Returns the token in the file, or nil without a file. Throws ``OAuthError`` with `storeFailed` if others can
-    /// read the file, or its content isn't a token.
+    /// Returns the token in the file, or nil if there's no file. Throws ``OAuthError`` with `storeFailed`.
     @concurrent public func load() async throws -> OAuthToken? {
         let path = url.path
         let data: Data
         do {
-            // The attributes belong to the open file, so nobody can exchange it in between.
+            // Reads the attributes of the open file, so nobody can swap the file in between.
             let file = try SystemFile(path, [.read, .refusesLinks])
             guard let status = file.status, status.permissions & 0o077 == 0 else {
                 throw OAuthError(
@@ -53,7 +53,7 @@ public struct FileTokenStore: TokenStore {
         }
     }
 
-    /// Replaces the file atomically, with access for its owner only. Throws ``OAuthError`` with `storeFailed`.
+    /// Replaces the file atomically. Only its owner can read it. Throws ``OAuthError`` with `storeFailed`.
     @concurrent public func save(_ token: OAuthToken) async throws {
         let path = url.path
         do {
@@ -72,9 +72,10 @@ public struct FileTokenStore: TokenStore {
         throw OAuthError(.storeFailed, "the file \(url.path.debugDescription) can't be removed")
     }
 
-    /// Runs a closure while no other process runs one with the file. If the lock file can't be created, runs it at once.
+    /// Runs a closure while no other process runs one with the file. If the lock file can't be created, runs the
+    /// closure without a lock.
     ///
-    /// Throws `storeFailed` if another process holds the lock for two minutes.
+    /// Throws ``OAuthError`` with `storeFailed` if another process holds the lock for two minutes.
     @concurrent public func exclusively<Value: Sendable>(
         _ body: @Sendable () async throws -> Value
     ) async throws -> Value {

@@ -4,22 +4,22 @@ import ErrandEssentials
 import Foundation
 import Security
 
-/// Keeps a token in the keychain, as a generic password that doesn't leave the device.
+/// Keeps a token in the keychain, as a generic password that stays on the device.
 ///
 /// ```swift
 /// let store = KeychainTokenStore(service: "com.example.app", account: "ada")
 /// ```
 ///
-/// The item can be read after the first unlock of the device, so background work can renew the token.
+/// The item is readable after the device was first unlocked, so background work can renew the token.
 public struct KeychainTokenStore: TokenStore {
-    /// The service name of the keychain item, such as the app's identifier.
+    /// The item's service name, such as the app's identifier.
     public let service: String
-    /// The account name of the keychain item. Defaults to `token`.
+    /// The item's account name. Defaults to `token`.
     public let account: String
-    /// The access group that shares the item with other apps. Defaults to nil, which is the app's own group.
+    /// The access group that shares the item with other apps. Defaults to nil: the app's own group.
     public let accessGroup: String?
 
-    /// Creates a store for one item of the keychain. Doesn't access the keychain.
+    /// Creates a store for one keychain item. Doesn't access the keychain.
     public init(service: String, account: String = "token", accessGroup: String? = nil) {
         (self.service, self.account, self.accessGroup) = (service, account, accessGroup)
     }
@@ -33,7 +33,7 @@ public struct KeychainTokenStore: TokenStore {
         return item
     }
 
-    /// Returns the token, or nil if there is no item.
+    /// Returns the token, or nil without an item. Throws ``OAuthError`` with `storeFailed`.
     @concurrent public func load() async throws -> OAuthToken? {
         var query = item
         query[kSecReturnData as String] = true
@@ -47,7 +47,7 @@ public struct KeychainTokenStore: TokenStore {
         }
     }
 
-    /// Adds the token's item to the keychain, or updates it.
+    /// Adds or updates the item. Throws ``OAuthError`` with `storeFailed`.
     @concurrent public func save(_ token: OAuthToken) async throws {
         let data = try JSONEncoder().encode(token)
         let values: [String: Any] = [
@@ -57,13 +57,13 @@ public struct KeychainTokenStore: TokenStore {
         var status = SecItemUpdate(item as CFDictionary, values as CFDictionary)
         if status == errSecItemNotFound {
             status = SecItemAdd(item.merging(values) { $1 } as CFDictionary, nil)
-            // Another task may have added the item in the meantime.
+            // Another task added the item in the meantime.
             if status == errSecDuplicateItem { status = SecItemUpdate(item as CFDictionary, values as CFDictionary) }
         }
         guard status == errSecSuccess else { throw Self.error("written", status) }
     }
 
-    /// Removes the token's item from the keychain, if it exists.
+    /// Removes the item, if it exists. Throws ``OAuthError`` with `storeFailed`.
     @concurrent public func remove() async throws {
         let status = SecItemDelete(item as CFDictionary)
         guard status == errSecSuccess || status == errSecItemNotFound else { throw Self.error("removed", status) }

@@ -4,14 +4,14 @@ import ErrandEssentials
 
 /// The claims of an ID token that a client checks (OpenID Connect Core 1.0, section 3.1.3.7).
 ///
-/// The signature isn't verified: the token came from the token endpoint over TLS, for which the section allows this. Its
-/// times aren't compared with the device's clock, because the token has just been issued and many clocks are wrong.
+/// The section allows skipping the signature, because the token came from the token endpoint over TLS. The dates aren't
+/// checked either: the token is new, and many devices have wrong clocks.
 struct IDTokenClaims: Decodable {
     let iss: String
     let sub: String
     let aud: Audience
     let nonce: String?
-    /// The client that the token was issued to, if it isn't clear from the audience.
+    /// The client that the token was issued to.
     let azp: String?
 
     struct Audience: Decodable {

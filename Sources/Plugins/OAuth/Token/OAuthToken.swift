@@ -2,21 +2,21 @@ public import Errand
 public import ErrandAuthentication
 public import ErrandEssentials
 
-/// An access token, along with everything needed to renew it.
+/// An access token, and what's needed to renew it.
 ///
-/// Encode it only to store it: the encoding contains the tokens. Descriptions mask them.
+/// Encode it only to store it, because the encoding contains the tokens. Descriptions mask them.
 public struct OAuthToken: Credential, Hashable, Codable {
-    /// How a request proves that it may use an access token.
+    /// How a request proves that it may use the access token.
     public enum Kind: String, Sendable, Hashable, Codable, CustomStringConvertible {
-        /// Whoever has the token can use it (RFC 6750).
+        /// Anyone who has the token can use it (RFC 6750).
         case bearer = "Bearer"
-        /// Each request also needs a proof by a key (RFC 9449).
+        /// Each request also needs a proof signed with a key (RFC 9449).
         case dpop = "DPoP"
 
         /// The scheme in the `Authorization` header, such as "Bearer".
         public var description: String { rawValue }
 
-        /// The kind of a `token_type`, in any case, or nil for another type.
+        /// Accepts a `token_type` in any case. Returns nil for an unknown type.
         init?(tokenType: String) {
             switch tokenType.lowercased() {
             case "bearer": self = .bearer
@@ -26,23 +26,23 @@ public struct OAuthToken: Credential, Hashable, Codable {
         }
     }
 
-    /// The access token, which is sent in the `Authorization` header.
+    /// The access token, for the `Authorization` header.
     public var accessToken: String
-    /// Whether requests only carry the token, or also a proof.
+    /// How requests use the token.
     public var kind: Kind
-    /// The date from which the token is renewed before a request is sent, or nil if only the server knows it.
+    /// When to renew the token, or nil if only the server knows.
     public var expiry: Date?
     /// The token that renews the access token, or nil if the server didn't send one.
     public var refreshToken: String?
-    /// The scope of the token, separated by spaces, or nil if the server didn't name it.
+    /// The token's scope, separated by spaces, or nil if the server didn't send it.
     public var scope: String?
-    /// The ID token of OpenID Connect, if the server sent one. Its signature isn't verified, because it came from the
-    /// token endpoint; don't accept it from others without verifying it.
+    /// The ID token of OpenID Connect, if the server sent one. The client doesn't verify its signature, because it came
+    /// from the token endpoint. Verify ID tokens from other sources.
     public var idToken: String?
-    /// The user: the subject of the ID token, if there is one. See `Credential.owner`.
+    /// The user: the ID token's subject, if there is one. See `Credential.owner`.
     public var owner: String?
 
-    /// Creates a token from its parts, which default to nil.
+    /// Creates a token. Optional parts default to nil.
     public init(
         _ accessToken: String, kind: Kind = .bearer, expiry: Date? = nil, refreshToken: String? = nil,
         scope: String? = nil, idToken: String? = nil, owner: String? = nil
@@ -52,7 +52,7 @@ public struct OAuthToken: Credential, Hashable, Codable {
         (self.idToken, self.owner) = (idToken, owner)
     }
 
-    /// Adds the token to a request, in the `Authorization` header.
+    /// Sets the `Authorization` header.
     public func authorize(_ request: inout HTTPRequest) {
         request.headers.authorize(.custom(scheme: kind.rawValue, credentials: accessToken))
     }
@@ -62,10 +62,9 @@ public struct OAuthToken: Credential, Hashable, Codable {
 
     func isExpired(at date: Date) -> Bool { expiry.map { $0 <= date } ?? false }
 
-    /// The tokens, to keep them out of descriptions.
     var secrets: [String] { [accessToken, refreshToken, idToken].compactMap(\.self) }
 
-    /// Returns this token with missing or blank parts taken from the token that it renews (RFC 6749, section 6).
+    /// Returns this token, with missing or blank parts taken from the old token (RFC 6749, section 6).
     func renewing(_ old: OAuthToken) -> OAuthToken {
         var new = self
         new.refreshToken = ServerText.given(refreshToken) ?? old.refreshToken
@@ -77,12 +76,12 @@ public struct OAuthToken: Credential, Hashable, Codable {
 }
 
 extension OAuthToken: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The kind and the expiry, with masked tokens.
+    /// The kind and the expiry, with a masked token.
     public var description: String {
         "\(kind) \(Redaction.mask)" + (expiry.map { ", until \($0)" } ?? "")
     }
-    /// The same text as `description`, so a dump doesn't reveal tokens.
+    /// The same as `description`.
     public var debugDescription: String { description }
-    /// A mirror that shows only the kind and the expiry, so a dump doesn't reveal secrets.
+    /// A mirror that shows only the kind and the expiry.
     public var customMirror: Mirror { Mirror(self, children: ["kind": kind, "expiry": expiry as Any]) }
 }

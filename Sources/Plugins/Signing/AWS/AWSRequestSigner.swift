@@ -12,26 +12,25 @@ import ErrandSupport
 /// let agent = NetworkAgent(baseURL: url, transport: .system, filters: [.signing(signer)])
 /// ```
 ///
-/// The signature covers the method, the URL, the body, and all fields of the request except those that transports and
-/// proxies change. A request that has an `Authorization` field already throws ``SigningError``.
+/// The signature covers the method, the URL, the body, and all fields except those that transports and proxies change.
+/// A request that already has an `Authorization` field throws ``SigningError``.
 public struct AWSRequestSigner: RequestSigner {
-    /// How the path is written in the signature.
+    /// How the signature encodes the path.
     public enum PathRules: Sendable, Hashable {
-        /// The path is written without dot segments and empty segments, and encoded twice. For all services but S3.
+        /// Removes dot segments and empty segments, and encodes the path twice. For all services except S3.
         case general
-        /// The path is written unchanged and encoded once. For S3, which also gets `X-Amz-Content-SHA256`.
+        /// Encodes the unchanged path once. For S3. Adds `X-Amz-Content-SHA256` to the request.
         case s3
     }
 
     /// How the signature covers the body.
     public enum Payload: Sendable, Hashable {
-        /// The signature covers the body's SHA-256, if the body is in memory or the request has `X-Amz-Content-SHA256`.
-        /// For S3, other bodies of known length are signed chunk by chunk while they are sent; elsewhere they throw
-        /// ``SigningError``.
+        /// Covers the SHA-256 of a body in memory, or the request's own `X-Amz-Content-SHA256`. For S3, other bodies of
+        /// known length are signed chunk by chunk while they're sent. For other services, they throw ``SigningError``.
         case signed
-        /// Like ``signed``, but files and streams are read once for the SHA-256 and again while they're sent.
+        /// Like ``signed``, but reads files and streams twice: for the SHA-256, and to send them.
         case signedAfterReading
-        /// The signature doesn't cover the body. S3 accepts this over https; few other services do.
+        /// Doesn't cover the body. S3 accepts this over https, but few other services do.
         case unsigned
     }
 
@@ -43,7 +42,7 @@ public struct AWSRequestSigner: RequestSigner {
     public var pathRules: PathRules
     /// How the signature covers the body. Defaults to ``Payload/signed``.
     public var payload = Payload.signed
-    /// The size in bytes of a chunk, for a body that's signed in chunks. S3 needs at least 8 KiB. Defaults to 64 KiB.
+    /// The chunk size in bytes, for bodies signed in chunks. S3 needs at least 8 KiB. Defaults to 64 KiB.
     public var chunkBytes = 64 << 10
     private let provider: @Sendable () async throws -> AWSCredentials
 
@@ -55,9 +54,10 @@ public struct AWSRequestSigner: RequestSigner {
     /// Creates a signer with credentials that change.
     ///
     /// - Parameters:
-    ///   - region: The region.
+    ///   - region: The AWS region.
     ///   - service: The service's name in signatures.
-    ///   - credentials: Returns the current credentials. Called several times for each request, so it should keep them.
+    ///   - credentials: Returns the current credentials. The signer calls it several times for each request, so cache
+    ///     them.
     public init(
         region: String, service: String, credentials: @escaping @Sendable () async throws -> AWSCredentials
     ) {
@@ -65,18 +65,17 @@ public struct AWSRequestSigner: RequestSigner {
         pathRules = Self.servicesOfS3.contains(service) ? .s3 : .general
     }
 
-    /// The services whose URLs are those of S3.
     private static let servicesOfS3: Set = ["s3", "s3express", "s3-object-lambda", "s3-outposts"]
-    /// The service that refuses a URL whose signature covers the session token. It wants the token after the signature.
+    /// This service expects the session token after the signature, and refuses a signature that covers the token.
     private static let serviceWithoutToken = "iotdevicegateway"
 
-    /// The signer's text in `explain`: the scheme, the service and the region.
+    /// The scheme, the service and the region.
     public var explanation: String { "AWS Signature Version 4 for \(service) in \(region)" }
-    /// The fields that logs may show: all that the signer adds, except the signature and the session token.
+    /// All fields that the signer adds, except the signature and the session token.
     public var plainFields: Set<HTTPHeaderName> {
         [.amzDate, .amzContentSHA256, .amzDecodedContentLength, .contentEncoding, .contentLength]
     }
-    /// Returns the owner of the current credentials; see ``AWSCredentials/owner``.
+    /// Returns the current credentials' ``AWSCredentials/owner``.
     public func owner() async throws -> String? { try await provider().owner }
 
     /// Adds the date, the session token and the signature to a request.
@@ -104,13 +103,14 @@ public struct AWSRequestSigner: RequestSigner {
         }
     }
 
-    /// Returns a URL that carries its signature, for a program that has no credentials. Whoever has the URL can use it.
+    /// Returns a URL that contains a signature. Anyone who has this URL can use it, without credentials.
+    ///
     /// For the service `iotdevicegateway`, the session token follows the signature, as AWS IoT requires.
     ///
     /// - Parameters:
-    ///   - request: The request that the URL is for. The signature covers its fields, so they have to be sent too. For S3
-    ///     it doesn't cover the body; elsewhere the body must be in memory.
-    ///   - lifetime: How long the URL can be used, from one second to seven days.
+    ///   - request: The request that the URL allows. Its fields must be sent too, because the signature covers them.
+    ///     The signature covers the body except for S3, so for other services the body must be in memory.
+    ///   - lifetime: How long the URL is valid, from one second to seven days.
     ///   - date: The current date.
     public func presignedURL(
         for request: HTTPRequest, validFor lifetime: Duration, at date: Date = Date()
@@ -229,11 +229,11 @@ public struct AWSRequestSigner: RequestSigner {
 }
 
 extension AWSRequestSigner: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The scheme, the service and the region, without the credentials.
+    /// The scheme, the service and the region.
     public var description: String { explanation }
-    /// The same text as `description`, for debuggers.
+    /// The same as `description`.
     public var debugDescription: String { description }
-    /// A mirror without children, so a dump doesn't reveal the credentials.
+    /// An empty mirror that hides the credentials.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 

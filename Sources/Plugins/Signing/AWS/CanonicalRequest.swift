@@ -7,10 +7,9 @@ import ErrandSupport
 /// The text that represents a request in a signature.
 struct CanonicalRequest {
     let text: String
-    /// The names of the fields that it covers.
     let signedFields: String
 
-    /// Fields that transports and proxies add or change.
+    /// Transports and proxies add or change these fields.
     private static let excluded: Set<HTTPHeaderName> = [
         .authorization, .connection, .expect, "Keep-Alive", .proxyAuthorization, .te, .trailer, .transferEncoding,
         .upgrade, .userAgent, "X-Amzn-Trace-Id",
@@ -69,13 +68,12 @@ struct CanonicalRequest {
         return "/" + kept.map { PercentEncoding.encode(String($0)) }.joined(separator: "/") + (isDirectory ? "/" : "")
     }
 
-    /// The encoding of AWS for text that may be encoded otherwise.
+    /// Percent-encodes a text that may already be percent-encoded.
     private static func encodedOnce(_ text: Substring) -> String {
         guard let bytes = PercentEncoding.bytes(text) else { return PercentEncoding.encode(String(text)) }
         return encoded(bytes)
     }
 
-    /// Encodes bytes that needn't be UTF-8.
     private static func encoded(_ bytes: [UInt8]) -> String {
         if let text = String(validating: bytes, as: UTF8.self) { return PercentEncoding.encode(text) }
         return bytes.map { byte in
@@ -97,7 +95,7 @@ struct CanonicalRequest {
         return sorted.map { "\($0.name)=\($0.value)" }.joined(separator: "&")
     }
 
-    /// Percent-encodes a name or a value. A `+` in it counts as a space, as parsers of forms read it.
+    /// A `+` counts as a space, as in forms.
     private static func encodedItem(_ text: Substring) -> String {
         guard let bytes = PercentEncoding.bytes(text, plusIsSpace: true) else {
             return PercentEncoding.encode(String(text))
@@ -109,7 +107,6 @@ struct CanonicalRequest {
 /// A date as `20150830T123600Z`.
 struct AWSTimestamp {
     let text: String
-    /// The first eight digits.
     var day: Substring { text.prefix(8) }
 
     init(_ date: Date) {
@@ -125,7 +122,7 @@ struct AWSTimestamp {
             + padded(second % 60) + "Z"
     }
 
-    /// Counts from March 1 of the year 0, so leap days are at the end of a year, in eras of 400 years.
+    /// Counts years from March 1, so leap days are at the end of a year, and eras of 400 years.
     private static func civil(fromDay number: Int64) -> (year: Int, month: Int, day: Int) {
         let shifted = number + 719_468
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
@@ -139,7 +136,7 @@ struct AWSTimestamp {
     }
 }
 
-/// The key of one day, region and service, derived from the secret key.
+/// The key for one day, region and service.
 struct AWSSigningKey: Sendable {
     private let key: HMACKey
 

@@ -3,12 +3,11 @@ import ErrandEssentials
 import ErrandKeys
 import Synchronization
 
-/// The inputs of the signature of each chunk.
 struct ChunkChain: Sendable {
     let key: AWSSigningKey
     let time: AWSTimestamp
     let scope: String
-    /// The signature of the request.
+    /// The request's signature.
     let seed: String
 
     func signature(of chunk: Data, after previous: String) throws -> String {
@@ -19,7 +18,7 @@ struct ChunkChain: Sendable {
     }
 }
 
-/// Splits a body into chunks, each with a signature that covers the previous one.
+/// Splits a body into signed chunks. Each signature covers the previous one.
 ///
 /// ```
 /// 10000;chunk-signature=… CRLF bytes CRLF     any number of times, the last of them shorter
@@ -70,7 +69,6 @@ final class ChunkSigner: HTTPBodySource {
 
     private static func head(_ count: Int) -> String { String(count, radix: 16) + ";chunk-signature=" }
 
-    /// Returns the number of bytes on the wire for a body.
     static func encodedLength(of length: Int64, _ chunkBytes: Int) -> Int64 {
         func encoded(_ count: Int64) -> Int64 { Int64(head(Int(count)).utf8.count) + 64 + 2 + count + 2 }
         let (full, rest) = length.quotientAndRemainder(dividingBy: Int64(chunkBytes))

@@ -3,7 +3,7 @@ public import ErrandHTTP
 import ErrandHTTPFields
 import ErrandMessageSyntax
 
-/// A request or a response in the form that signatures need: its components by name.
+/// A request or a response to sign or verify.
 public struct SignableMessage: Sendable {
     /// The type of a structured field, for the component parameter `sf`.
     public enum FieldType: Sendable, Hashable {
@@ -23,14 +23,14 @@ public struct SignableMessage: Sendable {
     private let start: Start
     /// The header fields of the message.
     public var headers: HTTPHeaders
-    /// The trailer fields of the message. Empty by default.
+    /// The trailer fields of the message. Defaults to no fields.
     public var trailers: HTTPHeaders = [:]
-    /// The target in the request line, if it isn't the path and the query of the URL: an absolute URL for a proxy, a
-    /// host with a port, or `*`. Defaults to nil.
+    /// The target in the request line. Set it if it isn't the URL's path and query: an absolute URL for a proxy, a host
+    /// with a port, or `*`. Defaults to nil.
     public var requestTarget: String?
-    /// The types of structured fields, in addition to the fields that the specifications define. Empty by default.
+    /// The types of structured fields that the specifications don't define. Defaults to no fields.
     public var fieldTypes: [HTTPHeaderName: FieldType] = [:]
-    /// The bytes of the content, if they are in memory.
+    /// The content, if it's in memory.
     var content: Data?
     private let related: [SignableMessage]
 
@@ -38,7 +38,7 @@ public struct SignableMessage: Sendable {
     public init(_ request: HTTPRequest) {
         start = .request(method: request.method, url: request.urlText)
         (headers, related, content) = (request.headers, [], request.body.data)
-        // As the transport sends it.
+        // The transport adds these fields.
         if !headers.contains(.contentType), let type = request.body.contentType, !request.body.isNone {
             headers.add(.contentType, type)
         }
@@ -47,14 +47,13 @@ public struct SignableMessage: Sendable {
         }
     }
 
-    /// Creates a message from a response, and the request that it belongs to.
+    /// Creates a message from a response and its request.
     public init(_ response: HTTPResponse, to request: HTTPRequest?) {
         start = .response(status: response.status)
         (headers, content) = (response.headers, response.body.data)
         related = request.map { [SignableMessage($0)] } ?? []
     }
 
-    /// The request that a response belongs to.
     var request: SignableMessage? { related.first }
 
     var isResponse: Bool { if case .response = start { true } else { false } }
@@ -74,7 +73,7 @@ public struct SignableMessage: Sendable {
             message.fieldTypes = fieldTypes
         }
         let value = component.isDerived ? try message.derived(component) : try message.field(component)
-        // Anything else could begin a line of its own.
+        // Other characters could add lines to the signature base.
         guard value.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F || $0 == 0x09 && !component.isDerived }) else {
             throw SigningError(
                 .invalidValue, "the value of \(component) isn't printable ASCII; cover the field with `binary`")
@@ -167,7 +166,7 @@ public struct SignableMessage: Sendable {
         }
     }
 
-    /// Fields that are defined as structured, and older fields whose usual values are (draft-ietf-httpbis-retrofit).
+    /// Structured fields, and older fields with the same syntax (draft-ietf-httpbis-retrofit).
     private static let knownTypes: [HTTPHeaderName: FieldType] = [
         .accept: .list, .acceptEncoding: .list, .acceptLanguage: .list, .acceptRanges: .list,
         .acceptSignature: .dictionary,
@@ -181,8 +180,8 @@ public struct SignableMessage: Sendable {
         .wantContentDigest: .dictionary, .wantReprDigest: .dictionary,
     ]
 
-    /// Throws if the request names another host in its `Host` field than in its URL: whoever receives it must not trust
-    /// one while the signature covers the other.
+    /// Throws if the `Host` field and the URL name different hosts. Otherwise, a server could trust one host while the
+    /// signature covers the other.
     func checkHost() throws {
         guard case .request(_, let url) = start else { return try request?.checkHost() ?? () }
         let byField = try RequestURLParts(url, host: headers.values(of: .host))
@@ -193,13 +192,13 @@ public struct SignableMessage: Sendable {
     }
 }
 
-/// The parts of a request's URL, as they go over the wire.
+/// The parts of a request's URL, as sent.
 struct RequestURLParts {
     let scheme: String
-    /// In lower case, without the scheme's port.
+    /// In lower case, without the scheme's default port.
     let authority: String
     let path: String
-    /// `nil` if the URL has no `?`.
+    /// Nil if the URL has no `?`.
     let query: Substring?
 
     /// - Parameter host: The values of the `Host` field, which takes precedence over the URL.
@@ -223,10 +222,10 @@ struct RequestURLParts {
         authority = text
     }
 
-    /// The query with its `?`. Empty without a query.
+    /// The query with its `?`, or an empty text.
     var queryText: String { query.map { "?\($0)" } ?? "" }
 
-    /// Returns the value of a parameter that occurs once, in the encoding of the signature base.
+    /// Returns the value of a parameter that occurs once, encoded for the signature base.
     func parameter(_ name: String, _ component: SignatureComponent) throws -> String {
         var found: String?
         for pair in (query ?? "").split(separator: "&") {
@@ -247,7 +246,7 @@ struct RequestURLParts {
 }
 
 extension SignableMessage: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The method or the status, because URLs, fields and content may be secret.
+    /// The method or the status. URLs, fields and content may be secret.
     public var description: String {
         switch start {
         case .request(let method, _):
@@ -255,8 +254,8 @@ extension SignableMessage: CustomStringConvertible, CustomDebugStringConvertible
         case .response(let status): "a response with status \(status)"
         }
     }
-    /// The same text as `description`, for debuggers.
+    /// The same as `description`.
     public var debugDescription: String { description }
-    /// A mirror without children, so a dump doesn't reveal secrets.
+    /// An empty mirror that hides secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -2,7 +2,7 @@ public import ErrandHTTP
 public import ErrandHTTPFields
 import ErrandMessageSyntax
 
-/// A part of a message that a signature covers (RFC 9421, section 2): a field, or a component derived from the message.
+/// A part of a message that a signature covers (RFC 9421, section 2). It's a field, or derived from the message.
 ///
 /// ```swift
 /// let components: [SignatureComponent] = [
@@ -12,53 +12,53 @@ import ErrandMessageSyntax
 ///
 /// Two components are equal if they have the same parameters in any order.
 public struct SignatureComponent: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
-    /// The component's name in lower case. Names of derived components begin with `@`.
+    /// The name in lower case. Names of derived components begin with `@`.
     public let name: String
-    /// The component's parameters, in their order.
+    /// The parameters, in order.
     public let parameters: StructuredField.Parameters
 
     init(name: String, parameters: StructuredField.Parameters = [:]) {
         (self.name, self.parameters) = (name, parameters)
     }
 
-    /// Creates a component without parameters: the name of a field, or a derived component such as `@method`.
+    /// Creates a component from a field's name or a derived component's name, such as `@method`.
     public init(stringLiteral name: String) { self.init(name: Self.lowercased(name)) }
 
-    /// Returns the component of a field, with all of its lines.
+    /// Returns the component for all lines of a field.
     public static func field(_ name: HTTPHeaderName) -> SignatureComponent { Self(name: lowercased(name.rawName)) }
 
-    /// The component `@method`: the request's method.
+    /// The request's method (`@method`).
     public static let method: SignatureComponent = "@method"
-    /// The component `@target-uri`: the request's whole URL, without a fragment.
+    /// The request's URL without a fragment (`@target-uri`).
     public static let targetURI: SignatureComponent = "@target-uri"
-    /// The component `@authority`: the URL's host, with its port unless that is the scheme's default.
+    /// The URL's host and port, without the scheme's default port (`@authority`).
     public static let authority: SignatureComponent = "@authority"
-    /// The component `@scheme`: the scheme of the URL.
+    /// The URL's scheme (`@scheme`).
     public static let scheme: SignatureComponent = "@scheme"
-    /// The component `@request-target`: the target as it's written in the request line.
+    /// The target in the request line (`@request-target`).
     public static let requestTarget: SignatureComponent = "@request-target"
-    /// The component `@path`: the path of the URL.
+    /// The URL's path (`@path`).
     public static let path: SignatureComponent = "@path"
-    /// The component `@query`: the query of the URL, beginning with `?`.
+    /// The URL's query with its `?` (`@query`).
     public static let query: SignatureComponent = "@query"
-    /// The component `@status`: the status of a response.
+    /// The response's status (`@status`).
     public static let status: SignatureComponent = "@status"
 
-    /// Returns the component of a query parameter, which must occur once. The name is decoded: `a b`, not `a%20b`.
+    /// Returns the component for a query parameter that occurs once. Pass the decoded name: `a b`, not `a%20b`.
     public static func queryParameter(_ name: String) -> SignatureComponent {
         Self(name: "@query-param", parameters: ["name": .string(encodedParameter(name))])
     }
 
-    /// The field in the strict form of its structured type (`sf`), so intermediaries can change its spaces.
+    /// The field in the strict form of its structured type (`sf`). Intermediaries can change spaces in it.
     public var structured: SignatureComponent { with("sf", .boolean(true)) }
-    /// Each line of the field as bytes (`bs`), for fields whose lines can't be combined, and for values that aren't
-    /// ASCII.
+    /// The bytes of each line (`bs`). Use it for values that aren't ASCII, and for fields whose lines can't be
+    /// combined.
     public var binary: SignatureComponent { with("bs", .boolean(true)) }
-    /// Returns the component of one member of the field, which must be a dictionary (`key`).
+    /// Returns the component for one member of a dictionary field (`key`).
     public func member(_ key: String) -> SignatureComponent { with("key", .string(key)) }
     /// The field in the trailers (`tr`).
     public var inTrailers: SignatureComponent { with("tr", .boolean(true)) }
-    /// The component of the request that a response belongs to (`req`).
+    /// The same component of the response's request (`req`).
     public var ofRequest: SignatureComponent { with("req", .boolean(true)) }
 
     private func with(_ key: String, _ value: StructuredField.BareItem) -> SignatureComponent {
@@ -67,15 +67,14 @@ public struct SignatureComponent: Sendable, Hashable, ExpressibleByStringLiteral
         return Self(name: name, parameters: parameters)
     }
 
-    /// Whether it is derived from the message, not a field.
     var isDerived: Bool { name.utf8.first == UInt8(ascii: "@") }
     func has(_ parameter: String) -> Bool { parameters[parameter] == .boolean(true) }
     var item: StructuredField.Item { StructuredField.Item(.string(name), parameters: parameters) }
 
-    /// The identifier in a signature base: `"cache-control";sf`. If the name can't be written, it's left out.
+    /// The identifier in the signature base, such as `"cache-control";sf`.
     public var description: String { (try? item.serialized()) ?? "an invalid component" }
 
-    /// Compares the names and the parameters in any order.
+    /// Compares the names, and the parameters in any order.
     public static func == (a: SignatureComponent, b: SignatureComponent) -> Bool {
         a.name == b.name && a.parameters.all.count == b.parameters.all.count
             && a.parameters.all.allSatisfy { b.parameters[$0.key] == $0.value }
@@ -84,7 +83,7 @@ public struct SignatureComponent: Sendable, Hashable, ExpressibleByStringLiteral
     /// Hashes the name.
     public func hash(into hasher: inout Hasher) { hasher.combine(name) }
 
-    /// The percent-encoding of forms, with `%20` for spaces (WHATWG URL, section 1.3).
+    /// The percent-encoding of forms (WHATWG URL, section 1.3), but with `%20` for spaces.
     static func encodedParameter(_ text: String) -> String {
         PercentEncoding.encode(text) { ASCII.isAlphanumeric($0) || "*-._".utf8.contains($0) }
     }

@@ -2,17 +2,18 @@ public import ErrandEssentials
 import ErrandHTTP
 public import ErrandHTTPFields
 
-/// The components that a signature covers, and its parameters: a member of `Signature-Input` (RFC 9421, section 2.3).
+/// The components that a signature covers, and the signature's parameters: a member of `Signature-Input` (RFC 9421,
+/// section 2.3).
 public struct SignatureInput: Sendable, Hashable {
-    /// The components that the signature covers, in their order. Each occurs once.
+    /// The components, in order. Each occurs once.
     public let components: [SignatureComponent]
-    /// All parameters in their order, including unknown ones, which the signature covers as well.
+    /// All parameters in order. The signature covers unknown ones too.
     public let parameters: StructuredField.Parameters
 
-    /// More components are an attack.
+    /// A limit against attacks.
     private static let maximumComponents = 256
 
-    /// Throws ``SigningError`` if a component is invalid or occurs twice, or a known parameter has another type.
+    /// Throws ``SigningError`` if a component is invalid or occurs twice, or if a known parameter has the wrong type.
     init(_ components: [SignatureComponent], _ parameters: StructuredField.Parameters) throws {
         guard components.count <= Self.maximumComponents else {
             throw SigningError(.malformedSignature, "a signature covers more than \(Self.maximumComponents) components")
@@ -51,25 +52,25 @@ public struct SignatureInput: Sendable, Hashable {
         try self.init(components, list.parameters)
     }
 
-    /// When the signature was created (`created`). Nil if the signature doesn't state it.
+    /// The creation date (`created`), if the signature has one.
     public var created: Date? { parameters["created"]?.integer.map { Date(timeIntervalSince1970: Double($0)) } }
-    /// When the signature expires (`expires`). Nil if the signature doesn't state it.
+    /// The expiry date (`expires`), if the signature has one.
     public var expires: Date? { parameters["expires"]?.integer.map { Date(timeIntervalSince1970: Double($0)) } }
-    /// A text that is different in each signature (`nonce`). Nil if there is none.
+    /// The `nonce`, which is different in each signature. Nil if the signature has none.
     public var nonce: String? { parameters["nonce"]?.text }
-    /// The name of the algorithm (`alg`). Nil if the key determines it.
+    /// The algorithm's name (`alg`). Nil if the key determines it.
     public var algorithm: String? { parameters["alg"]?.text }
-    /// The ID of the key (`keyid`). Nil if there is none.
+    /// The key's ID (`keyid`), if the signature has one.
     public var keyID: String? { parameters["keyid"]?.text }
-    /// The name of the application that the signature is for (`tag`). Nil if there is none.
+    /// The application that the signature is for (`tag`), if the signature has one.
     public var tag: String? { parameters["tag"]?.text }
 
     var list: StructuredField.InnerList {
         StructuredField.InnerList(components.map(\.item), parameters: parameters)
     }
 
-    /// Returns the bytes to sign (RFC 9421, section 2.5). Throws ``SigningError`` if a component isn't in the message or
-    /// has a value that can't be signed.
+    /// Returns the bytes to sign (RFC 9421, section 2.5). Throws ``SigningError`` if the message lacks a component, or
+    /// if a value can't be signed.
     public func signatureBase(of message: SignableMessage) throws -> Data {
         var base = ""
         for component in components { base += "\(component): \(try message.value(of: component))\n" }
@@ -81,7 +82,7 @@ public struct SignatureInput: Sendable, Hashable {
 }
 
 extension SignatureComponent {
-    /// Throws unless the name and the parameters are known, and fit together.
+    /// Throws unless the name and the parameters are known and can be combined.
     func validate() throws {
         func fail(_ reason: String) -> SigningError { SigningError(.invalidComponent, "\(self): \(reason)") }
         guard (try? item.serialized()) != nil else {

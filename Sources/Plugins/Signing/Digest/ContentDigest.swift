@@ -23,7 +23,7 @@ public struct ContentDigest: Sendable, Hashable {
         var byteCount: Int { self == .sha256 ? 32 : 64 }
     }
 
-    /// A digest with its algorithm.
+    /// A digest and its algorithm.
     public struct Entry: Sendable, Hashable {
         /// The algorithm that computed the digest.
         public let algorithm: Algorithm
@@ -31,18 +31,18 @@ public struct ContentDigest: Sendable, Hashable {
         public let bytes: Data
     }
 
-    /// The digests of known algorithms, in the order of the field.
+    /// The digests with known algorithms.
     public let entries: [Entry]
 
-    /// Creates the digests of some bytes. Throws ``ErrandKeys/KeyError`` if the platform has no library.
+    /// Computes digests. Throws ``ErrandKeys/KeyError`` if the platform has no library for it.
     public init(of data: Data, _ algorithms: [Algorithm]) throws {
         entries = try algorithms.map { Entry(algorithm: $0, bytes: try KeyDigest.digest(of: data, $0.digest)) }
     }
 
     init(_ entries: [Entry]) { self.entries = entries }
 
-    /// Parses a field. Digests of other algorithms are ignored. Throws ``SigningError`` with
-    /// ``Errand/FailureCode/digestMismatch`` if the field is malformed, or has no digest of a known algorithm.
+    /// Parses a field, and ignores digests with other algorithms. Throws ``SigningError`` with
+    /// ``Errand/FailureCode/digestMismatch`` if the field is malformed or has no digest with a known algorithm.
     public init(parsing text: String) throws {
         guard let fields = try? StructuredField.Dictionary(parsing: text) else {
             throw SigningError(.digestMismatch, "the digest field is malformed")
@@ -59,19 +59,18 @@ public struct ContentDigest: Sendable, Hashable {
         }
     }
 
-    /// The text of the field, such as `sha-256=:…:`.
+    /// The field's text, such as `sha-256=:…:`.
     public var fieldValue: String {
         entries.map { "\($0.algorithm.rawValue)=:\($0.bytes.base64EncodedString()):" }.joined(separator: ", ")
     }
 
-    /// Returns whether all digests are those of the bytes. Throws ``ErrandKeys/KeyError`` if the platform has no
-    /// library.
+    /// Returns whether all digests match the bytes. Throws ``ErrandKeys/KeyError`` if the platform has no library for
+    /// it.
     public func matches(_ data: Data) throws -> Bool {
         try entries.allSatisfy { try KeyDigest.digest(of: data, $0.algorithm.digest) == $0.bytes }
     }
 }
 
-/// Computes the digests of a body while it's read.
 final class BodyDigests: Sendable {
     private struct State: ~Copyable {
         var sha256: KeyDigest?
@@ -107,7 +106,6 @@ final class BodyDigests: Sendable {
         }
     }
 
-    /// Reads a body to its end and returns its digests.
     static func read(_ body: RequestBody, _ algorithms: [ContentDigest.Algorithm]) async throws -> ContentDigest {
         let digests = try BodyDigests(algorithms)
         for try await chunk in try body.open() { try digests.update(chunk) }

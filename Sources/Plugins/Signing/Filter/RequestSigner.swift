@@ -1,8 +1,8 @@
 public import Errand
 public import ErrandEssentials
 
-/// Signs requests by one scheme. ``HTTPMessageSigner`` and ``AWSRequestSigner`` conform to it. Conform to it for any
-/// other gateway, and pass the signer to `.signing`.
+/// Signs requests. ``HTTPMessageSigner`` and ``AWSRequestSigner`` conform to it. To sign for another gateway, conform
+/// to it and pass the signer to `.signing`:
 ///
 /// ```swift
 /// struct GatewaySigner: RequestSigner {
@@ -18,39 +18,37 @@ public import ErrandEssentials
 /// }
 /// ```
 ///
-/// The filter takes care of the rest: which origins get a signature, each attempt and hop, the clock, users, and
-/// masking.
+/// The filter does the rest: it checks origins, signs each attempt and redirect, corrects the clock, keeps users apart,
+/// and masks fields in logs.
 public protocol RequestSigner: Sendable {
-    /// A short description of the scheme for `agent.explain`. Must not contain a secret.
+    /// Describes the scheme in `agent.explain`. Must not contain a secret.
     var explanation: String { get }
-    /// The fields that the signer adds and that logs may show. All other fields that it adds or changes are sensitive.
-    /// Empty by default.
+    /// The added fields that logs may show. Logs mask all other fields that the signer adds or changes. Defaults to no
+    /// fields.
     var plainFields: Set<HTTPHeaderName> { get }
-    /// Returns a text that identifies the key's owner, such as the key's ID, so caches keep users apart. It must stay
-    /// the same as long as the key belongs to the same user, and differ between users. Nil by default: each signature
-    /// counts as another user, and no request finds a cached response.
+    /// Returns a text that identifies the key's owner to caches, such as the key's ID. It must differ between users,
+    /// and stay the same for one user. The default returns nil: no request finds a cached response.
     func owner() async throws -> String?
-    /// Adds the signature to a request. Called for each request on the wire, with the request as it is without a
-    /// signature.
+    /// Signs a request. Called for each request on the wire, with the unsigned request.
     ///
     /// - Parameters:
     ///   - request: The request. The signer may change its fields and its body.
-    ///   - date: The date of the agent's time source, corrected by what the server has said.
+    ///   - date: The current date, by the server's clock if the filter knows it.
     func sign(_ request: inout HTTPRequest, at date: Date) async throws
-    /// Returns a signer for one more attempt after a response that asks for another signature. Nil by default.
+    /// Returns a signer for another attempt if the response asks for a different signature. The default returns nil.
     func revised(after response: HTTPResponse) throws -> (any RequestSigner)?
 }
 
 extension RequestSigner {
-    /// The default implementation returns no fields, so logs mask all that the signer adds.
+    /// No fields.
     public var plainFields: Set<HTTPHeaderName> { [] }
-    /// The default implementation returns nil: each signature counts as another user.
+    /// Returns nil.
     public func owner() async throws -> String? { nil }
-    /// The default implementation returns nil: no other attempt is made.
+    /// Returns nil.
     public func revised(after response: HTTPResponse) throws -> (any RequestSigner)? { nil }
 }
 
-/// Specifies whether a request is signed.
+/// Turns signing on or off for a request.
 ///
 /// ```swift
 /// struct GetStatus: Request {
@@ -59,14 +57,14 @@ extension RequestSigner {
 /// }
 /// ```
 public enum SigningMode: TagKey, Sendable, Hashable {
-    /// Signs the request, if its origin may see a signature. The default.
+    /// Signs the request if its origin is trusted. The default.
     case on
-    /// Sends the request without a signature.
+    /// Doesn't sign the request.
     case off
 
-    /// The value for calls without this tag: ``SigningMode/on``.
+    /// ``SigningMode/on``.
     public static var defaultValue: SigningMode { .on }
-    /// Returns true, because the signature can change the response: calls with different modes don't share one.
+    /// True: responses may depend on the signature, so calls with different modes don't share one.
     public static var affectsResponse: Bool { true }
 }
 

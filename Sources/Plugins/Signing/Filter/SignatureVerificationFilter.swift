@@ -5,11 +5,11 @@ import ErrandMessageSyntax
 
 /// Verifies the signature of each response. Create it with `.verifyingSignatures`.
 ///
-/// A response whose signature isn't valid throws ``SigningError``. The head is verified before anything else sees it. The
-/// digest of a streamed body is verified at its end: a reader gets the error in place of the end.
+/// A response without a valid signature throws ``SigningError``. The filter verifies the head first. It verifies the
+/// digest of a streamed body at the body's end, where a reader gets the error.
 ///
-/// List it right after `.signing`, so a response's signature can cover the request's. The filter asks for responses without a
-/// content coding, because `Content-Digest` is about the bytes on the wire.
+/// List it right after `.signing`, so a response's signature can cover the request's. The filter asks for responses
+/// without a content coding, because `Content-Digest` covers the bytes on the wire.
 public struct SignatureVerificationFilter: Filter {
     private let verifier: HTTPMessageVerifier
     private let wanted: AcceptSignature?
@@ -19,12 +19,12 @@ public struct SignatureVerificationFilter: Filter {
         (self.verifier, self.wanted, self.origins) = (verifier, wanted, origins)
     }
 
-    /// The filter runs in the call stage, to ask for signatures, and in the wire stage, to verify them.
+    /// Asks for signatures in the call stage, and verifies them in the wire stage.
     public var stages: FilterStages { [.call, .wire] }
-    /// The filter's line in the agent's `explain`.
+    /// The filter's line in `agent.explain`.
     public var explanation: String { "verifies the signatures of responses" }
 
-    /// Sends the request and verifies the response. Throws ``SigningError`` if the response's signature isn't valid.
+    /// Verifies the response. Throws ``SigningError`` if its signature isn't valid.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         if exchange.stage == .call { return try await next(asking(exchange)) }
         let response = try await next(exchange)
@@ -70,7 +70,6 @@ public struct SignatureVerificationFilter: Filter {
     }
 }
 
-/// Compares the digest of a body with the expected one at its end.
 final class VerifiedSource: HTTPBodySource {
     private let chunks: BodyChunks
     private let digests: BodyDigests
@@ -98,8 +97,8 @@ extension Filter where Self == SignatureVerificationFilter {
     ///
     /// - Parameters:
     ///   - verifier: The keys and the requirements.
-    ///   - wanted: Sent as `Accept-Signature`, unless the request has one. Defaults to nil.
-    ///   - origins: The origins whose responses are verified. Defaults to nil, which means the agent's trusted origins.
+    ///   - wanted: Sent as `Accept-Signature` unless the request has one. Defaults to nil.
+    ///   - origins: The origins to verify. Defaults to nil: the agent's trusted origins.
     public static func verifyingSignatures(
         by verifier: HTTPMessageVerifier, accepting wanted: AcceptSignature? = nil, origins: TrustedOrigins? = nil
     ) -> SignatureVerificationFilter { SignatureVerificationFilter(verifier, wanted, origins) }

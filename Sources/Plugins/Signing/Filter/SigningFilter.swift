@@ -4,18 +4,17 @@ import ErrandMessageSyntax
 
 /// Signs each request on the wire. Create it with `.signing`.
 ///
-/// The first of its two filters is a call filter, which declares the owner of the key, so caches after it keep users
-/// apart. The second is a wire filter, which signs each request as it's sent: each attempt and each hop again, with the
-/// current date.
+/// Consists of two filters. The first identifies the key's owner at the start of a call, so caches keep users apart.
+/// The second signs each attempt and each redirect with the current date.
 ///
 /// If a server refuses a request with 400, 401 or 403 and its `Date` differs from the signature's date, the filter
-/// remembers the difference for the origin, and signs and sends the request again, once.
+/// remembers the difference for this origin. It then signs and sends the request once more.
 public struct SigningFilter: FilterGroup {
-    /// What happens to a request whose origin isn't trusted with a signature.
+    /// What happens to a request whose origin isn't trusted.
     public enum UntrustedOrigin: Sendable, Hashable {
-        /// The request is sent without a signature.
+        /// Sends the request unsigned.
         case sendsUnsigned
-        /// The request isn't sent, and throws ``SigningError``.
+        /// Throws ``SigningError`` without sending the request.
         case fails
     }
 
@@ -27,16 +26,15 @@ public struct SigningFilter: FilterGroup {
         signatures = Signatures(signers, origins: origins, untrusted: untrusted, correctsClock: correctsClock)
     }
 
-    /// The two filters of the group: one for the call, and one for the wire.
+    /// The call filter and the wire filter.
     public var filters: [any Filter] {
         [SignatureOwnerFilter(signatures: signatures), WireSignatureFilter(signatures: signatures)]
     }
 
-    /// The group's line in the agent's `explain`: the schemes of its signers.
+    /// The group's line in `agent.explain`: the signers' schemes.
     public var explanation: String { signatures.explanation }
 }
 
-/// Declares the owner of the key.
 private struct SignatureOwnerFilter: Filter {
     let signatures: Signatures
 
@@ -48,7 +46,6 @@ private struct SignatureOwnerFilter: Filter {
     }
 }
 
-/// Signs the request.
 private struct WireSignatureFilter: Filter {
     let signatures: Signatures
 
@@ -73,7 +70,6 @@ private struct WireSignatureFilter: Filter {
     }
 }
 
-/// What both filters share.
 private struct Signatures: Sendable {
     private let signers: [any RequestSigner]
     private let origins: TrustedOrigins?
@@ -91,7 +87,7 @@ private struct Signatures: Sendable {
 
     var explanation: String { "signs on the wire: " + signers.map(\.explanation).joined(separator: ", ") }
 
-    /// Whether the request is to be signed, and its origin may see a signature.
+    /// Whether to sign: the request isn't marked as ``SigningMode/off``, and its origin is trusted.
     func isFor(_ exchange: Exchange) -> Bool {
         exchange.tags[SigningMode.self] == .on && (origins?.contains(exchange.http.url) ?? exchange.isTrusted)
     }
@@ -104,7 +100,7 @@ private struct Signatures: Sendable {
         return owners
     }
 
-    /// The mark of the key's owner. Nil if a signer doesn't know its owner.
+    /// Returns nil if a signer doesn't know its owner.
     private func mark(_ owners: [String?]) -> UserMark? {
         let known = owners.compactMap(\.self)
         guard known.count == owners.count else { return nil }
@@ -119,7 +115,7 @@ private struct Signatures: Sendable {
         return exchange
     }
 
-    /// Returns the owners with which the call and its operation began. Throws if they have changed.
+    /// Returns the owners at the start of the call and its operation. Throws if they have changed.
     private func remembered(_ owners: [String?], _ exchange: Exchange) throws -> [String?] {
         let first = exchange.once(ownerKey) {
             guard let pin = exchange.userPin else { return owners }
@@ -148,7 +144,8 @@ private struct Signatures: Sendable {
         do {
             again = try await signed(exchange, by: revised ?? signers, at: self.date(of: url, now), owners)
         } catch  where !error.isCancellation {
-            // The refusal says more than, for example, that the request lacks a field that the server wants covered.
+            // If the request can't be signed as the server asks, return the refusal, which is more informative than the
+            // error.
             return response
         }
         exchange.note("signing", isLate ? "signed by the server's clock" : "signed as the server asks")
@@ -157,7 +154,7 @@ private struct Signatures: Sendable {
         return try await next(again)
     }
 
-    /// Returns the server's date, as learned from its earlier responses, or `now` if it isn't known.
+    /// Returns the date by the server's clock, or `now` if its clock isn't known.
     private func date(of url: URL, _ now: Date) -> Date { clocks?.date(of: url, now: now) ?? now }
 
     private func signed(
@@ -179,7 +176,7 @@ private struct Signatures: Sendable {
         return exchange
     }
 
-    /// Marks the fields that a signer has added or changed as sensitive.
+    /// Marks fields that a signer added or changed as sensitive.
     private static func masking(
         _ headers: HTTPHeaders, added before: HTTPHeaders, _ plain: Set<HTTPHeaderName>
     ) -> HTTPHeaders {
@@ -206,12 +203,11 @@ private struct Signatures: Sendable {
 }
 
 extension Signatures: CustomReflectable {
-    /// Empty, because children could reveal a key.
     var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension SigningFilter: CustomReflectable {
-    /// A mirror without children, so a dump doesn't reveal a key.
+    /// An empty mirror that hides keys.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
@@ -220,9 +216,9 @@ extension Filter where Self == SigningFilter {
     /// "app"))]`.
     ///
     /// - Parameters:
-    ///   - signers: The signers, which sign one after the other. A later one can cover the signature of an earlier one.
-    ///   - origins: The origins that receive a signature. Defaults to nil, which means the agent's trusted origins.
-    ///   - untrusted: What happens to a request to another origin. Defaults to sending it unsigned.
+    ///   - signers: The signers, in order. A signer can cover the signatures of earlier ones.
+    ///   - origins: The origins that receive signatures. Defaults to nil: the agent's trusted origins.
+    ///   - untrusted: What happens to requests to other origins. Defaults to sending them unsigned.
     ///   - correctsClock: Whether to learn the server's clock from a refusal. Defaults to true.
     public static func signing(
         _ signers: any RequestSigner..., origins: TrustedOrigins? = nil,

@@ -2,18 +2,18 @@ import ErrandEssentials
 import ErrandHTTP
 import ErrandHTTPFields
 
-/// The signatures that a message asks for, in an `Accept-Signature` field (RFC 9421, section 5).
+/// The content of an `Accept-Signature` field: the signatures that a message asks for (RFC 9421, section 5).
 ///
 /// ```swift
 /// let wanted = try AcceptSignature([.init(label: "sig", components: [.status, "content-digest"], keyID: "server")])
 /// let filter = SignatureVerificationFilter.verifyingSignatures(by: verifier, accepting: wanted)
 /// ```
 public struct AcceptSignature: Sendable, Hashable {
-    /// One signature that a message asks for.
+    /// A signature that a message asks for.
     public struct Entry: Sendable, Hashable {
-        /// The label that the signature should have.
+        /// The label for the signature.
         public let label: String
-        /// The components that the signature has to cover.
+        /// The components to cover.
         public let components: [SignatureComponent]
         let parameters: StructuredField.Parameters
 
@@ -21,7 +21,7 @@ public struct AcceptSignature: Sendable, Hashable {
             (self.label, self.components, self.parameters) = (label, components, parameters)
         }
 
-        /// Creates an entry. All parameters default to nil: the signer decides.
+        /// Creates an entry. Where a parameter is nil, the default, the signer decides.
         public init(
             label: String, components: [SignatureComponent], keyID: String? = nil, nonce: String? = nil,
             tag: String? = nil
@@ -33,27 +33,27 @@ public struct AcceptSignature: Sendable, Hashable {
             self.init(label: label, components: components, parameters: parameters)
         }
 
-        /// The ID of the key to sign with. Nil if the signer decides.
+        /// The ID of the key. Nil if the signer decides.
         public var keyID: String? { parameters["keyid"]?.text }
-        /// The nonce to use in the signature. Nil if the signer decides.
+        /// The nonce. Nil if the signer decides.
         public var nonce: String? { parameters["nonce"]?.text }
-        /// The name of the algorithm to use. Nil if the signer decides.
+        /// The algorithm's name. Nil if the signer decides.
         public var algorithm: String? { parameters["alg"]?.text }
-        /// The tag to use in the signature. Nil if the signer decides.
+        /// The tag. Nil if the signer decides.
         public var tag: String? { parameters["tag"]?.text }
         var wantsExpiry: Bool { parameters["expires"]?.boolean == true }
         var wantsAlgorithm: Bool { parameters["alg"] != nil }
     }
 
-    /// The signatures, in the order of the field.
+    /// The signatures, in the field's order.
     public let entries: [Entry]
     /// The text of the field.
     public let fieldValue: String
 
-    /// A field that asks for more signatures is rejected, because each costs time.
+    /// A limit against attacks: each signature costs time.
     private static let maximumEntries = 16
 
-    /// Creates a field. Throws ``SigningError`` if a component, a label or a parameter can't be written.
+    /// Creates a field. Throws ``SigningError`` if a component, label or parameter is invalid.
     public init(_ entries: [Entry]) throws {
         var fields = StructuredField.Dictionary()
         for entry in entries {

@@ -12,50 +12,49 @@ public import ErrandKeys
 /// let agent = NetworkAgent(baseURL: url, transport: .system, filters: [.signing(signer)])
 /// ```
 ///
-/// A body gets a `Content-Digest`, which the signature covers, unless the request has one already. If a server refuses a
-/// request with `Accept-Signature`, the signer covers what it asks for and the request is sent again, once.
+/// The signer adds a `Content-Digest` for the body and covers it. If a server refuses a request with
+/// `Accept-Signature`, the signer covers the components that the server asks for, and the request is sent once more.
 public struct HTTPMessageSigner: RequestSigner {
-    /// What happens to a body that isn't in memory, such as a file or a stream, if the request has no `Content-Digest`.
+    /// What happens to a body that isn't in memory, for example a file, if the request has no `Content-Digest`.
     public enum StreamedBody: Sendable, Hashable {
-        /// The request throws ``SigningError`` with ``Errand/FailureCode/unknownDigest``.
+        /// Throws ``SigningError`` with ``Errand/FailureCode/unknownDigest``.
         case fails
-        /// The body is read once for its digest, and again while it's sent. For files, and streams that deliver the same
-        /// bytes each time.
+        /// Reads the body twice: for the digest, and to send it. Use it for files, and for streams that repeat the same
+        /// bytes.
         case isReadTwice
-        /// The signature doesn't cover the body.
+        /// Doesn't cover the body.
         case isUnsigned
     }
 
     private let key: any KeySigner
-    /// The ID by which the server finds the key.
+    /// The ID under which the server finds the key.
     public let keyID: String?
-    /// The algorithm to sign with. Defaults to the key's preferred one.
+    /// The algorithm. Defaults to the key's preferred one.
     public var algorithm: KeyAlgorithm
-    /// The label of the signature in its fields. Defaults to `sig`.
+    /// The signature's label. Defaults to `sig`.
     public var label = "sig"
-    /// The components that the signature covers. A request that lacks one of them isn't sent. Defaults to the method
-    /// and the URL.
+    /// The components to cover. If a request lacks one, signing fails. Defaults to the method and the URL.
     public var components: [SignatureComponent] = [.method, .targetURI]
-    /// Fields that the signature covers if the request has them. Defaults to `Content-Type` and `Content-Digest`.
+    /// Fields to cover if the request has them. Defaults to `Content-Type` and `Content-Digest`.
     public var optionalComponents: [SignatureComponent] = ["content-type", "content-digest"]
-    /// The digests of a body's `Content-Digest`; empty to send none. Defaults to SHA-256.
+    /// The digests in `Content-Digest`. An empty list omits the field. Defaults to SHA-256.
     public var digests: [ContentDigest.Algorithm] = [.sha256]
     /// What happens to a body that isn't in memory. Defaults to ``StreamedBody/fails``.
     public var streamedBody = StreamedBody.fails
-    /// How long a signature is valid: the time from `created` to `expires`, in whole seconds. Defaults to nil, which
-    /// sends no `expires`.
+    /// The time from `created` to `expires`, in whole seconds. Defaults to nil: signatures have no `expires`.
     public var lifetime: Duration?
     /// Whether each signature has a `nonce`. Defaults to true.
     public var usesNonce = true
-    /// Whether the signature names its algorithm. Defaults to false: the server knows it by the key.
+    /// Whether signatures name the algorithm. Defaults to false: the server knows it from the key.
     public var namesAlgorithm = false
-    /// The `tag` of the application that the signature is for. Defaults to nil, which sends no `tag`.
+    /// The application that the signature is for (`tag`). Defaults to nil: no tag.
     public var tag: String?
-    /// The types of structured fields that the specifications don't define, for components with `sf`. Empty by default.
+    /// The types of structured fields that the specifications don't define, for components with `sf`. Defaults to no
+    /// types.
     public var fieldTypes: [HTTPHeaderName: SignableMessage.FieldType] = [:]
     private var wanted: AcceptSignature.Entry?
 
-    /// Creates a signer with a key. Throws ``SigningError`` if the key doesn't support any algorithm.
+    /// Creates a signer. Throws ``SigningError`` if the key supports no algorithm.
     public init(key: any KeySigner, keyID: String?) throws {
         guard let algorithm = key.algorithms.first else {
             throw SigningError(.algorithmMismatch, "the key doesn't support any algorithm")
@@ -63,14 +62,14 @@ public struct HTTPMessageSigner: RequestSigner {
         (self.key, self.keyID, self.algorithm) = (key, keyID, algorithm)
     }
 
-    /// The signer's text in `explain`: the scheme and the algorithm.
+    /// The scheme and the algorithm.
     public var explanation: String { "HTTP message signature with \(algorithm)" }
-    /// The fields that logs may show: the digest of the body.
+    /// `Content-Digest`.
     public var plainFields: Set<HTTPHeaderName> { [.contentDigest] }
-    /// Returns the ID of the key, which tells users apart.
+    /// Returns the key's ID.
     public func owner() -> String? { keyID }
 
-    /// Adds the digest of the body and the signature to a request.
+    /// Adds the body's digest and the signature.
     public func sign(_ request: inout HTTPRequest, at date: Date) async throws {
         try await addDigest(to: &request)
         var message = SignableMessage(request)
@@ -78,12 +77,12 @@ public struct HTTPMessageSigner: RequestSigner {
         try await add(to: &request.headers, message, at: date)
     }
 
-    /// Adds a signature to the fields of a response, in a server or a test. Add a `Content-Digest` first.
+    /// Signs a response, in a server or a test. Add a `Content-Digest` first.
     ///
     /// - Parameters:
-    ///   - headers: The fields of the response, which get the signature.
-    ///   - message: The response as a message.
-    ///   - date: The date of the signature.
+    ///   - headers: The response's fields, which receive the signature.
+    ///   - message: The response.
+    ///   - date: The signature's date.
     public func sign(_ headers: inout HTTPHeaders, of message: SignableMessage, at date: Date) async throws {
         try await add(to: &headers, message, at: date)
     }
@@ -96,7 +95,7 @@ public struct HTTPMessageSigner: RequestSigner {
         try Self.add(.item(.bytes(signature)), label, to: &headers, .signature)
     }
 
-    /// Adds a member to a field that can have members of other signatures.
+    /// Adds a member to a field that may contain other signatures.
     private static func add(
         _ member: StructuredField.Member, _ label: String, to headers: inout HTTPHeaders, _ name: HTTPHeaderName
     ) throws {
@@ -120,7 +119,7 @@ public struct HTTPMessageSigner: RequestSigner {
         let body = request.body
         if body.isNone || digests.isEmpty { return }
         if let data = body.data {
-            // A field of the app may be for other bytes, if a filter has changed the body since.
+            // The app's own field may be outdated, if a filter changed the body.
             let digest = try ContentDigest(of: data, digests)
             if let own = request.headers[.contentDigest], let known = try? ContentDigest(parsing: own),
                 try known.matches(data)
@@ -171,18 +170,18 @@ public struct HTTPMessageSigner: RequestSigner {
         return try SignatureInput(covered, parameters)
     }
 
-    /// 128 random bits.
     private static func nonce() -> String {
         var random = SystemRandomNumberGenerator()
         return Data((0..<16).map { _ in UInt8.random(in: 0...255, using: &random) }).base64EncodedString()
     }
 
-    /// Returns a signer that covers what a refusal's `Accept-Signature` asks for, if it's for this key.
+    /// Returns a signer that covers the components in the refusal's `Accept-Signature`. Returns nil if that asks for
+    /// another key or algorithm.
     public func revised(after response: HTTPResponse) throws -> (any RequestSigner)? {
         guard wanted == nil, let text = response.headers[.acceptSignature],
             let accepted = try? AcceptSignature(parsing: text)
         else { return nil }
-        // The server can't make the client sign with another key or algorithm, and components of requests only.
+        // The server can't choose another key or algorithm, or ask for components of responses.
         let fitting = accepted.entries.first { entry in
             entry.keyID.map { $0 == keyID } ?? true && entry.algorithm.map { $0 == algorithm.httpName } ?? true
                 && entry.components.allSatisfy { !$0.has("req") && $0.name != "@status" }
@@ -195,10 +194,10 @@ public struct HTTPMessageSigner: RequestSigner {
 }
 
 extension HTTPMessageSigner: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The scheme and the algorithm, without the key.
+    /// The scheme and the algorithm.
     public var description: String { explanation }
-    /// The same text as `description`, for debuggers.
+    /// The same as `description`.
     public var debugDescription: String { description }
-    /// A mirror without children, so a dump doesn't reveal secrets.
+    /// An empty mirror that hides secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

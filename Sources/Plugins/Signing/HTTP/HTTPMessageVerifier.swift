@@ -3,15 +3,15 @@ import ErrandHTTP
 import ErrandHTTPFields
 import ErrandKeys
 
-/// A signature that was verified, with the parts of the message that it covers.
+/// A verified signature, and the components that it covers.
 public struct VerifiedSignature: Sendable, Hashable {
-    /// The label of the signature in its fields.
+    /// The signature's label.
     public let label: String
     /// The components that the signature covers. Don't trust other parts of the message.
     public let input: SignatureInput
 }
 
-/// Verifies the HTTP message signatures of responses and requests (RFC 9421, section 3.2).
+/// Verifies HTTP message signatures (RFC 9421, section 3.2).
 ///
 /// ```swift
 /// let verifier = HTTPMessageVerifier(
@@ -23,20 +23,20 @@ public struct HTTPMessageVerifier: Sendable {
     private let keys: any VerificationKeySource
     private let requirements: SignatureRequirements
 
-    /// Creates a verifier from a source of keys and the requirements that signatures must meet.
+    /// Creates a verifier with a source of keys.
     public init(keys: any VerificationKeySource, requirements: SignatureRequirements) {
         (self.keys, self.requirements) = (keys, requirements)
     }
 
-    /// Creates a verifier from a fixed set of keys and the requirements that signatures must meet.
+    /// Creates a verifier with a fixed set of keys.
     public init(keys: KnownKeys, requirements: SignatureRequirements) {
         (self.keys, self.requirements) = (keys, requirements)
     }
 
-    /// Returns the signatures that meet all requirements.
+    /// Returns the signatures that meet all requirements. Also checks the content's digest, if the content is in
+    /// memory.
     ///
-    /// Throws ``SigningError`` if there is none, with the failure of the first. The content's digest is checked if the
-    /// content is in memory.
+    /// Throws ``SigningError`` if no signature does. The error describes the first signature's failure.
     public func verify(_ message: SignableMessage, at date: Date) async throws -> [VerifiedSignature] {
         let verified = try await verifyHead(of: message, at: date, hasContent: message.content.map { !$0.isEmpty })
         if requirements.coversContent, let content = message.content, !content.isEmpty {
@@ -74,7 +74,6 @@ public struct HTTPMessageVerifier: Sendable {
         return verified
     }
 
-    /// Returns the signatures with the required label and tag.
     private func candidates(
         in message: SignableMessage
     ) throws -> [(label: String, input: StructuredField.Member, signature: Data)] {
@@ -125,7 +124,7 @@ public struct HTTPMessageVerifier: Sendable {
         guard try await key.verifier.isValid(signature, of: base, by: algorithm) else {
             throw SigningError(.invalidSignature, "the signature doesn't belong to the message and the key")
         }
-        // Last, so nobody without the key can use up a nonce.
+        // Checked last, so only signatures with a valid key use up a nonce.
         guard let nonces = requirements.nonces else { return }
         guard let nonce = input.nonce else { throw SigningError(.replayed, "the signature has no nonce") }
         guard try await nonces.record(nonce, keyID: input.keyID, at: date, until: expiry) else {
@@ -133,7 +132,7 @@ public struct HTTPMessageVerifier: Sendable {
         }
     }
 
-    /// Returns whether the signature covers the whole digest field. A member of it, or the request's, isn't enough.
+    /// Whether the signature covers the whole digest field, not just a member or the request's field.
     private func coversDigest(_ input: SignatureInput) -> Bool {
         input.components.contains { component in
             component.name == "content-digest" && !component.has("req") && !component.has("tr")
@@ -141,7 +140,7 @@ public struct HTTPMessageVerifier: Sendable {
         }
     }
 
-    /// Returns the date from which the signature isn't accepted any more.
+    /// Returns the date after which the signature isn't accepted.
     private func checkDates(_ input: SignatureInput, at date: Date) throws -> Date {
         let tolerance = requirements.clockTolerance.bounded.seconds
         var end = Date.distantFuture
@@ -186,7 +185,6 @@ public struct HTTPMessageVerifier: Sendable {
 }
 
 extension Array {
-    /// The element of an array with one element.
     fileprivate var only: Element? { count == 1 ? first : nil }
 }
 

@@ -2,7 +2,7 @@ public import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-/// Keeps the nonces of accepted signatures in memory, until the signatures are too old to be accepted.
+/// Keeps nonces in memory until their signatures are too old to be accepted.
 public final class MemoryNonces: NonceStore {
     private struct Key: Hashable {
         let keyID: String?
@@ -24,14 +24,13 @@ public final class MemoryNonces: NonceStore {
     private let limit: Int
     private let state = Mutex(State())
 
-    /// Creates a store without nonces.
+    /// Creates an empty store.
     ///
-    /// - Parameter limit: The number of nonces to remember. While it's full, further signatures are refused. Defaults to
-    ///   100,000.
+    /// - Parameter limit: The number of nonces to remember. A full store refuses new signatures. Defaults to 100,000.
     public init(limit: Int = 100_000) { self.limit = limit }
 
-    /// Records a nonce until it expires. Returns false if it was recorded before, is longer than 512 bytes, or the
-    /// store is full.
+    /// Records a nonce until it expires. Returns false if the nonce was recorded before or is longer than 512 bytes, or
+    /// if the store is full.
     public func record(_ nonce: String, keyID: String?, at now: Date, until expiry: Date) -> Bool {
         let key = Key(keyID: keyID, nonce: nonce)
         return state.withLock { state in
