@@ -3,15 +3,15 @@ import ErrandEssentials
 import ErrandRedaction
 import Synchronization
 
-/// An exchange that is running, or that has ended and isn't masked yet. Contains unmasked secrets.
+/// An exchange that is running, or that has ended and isn't masked yet. Contains secrets.
 final class ExchangeDraft: Sendable {
     private struct State {
         var response: RecordedExchange.ClearResponse?
         var messages: SocketMessages?
-        /// The start of the activity's next exchange, if this exchange hadn't received a response by then and never did.
+        /// When the activity's next exchange began. Nil if this exchange had received a response by then, or did later.
         var supersededAt: Duration?
         var timeToHead: Duration?
-        /// The event with the timings. Keeping the event is cheaper than copying its many fields.
+        /// The event with the timings, because copying its many fields would cost more.
         var timings: TransportEvent?
         var progress = TransferProgress()
         var sent = Data()
@@ -22,8 +22,8 @@ final class ExchangeDraft: Sendable {
     let attempt: Int
     let hop: Int
     private let date: Date
-    /// The time since the recorder was created, like all times here. Unlike a clock's instants, durations are copied
-    /// without the runtime.
+    /// Times are durations since the recorder was created. Unlike a clock's instants, durations are copied without the
+    /// runtime.
     let start: Duration
     private let state = Mutex(State())
 
@@ -32,7 +32,7 @@ final class ExchangeDraft: Sendable {
         (self.date, self.start) = (date, start)
     }
 
-    /// Whether the response and its timings have arrived. The timings follow the end of the body.
+    /// Whether the response and its timings have arrived. The timings follow the body's end.
     var isComplete: Bool { state.withLock { $0.response != nil && $0.timings != nil } }
 
     var opensSocket: Bool { state.withLock { $0.response?.status == 101 } && request.headers.requestsWebSocket }
@@ -60,7 +60,7 @@ final class ExchangeDraft: Sendable {
         }
     }
 
-    /// If the transport failed after the head, takes the head and the start of the body from its error.
+    /// Takes the response from the error, if the transport failed after the head.
     func add(evidence outcome: ActivityOutcome, limit: Int) {
         guard case .failure(let error as ErrandError) = outcome, let evidence = error.response,
             evidence.source == .network
@@ -101,11 +101,10 @@ final class ExchangeDraft: Sendable {
         return 600 + request.url.utf8.count + 120 * (request.headers.count + fields) + bytes
     }
 
-    /// Returns the exchange with its secrets masked.
     func masked(_ ending: EndedExchange.Ending, _ secrets: inout HeaderSecrets) -> RecordedExchange {
-        // After unlocking, because this searches the whole exchange for secrets.
+        // After unlocking, because this searches the whole exchange.
         let state = state.withLock { $0 }
-        // Events leave out streamed bodies, so count the bytes transferred.
+        // Events leave out streamed bodies, so use the number of transferred bytes.
         let passed = max(state.progress.received, Int64(state.received.count))
         let length = state.response?.length.flatMap { $0 > 0 ? $0 : nil } ?? passed
         let parts = RecordedExchange.maskedParts(
@@ -123,8 +122,8 @@ extension TransportEvent {
     fileprivate var isTimings: Bool { if case .timings = self { true } else { false } }
 }
 
-/// An exchange that has ended. It contains unmasked secrets until the recorder's queue masks it within seconds, or an
-/// earlier reader does.
+/// An exchange that has ended. It contains secrets until the recorder's queue masks it, within seconds, or someone
+/// reads it.
 final class EndedExchange: Sendable {
     struct Ending: Sendable {
         let activity: Activity.ID
@@ -137,7 +136,7 @@ final class EndedExchange: Sendable {
 
     private enum State {
         case clear(ExchangeDraft)
-        // Indirect, to keep exchanges small: most are dropped before they are masked.
+        // Indirect, to keep exchanges small: most are dropped before they're masked.
         indirect case masked(RecordedExchange)
     }
 
@@ -149,7 +148,7 @@ final class EndedExchange: Sendable {
         self.ending = ending
     }
 
-    /// Masks the secrets of the exchange. Returns its approximate memory use in bytes.
+    /// Masks the exchange, and returns its approximate memory use in bytes.
     func mask(_ secrets: inout HeaderSecrets) -> Int {
         let known = state.withLock { $0 }
         switch known {
@@ -162,15 +161,14 @@ final class EndedExchange: Sendable {
         }
     }
 
-    /// Returns the exchange with its secrets masked.
+    /// Returns the masked exchange.
     ///
     /// - Parameters:
-    ///   - secrets: the secrets in the headers of the exchange that was masked last. Most exchanges share them, so they
-    ///     aren't determined again.
-    ///   - isKept: whether the exchange may be read again.
+    ///   - secrets: The secrets in the headers of the exchange that was masked last, because most exchanges share them.
+    ///   - isKept: Whether the exchange may be read again.
     func masked(_ secrets: inout HeaderSecrets, isKept: Bool = true) -> RecordedExchange {
         let known = state.withLock { $0 }
-        // After unlocking, because this searches the whole exchange for secrets.
+        // After unlocking, because this searches the whole exchange.
         switch known {
         case .masked(let exchange): return exchange
         case .clear(let draft):
@@ -188,7 +186,7 @@ final class ActivityDraft: Sendable {
         var stream: StreamCount?
         var socket: SocketDraft?
         var exchange: ExchangeDraft?
-        /// Earlier exchanges without a response or timings so far. Each has failed or is still running.
+        /// Earlier exchanges without a response or timings. They have failed or are still running.
         var pending: [ExchangeDraft] = []
     }
 
@@ -199,7 +197,6 @@ final class ActivityDraft: Sendable {
 
     var known: State { state.withLock { $0 } }
 
-    /// Empties the draft.
     func take() -> State {
         var taken = State()
         state.withLock { swap(&$0, &taken) }
@@ -208,7 +205,7 @@ final class ActivityDraft: Sendable {
 
     func change<Value: Sendable>(_ body: (inout State) -> Value) -> Value { state.withLock { body(&$0) } }
 
-    /// Returns the exchange that this ends, if any.
+    /// Begins an exchange. Returns the exchange that this ends, if any.
     func begin(_ draft: ExchangeDraft, at now: Duration) -> ExchangeDraft? {
         state.withLock { state in
             let last = state.exchange

@@ -5,7 +5,7 @@ import ErrandRedaction
 import ErrandSupport
 import Synchronization
 
-/// Records the exchanges of agents. Turn the recording into an HTTP Archive, a waterfall page or counters.
+/// Records the exchanges of agents. Turn a recording into an HTTP Archive, a waterfall page or counters.
 ///
 /// ```swift
 /// let recorder = ExchangeRecorder(maximumBodyBytes: 4096)
@@ -16,22 +16,22 @@ import Synchronization
 /// recorder.metrics.hosts["api.example.com"]?.percentile(99)
 /// ```
 ///
-/// This accessory keeps the newest finished exchanges and activities, within limits for their number and size. The
-/// recorded values never contain secrets; see ``Errand/Redaction``. Masking runs on the recorder's own queue a second
-/// after an exchange ends, or when you read it earlier, and doesn't delay responses. The recorder doesn't read bodies:
-/// it receives bounded copies of the transferred bytes. Several agents can share it. Safe to use from any thread.
+/// The recorder keeps the newest finished exchanges and activities, up to a number and a size. Recorded values never
+/// contain secrets: see ``Errand/Redaction``. The recorder masks an exchange on its own queue one second after the end,
+/// or earlier if you read it. This doesn't delay responses. The recorder doesn't read bodies: it receives bounded
+/// copies of the transferred bytes. Several agents can share a recorder. You can use it from any thread.
 public final class ExchangeRecorder: Accessory {
     private struct State: Sendable {
         var running = NumberedTable<ActivityDraft>()
         var exchanges: BoundedHistory<EndedExchange>
-        /// The position of the first exchange that the queue hasn't masked yet.
+        /// The position of the first exchange that isn't masked yet.
         var clear = 0
         var isMasking = false
         var activities: BoundedHistory<RecordedActivity>
         var metrics: NetworkMetrics
     }
 
-    /// The maximum number of bytes to keep of each body; the rest is dropped. Defaults to 0.
+    /// The number of bytes to keep of each body. Defaults to 0.
     public let maximumBodyBytes: Int
     private let maximumExchanges: Int
     private let maximumBytes: Int
@@ -47,18 +47,18 @@ public final class ExchangeRecorder: Accessory {
     /// Creates a recorder.
     ///
     /// - Parameters:
-    ///   - maximumBodyBytes: the number of bytes to keep of each body. Defaults to 0.
-    ///   - maximumExchanges: the number of exchanges, and of activities, to keep. By default, the recorder keeps the
-    ///     newest 1,000 of each. With 0, it only counts, at a fraction of the cost.
-    ///   - maximumBytes: the approximate memory limit in bytes for exchanges, and for activities. Defaults to 64 MiB
+    ///   - maximumBodyBytes: The number of bytes to keep of each body. Defaults to 0.
+    ///   - maximumExchanges: The number of newest exchanges, and of newest activities, to keep. Defaults to 1,000 each.
+    ///     With 0, the recorder only counts, which costs much less.
+    ///   - maximumBytes: The approximate memory limit in bytes for exchanges, and for activities. Defaults to 64 MiB
     ///     each.
-    ///   - maximumHosts: the number of hosts with separate counters. Defaults to 100.
-    ///   - maximumSocketMessages: the number of messages to keep of each WebSocket, with up to `maximumBodyBytes` of
-    ///     each. By default, the recorder keeps the newest 1,000. With 0, it doesn't keep messages.
-    ///   - maximumSocketBytes: the approximate memory limit in bytes for these messages. Defaults to 1 MiB. Open
-    ///     sockets don't count toward `maximumBytes`.
-    ///   - redaction: the rules for masking secrets.
-    ///   - time: the clock of the agents.
+    ///   - maximumHosts: The number of hosts with separate counters. Defaults to 100.
+    ///   - maximumSocketMessages: The number of newest messages to keep of each WebSocket, with up to
+    ///     `maximumBodyBytes` of each. Defaults to 1,000.
+    ///   - maximumSocketBytes: The approximate memory limit in bytes for a WebSocket's messages. Defaults to 1 MiB.
+    ///     Open sockets don't count toward `maximumBytes`.
+    ///   - redaction: The rules for masking secrets.
+    ///   - time: The clock of the agents.
     public init(
         maximumBodyBytes: Int = 0, maximumExchanges: Int = 1000, maximumBytes: Int = 64 << 20,
         maximumHosts: Int = 100, maximumSocketMessages: Int = 1000, maximumSocketBytes: Int = 1 << 20,
@@ -80,20 +80,20 @@ public final class ExchangeRecorder: Accessory {
             metrics: NetworkMetrics(maximumHosts: maximumHosts))
     }
 
-    /// Whether the recorder keeps messages of WebSockets: `true` unless a limit is 0.
+    /// Whether the recorder keeps WebSocket messages. True unless a limit is 0.
     public var observesMessages: Bool { maximumSocketMessages > 0 }
 
-    /// True for streams, whose notes contain their counts. The recorder doesn't keep other notes.
+    /// True for streams, whose notes contain their counts.
     public func observesNotes(of kind: ActivityKind) -> Bool { kind == .stream }
 
-    /// The exchanges and activities that have ended so far, followed by the opening handshakes of open WebSockets.
+    /// The exchanges and activities that have ended, followed by the opening handshakes of open WebSockets.
     public var recording: Recording { recording(of: state.withLock { $0 }, isKept: true) }
 
-    /// The counters of all activities that have ended so far, including dropped activities.
+    /// The counters of all activities that have ended, including dropped ones.
     public var metrics: NetworkMetrics { state.withLock { $0.metrics } }
 
-    /// Returns the recording and starts a new one. A running activity goes into the new recording when it ends. An open
-    /// socket is in both.
+    /// Returns the recording and starts a new one. An activity that's still running goes into the new recording. An
+    /// open socket is in both.
     @discardableResult
     public func reset() -> Recording {
         let old = state.withLock { state in
@@ -105,7 +105,6 @@ public final class ExchangeRecorder: Accessory {
         return recording(of: old, isKept: false)
     }
 
-    /// - Parameter isKept: whether the recorder keeps the exchanges.
     private func recording(of state: State, isKept: Bool) -> Recording {
         let sockets = state.running.all.compactMap(\.known.socket)
             .sorted { $0.handshake.start < $1.handshake.start }
@@ -117,7 +116,7 @@ public final class ExchangeRecorder: Accessory {
             metrics: state.metrics)
     }
 
-    /// Records an event. The agent calls it, so your app doesn't need to.
+    /// Records an event. The agent calls it.
     public func activity(_ activity: Activity, did event: ActivityEvent) {
         switch event {
         case .willStart:
@@ -179,8 +178,8 @@ public final class ExchangeRecorder: Accessory {
             defer { state.isMasking = true }
             return !state.isMasking
         }
-        // Mask later and in batches, without delaying a response. Under load, most exchanges are dropped before then
-        // and never need masking.
+        // Mask later and in batches, so responses aren't delayed. Under load, most exchanges are dropped before they
+        // need masking.
         if starts { queue.asyncAfter(deadline: .now() + .seconds(1)) { [weak self] in self?.maskEnded() } }
     }
 
@@ -238,8 +237,8 @@ public final class ExchangeRecorder: Accessory {
             bytesSent: draft.progress.sent, bytesReceived: draft.progress.received, stream: draft.stream)
     }
 
-    /// Keeps a socket's opening handshake with the socket's activity, to collect its messages. Returns `false` for
-    /// other exchanges.
+    /// Keeps an opening handshake with the socket's activity, to collect its messages. Returns false for other
+    /// exchanges.
     private func keepsOpen(_ exchange: ExchangeDraft, _ ending: EndedExchange.Ending) -> Bool {
         guard observesMessages, ending.outcome == .success, exchange.opensSocket, let parent = ending.parent else {
             return false
@@ -256,10 +255,10 @@ public final class ExchangeRecorder: Accessory {
     }
 }
 
-/// Keeps the newest elements, within limits for their number and total cost. Counts the elements it drops.
+/// Keeps the newest elements, up to a number and a total cost. Counts the elements that it drops.
 struct BoundedHistory<Element: Sendable>: Sendable {
     private var elements: [(element: Element?, cost: Int)] = []
-    /// The index of the oldest element. Earlier slots are empty; they are removed in batches.
+    /// The index of the oldest element. Earlier slots are empty, and are removed in batches.
     private var first = 0
     private(set) var cost = 0
     private let limit: Int
@@ -268,7 +267,7 @@ struct BoundedHistory<Element: Sendable>: Sendable {
 
     init(limit: Int, costLimit: Int) { (self.limit, self.costLimit) = (max(0, limit), max(0, costLimit)) }
 
-    /// All elements, oldest first.
+    /// Oldest first.
     var all: [Element] {
         var all: [Element] = []
         all.reserveCapacity(elements.count - first)
@@ -277,10 +276,10 @@ struct BoundedHistory<Element: Sendable>: Sendable {
         return all
     }
 
-    /// The position of the next element, counting every element ever added.
+    /// The position of the next element. Positions count every element ever added.
     var end: Int { dropped + elements.count - first }
 
-    /// `nil` if the element doesn't exist or was dropped.
+    /// Nil if the element doesn't exist or was dropped.
     subscript(position: Int) -> Element? {
         position < dropped || position >= end ? nil : elements[first + position - dropped].element
     }

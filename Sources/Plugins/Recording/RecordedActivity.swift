@@ -3,28 +3,28 @@ public import ErrandEssentials
 
 /// The outcome of a recorded activity. No cases will be added.
 public enum RecordedOutcome: Sendable, Hashable {
-    /// The activity succeeded, and its response was accepted.
+    /// The activity succeeded.
     case success
-    /// The activity failed. Contains the code of an ``Errand/ErrandError``, or the type of another error.
+    /// The activity failed: the code of an ``Errand/ErrandError``, or the type of another error.
     case failure(String)
-    /// The activity was cancelled, so it neither succeeded nor failed.
+    /// The activity was cancelled.
     case cancelled
 }
 
-/// A finished activity: a request, whatever the source of its response, a batch, a chain or background work.
+/// A finished activity: a request, a batch, a chain or background work.
 public struct RecordedActivity: Sendable, Hashable, Identifiable {
-    /// The activity's number, unique within the process.
+    /// The activity's ID, unique within the process.
     public var id: Activity.ID
     /// The batch, chain or request that the activity belongs to.
     public var parent: Activity.ID?
     /// The kind of activity, such as a request or a batch.
     public var kind: ActivityKind
-    /// The activity's label for people, with secrets masked.
+    /// The label, with secrets masked.
     public var label: String
-    /// The lowercase host for which the agent built the request, before filters and redirects. `nil` for a composite,
-    /// or if no request could be built.
+    /// The lowercase host in the URL that the agent built, before filters and redirects. Nil for batches and chains, or
+    /// if the request couldn't be built.
     public var host: String?
-    /// The calendar date of the start.
+    /// When the activity started.
     public var date: Date
     /// The start as time since the recording began, by a monotonic clock.
     public var offset: Duration
@@ -34,16 +34,16 @@ public struct RecordedActivity: Sendable, Hashable, Identifiable {
     public var outcome: RecordedOutcome
     /// The response's status, if the request succeeded.
     public var status: Int?
-    /// Where the response came from: the network, a cache or a filter. `nil` without a response.
+    /// Where the response came from, for example the network or a cache. Nil without a response.
     public var source: ResponseSource?
-    /// The number of body bytes sent, as reported by the transport.
+    /// The number of body bytes that the transport reported as sent.
     public var bytesSent: Int64
-    /// The number of body bytes received, as reported by the transport.
+    /// The number of body bytes that the transport reported as received.
     public var bytesReceived: Int64
-    /// The amount received over a live stream. `nil` for other activities.
+    /// The amount received over a live stream. Nil for other activities.
     public var stream: StreamCount?
 
-    /// Creates an activity, for example for a test. Every argument but the ID has a default.
+    /// Creates an activity, for example for a test.
     public init(
         id: Activity.ID, parent: Activity.ID? = nil, kind: ActivityKind = .request, label: String = "",
         host: String? = nil, date: Date, offset: Duration = .zero, duration: Duration = .zero,
@@ -69,7 +69,7 @@ public struct RecordedActivity: Sendable, Hashable, Identifiable {
 }
 
 extension RecordedOutcome {
-    /// Creates an outcome from an activity's outcome, without its values.
+    /// Creates an outcome without the activity's values.
     public init(_ outcome: ActivityOutcome) {
         switch outcome {
         case .success: self = .success
@@ -78,7 +78,7 @@ extension RecordedOutcome {
         }
     }
 
-    /// The failure's name, such as "timedOut" or "cancelled", or `nil` for a success.
+    /// The failure's name, such as "timedOut" or "cancelled". Nil for a success.
     var failureName: String? {
         switch self {
         case .success: nil

@@ -2,20 +2,20 @@ public import Errand
 public import ErrandEssentials
 import ErrandRedaction
 
-/// A bounded copy of a body, with secrets masked.
+/// A copy of a body, or of its start, with secrets masked.
 public struct RecordedBody: Sendable, Hashable {
-    /// The copy. Empty if the body is empty, wasn't copied or was left out.
+    /// The copy. Empty if the body is empty or wasn't copied.
     public var data: Data
-    /// The number of the body's bytes that the copy represents. Masked secrets make the copy's own size differ.
+    /// The number of the body's bytes in the copy. The size of ``data`` differs if secrets are masked.
     public var copiedBytes: Int
     /// The size of the whole body in bytes, if known.
     public var length: Int64?
-    /// The body's `Content-Type`, or `nil` if it isn't known.
+    /// The body's `Content-Type`, if known.
     public var contentType: String?
-    /// Why the copy was left out, in words, or `nil` if it wasn't.
+    /// Why the copy was left out. Nil if it wasn't.
     public var omission: String?
 
-    /// Creates a body. It counts as complete unless `length` is greater.
+    /// Creates a body. It's complete unless `length` exceeds the number of copied bytes.
     public init(
         _ data: Data = Data(), length: Int64? = nil, contentType: String? = nil, copiedBytes: Int? = nil,
         omission: String? = nil
@@ -25,11 +25,10 @@ public struct RecordedBody: Sendable, Hashable {
         self.length = length ?? (data.isEmpty ? nil : Int64(data.count))
     }
 
-    /// Whether the copy represents only the start of the body.
+    /// Whether the copy contains only the body's start.
     public var isTruncated: Bool { (length ?? 0) > Int64(copiedBytes) }
 
-    /// The copy as text, or `nil` if it isn't UTF-8. If the copy was cut within a character, the text ends before that
-    /// character.
+    /// The copy as text, or nil if it isn't UTF-8. Leaves out a character that was cut at the end.
     public var text: String? {
         if data.contains(0) { return nil }
         if let text = String(validating: data, as: UTF8.self) { return text }
@@ -43,8 +42,8 @@ public struct RecordedBody: Sendable, Hashable {
 }
 
 extension RecordedBody {
-    /// Creates a copy to keep from bytes with secrets, and masks secrets that have names in it. Afterwards,
-    /// ``mask(_:)`` masks secrets known from other parts of the exchange.
+    /// Copies a body and masks secrets that have names in it. Call ``mask(_:)`` afterwards, to mask secrets known from
+    /// other parts of the exchange.
     ///
     /// ```swift
     /// var redactor = Redactor()
@@ -53,11 +52,11 @@ extension RecordedBody {
     /// ```
     ///
     /// - Parameters:
-    ///   - data: the body, or its start.
-    ///   - contentType: the `Content-Type` of the body. Defaults to `nil`, which guesses it.
-    ///   - contentCoding: the `Content-Encoding` of the bytes. Defaults to `nil`.
-    ///   - length: the size of the whole body in bytes. Defaults to the size of the copy.
-    ///   - redactor: remembers the masked secrets.
+    ///   - data: The body, or its start.
+    ///   - contentType: The body's `Content-Type`. Defaults to nil, which guesses it.
+    ///   - contentCoding: The bytes' `Content-Encoding`. Defaults to nil.
+    ///   - length: The whole body's size in bytes. Defaults to the copy's size.
+    ///   - redactor: Remembers the masked secrets.
     public init(
         masking data: Data, contentType: String? = nil, contentCoding: String? = nil, length: Int64? = nil,
         by redactor: inout Redactor
@@ -66,11 +65,6 @@ extension RecordedBody {
         self.init(redacting: data, contentType, coding: contentCoding, length: known, &redactor)
     }
 
-    /// Creates a copy and masks secrets that have names in it. Secrets known from other parts are masked later.
-    ///
-    /// - Parameters:
-    ///   - coding: the `Content-Encoding` of the bytes.
-    ///   - redactor: remembers the masked secrets.
     init(
         redacting data: Data, _ contentType: String?, coding: String?, length: Int64?, _ redactor: inout Redactor
     ) {

@@ -1,23 +1,23 @@
 public import Errand
 public import ErrandEssentials
 
-/// One request sent and its response, from a recorder or a file, with secrets masked and bodies bounded.
+/// A request that was sent and its response, with secrets masked and bodies bounded.
 ///
 /// Each retry and each redirect is a separate exchange. A cached response isn't an exchange.
 public struct RecordedExchange: Sendable, Hashable {
-    /// The request as it was sent.
+    /// The request that was sent.
     public struct Request: Sendable, Hashable {
-        /// The method of the request.
+        /// The request's method.
         public var method: HTTPMethod
-        /// The absolute URL without credentials and fragment, with secret query items masked. It's a string because the
+        /// The absolute URL without credentials and fragment, with secret query items masked. A string, because the
         /// mask isn't valid in a URL.
         public var url: String
         /// The header fields, with secrets masked.
         public var headers: HTTPHeaders
-        /// The request's body, as far as it was copied.
+        /// The body, as far as it was copied.
         public var body: RecordedBody
 
-        /// Creates a request. By default, a GET without headers or a body.
+        /// Creates a request. Defaults to a GET without headers and a body.
         public init(
             _ method: HTTPMethod = .get, _ url: String, headers: HTTPHeaders = [:],
             body: RecordedBody = RecordedBody()
@@ -26,20 +26,20 @@ public struct RecordedExchange: Sendable, Hashable {
         }
     }
 
-    /// The response as it was received.
+    /// The response that was received.
     public struct Response: Sendable, Hashable {
-        /// The response's status code.
+        /// The status code.
         public var status: Int
-        /// The HTTP version: "1.1", "2" or "3", or `nil` if the transport didn't report it.
+        /// The HTTP version: "1.1", "2" or "3". Nil if the transport didn't report it.
         public var version: String?
         /// The header fields, with secrets masked.
         public var headers: HTTPHeaders
-        /// The response's body, as far as it was copied. Its content coding is undone if the transport undid it.
+        /// The body, as far as it was copied. It's decoded if the transport decodes content codings.
         public var body: RecordedBody
-        /// The target of a redirect as named in `Location`, with secrets masked, or `nil` without that field.
+        /// The redirect's `Location`, with secrets masked. Nil without that field.
         public var redirectURL: String?
 
-        /// Creates a response. By default, without headers and a body.
+        /// Creates a response. Defaults to no headers and no body.
         public init(
             status: Int, version: String? = nil, headers: HTTPHeaders = [:], body: RecordedBody = RecordedBody(),
             redirectURL: String? = nil
@@ -51,31 +51,31 @@ public struct RecordedExchange: Sendable, Hashable {
 
     /// The request that was sent.
     public var request: Request
-    /// The response that was received, or `nil` if its head didn't arrive.
+    /// The response. Nil if its head didn't arrive.
     public var response: Response?
-    /// The messages of the WebSocket that this exchange opened, so far or until it closed. `nil` for other exchanges.
+    /// The messages of the WebSocket that this exchange opened. Nil for other exchanges.
     public var webSocket: RecordedWebSocket?
-    /// The activity that sent the request, or `nil` for an exchange from a file.
+    /// The activity that sent the request. Nil for an exchange from a file.
     public var activity: Activity.ID?
     /// The batch, chain or request that the activity belongs to.
     public var parent: Activity.ID?
-    /// The activity's label for people, with secrets masked.
+    /// The label, with secrets masked.
     public var label: String
-    /// The attempt of the activity, counted from 1.
+    /// The activity's attempt, counted from 1.
     public var attempt: Int
-    /// The hop of the attempt, counted from 1. Each redirect adds a hop.
+    /// The attempt's hop, counted from 1. Each redirect adds a hop.
     public var hop: Int
-    /// The calendar date at which the request was passed to the transport.
+    /// When the transport received the request.
     public var date: Date
     /// The start as time since the recording began, by a monotonic clock.
     public var offset: Duration
-    /// The time from the start to the end of the exchange.
+    /// The time from the start to the end.
     public var duration: Duration
-    /// The time from the start to the head of the response, or `nil` if it didn't arrive.
+    /// The time from the start to the response's head. Nil if it didn't arrive.
     public var timeToHead: Duration?
-    /// The transport's measurements, or `nil` if it didn't report them.
+    /// The transport's measurements, if it reported them.
     public var timings: TransferTimings?
-    /// The activity's outcome, if this was its last exchange, otherwise `nil`.
+    /// The activity's outcome, if this was its last exchange.
     public var outcome: RecordedOutcome?
 
     /// Creates an exchange, for example from a file.
@@ -94,10 +94,10 @@ public struct RecordedExchange: Sendable, Hashable {
 }
 
 extension RecordedExchange {
-    /// The HTTP version: "1.1", "2" or "3", or `nil` if neither response nor timings report it.
+    /// The HTTP version: "1.1", "2" or "3". Nil if it wasn't reported.
     public var version: String? { response?.version ?? timings?.httpVersion }
 
-    /// The approximate memory use in bytes. Use it to bound a collection of exchanges.
+    /// The approximate memory use in bytes, for example to bound a collection.
     public var approximateByteCount: Int {
         func count(_ headers: HTTPHeaders) -> Int {
             headers.reduce(0) { $0 + 80 + $1.name.rawName.utf8.count + $1.value.utf8.count }
@@ -108,26 +108,25 @@ extension RecordedExchange {
 }
 
 extension RecordedExchange {
-    /// Creates an exchange to keep from one with secrets. Masks each secret in every part of the exchange.
+    /// Creates an exchange from one with secrets. Masks each secret in every part of the exchange.
     ///
     /// ```swift
     /// var recorded = RecordedExchange(masking: exchange.http, response: response, received: response.data, date: .now)
     /// recorded.timeToHead = .milliseconds(40)
     /// ```
     ///
-    /// Use it in your own recording transport or filter; ``ExchangeRecorder`` uses it too. Set numbers and times
-    /// afterwards.
+    /// Use it in your own recording transport or filter. Set numbers and times afterwards.
     ///
     /// - Parameters:
-    ///   - request: the request as it was sent. Its body isn't read.
-    ///   - sent: the copy of the request's body, or its start. Defaults to empty.
-    ///   - response: the response, or `nil` if its head didn't arrive. Its body isn't read.
-    ///   - received: the copy of the response's body, or its start. Defaults to empty.
-    ///   - receivedLength: the size of the response's whole body in bytes. Default: the size that the response reports,
-    ///     or the size of the copy.
-    ///   - label: the activity's label for people. Defaults to empty.
-    ///   - date: the date at which the request was passed to the transport.
-    ///   - redaction: the rules for masking secrets.
+    ///   - request: The request that was sent. Its body isn't read.
+    ///   - sent: The copy of the request's body, or its start. Defaults to empty.
+    ///   - response: The response, or nil if its head didn't arrive. Its body isn't read.
+    ///   - received: The copy of the response's body, or its start. Defaults to empty.
+    ///   - receivedLength: The size of the response's whole body in bytes. Defaults to the size that the response
+    ///     reports, or the copy's size.
+    ///   - label: The activity's label. Defaults to empty.
+    ///   - date: When the transport received the request.
+    ///   - redaction: The rules for masking secrets.
     public init(
         masking request: HTTPRequest, sent: Data = Data(), response: HTTPResponse? = nil, received: Data = Data(),
         receivedLength: Int64? = nil, label: String = "", date: Date, redaction: Redaction = Redaction()
@@ -145,8 +144,7 @@ extension RecordedExchange {
         self.init(parts, date: date)
     }
 
-    /// Creates an exchange from its masked parts. Sets all values at once, because each change of the whole exchange
-    /// would copy it.
+    /// Sets all values at once, because each change would copy the whole exchange.
     init(
         _ parts: consuming MaskedParts, activity: Activity.ID? = nil, parent: Activity.ID? = nil, attempt: Int = 1,
         hop: Int = 1, date: Date, offset: Duration = .zero, duration: Duration = .zero, timeToHead: Duration? = nil,
@@ -159,14 +157,14 @@ extension RecordedExchange {
         (self.timeToHead, self.timings, self.outcome) = (timeToHead, timings, outcome)
     }
 
-    /// The parts of an exchange that may contain secrets, with the secrets masked.
+    /// The parts that may contain secrets, masked.
     typealias MaskedParts = (request: Request, response: Response?, webSocket: RecordedWebSocket?, label: String)
 
     static func maskedParts(
         _ request: ClearRequest, _ sent: Data, _ response: ClearResponse?, _ received: Data, _ receivedLength: Int64?,
         _ messages: SocketMessages?, _ label: String, _ redactor: consuming Redactor
     ) -> MaskedParts {
-        // Search everything for secrets first: a secret of one part is masked in all parts.
+        // First find all secrets, because a secret of one part is masked in all parts.
         var request = Request(request, sent, &redactor)
         var response = response.map { Response($0, received, receivedLength, &redactor) }
         let label = redactor.url(label)
@@ -187,7 +185,7 @@ extension RecordedExchange {
 }
 
 extension RecordedExchange {
-    /// The recorded parts of a request, with unmasked secrets. Doesn't keep the body, because masking may come later.
+    /// The recorded parts of a request, with secrets. Doesn't keep the body, because masking may come later.
     struct ClearRequest: Sendable {
         let method: HTTPMethod
         let url: String
@@ -254,21 +252,21 @@ extension RecordedExchange.Response {
     }
 }
 
-/// The consecutive phases of an exchange. A phase is `nil` if it didn't happen or isn't known.
+/// The consecutive phases of an exchange. A phase is nil if it didn't happen or isn't known.
 public struct ExchangePhases: Sendable, Hashable {
-    /// How long the request waited for a connection.
+    /// The wait for a connection.
     public var blocked: Duration?
-    /// How long the lookup of the host's name took.
+    /// The lookup of the host's name.
     public var nameLookup: Duration?
-    /// How long it took to open the connection, without TLS.
+    /// Opening the connection, without TLS.
     public var connect: Duration?
-    /// How long it took to secure the connection.
+    /// Securing the connection.
     public var secure: Duration?
-    /// How long it took to send the request and its body.
+    /// Sending the request and its body.
     public var send: Duration?
-    /// How long it took until the first byte of the response. Includes sending the request if ``send`` isn't known.
+    /// The wait for the response's first byte. Includes sending the request if ``send`` isn't known.
     public var wait: Duration
-    /// How long it took to receive the response.
+    /// Receiving the response.
     public var receive: Duration
 
     /// The sum of all phases.
@@ -276,9 +274,7 @@ public struct ExchangePhases: Sendable, Hashable {
         [blocked, nameLookup, connect, secure, send, wait, receive].reduce(.zero) { $0 + ($1 ?? .zero) }
     }
 
-    /// Creates phases from the transport's timings.
-    ///
-    /// - Parameter total: the total time, if the timings lack it.
+    /// - Parameter total: The total time, if the timings lack it.
     init(_ timings: TransferTimings, total: Duration) {
         var last = Duration.zero
         func phase(_ end: Duration?) -> Duration? {
@@ -303,7 +299,7 @@ public struct ExchangePhases: Sendable, Hashable {
 }
 
 extension RecordedExchange {
-    /// The phases as measured by the transport, otherwise by the times of the recorder's events.
+    /// The phases as measured by the transport, or else by the recorder.
     public var phases: ExchangePhases {
         if let timings, let total = timings.total { return ExchangePhases(timings, total: total) }
         return ExchangePhases(timeToHead: timeToHead, duration: duration)

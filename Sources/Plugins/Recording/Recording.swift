@@ -8,31 +8,31 @@
 // Re-exported because apps that record also need to mask bodies.
 @_exported public import ErrandRedaction
 
-/// Recorded exchanges and activities, from a recorder or a file. They don't contain secrets.
+/// Recorded exchanges and activities, without secrets.
 ///
 /// ```swift
 /// let slow = recorder.recording.exchanges.filter { $0.duration > .seconds(1) }
 /// ```
 public struct Recording: Sendable {
-    /// The exchanges, one for each request that was sent, in the order in which they ended.
+    /// The exchanges, in the order in which they ended.
     public var exchanges: [RecordedExchange]
-    /// Requests, batches and chains, in the order in which they ended. Empty for a recording from a file.
+    /// The activities, in the order in which they ended. Empty for a recording from a file.
     public var activities: [RecordedActivity]
-    /// How many earlier exchanges were dropped, because the recorder's limits were reached.
+    /// The number of earlier exchanges dropped because of the recorder's limits.
     public var droppedExchanges: Int
-    /// How many earlier activities were dropped, because the recorder's limits were reached.
+    /// The number of earlier activities dropped because of the recorder's limits.
     public var droppedActivities: Int
-    /// The counters of all activities, including dropped activities.
+    /// The counters of all activities, including dropped ones.
     public var metrics: NetworkMetrics
 
     /// Creates a recording.
     ///
     /// - Parameters:
-    ///   - exchanges: the requests sent, oldest first. Defaults to empty.
-    ///   - activities: the activities, in the order in which they ended. Defaults to empty.
-    ///   - droppedExchanges: the number of earlier exchanges that were dropped. Defaults to 0.
-    ///   - droppedActivities: the number of earlier activities that were dropped. Defaults to 0.
-    ///   - metrics: the counters. Defaults to `nil`, which counts the activities.
+    ///   - exchanges: The exchanges, oldest first. Defaults to empty.
+    ///   - activities: The activities, in the order in which they ended. Defaults to empty.
+    ///   - droppedExchanges: The number of dropped earlier exchanges. Defaults to 0.
+    ///   - droppedActivities: The number of dropped earlier activities. Defaults to 0.
+    ///   - metrics: The counters. Defaults to nil, which counts the activities.
     public init(
         exchanges: [RecordedExchange] = [], activities: [RecordedActivity] = [], droppedExchanges: Int = 0,
         droppedActivities: Int = 0, metrics: NetworkMetrics? = nil
@@ -42,23 +42,22 @@ public struct Recording: Sendable {
         self.metrics = metrics ?? NetworkMetrics(counting: activities)
     }
 
-    /// Returns an HTTP Archive (HAR 1.2) of the exchanges, which browsers can open.
+    /// Returns the exchanges as an HTTP Archive (HAR 1.2), which browsers can open.
     public func harFile() -> HARFile { HARFile(self) }
 
-    /// Returns an HTML page that shows the activities and their exchanges as bars on a timeline.
+    /// Returns an HTML page that shows the activities and their exchanges on a timeline.
     public func waterfallPage(title: String = "Requests") -> WaterfallPage { WaterfallPage(self, title: title) }
 }
 
 extension ExchangeRecorder {
-    /// Returns the exchanges that have ended so far as an HTTP Archive (HAR 1.2).
+    /// Returns the finished exchanges as an HTTP Archive (HAR 1.2).
     ///
     /// ```swift
     /// try recorder.harFile().encoded().write(to: directory.appending(path: "errand.har"))
     /// ```
     public func harFile() -> HARFile { recording.harFile() }
 
-    /// Returns the activities that have ended so far as an HTML page, with one bar per activity that shows the phases
-    /// of its exchanges.
+    /// Returns an HTML page that shows the finished activities and their exchanges on a timeline.
     ///
     /// ```swift
     /// let page = recorder.waterfallPage(title: "Start of the app").html

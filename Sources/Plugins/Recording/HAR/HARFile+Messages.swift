@@ -2,28 +2,28 @@ import Errand
 import ErrandEssentials
 
 extension HARFile {
-    /// The request of an entry.
+    /// An entry's request.
     public struct Request: Codable, Sendable, Hashable {
         /// The request's method, such as "GET".
         public var method: String
         /// The absolute URL without its fragment.
         public var url: String
-        /// The version, such as "HTTP/1.1". Empty if it isn't known.
+        /// The version, such as "HTTP/1.1". Empty if unknown.
         public var httpVersion: String
-        /// Required by the format. Always empty, because cookies are secrets.
+        /// Always empty, because cookies are secrets. Required by the format.
         public var cookies: [Pair] = []
-        /// The request's header fields. Secrets are masked.
+        /// The header fields, with secrets masked.
         public var headers: [Pair]
-        /// The query items of the URL, percent-encoded.
+        /// The URL's query items, percent-encoded.
         public var queryString: [Pair]
-        /// The request's body, or `nil` if it is empty or wasn't recorded.
+        /// The body. Nil if it's empty or wasn't recorded.
         public var postData: PostData?
-        /// The size of the head in bytes. Always -1, because it isn't known.
+        /// The size of the head in bytes. Always -1: unknown.
         public var headersSize = -1
-        /// The size of the request's body in bytes.
+        /// The body's size in bytes.
         public var bodySize: Int64
 
-        /// Creates a request. Arguments that have a default are optional in the format.
+        /// Creates a request. Arguments with a default are optional in the format.
         public init(
             method: String, url: String, httpVersion: String = "", headers: [Pair] = [], queryString: [Pair] = [],
             postData: PostData? = nil, bodySize: Int64 = -1
@@ -33,15 +33,15 @@ extension HARFile {
         }
     }
 
-    /// The body of a request, under the name that the format uses.
+    /// A request's body.
     public struct PostData: Codable, Sendable, Hashable {
-        /// The media type of the body, from the request's `Content-Type`.
+        /// The media type, from `Content-Type`.
         public var mimeType: String
-        /// The body as text, or Base64 if ``encoding`` is "base64".
+        /// The body as text, or in Base64 if ``encoding`` is "base64".
         public var text: String
-        /// How the text differs from the original body, for people.
+        /// How the text differs from the original body.
         public var comment: String?
-        /// "base64" if the body isn't text. The file calls it `_encoding`, because the format lacks such a field.
+        /// "base64" if the body isn't text. Stored as `_encoding`, because the format has no such field.
         public var encoding: String?
 
         /// Creates the body of a request.
@@ -55,28 +55,28 @@ extension HARFile {
         }
     }
 
-    /// The response of an entry.
+    /// An entry's response.
     public struct Response: Codable, Sendable, Hashable {
-        /// The response's status code, or 0 if the head didn't arrive.
+        /// The status code, or 0 if the head didn't arrive.
         public var status: Int
-        /// The reason phrase. Required by the format, but always empty.
+        /// Always empty. Required by the format.
         public var statusText = ""
-        /// The version, such as "HTTP/1.1". Empty if it isn't known.
+        /// The version, such as "HTTP/1.1". Empty if unknown.
         public var httpVersion: String
-        /// Required by the format. Always empty, because cookies are secrets.
+        /// Always empty, because cookies are secrets. Required by the format.
         public var cookies: [Pair] = []
-        /// The response's header fields. Secrets are masked.
+        /// The header fields, with secrets masked.
         public var headers: [Pair]
-        /// The body of the response, with its size and type.
+        /// The body, with its size and type.
         public var content: Content
-        /// The target of a redirect, otherwise empty.
+        /// A redirect's target. Empty for other responses.
         public var redirectURL: String
-        /// The size of the head in bytes. Always -1, because it isn't known.
+        /// The size of the head in bytes. Always -1: unknown.
         public var headersSize = -1
-        /// The size of the body on the wire in bytes.
+        /// The body's size on the wire in bytes.
         public var bodySize: Int64
 
-        /// Creates a response. Arguments that have a default are optional in the format.
+        /// Creates a response. Arguments with a default are optional in the format.
         public init(
             status: Int, httpVersion: String = "", headers: [Pair] = [], content: Content, redirectURL: String = "",
             bodySize: Int64 = -1
@@ -88,17 +88,17 @@ extension HARFile {
 
     /// The body of a response.
     public struct Content: Codable, Sendable, Hashable {
-        /// The size of the decoded body in bytes.
+        /// The decoded body's size in bytes.
         public var size: Int64
-        /// How many bytes content coding saved on the wire.
+        /// The number of bytes that content coding saved on the wire.
         public var compression: Int64?
-        /// The `Content-Type`, or "x-unknown" if it is missing.
+        /// The `Content-Type`, or "x-unknown".
         public var mimeType: String
         /// The body as text or Base64.
         public var text: String?
         /// "base64" if the body isn't text.
         public var encoding: String?
-        /// How the text differs from the original body, for people.
+        /// How the text differs from the original body.
         public var comment: String?
 
         /// Creates the body of a response.
@@ -111,25 +111,25 @@ extension HARFile {
         }
     }
 
-    /// The phases of an exchange in milliseconds. All except the last three are -1 if they didn't happen or aren't
-    /// known.
+    /// The phases of an exchange in milliseconds. Phases that didn't happen or aren't known are -1, except the last
+    /// three.
     public struct Timings: Codable, Sendable, Hashable {
-        /// The time spent waiting for a connection.
+        /// The wait for a connection.
         public var blocked: Double
-        /// The time to look up the host's name.
+        /// The lookup of the host's name.
         public var dns: Double
-        /// The time to open and secure the connection.
+        /// Opening and securing the connection.
         public var connect: Double
-        /// The time to secure the connection, which is part of ``connect``.
+        /// Securing the connection, which is part of ``connect``.
         public var ssl: Double
-        /// The time to send the request. If it isn't known, it is 0 and part of ``wait``.
+        /// Sending the request. If unknown, it's 0 and part of ``wait``.
         public var send: Double
-        /// The time until the first byte of the response.
+        /// The wait for the response's first byte.
         public var wait: Double
-        /// The time to receive the response.
+        /// Receiving the response.
         public var receive: Double
 
-        /// Creates timings. Phases that didn't happen default to -1.
+        /// Creates timings.
         public init(
             blocked: Double = -1, dns: Double = -1, connect: Double = -1, ssl: Double = -1, send: Double = 0,
             wait: Double = 0, receive: Double = 0
@@ -138,7 +138,7 @@ extension HARFile {
             (self.send, self.wait, self.receive) = (send, wait, receive)
         }
 
-        /// The sum of all phases. Counts ``ssl`` once, as part of ``connect``.
+        /// The sum of all phases. ``ssl`` is part of ``connect``.
         public var sum: Double { [blocked, dns, connect, send, wait, receive].reduce(0) { $0 + max(0, $1) } }
     }
 }
@@ -146,16 +146,15 @@ extension HARFile {
 extension HARFile {
     /// A WebSocket message, in Chromium's format.
     public struct WebSocketMessage: Codable, Sendable, Hashable {
-        /// The direction of the message: "send" or "receive".
+        /// "send" or "receive".
         public var type: String
-        /// The time of the message in seconds since 1970.
+        /// The time in seconds since 1970.
         public var time: Double
-        /// The kind of message: 1 for text, 2 for bytes.
+        /// 1 for text, 2 for bytes.
         public var opcode: Int
-        /// The text, or the bytes in Base64. Secrets are masked. Empty if bodies aren't recorded.
+        /// The text, or the bytes in Base64, with secrets masked. Empty if bodies aren't recorded.
         public var data: String
-        /// The size of the whole message in bytes, if `data` is only a part. The file calls it `_size`, Errand's own
-        /// field.
+        /// The whole message's size in bytes, if `data` is only a part. Stored as `_size`, Errand's own field.
         public var size: Int64?
 
         /// Creates a message.
@@ -165,7 +164,7 @@ extension HARFile {
         ///   - time: The time in seconds since 1970.
         ///   - opcode: 1 for text, 2 for bytes.
         ///   - data: The text, or the bytes in Base64.
-        ///   - size: The size of the whole message in bytes. Defaults to `nil`: `data` is complete.
+        ///   - size: The whole message's size in bytes. Defaults to nil: `data` is complete.
         public init(type: String, time: Double, opcode: Int, data: String, size: Int64? = nil) {
             (self.type, self.time, self.opcode, self.data, self.size) = (type, time, opcode, data, size)
         }

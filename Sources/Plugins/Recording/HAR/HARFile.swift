@@ -1,21 +1,21 @@
 import Errand
 public import ErrandEssentials
 
-/// An HTTP Archive (HAR 1.2), which you can open in a browser's network panel. The names follow the format.
+/// An HTTP Archive (HAR 1.2), which browsers open in their network panels. The names follow the format.
 ///
 /// ```swift
 /// try recorder.harFile().encoded().write(to: directory.appending(path: "errand.har"))
 /// ```
 ///
-/// Times are in milliseconds and sizes in bytes. Unknown numbers are -1, as the format requires.
+/// Times are in milliseconds and sizes in bytes. Unknown numbers are -1.
 ///
-/// Decoding throws `DecodingError` if a field has another type, or if the entries, an entry's request or response, or a
-/// request's method or URL are missing.
+/// Decoding throws `DecodingError` if a field has the wrong type. It also throws if the entries are missing, or an
+/// entry's request or response, or a request's method or URL.
 public struct HARFile: Codable, Sendable, Hashable {
-    /// The content of the file, the format's only top-level object.
+    /// The file's content, the format's only top-level object.
     public var log: Log
 
-    /// Creates a file from its content.
+    /// Creates a file.
     public init(log: Log) { self.log = log }
 
     /// Returns the file as indented JSON with sorted keys.
@@ -29,18 +29,18 @@ public struct HARFile: Codable, Sendable, Hashable {
         return try encoder.encode(value)
     }
 
-    /// The content of a file.
+    /// A file's content.
     public struct Log: Codable, Sendable, Hashable {
-        /// The version of the format, always "1.2".
+        /// The format's version, always "1.2".
         public var version = "1.2"
         /// The program that wrote the file.
         public var creator: Creator
-        /// The entries: one for each request that was sent.
+        /// One entry for each request sent.
         public var entries: [Entry]
-        /// A comment for people. Errand writes the number of dropped entries.
+        /// A comment. Errand writes the number of dropped entries.
         public var comment: String?
 
-        /// Creates the content of a file.
+        /// Creates a file's content.
         public init(creator: Creator, entries: [Entry], comment: String? = nil) {
             (self.creator, self.entries, self.comment) = (creator, entries, comment)
         }
@@ -48,9 +48,9 @@ public struct HARFile: Codable, Sendable, Hashable {
 
     /// The program that wrote a file.
     public struct Creator: Codable, Sendable, Hashable {
-        /// The name of the program.
+        /// The program's name.
         public var name: String
-        /// The version of the program.
+        /// The program's version.
         public var version: String
 
         /// Creates the description of a program.
@@ -63,27 +63,26 @@ public struct HARFile: Codable, Sendable, Hashable {
         public var startedDateTime: String
         /// The sum of the timings in milliseconds.
         public var time: Double
-        /// The request as it was sent.
+        /// The request that was sent.
         public var request: Request
-        /// The response as it was received.
+        /// The response that was received.
         public var response: Response
-        /// Required by the format. Always empty.
+        /// Always empty. Required by the format.
         public var cache = Cache()
-        /// How long each phase of the exchange took.
+        /// How long each phase took.
         public var timings: Timings
-        /// The server's IP address. `nil` if it isn't known.
+        /// The server's IP address, if known.
         public var serverIPAddress: String?
-        /// A comment for people. Errand writes label, attempt, hop and failure.
+        /// A comment. Errand writes the label, attempt, hop and failure.
         public var comment: String?
-        /// Why the response is missing, such as "timedOut". The file calls it `_error`, which browsers also write.
+        /// Why there's no response, such as "timedOut". Stored as `_error`, like in browsers.
         public var error: String?
-        /// The kind of resource. Errand writes "websocket" for an opening handshake, otherwise `nil`. The file calls it
-        /// `_resourceType`, Chromium's field.
+        /// "websocket" for an opening handshake, otherwise nil. Stored as `_resourceType`, Chromium's field.
         public var resourceType: String?
-        /// The messages of a WebSocket. The file calls them `_webSocketMessages`, Chromium's field.
+        /// A WebSocket's messages. Stored as `_webSocketMessages`, Chromium's field.
         public var webSocketMessages: [WebSocketMessage]?
 
-        /// Creates an entry. Arguments that have a default are optional in the format.
+        /// Creates an entry. Arguments with a default are optional in the format.
         public init(
             startedDateTime: String, time: Double, request: Request, response: Response, timings: Timings,
             serverIPAddress: String? = nil, comment: String? = nil, error: String? = nil
@@ -93,7 +92,7 @@ public struct HARFile: Codable, Sendable, Hashable {
             self.error = error
         }
 
-        /// Returns the entry as JSON, as it appears in a file. Use it to write an archive piece by piece.
+        /// Returns the entry as JSON, to write an archive piece by piece.
         ///
         /// - Throws: `EncodingError` if a time isn't finite.
         public func encoded() throws -> Data { try HARFile.encode(self) }
@@ -106,26 +105,26 @@ public struct HARFile: Codable, Sendable, Hashable {
         }
     }
 
-    /// The state of a browser's cache. Required by the format, but always empty.
+    /// The state of a browser's cache. Always empty. Required by the format.
     public struct Cache: Codable, Sendable, Hashable {
-        /// Creates the empty object that the format requires.
+        /// Creates an empty object.
         public init() {}
     }
 
     /// The name and value of a header field, query item or cookie.
     public struct Pair: Codable, Sendable, Hashable {
-        /// The field's, item's or cookie's name.
+        /// The name.
         public var name: String
-        /// The field's, item's or cookie's value.
+        /// The value.
         public var value: String
 
-        /// Creates a pair of a name and a value.
+        /// Creates a pair.
         public init(name: String, value: String) { (self.name, self.value) = (name, value) }
     }
 }
 
-// Some programs omit fields that the format requires, so a missing field gets the value that means "unknown". Some omit
-// quotes, so a header field or version may be a number.
+// Some programs omit required fields or quotes. A missing field gets the value for "unknown", and a header field or
+// version may be a number.
 
 private struct FieldName: CodingKey {
     let stringValue: String
@@ -160,7 +159,7 @@ extension KeyedDecodingContainer where K == FieldName {
 }
 
 extension HARFile.Log {
-    /// Decodes the content of a file. Throws `DecodingError` if the entries are missing.
+    /// Decodes a file's content. Throws `DecodingError` if the entries are missing.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: FieldName.self)
         try self.init(
@@ -276,7 +275,7 @@ extension HARFile.Timings {
 }
 
 extension HARFile {
-    /// Creates an archive with one entry per exchange of a recording.
+    /// Creates an archive with one entry per exchange.
     public init(_ recording: Recording) {
         let dropped = recording.droppedExchanges
         log = Log(
@@ -297,7 +296,7 @@ extension HARFile.Entry {
             timings: timings, serverIPAddress: exchange.timings?.remoteAddress, comment: exchange.comment,
             error: exchange.response == nil ? exchange.outcome?.failureName : nil)
         guard exchange.isWebSocket else { return }
-        // Turns "http" into "ws" and "https" into "wss".
+        // "http" becomes "ws", and "https" becomes "wss".
         if request.url.hasPrefix("http") { request.url = "ws" + request.url.dropFirst(4) }
         resourceType = "websocket"
         webSocketMessages = exchange.webSocket?.messages.map(HARFile.WebSocketMessage.init) ?? []
@@ -338,7 +337,7 @@ extension HARFile.Request {
 }
 
 extension HARFile.Response {
-    /// - Parameter wireBytes: the size of the encoded body on the wire.
+    /// - Parameter wireBytes: The body's size on the wire.
     fileprivate init(_ response: RecordedExchange.Response?, _ version: String, wireBytes: Int64?) {
         let body = response.flatMap { HARText($0.body) }
         let size = response?.body.length ?? 0
@@ -366,13 +365,12 @@ extension HARFile.Timings {
     }
 }
 
-/// A body in HAR's form: text, or bytes in Base64.
 private struct HARText {
     let text: String
     let isBase64: Bool
     let comment: String?
 
-    /// Returns `nil` if the body is empty or wasn't copied.
+    /// Returns nil if the body is empty or wasn't copied.
     init?(_ body: RecordedBody) {
         if body.copiedBytes == 0 { return nil }
         if let omission = body.omission {

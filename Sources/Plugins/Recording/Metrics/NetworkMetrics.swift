@@ -1,6 +1,6 @@
 import Errand
 
-/// The counters and response times of requests, by host.
+/// Counters and response times by host.
 ///
 /// ```swift
 /// let recorder = ExchangeRecorder(maximumExchanges: 0)          // only counts
@@ -8,8 +8,8 @@ import Errand
 /// recorder.metrics.hosts["api.example.com"]?.percentile(99)
 /// ```
 ///
-/// Requests count for the host in the URL that the agent built, before filters and redirects. The first hosts get
-/// separate counters, up to a limit. Later hosts are counted together as "other".
+/// A request counts for the host in the URL that the agent built, before filters and redirects. Hosts above the limit
+/// are counted together as "other".
 public struct NetworkMetrics: Sendable, Hashable {
     /// The counters by lowercase host. Requests without a valid URL count under "none".
     public private(set) var hosts: [String: HostMetrics] = [:]
@@ -17,16 +17,16 @@ public struct NetworkMetrics: Sendable, Hashable {
 
     /// Creates counters that start at zero.
     ///
-    /// - Parameter maximumHosts: the number of hosts with separate counters. Defaults to 100.
+    /// - Parameter maximumHosts: The number of hosts with separate counters. Defaults to 100.
     public init(maximumHosts: Int = 100) { limit = max(1, maximumHosts) }
 
-    /// Creates counters from finished activities, for example from a recording.
+    /// Counts finished activities, for example of a recording.
     public init(counting activities: some Sequence<RecordedActivity>, maximumHosts: Int = 100) {
         self.init(maximumHosts: maximumHosts)
         for activity in activities { add(activity) }
     }
 
-    /// Counts a finished activity, if it is a request.
+    /// Counts an activity, if it's a request.
     public mutating func add(_ activity: RecordedActivity) {
         guard activity.kind == .request else { return }
         var host = activity.host ?? "none"
@@ -36,36 +36,36 @@ public struct NetworkMetrics: Sendable, Hashable {
     }
 }
 
-/// The counters and response times of one host.
+/// One host's counters and response times.
 public struct HostMetrics: Sendable, Hashable {
-    /// The number of requests that have ended: succeeded, failed or cancelled.
+    /// The number of finished requests: succeeded, failed or cancelled.
     public private(set) var requests = 0
-    /// The number of requests that succeeded.
+    /// The number of succeeded requests.
     public private(set) var succeeded = 0
-    /// The number of requests that were cancelled.
+    /// The number of cancelled requests.
     public private(set) var cancelled = 0
-    /// The number of requests that failed, by the code of an ``Errand/ErrandError`` or the type of another error. After
-    /// 50 kinds, further kinds count as "other".
+    /// The number of failed requests, by the code of an ``Errand/ErrandError`` or by the error's type. Above 50 kinds,
+    /// further ones count as "other".
     public private(set) var failures: [String: Int] = [:]
-    /// The number of responses that came from a store such as a cache.
+    /// The number of responses from a cache or another store.
     public private(set) var cacheHits = 0
-    /// The number of body bytes sent, as reported by the transport.
+    /// The number of body bytes that the transport reported as sent.
     public private(set) var bytesSent: Int64 = 0
-    /// The number of body bytes received, as reported by the transport.
+    /// The number of body bytes that the transport reported as received.
     public private(set) var bytesReceived: Int64 = 0
     private var times = Histogram()
 
-    /// The number of requests that failed, of all kinds.
+    /// The number of failed requests of all kinds.
     public var failed: Int { failures.values.reduce(0, +) }
 
-    /// Returns the time within which this percentage of requests succeeded or failed, or `nil` without such requests.
-    /// The result is at most an eighth too long.
+    /// Returns the time within which this percentage of requests succeeded or failed. Nil without such requests. At
+    /// most an eighth too long.
     ///
     /// ```swift
     /// recorder.metrics.hosts["api.example.com"]?.percentile(99)
     /// ```
     ///
-    /// - Parameter percent: from 0 to 100. Cancelled requests and cached responses don't count.
+    /// - Parameter percent: From 0 to 100. Cancelled requests and cached responses don't count.
     public func percentile(_ percent: Double) -> Duration? {
         times.percentile(percent).map { .microseconds($0) }
     }
@@ -95,7 +95,7 @@ public struct HostMetrics: Sendable, Hashable {
     private mutating func count(time: Duration) { times.add(UInt64(min(max(0, time / .microseconds(1)), 1e15))) }
 }
 
-/// Counts numbers in buckets that are an eighth wide. Needs at most two kilobytes, however many numbers there are.
+/// Counts numbers in buckets that are an eighth wide. Uses at most two kilobytes.
 struct Histogram: Sendable, Hashable {
     private var buckets: [UInt32] = []
     private var count = 0

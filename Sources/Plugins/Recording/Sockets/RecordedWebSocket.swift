@@ -2,18 +2,17 @@ public import Errand
 public import ErrandEssentials
 import ErrandRedaction
 
-/// The messages of a WebSocket that an exchange opened: the newest, within the recorder's limits, with secrets
-/// masked.
+/// The newest messages of a WebSocket, within the recorder's limits, with secrets masked.
 public struct RecordedWebSocket: Sendable, Hashable {
-    /// One message that a WebSocket sent or received.
+    /// A WebSocket message.
     public struct Message: Sendable, Hashable {
         /// Whether the message was sent or received.
         public var direction: StreamMessage.Direction
-        /// Whether the message is text rather than bytes.
+        /// Whether the message is text. Otherwise it's bytes.
         public var isText: Bool
-        /// The calendar date at which the message was sent or received.
+        /// When the message was sent or received.
         public var date: Date
-        /// A copy of the content, and its full size.
+        /// A copy of the content.
         public var body: RecordedBody
 
         /// Creates a message, for example for a test.
@@ -24,10 +23,10 @@ public struct RecordedWebSocket: Sendable, Hashable {
 
     /// The messages in both directions, oldest first.
     public var messages: [Message]
-    /// The number of earlier messages that were dropped.
+    /// The number of dropped earlier messages.
     public var droppedMessages: Int
 
-    /// Creates the messages of a socket, by default none.
+    /// Creates the messages of a socket. Defaults to no messages.
     public init(messages: [Message] = [], droppedMessages: Int = 0) {
         (self.messages, self.droppedMessages) = (messages, droppedMessages)
     }
@@ -40,18 +39,18 @@ public struct RecordedWebSocket: Sendable, Hashable {
 }
 
 extension HTTPHeaders {
-    /// Whether these are the headers of a WebSocket's opening handshake (RFC 6455, section 4.1).
+    /// RFC 6455, section 4.1.
     var requestsWebSocket: Bool { self[.upgrade]?.lowercased() == "websocket" }
 }
 
-/// The newest messages of a socket, with unmasked secrets.
+/// A socket's newest messages, with secrets.
 struct SocketMessages: Sendable {
     private struct Message: Sendable {
         let message: StreamMessage
         let date: Date
     }
 
-    /// The memory use of a message in bytes, in addition to its copy.
+    /// A message's memory use in bytes, in addition to its copy.
     static let overhead = 200
 
     private var kept: BoundedHistory<Message>
@@ -64,7 +63,8 @@ struct SocketMessages: Sendable {
 
     mutating func add(_ message: StreamMessage, at date: Date, limit: Int) {
         var message = message
-        // Another accessory may want more bytes. A single message must not exceed the limit.
+        // The copy can be longer than this recorder wants, because another accessory may need more. A single message
+        // mustn't exceed the memory limit.
         message.data = message.data.prefix(max(0, min(limit, maximumBytes - Self.overhead)))
         kept.append(Message(message: message, date: date), cost: Self.overhead + message.data.count)
     }
@@ -83,14 +83,14 @@ struct SocketMessages: Sendable {
 }
 
 extension RecordedBody {
-    /// Creates a copy to keep of a WebSocket message with secrets, and masks secrets that have names in it.
+    /// Copies a WebSocket message and masks secrets that have names in it.
     ///
-    /// A message has no media type, so secrets are found by name in JSON, including JSON after Socket.IO's prefix, and
-    /// in header lines as in STOMP.
+    /// A message has no media type, so secrets are found by name in JSON, also after Socket.IO's prefix, and in header
+    /// lines as in STOMP.
     ///
     /// - Parameters:
-    ///   - message: the message, or its start.
-    ///   - redactor: remembers the masked secrets.
+    ///   - message: The message, or its start.
+    ///   - redactor: Remembers the masked secrets.
     public init(masking message: StreamMessage, by redactor: inout Redactor) {
         let data = message.data
         self.init(Data(), length: Int64(message.length), copiedBytes: data.count)
@@ -112,8 +112,8 @@ extension RecordedBody {
 }
 
 extension Redactor {
-    /// Masks secret fields in a message's head: after a first line without a colon, lines of name, colon and value, up
-    /// to an empty line.
+    /// Masks secrets in a message's head: a first line without a colon, then lines of name, colon and value, up to an
+    /// empty line.
     fileprivate mutating func headMasked(_ data: Data) -> Data {
         let lineFeed = UInt8(ascii: "\n")
         guard let end = data.firstIndex(of: lineFeed), !data[..<end].contains(UInt8(ascii: ":")) else { return data }
@@ -139,8 +139,7 @@ extension Redactor {
     }
 }
 
-/// The opening handshake of an open socket, which continues with messages. A class, because most activities have no
-/// socket and then need only room for a reference.
+/// An open socket's handshake. A class, because most activities have no socket and then need room for only a reference.
 final class SocketDraft: Sendable {
     let handshake: ExchangeDraft
     let ending: EndedExchange.Ending

@@ -1,22 +1,21 @@
 import Errand
 
-/// A recording as an HTML page, with one bar per activity that shows the phases of its exchanges. Parts are nested
-/// below their batch or chain.
+/// A recording as an HTML page, with one bar per activity that shows the phases of its exchanges. Parts of a batch or
+/// chain are nested below it.
 ///
 /// ```swift
 /// let page = recorder.waterfallPage(title: "Start of the app")
 /// try page.html.write(to: file, atomically: true, encoding: .utf8)
 /// ```
 ///
-/// The page is self-contained: it doesn't load scripts, fonts or images. It supports light and dark mode and is
-/// readable without color.
+/// The page doesn't load scripts, fonts or images. It supports light and dark mode, and is readable without color.
 public struct WaterfallPage: Sendable {
-    /// The heading of the page.
+    /// The page's heading.
     public var title: String
     private let rows: [WaterfallRow]
     private let dropped: Int
 
-    /// Creates a page from a recording. Exchanges without an activity, for example from a file, get separate bars.
+    /// Creates a page. Exchanges without an activity, for example from a file, get separate bars.
     public init(_ recording: Recording, title: String = "Requests") {
         self.title = title
         rows = WaterfallRow.rows(of: recording)
@@ -25,7 +24,7 @@ public struct WaterfallPage: Sendable {
 
     private static let phases = ["blocked", "dns", "connect", "tls", "send", "wait", "receive"]
 
-    /// The page as HTML text.
+    /// The page's HTML.
     public var html: String {
         let origin = rows.map(\.start).min() ?? .zero
         let end = rows.map(\.end).max() ?? .zero

@@ -1,22 +1,21 @@
 import Errand
 
-/// One bar of the page.
 struct WaterfallRow: Sendable {
-    /// The maximum number of exchanges to draw per activity, in case a request is retried forever.
+    /// The maximum number of exchanges per activity, in case a request is retried forever.
     private static let maximumExchanges = 50
 
-    /// "batch", "chain" and so on. `nil` for a request, or if the label is the kind.
+    /// "batch", "chain" and so on. Nil for a request, or if the label is the kind.
     let kind: String?
     let label: String
-    /// The outcome, and the source unless it is the network.
+    /// The outcome, and the source unless it's the network.
     let notes: [String]
     let start: Duration
     let end: Duration
     var exchanges: [RecordedExchange]
-    /// The number of composites around the activity.
+    /// The number of batches and chains around the activity.
     var depth = 0
 
-    /// Parts follow their composite, both ordered by start. Exchanges without an activity come last.
+    /// Returns parts after their batch or chain, both ordered by start. Exchanges without an activity come last.
     static func rows(of recording: Recording) -> [WaterfallRow] {
         var exchanges: [Activity.ID: [RecordedExchange]] = [:]
         var orphans: [RecordedExchange] = []
@@ -38,7 +37,7 @@ struct WaterfallRow: Sendable {
         var children: [Activity.ID: [RecordedActivity]] = [:]
         var roots: [RecordedActivity] = []
         for activity in activities.sorted(by: { $0.id < $1.id }) {
-            // A composite starts before its parts, so this doesn't follow a cycle of parents.
+            // A batch starts before its parts, so this can't follow a cycle of parents.
             if let parent = activity.parent, parent < activity.id, known.contains(parent) {
                 children[parent, default: []].append(activity)
             } else {
@@ -49,7 +48,7 @@ struct WaterfallRow: Sendable {
         var open = roots.reversed().map { ($0, 0) }
         while let (activity, depth) = open.popLast() {
             result.append((activity, depth))
-            // If an identity occurs twice, show its parts once.
+            // If an ID occurs twice, show its parts once.
             let parts = children.removeValue(forKey: activity.id) ?? []
             open += parts.reversed().map { ($0, depth + 1) }
         }
@@ -85,7 +84,7 @@ struct WaterfallRow: Sendable {
     }
 }
 
-/// The style of the page. Each phase has its own pattern in addition to its color.
+/// Each phase has its own pattern in addition to its color.
 enum WaterfallStyle {
     static let css = """
         :root{--page:#fff;--text:#1a1c20;--soft:#4f545c;--line:#d5d8dd;--track:#f1f3f5}
