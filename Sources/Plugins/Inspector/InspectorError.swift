@@ -1,7 +1,7 @@
 public import Errand
 import ErrandEssentials
 
-/// The error thrown when an inspector can't start.
+/// A failure to start an inspector.
 ///
 /// ```swift
 /// do { try inspector.start(port: 4711) } catch { print(error.code == .releaseBuild) }
@@ -12,7 +12,7 @@ public struct InspectorError: CodedError, Sendable, Hashable {
 
     /// The kind of failure, to switch over. Stable, and suitable for metrics.
     public let code: Code
-    /// What failed, in one sentence, for example the system's message.
+    /// Describes the failure, for example with the system's message.
     public let message: String
 
     init(_ code: Code, _ message: String) { (self.code, self.message) = (code, message) }
@@ -38,7 +38,7 @@ extension InspectorError {
 }
 
 extension FailureCode<InspectorError> {
-    /// The program is a release build, and `start` wasn't called with `inReleaseBuilds: true`.
+    /// The program is a release build, and `start` was called without `inReleaseBuilds: true`.
     public static var releaseBuild: Self { Self("releaseBuild", 1) }
     /// The inspector has already started.
     public static var alreadyStarted: Self { Self("alreadyStarted", 2) }

@@ -11,16 +11,15 @@ import Synchronization
 /// try inspector.start()      // prints http://127.0.0.1:52341/?token=…
 /// ```
 ///
-/// The page comes from a small server on the loopback interface of this device. It lists requests, batches, chains and
-/// sockets with their timings, and shows headers, bodies, notes and errors of each. Secrets are masked before they leave
-/// the process, and in memory a second after an activity has ended; see ``Errand/Redaction``. The inspector doesn't
-/// write files.
+/// A small server on this device's loopback interface provides the page. The page lists requests, batches, chains and
+/// sockets with their timings, headers, bodies, notes and errors. Secrets are masked before they leave the process, and
+/// in memory one second after an activity has ended: see ``Errand/Redaction``. The inspector doesn't write files.
 ///
-/// The inspector keeps the newest finished activities, within limits for their number and size. Until it starts, it
-/// doesn't listen and costs no time. Several agents can share it; see ``named(_:)``. It stops with ``stop()``, or when
-/// its last owner releases it. Safe to use from any thread.
+/// The inspector keeps the newest finished activities, up to a number and a size. Before you start it, it doesn't
+/// listen and costs no time. Several agents can share it: see ``named(_:)``. It stops with ``stop()``, or when its last
+/// owner releases it. You can use it from any thread.
 public final class TrafficInspector: Accessory {
-    /// The maximum number of bytes to keep of each body and message; the rest is dropped. Defaults to 256 KiB.
+    /// The number of bytes to keep of each body and message. Defaults to 256 KiB.
     public let maximumBodyBytes: Int
     private let store: ActivityStore
     private let tools = ToolBox()
@@ -28,16 +27,16 @@ public final class TrafficInspector: Accessory {
     private let time: any TimeSource
     private let server = Mutex<InspectorServer?>(nil)
 
-    /// Creates an inspector that isn't started yet.
+    /// Creates an inspector. Call ``start(port:inReleaseBuilds:announce:)`` to start it.
     ///
     /// - Parameters:
-    ///   - maximumActivities: the number of finished activities to keep. Also the limit for running activities. Defaults to
+    ///   - maximumActivities: The number of finished activities to keep, and the limit for running ones. Defaults to
     ///     10,000.
-    ///   - maximumBodyBytes: the number of bytes to keep of each body and message. Defaults to 256 KiB.
-    ///   - maximumBytes: the approximate memory limit in bytes. Defaults to 64 MiB.
-    ///   - maximumMessages: the number of messages to keep of each WebSocket. Defaults to 1,000.
-    ///   - redaction: the rules for masking secrets.
-    ///   - time: the clock of the agents.
+    ///   - maximumBodyBytes: The number of bytes to keep of each body and message. Defaults to 256 KiB.
+    ///   - maximumBytes: The approximate memory limit in bytes. Defaults to 64 MiB.
+    ///   - maximumMessages: The number of messages to keep of each WebSocket. Defaults to 1,000.
+    ///   - redaction: The rules for masking secrets.
+    ///   - time: The clock of the agents.
     public init(
         maximumActivities: Int = 10_000, maximumBodyBytes: Int = 256 << 10, maximumBytes: Int = 64 << 20,
         maximumMessages: Int = 1000, redaction: Redaction = Redaction(), time: some TimeSource = SystemTimeSource()
@@ -59,33 +58,33 @@ public final class TrafficInspector: Accessory {
     /// Whether the inspector receives events: true from ``start(port:inReleaseBuilds:announce:)`` to ``stop()``.
     public var isListening: Bool { store.isListening.load(ordering: .relaxed) }
 
-    /// Whether the inspector receives WebSocket messages: `true` unless `maximumMessages` is 0.
+    /// Whether the inspector receives WebSocket messages: true unless `maximumMessages` is 0.
     public var observesMessages: Bool { store.limits.messages > 0 }
 
-    /// Filters for the page's tools: delays, failures and stubs. Until you turn a tool on in the page, they pass every
-    /// request on.
+    /// Filters for the page's tools: delays, failures and stubs. They have no effect until you turn on a tool in the
+    /// page.
     ///
     /// ```swift
     /// let agent = NetworkAgent(
     ///     baseURL: url, transport: .curl, filters: [.retry] + inspector.filters, accessories: [inspector])
     /// ```
     ///
-    /// They run right before the transport. Put them last in the array, so caches and retries see the results.
+    /// They run right before the transport. List them last, so caches and retries see their results.
     public var filters: [any Filter] { [ToolFilter(tools)] }
 
-    /// Starts the server, and returns the address of the page.
+    /// Starts the server, and returns the page's address.
     ///
     /// ```swift
     /// let address = try inspector.start(port: 8008)
     /// ```
     ///
-    /// The address contains a random token, which only this start accepts. Whoever knows it can read the traffic. The
-    /// browser exchanges it for a cookie at the first visit.
+    /// The address contains a random token that's valid until the inspector stops. Anyone who knows the token can read
+    /// the traffic. On the first visit, the browser exchanges it for a cookie.
     ///
     /// - Parameters:
-    ///   - port: the port on 127.0.0.1 and ::1. Defaults to 0, which chooses a free port.
-    ///   - inReleaseBuilds: whether to start if the program is a release build. Defaults to false.
-    ///   - announce: receives one line with the address. Defaults to `nil`, which writes it to standard error.
+    ///   - port: The port on 127.0.0.1 and ::1. Defaults to 0: any free port.
+    ///   - inReleaseBuilds: Whether to start in a release build. Defaults to false.
+    ///   - announce: Receives one line with the address. Defaults to nil, which writes the line to standard error.
     /// - Throws: ``InspectorError``, for example if the port is in use.
     @discardableResult
     public func start(
@@ -121,14 +120,14 @@ public final class TrafficInspector: Accessory {
             return server
         }
         old?.stop()
-        // Tools must not stay on without the page that shows them.
+        // Tools mustn't stay on without the page that shows them.
         tools.turnOff()
     }
 
     /// Removes all finished activities from the inspector and its page.
     public func clear() { store.clear() }
 
-    /// Returns an accessory that shows the activities of an agent under a name, if a process has several agents.
+    /// Returns an accessory that shows an agent's activities under a name. Use it if a process has several agents.
     ///
     /// ```swift
     /// let shop = NetworkAgent(baseURL: shopURL, transport: .curl, accessories: [inspector.named("shop")])
@@ -140,22 +139,22 @@ public final class TrafficInspector: Accessory {
     /// alive.
     ///
     /// - Parameters:
-    ///   - agent: the agent. It previews a request within a second after it has ended, or when you open it in the page
-    ///     before.
-    ///   - name: the name given to ``named(_:)``. Defaults to nil, for an agent without one.
+    ///   - agent: The agent. It explains a request within one second after the end, or earlier if you open the request
+    ///     in the page.
+    ///   - name: The name given to ``named(_:)``. Defaults to nil, for an agent without a name.
     public func explainRequests(of agent: NetworkAgent, named name: String? = nil) {
         explainers.add(agent, name)
     }
 
-    /// Records an event. The agent calls it, so your app doesn't need to.
+    /// Records an event. The agent calls it.
     public func activity(_ activity: Activity, did event: ActivityEvent) {
         store.record(event, of: activity, agent: nil)
     }
 
-    /// The recorded activities, for tests.
+    /// For tests.
     var recordedIDs: [UInt64] { store.all.map(\.id) }
 
-    /// The recorded activities that aren't masked yet, for tests.
+    /// The activities that aren't masked yet, for tests.
     var unmaskedIDs: [UInt64] { store.all.filter { $0.known.masked == nil }.map(\.id) }
 
     /// Everything that a page can receive, for tests.
@@ -192,7 +191,6 @@ private struct NamedInspector: Accessory {
     }
 }
 
-/// The agents that explain their requests.
 private final class ExplainerList: Sendable {
     private struct Explainer: Sendable {
         let name: String?

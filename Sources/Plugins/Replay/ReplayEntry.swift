@@ -1,15 +1,15 @@
 import Errand
 import ErrandEssentials
 
-/// A recorded exchange, described by its position, method, URL and status.
+/// Describes a recorded exchange.
 public struct ReplayEntry: Sendable, Hashable, CustomStringConvertible {
     /// The index of the exchange in `log.entries`, from 0.
     public let index: Int
-    /// The method of the recorded request.
+    /// The request's method.
     public let method: String
     /// The first 500 characters of the URL, with secrets masked.
     public let url: String
-    /// The status of the recorded response, or 0 if the response is missing.
+    /// The response's status, or 0 without a response.
     public let status: Int
 
     init(_ item: HARIndex.Item, _ redaction: Redaction) {
@@ -18,7 +18,7 @@ public struct ReplayEntry: Sendable, Hashable, CustomStringConvertible {
         url = String(redactor.url(item.url).prefix(500))
     }
 
-    /// The entry as text: "GET https://example.com/users/7 → 200 (entry 3)".
+    /// A text such as "GET https://example.com/users/7 → 200 (entry 3)".
     public var description: String { "\(method) \(url) → \(status) (entry \(index))" }
 }
 
@@ -26,11 +26,11 @@ public struct ReplayEntry: Sendable, Hashable, CustomStringConvertible {
 public struct ReplayReport: Sendable, CustomStringConvertible {
     /// The number of entries that can be replayed.
     public var entryCount = 0
-    /// The number of entries that aren't requests over HTTP: data URLs, WebSockets, `CONNECT`.
+    /// The number of entries that can't be replayed, such as data URLs, WebSockets and `CONNECT`.
     public var ignoredEntryCount = 0
-    /// The entries that weren't used, in the order of the file.
+    /// The unused entries, in the order of the file.
     public var unused: [ReplayEntry] = []
-    /// Entries that were replayed with an incomplete or missing body, because the file doesn't contain all of it.
+    /// The entries replayed with an incomplete or missing body, because the file doesn't contain all of it.
     public var incompleteBodies: [ReplayEntry] = []
     /// The first 100 requests that weren't in the recording, with secrets masked.
     public var unmatched: [String] = []

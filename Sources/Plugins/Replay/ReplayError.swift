@@ -1,23 +1,21 @@
 public import Errand
 import ErrandEssentials
 
-/// Explains why a replay can't answer a request: the nearest recorded request, and how it differs.
-///
-/// Secrets are masked and bodies are left out.
+/// A request that a replay can't answer, with the nearest recorded request and the differences. Secrets are masked, and
+/// bodies are left out.
 public struct ReplayError: CodedError, Sendable {
-    /// The type of the error's codes. New codes may be added, so write a `default` in a `switch`.
+    /// The error codes. More may be added, so write a `default` in a `switch`.
     public typealias Code = FailureCode<ReplayError>
 
-    /// The kind of failure, to switch over. Stable, and suitable for metrics.
+    /// The kind of failure. Stable, so you can use it in metrics.
     public var code: Code
-    /// The request that couldn't be answered, or `nil` for ``Code/unusedEntries``.
+    /// The request. Nil for ``Code/unusedEntries``.
     public var request: HTTPRequest?
-    /// The recorded request with the fewest differences, or `nil` if the recording is empty.
+    /// The recorded request with the fewest differences. Nil if the recording is empty.
     public var nearest: ReplayEntry?
-    /// How the request differs from the nearest entry, one line for each difference, such as "query page: recorded 2,
-    /// requested 3".
+    /// How the request differs from the nearest entry. One line each, such as "query page: recorded 2, requested 3".
     public var differences: [String]
-    /// For ``Code/unusedEntries``, the entries that weren't used; otherwise empty.
+    /// The unused entries, for ``Code/unusedEntries``.
     public var unused: [ReplayEntry]
     private var url = ""
 
@@ -55,14 +53,14 @@ extension FailureCode<ReplayError> {
     public static var unmatched: Self { Self("unmatched", 1) }
     /// All equal recorded requests have been used.
     public static var exhausted: Self { Self("exhausted", 2) }
-    /// The request opens a connection for another protocol than HTTP, such as a WebSocket, which can't be replayed.
+    /// The request opens a connection for another protocol, such as WebSocket, which can't be replayed.
     public static var notReplayed: Self { Self("notReplayed", 4) }
     /// Some entries weren't used; see ``ReplayTransport/checkAllUsed()``.
     public static var unusedEntries: Self { Self("unusedEntries", 3) }
 }
 
 extension HTTPRequest {
-    /// For a report or error: secrets masked, the URL cut after 500 characters.
+    /// The method and URL, with secrets masked. The URL is cut after 500 characters.
     func line(_ redaction: Redaction) -> String {
         var redactor = Redactor(redaction)
         return "\(method) \(redactor.url(urlText).prefix(500))"
@@ -77,19 +75,18 @@ extension HTTPRequest {
 /// }
 /// ```
 ///
-/// The description doesn't contain anything from the file except names of the format.
+/// The description contains only the format's own names from the file.
 public struct HARError: CodedError, Sendable, Hashable {
-    /// The type of the error's codes. New codes may be added, so write a `default` in a `switch`.
+    /// The error codes. More may be added, so write a `default` in a `switch`.
     public typealias Code = FailureCode<HARError>
 
-    /// The kind of failure, to switch over. Stable, and suitable for metrics.
+    /// The kind of failure. Stable, so you can use it in metrics.
     public var code: Code
-    /// What failed, in one sentence with the expected and the actual value.
+    /// Describes the failure, with the expected and the actual value.
     public var message: String
-    /// The path of the value, such as "log.entries[3].request.url", with indices from 0. Empty for the whole file.
+    /// The value's path, such as "log.entries[3].request.url", with indices from 0. Empty for the whole file.
     public var path: String
-    /// The position at which reading stopped, in bytes from the start of the file. `nil` if the file couldn't be opened
-    /// or written.
+    /// The number of bytes before the failure in the file. Nil if the file couldn't be opened or written.
     public var byte: Int?
 
     init(_ code: Code, _ message: String, path: String = "", byte: Int? = nil) {
@@ -110,16 +107,16 @@ public struct HARError: CodedError, Sendable, Hashable {
 }
 
 extension FailureCode<HARError> {
-    /// The file can't be opened, read or written, or it isn't a regular file.
+    /// The file can't be opened, read or written, or isn't a regular file.
     public static var fileFailed: Self { Self("fileFailed", 1) }
     /// The bytes aren't JSON.
     public static var malformedJSON: Self { Self("malformedJSON", 2) }
     /// The file ends within a value.
     public static var truncated: Self { Self("truncated", 3) }
-    /// The JSON isn't an HTTP Archive: a field is missing, appears twice or has another type.
+    /// The JSON isn't an HTTP Archive: a field is missing, appears twice or has the wrong type.
     public static var notHAR: Self { Self("notHAR", 4) }
     /// A value, or the list of all entries, exceeds the limit.
     public static var tooLarge: Self { Self("tooLarge", 5) }
-    /// A body isn't the Base64 that its entry announces.
+    /// A body isn't Base64, although its entry says so.
     public static var damagedBody: Self { Self("damagedBody", 6) }
 }

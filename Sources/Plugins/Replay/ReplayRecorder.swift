@@ -11,11 +11,11 @@ final class ReplayRecorder: Sendable {
         var exchanges: [(order: Int, exchange: RecordedExchange)] = []
         var cost = 0
         var omitted: [String] = []
-        /// Collects the secrets of all exchanges, to mask them in every exchange.
+        /// The secrets of all exchanges, to mask them in every exchange.
         var secrets: Redactor
     }
 
-    /// In bytes, for one recorded body.
+    /// In bytes, for one body.
     static let bodyLimit = 64 << 20
     /// In bytes, for all unsaved exchanges.
     static let costLimit = 512 << 20
@@ -33,7 +33,7 @@ final class ReplayRecorder: Sendable {
 
     var summary: (count: Int, omitted: [String]) { state.withLock { ($0.exchanges.count, $0.omitted) } }
 
-    /// In the order in which their requests were sent.
+    /// The exchanges in the order of their requests.
     var exchanges: [RecordedExchange] {
         let (exchanges, secrets) = state.withLock { ($0.exchanges, $0.secrets) }
         return exchanges.sorted { $0.order < $1.order }.map { recorded in
@@ -78,7 +78,7 @@ final class ReplayRecorder: Sendable {
         let data = Mutex(Data())
     }
 
-    /// A running exchange, with unmasked secrets.
+    /// A running exchange. Contains secrets.
     private struct Draft: Sendable {
         let order: Int
         let request: HTTPRequest
@@ -96,7 +96,7 @@ final class ReplayRecorder: Sendable {
         }
     }
 
-    /// Copies the request's body while it is sent.
+    /// Copies the request's body while it's sent.
     private func watched(_ request: HTTPRequest, _ upload: SentCopy) -> HTTPRequest {
         let body = request.body
         if let data = body.data {
@@ -120,7 +120,7 @@ final class ReplayRecorder: Sendable {
     ) {
         if received.count > Self.bodyLimit { return omit(draft.request, "its body is too long") }
         var (request, sent) = (draft.request, draft.upload.data.withLock { $0 })
-        // Coded bodies can't be masked, and two codings of the same content may differ.
+        // Coded bodies can't be masked, and codings of the same content may differ.
         if let coding = request.headers[.contentEncoding],
             let plain = ContentCodings.decoded(Array(sent), coding, upTo: Self.bodyLimit)
         {
@@ -146,7 +146,6 @@ final class ReplayRecorder: Sendable {
         if !isKept { omit(draft.request, "the recording has reached \(Self.costLimit) bytes") }
     }
 
-    /// Reports an exchange that isn't recorded.
     func omit(_ request: HTTPRequest, _ reason: String) {
         let text = "\(request.line(redaction)): \(reason)"
         state.withLock { if $0.omitted.count < 100 { $0.omitted.append(text) } }
@@ -154,7 +153,7 @@ final class ReplayRecorder: Sendable {
 }
 
 extension Redactor {
-    /// Remembers a request's named secrets and credentials. Skips cookies, because many aren't secrets.
+    /// Finds a request's named secrets and credentials. Skips cookies, because many aren't secrets.
     fileprivate mutating func find(in request: HTTPRequest, sent: Data) {
         let authorizing = request.headers.filter { $0.name == .authorization || $0.name == .proxyAuthorization }
         _ = headers(HTTPHeaders(authorizing))
@@ -164,7 +163,6 @@ extension Redactor {
             contentCoding: request.headers[.contentEncoding])
     }
 
-    /// Remembers a response's named secrets.
     fileprivate mutating func find(in response: HTTPResponse, received: Data) {
         if let location = response.headers[.location] { _ = url(location) }
         _ = body(
@@ -173,16 +171,15 @@ extension Redactor {
     }
 }
 
-/// A body that copies the bytes read from it.
 final class RecordingBody: HTTPBodySource {
     private let chunks: BodyChunks
-    /// `nil` once the body exceeds the limit.
+    /// Nil after the body has exceeded the limit.
     private let copy = Mutex<Data?>(Data())
     private let hasEnded = Atomic(false)
-    /// The number of bytes until the body counts as complete, even if the reader stops before its end. `nil` if only
-    /// the end counts.
+    /// The number of bytes after which the body counts as complete, even if it isn't read to the end. Nil if only the
+    /// end counts.
     private let left: Mutex<Int64?>
-    /// Receives all bytes at the end, or `nil` if the body wasn't read to the end or exceeds the limit.
+    /// Receives all bytes, or nil if the body wasn't read to the end or exceeds the limit.
     private let end: @Sendable (Data?) -> Void
 
     init(_ body: HTTPBody, upTo length: Int64? = nil, _ end: @escaping @Sendable (Data?) -> Void) {

@@ -15,16 +15,15 @@ import Synchronization
 ///
 /// A request gets the response that was recorded for the same method and URL. Repeated requests use each recorded
 /// response once, in the order of the file. Redirects, failures and bodies are replayed as recorded. A request that
-/// isn't in the recording throws ``ReplayError`` with the nearest entry and the differences; choose another
-/// ``ReplayMode`` to send or record it. WebSockets aren't replayed, but modes that pass requests on also pass on
-/// WebSockets.
+/// isn't in the recording throws ``ReplayError``, which contains the nearest entry and the differences. To send or
+/// record such requests, choose another ``ReplayMode``. WebSockets can't be replayed, but these modes pass them on.
 ///
-/// A file of more than 4 MiB stays open and is read once, 64 KiB at a time. Bodies are read on demand, so a 1 GB file
-/// needs little memory. Each transport tracks its own usage: give each parallel test its own transport. They can share
-/// a file. Safe to use from any thread.
+/// A file above 4 MiB stays open, and bodies are read on demand, so a 1 GB file needs little memory. Each transport
+/// tracks its own usage, so give each parallel test its own transport. They can share a file. You can use a transport
+/// from any thread.
 public final class ReplayTransport: Transport {
     private struct State {
-        /// How often each item of the index was used.
+        /// How often each item was used.
         var uses: [Int: Int] = [:]
         /// How many items of each key were used.
         var turns: [String: Int] = [:]
@@ -32,7 +31,7 @@ public final class ReplayTransport: Transport {
         var unmatched: [String] = []
     }
 
-    /// The URL of the archive, or `nil` if it is in memory.
+    /// The archive's URL. Nil if the archive is in memory.
     public let file: URL?
     let index: HARIndex
     let mode: ReplayMode
@@ -44,18 +43,19 @@ public final class ReplayTransport: Transport {
     let redaction: Redaction
     private let state = Mutex(State())
 
-    /// Opens an archive. Blocks while it reads the file. Memory use doesn't depend on the file's size.
+    /// Opens an archive. Blocks while it reads the file. Memory use depends on the number of entries, not on the file's
+    /// size.
     ///
     /// - Parameters:
-    ///   - file: the archive. It must exist unless the mode records.
-    ///   - mode: what to do with requests. Defaults to ``ReplayMode/replayOnly``.
-    ///   - matching: decides when a request equals a recorded request. Default: by method and URL.
-    ///   - timing: when responses arrive. Default: at once.
-    ///   - repeatsLastResponse: whether further requests get the last response to an equal request again. Otherwise
-    ///     they count as not recorded. Defaults to `false`.
-    ///   - redaction: the rules for masking secrets in new recordings, errors and reports.
-    ///   - maximumIndexBytes: the approximate memory limit in bytes for methods, URLs and positions of entries.
-    ///     Defaults to 128 MiB, enough for 300,000 entries.
+    ///   - file: The archive. It must exist unless the mode records.
+    ///   - mode: What to do with requests. Defaults to ``ReplayMode/replayOnly``.
+    ///   - matching: Decides whether a request equals a recorded one. By default, compares method and URL.
+    ///   - timing: When responses arrive. Defaults to at once.
+    ///   - repeatsLastResponse: Whether the last recorded response also answers further equal requests. Otherwise they
+    ///     count as not recorded. Defaults to false.
+    ///   - redaction: The rules for masking secrets in new recordings, errors and reports.
+    ///   - maximumIndexBytes: The approximate memory limit in bytes for methods, URLs and positions of entries.
+    ///     Defaults to 128 MiB, which is enough for 300,000 entries.
     /// - Throws: ``HARError``.
     public convenience init(
         har file: URL, mode: ReplayMode = .replayOnly, matching: ReplayMatching = .methodAndURL,
@@ -67,7 +67,7 @@ public final class ReplayTransport: Transport {
         try self.init(file, source, mode, matching, timing, repeatsLastResponse, redaction, maximumIndexBytes)
     }
 
-    /// Opens an archive in memory. For the other parameters, see the initializer with a file.
+    /// Opens an archive in memory. The other parameters are the same as for a file.
     ///
     /// - Throws: ``HARError``.
     public convenience init(
@@ -79,7 +79,7 @@ public final class ReplayTransport: Transport {
         try self.init(nil, source, mode, matching, timing, repeatsLastResponse, redaction, maximumIndexBytes)
     }
 
-    /// Opens an archive from a recorder or from code. For the other parameters, see the initializer with a file.
+    /// Opens an archive from a recorder or from code. The other parameters are the same as for a file.
     ///
     /// ```swift
     /// let replay = try ReplayTransport(har: recorder.harFile())
@@ -124,7 +124,7 @@ public final class ReplayTransport: Transport {
         return try await transport.send(request, options: options)
     }
 
-    /// If the body can be read only once, replaces it with the copy.
+    /// Replaces a body that can be read only once with its copy.
     private static func collectBody(of request: inout HTTPRequest) async throws -> Data {
         if let data = request.body.data { return data }
         let data = try await request.body.open().collect(upTo: ReplayTable.bodyLimit)
@@ -207,8 +207,8 @@ extension ReplayTransport: ConnectingTransport {
     /// Opens a connection for another protocol, such as WebSocket, over the mode's transport. The connection isn't
     /// recorded.
     ///
-    /// - Throws: ``ReplayError/Code/notReplayed`` if the mode doesn't pass requests on, and `transportUnavailable` if
-    ///   its transport can't open connections.
+    /// - Throws: ``ReplayError/Code/notReplayed`` if the mode has no transport, or `transportUnavailable` if the
+    ///   transport can't open connections.
     public func connect(for request: HTTPRequest, options: TransportOptions) async throws -> any ByteConnection {
         guard let transport = mode.transport else {
             note(request)
@@ -221,13 +221,11 @@ extension ReplayTransport: ConnectingTransport {
 }
 
 extension ReplayTransport {
-    /// The newly recorded exchanges, with secrets masked, in the order in which their requests were sent. Excludes the
-    /// file's entries.
+    /// The new exchanges, with secrets masked, in the order of their requests. Excludes the file's entries.
     public var newExchanges: [RecordedExchange] { recorder.exchanges }
 
-    /// Saves the recording: the file's entries, byte for byte, followed by new entries. With
-    /// ``ReplayMode/recordAll(over:)``, it saves only new entries. In other modes, the archive's own file isn't written
-    /// if it exists and there are no new entries.
+    /// Saves the file's entries, byte for byte, followed by new entries. With ``ReplayMode/recordAll(over:)``, saves
+    /// only new entries. In other modes, doesn't rewrite the archive's own file without new entries.
     ///
     /// ```swift
     /// let cassette = try ReplayTransport(har: file, mode: .recordNew(over: .system))
@@ -235,10 +233,10 @@ extension ReplayTransport {
     /// try cassette.save()
     /// ```
     ///
-    /// The file is replaced atomically, and only its owner can read it. A response is included once its body was read
-    /// to the end.
+    /// Replaces the file atomically. Only its owner can read it. A response is included after its body was read to the
+    /// end.
     ///
-    /// - Parameter file: the URL to save to. Defaults to the archive's own file; required if the archive is in memory.
+    /// - Parameter file: The URL to save to. Defaults to the archive's own file. Required if the archive is in memory.
     /// - Throws: ``HARError/Code/fileFailed``.
     public func save(to file: URL? = nil) throws {
         guard let target = file ?? self.file else {
@@ -296,7 +294,7 @@ extension ReplayTransport {
 }
 
 extension HARFile.Entry {
-    /// Adds a binary request body in Base64.
+    /// Stores a binary request body in Base64.
     fileprivate mutating func keepBytes(of body: RecordedBody) {
         guard body.omission == nil, body.copiedBytes > 0, body.text == nil else { return }
         request.postData?.text = body.data.base64EncodedString()

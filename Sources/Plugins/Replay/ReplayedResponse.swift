@@ -5,7 +5,7 @@ import Synchronization
 
 /// Rebuilds an entry's response for one request.
 struct ReplayedResponse {
-    /// In bytes. Longer bodies are read on demand.
+    /// Longer bodies, in bytes, are read on demand.
     private static let memoryLimit = 4 << 20
 
     let source: HARSource
@@ -49,7 +49,7 @@ struct ReplayedResponse {
         if headers[.location].map({ $0 == Redaction.mask }) ?? true { headers[.location] = entry.redirectURL }
     }
 
-    /// Some programs write a body's type only next to its text. Without text, that type is only the program's guess.
+    /// Some programs write a body's type only next to its text. Without text, the type is only a guess.
     private func restoreType(_ headers: inout HTTPHeaders) {
         guard !headers.contains(.contentType), entry.body.text?.isEmpty == false, let type = entry.body.mimeType,
             let essence = MediaType.essence(of: type), essence != "application/x-unknown-content-type",
@@ -94,10 +94,10 @@ struct ReplayedResponse {
             length: length, source: ReplayedBody(nil, bytes, receive / Double(max(1, length)), options.time))
     }
 
-    /// Returns the text of a body that isn't Base64 although the archive claims it, if the body's size is the text's.
-    /// Firefox writes text in this way if its type isn't a text's.
+    /// Returns the body's text if it isn't Base64, although the archive says so, and has the recorded size. Firefox
+    /// writes some texts in this way.
     private func mislabelledText(_ range: Range<Int>) throws -> HARBody? {
-        // Base64 has four characters for three bytes. Of most bodies, only this is looked at.
+        // Base64 has four characters for three bytes, so this check suffices for most bodies.
         guard entry.body.isBase64, sizes.contains(where: { $0 > range.count / 4 * 3 }) else { return nil }
         let path = "log.entries[\(number)].response.content.text"
         if try isValid(HARBody(source, range, isBase64: true, path: path)) { return nil }
@@ -127,7 +127,7 @@ struct ReplayedResponse {
 
     /// Removes header fields that contradict the body, because most programs undo its content coding.
     ///
-    /// - count: the size of the body in bytes, or `nil` if it isn't known.
+    /// - count: The body's size in bytes, if known.
     private func settle(_ headers: inout HTTPHeaders, count: Int?, beginning: [UInt8]) {
         let length = ContentLength.parse(headers.values(of: .contentLength))
         let isAsLong = count.map { length == Int64($0) } ?? false
@@ -185,7 +185,7 @@ private final class ReplayedBody: HTTPBodySource {
     private let pace: Duration
     private let time: any TimeSource
 
-    /// - Parameter pace: the time per byte.
+    /// - Parameter pace: The time per byte.
     init(_ stored: HARBody?, _ first: [UInt8], _ pace: Duration, _ time: any TimeSource) {
         state = Mutex(State(stored: stored, first: first))
         (self.pace, self.time) = (pace, time)
@@ -206,13 +206,13 @@ private final class ReplayedBody: HTTPBodySource {
     func cancel() {}
 }
 
-/// Restores the received bytes from an archive's text. Programs write a body's characters into an archive, whatever its
+/// Restores the received bytes from an archive's text. Programs write characters into an archive, whatever the body's
 /// charset was.
 enum RecordedText {
     /// - Parameters:
     ///   - text: UTF-8.
-    ///   - charset: from `Content-Type`.
-    ///   - sizes: the possible sizes of the body, if the archive contains them.
+    ///   - charset: The charset in `Content-Type`.
+    ///   - sizes: The possible sizes of the body, if the archive contains them.
     static func bytes(_ text: [UInt8], charset: String?, sizes: [Int]) -> [UInt8] {
         let isASCII = text.allSatisfy { $0 < 0x80 }
         let mask = Array(Redaction.mask.utf8)
@@ -232,7 +232,7 @@ enum RecordedText {
 
     /// Encodes in UTF-16, with a byte order mark if the original had one.
     ///
-    /// - Parameter isMarked: whether the charset's name lacks a byte order. It then has a mark, unless the size
+    /// - Parameter isMarked: Whether the charset's name lacks a byte order. The text then has a mark, unless the size
     ///   contradicts.
     private static func wide(
         _ scalars: String.UnicodeScalarView, isBig: Bool, isMarked: Bool, _ sizes: [Int]
@@ -250,10 +250,10 @@ enum RecordedText {
 enum EncodedText {
     private typealias Table = [Unicode.Scalar: [UInt8]]
 
-    /// The tables of the charsets seen so far. Their number is limited, because the standard defines 40 charsets.
+    /// The tables of the charsets used so far. The standard defines 40 charsets.
     private static let tables = Mutex<[Charset: Table]>([:])
 
-    /// `nil` if a character isn't in the charset, or needs more than two bytes or an escape sequence.
+    /// Returns nil if a character isn't in the charset, or needs more than two bytes or an escape sequence.
     static func bytes(_ text: String.UnicodeScalarView, in charset: Charset) -> [UInt8]? {
         let table = table(of: charset)
         var bytes: [UInt8] = []

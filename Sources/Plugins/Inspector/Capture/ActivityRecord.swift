@@ -2,10 +2,10 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// The events of an activity so far, within limits. Contains unmasked secrets until the store masks it, a second after
-/// the activity has ended.
+/// The events of an activity so far, within limits. Contains secrets until the store masks it, one second after the
+/// activity's end.
 final class ActivityRecord: Sendable {
-    /// The parts of an activity that don't change and aren't secret.
+    /// The parts that don't change and aren't secret.
     struct Identity: Sendable {
         let id: UInt64
         let parent: UInt64?
@@ -15,14 +15,14 @@ final class ActivityRecord: Sendable {
         let start: Duration
     }
 
-    /// The parts of a request that are shown. Doesn't keep its body, which may be large.
+    /// The shown parts of a request. Doesn't keep its body, which may be large.
     struct RequestHead: Sendable {
         let method: HTTPMethod
         let url: String
         let headers: HTTPHeaders
         let contentType: String?
         let length: Int64?
-        /// The bytes of the body that are in memory.
+        /// The number of the body's bytes in memory.
         let heldBytes: Int
 
         init(_ request: HTTPRequest) {
@@ -45,7 +45,6 @@ final class ActivityRecord: Sendable {
         }
     }
 
-    /// One request on the wire.
     struct Hop: Sendable {
         let request: RequestHead
         let attempt: Int
@@ -55,7 +54,7 @@ final class ActivityRecord: Sendable {
         var end: Duration?
         var timeToHead: Duration?
         var response: ResponseHead?
-        /// The event with the timings. Keeping the event is cheaper than copying its many fields.
+        /// The event with the timings, because copying its many fields would cost more.
         var timings: TransportEvent?
         var sent = Data()
         var received = Data()
@@ -100,33 +99,33 @@ final class ActivityRecord: Sendable {
         var messageCount = 0
         var progress: TransferProgress?
         var stream: StreamCount?
-        /// The response if it didn't come from the network, and the start of its body.
+        /// A response that didn't come from the network, and the start of its body.
         var other: (head: ResponseHead, body: Data, length: Int64)?
         var source: ResponseSource?
         var status: Int?
         var ending: Ending?
         var end: Duration?
-        /// The bytes of bodies and messages.
+        /// The number of bytes of bodies and messages.
         var bytes = 0
         var isChanged = false
 
         init(label: String) { self.label = label }
     }
 
-    /// A class, so that a state can refer to it without growing.
+    /// A class, so a state can refer to it without growing.
     final class Masked: Sendable {
         let activity: MaskedActivity
         init(_ activity: MaskedActivity) { self.activity = activity }
     }
 
     let identity: Identity
-    /// The approximate memory use in bytes, once the activity has ended. Changes under the store's lock.
+    /// The approximate memory use in bytes, after the activity has ended. Changes under the store's lock.
     let cost = Atomic(0)
     private let state: Mutex<State>
 
     var id: UInt64 { identity.id }
 
-    /// Doesn't keep the activity, which keeps its agent and its accessories.
+    /// Doesn't keep the activity, because that keeps its agent and accessories.
     init(_ activity: Activity, agent: String?, date: Date, start: Duration) {
         identity = Identity(
             id: activity.id.rawValue, parent: activity.parent?.rawValue, kind: activity.kind, agent: agent, date: date,
@@ -147,7 +146,7 @@ final class ActivityRecord: Sendable {
         withExtendedLifetime(old) {}
     }
 
-    /// Returns true if the record wasn't marked as changed before.
+    /// Returns false if the record was already marked.
     func markChanged() -> Bool {
         state.withLock { state in
             defer { state.isChanged = true }
@@ -155,10 +154,9 @@ final class ActivityRecord: Sendable {
         }
     }
 
-    /// Lets the next change mark the record again.
     func unmark() { state.withLock { $0.isChanged = false } }
 
-    /// Changes a running activity. After its end, this returns `nil` without a change.
+    /// Changes a running activity. Returns nil without a change after its end.
     @discardableResult
     func change<Value: Sendable>(_ body: (inout State) -> Value) -> Value? {
         state.withLock { state in state.end == nil ? body(&state) : nil }
@@ -166,10 +164,10 @@ final class ActivityRecord: Sendable {
 }
 
 extension ActivityRecord.State {
-    /// In case a request is retried or redirected forever. The first hop stays.
+    /// A limit in case a request is retried or redirected forever. The first hop stays.
     static let maximumHops = 64
     static let maximumNotes = 200
-    /// The memory use in bytes of a message or a note, in addition to its content.
+    /// The memory use of a message or note in bytes, in addition to its content.
     static let overhead = 200
 
     mutating func add(_ hop: ActivityRecord.Hop) {
@@ -207,7 +205,7 @@ extension ActivityRecord.State {
         return change
     }
 
-    /// The position of a hop, or of the last one if its numbers aren't known.
+    /// Returns the index of a hop, or of the last one if its numbers aren't known.
     func index(attempt: Int?, hop: Int?) -> Int? {
         guard let attempt, let hop else { return hops.indices.last }
         return hops.lastIndex { $0.attempt == attempt && $0.number == hop }

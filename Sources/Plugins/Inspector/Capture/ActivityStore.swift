@@ -6,7 +6,7 @@ import ErrandPlatform
 import ErrandSupport
 import Synchronization
 
-/// The newest activities, in memory. Records each event under a lock that is held for a few instructions.
+/// Keeps the newest activities in memory. Holds its lock only briefly for each event.
 final class ActivityStore: Sendable {
     struct Limits: Sendable {
         var activities: Int
@@ -19,20 +19,18 @@ final class ActivityStore: Sendable {
         var records = NumberedTable<ActivityRecord>()
         var running = 0
         var ended = FIFOQueue<ActivityRecord>()
-        /// The newest of `ended`, which aren't masked yet.
+        /// The ended records that aren't masked yet.
         var clear = FIFOQueue<ActivityRecord>()
         var isMasking = false
         var cost = 0
         var dropped = 0
-        /// The records that changed since the server looked. Empty without a server that shows a page.
+        /// The records that have changed since the server read them. Empty while no page is open.
         var changed: [ActivityRecord] = []
         var bell: Bell?
-        /// Counts calls of `clear`.
         var clears = 0
     }
 
     let isListening = Atomic(false)
-    /// Whether a page is open.
     private let isWatched = Atomic(false)
     /// The bytes of bodies and messages of running activities.
     private let runningBytes = Atomic(0)
@@ -44,7 +42,7 @@ final class ActivityStore: Sendable {
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "errand-inspector", qos: .utility)
 
-    /// - Parameter explain: explains a request of a named agent.
+    /// - Parameter explain: Explains a request of a named agent.
     init(
         _ limits: Limits, _ redaction: Redaction = Redaction(), time: any TimeSource,
         explain: @escaping @Sendable (any Request, _ agent: String?) -> String? = { _, _ in nil }
@@ -179,7 +177,7 @@ final class ActivityStore: Sendable {
 
     private var isFull: Bool { runningBytes.load(ordering: .relaxed) >= limits.bytes }
 
-    /// Returns the number of bytes appended.
+    /// Returns the number of appended bytes.
     private static func append(_ data: Data, to copy: inout Data, _ limit: Int) -> Int {
         // Keep the first piece without copying it.
         if copy.isEmpty, data.count <= limit {
@@ -203,7 +201,7 @@ final class ActivityStore: Sendable {
         let maximumHeldBytes = limits.bytes / 4
         let ended = record.change { state -> (Int, Int) in
             state.end = now
-            // Until it's explained, the request stays in memory with its body.
+            // Keeps the request with its body in memory until it's explained.
             if let built = state.built, built.heldBytes <= maximumHeldBytes { state.request = activity.request }
             switch outcome {
             case .success(let response):
@@ -245,7 +243,7 @@ final class ActivityStore: Sendable {
             sentence: FailureSentence.text(of: error))
     }
 
-    /// The response of a cache or a filter, which no hop has.
+    /// Returns a response that came from a cache or a filter.
     private func other(
         _ outcome: ActivityOutcome
     ) -> (head: ActivityRecord.ResponseHead, body: Data, length: Int64)? {
@@ -257,7 +255,8 @@ final class ActivityStore: Sendable {
 
     // MARK: Masking
 
-    /// Masks later and in batches, without delaying a response. Under load, most activities are dropped before then.
+    /// Mask later and in batches, so responses aren't delayed. Under load, most activities are dropped before they need
+    /// masking.
     private func maskLater() {
         queue.asyncAfter(deadline: .now() + .seconds(1)) { [weak self] in self?.maskEnded() }
     }
@@ -286,7 +285,7 @@ final class ActivityStore: Sendable {
         withExtendedLifetime(evicted) {}
     }
 
-    /// Returns a record without its secrets, and the explanation of its request.
+    /// Returns a record without its secrets, and with the explanation of its request.
     func masked(_ record: ActivityRecord) -> MaskedActivity {
         let activity = MaskedActivity(record, redaction)
         return record.known.end == nil ? activity : activity.kept { explain($0, record.identity.agent) }
@@ -294,7 +293,6 @@ final class ActivityStore: Sendable {
 
     // MARK: Reading
 
-    /// The number of activities that were dropped.
     var dropped: Int { state.withLock { $0.dropped } }
 
     var clears: Int { state.withLock { $0.clears } }
@@ -325,7 +323,7 @@ final class ActivityStore: Sendable {
 
     // MARK: Watching
 
-    /// Rings a bell at the first change after `takeChanged`, while it is watched.
+    /// Rings a bell at the first change after each `takeChanged`. Nil ends that.
     func watch(ringing bell: Bell?) {
         let old = state.withLock { state in
             defer { state.changed = [] }
@@ -351,8 +349,8 @@ final class ActivityStore: Sendable {
         state.withLock { state in
             guard let bell = state.bell else { return }
             state.changed.append(record)
-            // Under the lock, because the bell must not be closed before this returns. Its pipe doesn't fill up: the
-            // next ring follows only after the list was taken.
+            // Under the lock, so the bell can't be closed in the meantime. Its pipe doesn't fill up, because it rings
+            // only once per `takeChanged`.
             if state.changed.count == 1 { bell.ring() }
         }
     }
@@ -361,7 +359,7 @@ final class ActivityStore: Sendable {
 }
 
 extension ActivityRecord.State {
-    /// If the transport failed after the head, takes the head and the start of the body from its error.
+    /// Takes the response from the error, if the transport failed after the head.
     fileprivate mutating func add(evidence error: any Error, limit: Int) {
         guard let evidence = (error as? ErrandError)?.response, evidence.source == .network,
             let last = hops.indices.last, hops[last].response == nil

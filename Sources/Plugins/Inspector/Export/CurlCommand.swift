@@ -5,13 +5,13 @@ import ErrandPlatform
 import ErrandRecording
 import ErrandSupport
 
-/// A `curl` command that repeats a recorded request. Masked secrets stay masked.
+/// A `curl` command that repeats a recorded request. Secrets stay masked.
 enum CurlCommand {
     static func text(of request: RecordedExchange.Request) -> String {
         var words = ["curl", "--globoff", "--path-as-is"]
         words += request.method == .head ? ["-I"] : ["-X", quoted(request.method.rawValue)]
         for field in request.headers {
-            // For an empty value, curl wants a semicolon; a colon alone removes the field.
+            // curl needs a semicolon for an empty value, because a colon alone removes the field.
             let line = field.value.isEmpty ? "\(field.name.rawName);" : "\(field.name.rawName): \(field.value)"
             words += ["-H", quoted(line)]
         }
@@ -31,7 +31,7 @@ enum CurlCommand {
         } else if !body.data.isEmpty {
             (before, words) = (ShellText.piping(body.data), words + ["--data-binary", "@-"])
         }
-        // Fields that curl adds by itself, unlike a transport.
+        // curl adds these fields by itself, unlike a transport.
         let own: [HTTPHeaderName] = [.userAgent] + (words.contains("--data-binary") ? [.contentType, .expect] : [])
         for name in own where !request.headers.contains(name) {
             let type = name == .contentType ? request.body.contentType.map { " \($0)" } : nil
@@ -41,6 +41,6 @@ enum CurlCommand {
         return before + words.joined(separator: " ") + after
     }
 
-    /// Control characters could act on the terminal.
+    /// Escapes control characters, because they could act on the terminal.
     private static func quoted(_ text: String) -> String { ShellText.quoted(ControlCharacters.escaped(text)) }
 }

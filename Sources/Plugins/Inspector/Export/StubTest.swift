@@ -5,7 +5,6 @@ import ErrandRecording
 
 /// The source of a test that gives the same response without a server.
 enum StubTest {
-    /// Returns `nil` without a response.
     static func text(of activity: MaskedActivity) -> String? {
         guard let last = activity.exchanges.last, let response = last.response,
             let (base, path, query) = parts(last.request.url)
@@ -38,7 +37,7 @@ enum StubTest {
         "GET": ".get", "HEAD": ".head", "POST": ".post", "PUT": ".put", "PATCH": ".patch", "DELETE": ".delete",
     ]
 
-    /// Splits a URL at the end of its authority and before its query.
+    /// Splits a URL after its authority and before its query.
     private static func parts(_ url: String) -> (base: String, path: String, query: String)? {
         guard let scheme = url.firstRange(of: "://") else { return nil }
         let rest = url[scheme.upperBound...]
@@ -56,7 +55,7 @@ enum StubTest {
         return ("Data(base64Encoded: \(literal(body.data.base64EncodedString()))) ?? Data()", remark)
     }
 
-    /// A string literal on one line. Special characters are escaped, and invisible characters become visible.
+    /// Returns a string literal on one line, in which invisible characters are escaped.
     private static func literal(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {

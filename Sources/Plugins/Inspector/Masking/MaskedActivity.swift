@@ -2,12 +2,12 @@ import Errand
 import ErrandEssentials
 import ErrandRecording
 
-/// An activity to show, without its secrets. A secret found in one part is masked in all parts.
+/// An activity to show, without its secrets. A secret of one part is masked in all parts.
 struct MaskedActivity: Sendable {
     /// How many bytes of bodies to search and keep.
     enum Bodies: Sendable {
         case all
-        /// Bodies above this size are left out: for lists, which don't show them.
+        /// Leaves out larger bodies, for lists, which don't show them.
         case upTo(Int)
     }
 
@@ -46,7 +46,7 @@ struct MaskedActivity: Sendable {
     ) {
         (self.record, self.state, redactor) = (record, state, Redactor(redaction))
         label = redactor.url(state.label)
-        // Search everything for secrets first.
+        // First find all secrets.
         let isWhole = state.bytes <= bodies.limit
         if let built = state.built {
             _ = redactor.headers(built.headers)
@@ -135,7 +135,7 @@ extension MaskedActivity.Bodies {
 }
 
 extension MaskedActivity {
-    /// Returns the activity with the explanation of its request, and without the values that were masked.
+    /// Returns the activity with the explanation of its request, and without secrets.
     func kept(explaining explain: (any Request) -> String?) -> MaskedActivity {
         guard let request = state.request else { return withoutSecrets() }
         var kept = self
@@ -185,7 +185,7 @@ extension MaskedActivity {
     /// Whether the activity is running or didn't succeed.
     var isIncomplete: Bool { if case .success = state.ending { false } else { true } }
 
-    /// The request that the page shows: the first request sent, otherwise the request as it was built.
+    /// The URL of the first request that was sent, or else of the request as it was built.
     var shownURL: String? { exchanges.first?.request.url ?? url }
     var shownMethod: String? { exchanges.first?.request.method.rawValue ?? method }
     var shownStatus: Int? { state.status ?? exchanges.last?.response?.status ?? other?.status }

@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandRecording
 
 extension JSONText {
-    /// Returns everything that the page shows of an opened activity.
+    /// Returns the data of an opened activity.
     static func details(of activity: MaskedActivity) -> [UInt8] {
         var text = JSONText()
         text.object { text in

@@ -3,10 +3,9 @@ import ErrandEssentials
 import ErrandRecording
 
 extension JSONText {
-    /// Adds a row of the list.
     mutating func row(_ activity: MaskedActivity) { object { $0.summary(of: activity) } }
 
-    /// Adds the members of a row. Leaves out unknown members.
+    /// Adds the members of a row in the list. Leaves out unknown members.
     mutating func summary(of activity: MaskedActivity) {
         let (record, state) = (activity.record, activity.state)
         add("id", record.id)
@@ -57,7 +56,7 @@ extension JSONText {
             add("sent", activity.isIncomplete ? progress?.sent ?? length : length)
         }
         add("type", response?.body.contentType.map { String($0.prefix(200)) })
-        // A success has transferred everything. Otherwise, the page shows how far the activity is, or was.
+        // If the activity succeeded, everything was transferred. Otherwise, the page shows the progress.
         if activity.isIncomplete, let progress {
             add("totalToSend", progress.totalToSend)
             add("totalToReceive", progress.totalToReceive)
@@ -66,7 +65,7 @@ extension JSONText {
         }
     }
 
-    /// Each bar is its start and its phases: blocked, name lookup, connect, TLS, send, wait, receive.
+    /// Each bar has its start and its phases: blocked, name lookup, connect, TLS, send, wait, receive.
     private mutating func bars(of activity: MaskedActivity) {
         array("bars", activity.exchanges.suffix(20)) { text, exchange in
             text.array(exchange.bar) { $0.add($1) }
@@ -75,7 +74,7 @@ extension JSONText {
 }
 
 extension RecordedExchange {
-    /// The start, and the lengths of the phases. Empty but for the start while the exchange runs.
+    /// The start, and the lengths of the phases. Only the start while the exchange runs.
     var bar: [Duration?] {
         guard duration > .zero || timings != nil else { return [offset] }
         let phases = phases

@@ -1,6 +1,6 @@
-/// The page, without a build step or a library. Its parts are sources in this folder.
+/// The page, without a build step or a library.
 enum InspectorPage {
-    /// - Parameter nonce: the random text that permits the page's style and script, and no other.
+    /// - Parameter nonce: Random text that permits only this page's style and script.
     static func html(nonce: String) -> String {
         """
         <!DOCTYPE html>

@@ -1,5 +1,5 @@
 extension InspectorScript {
-    /// The details of an activity.
+    /// Shows an activity's details.
     static let details = #"""
         const detail = byId("detail");
         let shownDetail = null;

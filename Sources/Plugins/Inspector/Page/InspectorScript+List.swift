@@ -1,5 +1,5 @@
 extension InspectorScript {
-    /// The list: only the rows in sight have elements, which are reused.
+    /// Shows the list. Only visible rows have elements, which are reused.
     static let list = #"""
         const scroller = byId("scroller");
         const rowsBox = byId("rows");

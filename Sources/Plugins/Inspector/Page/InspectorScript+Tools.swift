@@ -1,5 +1,5 @@
 extension InspectorScript {
-    /// The tools for trying.
+    /// Shows the tools: delays, failures and stubs.
     static let tools = #"""
         const toolsForm = byId("tools");
         const toolsButton = byId("tools-button");
@@ -90,7 +90,7 @@ extension InspectorScript {
         });
         """#
 
-    /// The connection to the program, and the controls of the list.
+    /// Connects to the program, and sets up the list's controls.
     static let start = #"""
         // The token is in the address only for the first visit; the cookie replaces it.
         if (location.search) history.replaceState(null, "", "/");

@@ -1,4 +1,3 @@
-/// The page's style, for light and dark, wide and narrow windows.
 enum InspectorStyle {
     static let css = """
 

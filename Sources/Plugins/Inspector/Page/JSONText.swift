@@ -1,6 +1,6 @@
 import ErrandEssentials
 
-/// Writes JSON text, without line ends, as an event of a stream needs it.
+/// Writes JSON text without line ends, because server-sent events need that.
 struct JSONText {
     private(set) var bytes: [UInt8] = []
     private var needsComma = false
@@ -27,7 +27,7 @@ struct JSONText {
         needsComma = false
     }
 
-    // MARK: Members. A `nil` is left out.
+    // MARK: Members. Nil values are left out.
 
     mutating func add(_ name: StaticString, _ value: String?) {
         guard let value else { return }

@@ -5,8 +5,8 @@ import ErrandPlatform
 import ErrandSupport
 import Synchronization
 
-/// The server of the page: one thread that waits for sockets, and never for a page. No app code runs on it, except
-/// previews of requests that the page explains.
+/// Serves the page on one thread. It never waits for a page. The thread runs no app code, except previews of requests
+/// that the page explains.
 final class InspectorServer: Sendable {
     let port: UInt16
     private let listeners: [Int32]
@@ -17,9 +17,8 @@ final class InspectorServer: Sendable {
     private let thread = Atomic<UInt>(0)
     private let ended = DispatchSemaphore(value: 0)
 
-    /// The number of open connections. Above it, the server closes a connection to make room.
+    /// Above this number, the server closes a connection to make room.
     static let maximumConnections = 64
-    /// The number of open pages.
     static let maximumPages = 16
     /// Changes are sent in batches, at most once in this time.
     private static let interval = Duration.milliseconds(60)
@@ -34,7 +33,7 @@ final class InspectorServer: Sendable {
             throw .listeningFailed("the process has too many open files")
         }
         self.bell = bell
-        // Previews of requests run on this thread.
+        // The stack is large because previews of requests run on this thread.
         guard SystemThread.start(stack: 1 << 20, { [self] in run() }) else {
             for listener in listeners { LoopbackSocket.end(listener) }
             throw .listeningFailed("the system can't create another thread")
@@ -65,7 +64,7 @@ final class InspectorServer: Sendable {
         throw failure ?? LoopbackSocket.Failure("listen")
     }
 
-    /// Closes all connections and the port, and waits for it, unless it's called on the server's thread.
+    /// Closes all connections and the port. Waits until that's done, except on the server's own thread.
     func stop() {
         if isStopped.exchange(true, ordering: .sequentiallyConsistent) { return }
         bell.ring()
@@ -83,14 +82,14 @@ final class InspectorServer: Sendable {
     }
 }
 
-/// The connections of a server. Confined to its thread.
+/// A server's connections. Confined to its thread.
 private struct PageLoop {
     private let listeners: [Int32]
     private let bell: Bell
     private let service: PageService
     private let port: UInt16
     private let time: any TimeSource
-    /// In the order in which they were accepted.
+    /// In the order of acceptance.
     private var connections: [PageConnection] = []
     private var isWatching = false
     private var hasChanges = false
@@ -118,7 +117,7 @@ private struct PageLoop {
             connections[index].resume(service, port: port, now: now)
         }
         if now >= nextAccept { for listener in listeners { accept(listener, now) } }
-        // Before the rows are created: a change after this is collected.
+        // Before the rows are created, so later changes are collected.
         watchPages()
         flush(now, interval)
         for index in connections.indices { connections[index].checkDeadline(service, port: port, now: now) }
@@ -161,8 +160,7 @@ private struct PageLoop {
         }
     }
 
-    /// Closes the oldest connection over which no request of the page has come, otherwise the oldest that isn't a
-    /// stream.
+    /// Closes the oldest connection without a request of the page, or else the oldest that isn't a stream.
     private mutating func makeRoom() {
         let index =
             connections.firstIndex { !$0.isKnown } ?? connections.firstIndex { !$0.isStreaming }
@@ -193,7 +191,7 @@ private struct PageLoop {
         }
     }
 
-    /// Tells the store whether a page is open. Without an open page, the store doesn't collect changes.
+    /// Tells the store whether a page is open. Otherwise, the store doesn't collect changes.
     private mutating func watchPages() {
         let hasPage = connections.contains(where: \.isStreaming)
         if hasPage != isWatching {

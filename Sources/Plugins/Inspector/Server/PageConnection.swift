@@ -2,7 +2,7 @@ import ErrandEssentials
 import ErrandPlatform
 import ErrandSupport
 
-/// A connection of the server. Confined to the server's thread.
+/// Confined to the server's thread.
 struct PageConnection {
     enum Phase: Equatable {
         case reading
@@ -10,14 +10,14 @@ struct PageConnection {
         case streaming
         /// Sends the last response, then closes the writing direction.
         case finishing
-        /// Discards input, so the last response isn't lost in a reset.
+        /// Discards input, so a reset doesn't destroy the last response.
         case draining
         case over
     }
 
     let socket: Int32
     private(set) var phase = Phase.reading
-    /// Whether a request of the page has come over this connection.
+    /// Whether a request of the page has arrived over this connection.
     private(set) var isKnown = false
     /// When the connection ends, unless bytes are received or sent before.
     private(set) var deadline: ContinuousClock.Instant
@@ -28,12 +28,12 @@ struct PageConnection {
     private var nextPing: ContinuousClock.Instant
     private var drained = 0
 
-    /// How long a connection may take for a request, and wait for the next one.
+    /// The time limit for a request, and for the wait between requests.
     static let readingTime = Duration.seconds(15)
-    /// How long a page may not read.
+    /// How long a page may stop reading.
     static let writingTime = Duration.seconds(60)
     private static let pingTime = Duration.seconds(20)
-    /// Above this number of waiting bytes, no events are added.
+    /// While more bytes than this are waiting, no events are added.
     private static let maximumWaiting = 256 << 10
 
     init(_ socket: Int32, now: ContinuousClock.Instant) {
@@ -42,7 +42,7 @@ struct PageConnection {
 
     var isStreaming: Bool { feed != nil }
 
-    /// Whether events wait that the output has room for.
+    /// Whether events are waiting and the output has room for them.
     var hasEvents: Bool { phase == .streaming && waiting < Self.maximumWaiting && feed?.hasMore == true }
 
     private var waiting: Int { output.count - sent }
@@ -50,7 +50,7 @@ struct PageConnection {
     var events: Int16 {
         var events: Int32 = 0
         switch phase {
-        // Input waits in the system while a response is being sent.
+        // While a response is being sent, input waits in the system.
         case .reading: if waiting == 0 { events |= Int32(POLLIN) }
         case .streaming, .draining: events |= Int32(POLLIN)
         case .finishing, .over: break
@@ -59,7 +59,7 @@ struct PageConnection {
         return Int16(events)
     }
 
-    /// Reads the bytes that have arrived, and responds to complete requests.
+    /// Reads the bytes that have arrived, and answers complete requests.
     mutating func receive(_ service: PageService, port: UInt16, now: ContinuousClock.Instant) {
         switch LoopbackSocket.receive(socket, into: &input, limit: 16 << 10) {
         case .wouldBlock: return
@@ -71,14 +71,14 @@ struct PageConnection {
                 drained += count
                 input = []
                 if drained > 1 << 20 { phase = .over }
-            // A page doesn't send anything after its request for events.
+            // A page sends only its request for events.
             default: input = []
             }
         }
     }
 
     private mutating func respond(_ service: PageService, _ port: UInt16, _ now: ContinuousClock.Instant) {
-        // One response at a time: the next request is parsed when this response has been sent.
+        // One response at a time: the next request is parsed after this response was sent.
         while phase == .reading, waiting == 0 {
             do {
                 guard let (request, length) = try PageRequest.parse(input) else { return }
@@ -113,7 +113,7 @@ struct PageConnection {
         }
     }
 
-    /// Sends as many bytes as the system takes. After a whole response, responds to the next request.
+    /// Sends as many bytes as the system takes. After a whole response, answers the next request.
     mutating func send(_ service: PageService, port: UInt16, now: ContinuousClock.Instant) {
         while waiting > 0 {
             switch LoopbackSocket.send(socket, output, from: sent) {
@@ -146,7 +146,7 @@ struct PageConnection {
 
     mutating func hangUp() { phase = .over }
 
-    /// Responds to requests that arrived before the last response was sent.
+    /// Answers requests that arrived before the last response was sent.
     mutating func resume(_ service: PageService, port: UInt16, now: ContinuousClock.Instant) {
         if phase == .reading, waiting == 0, !input.isEmpty { respond(service, port, now) }
     }
@@ -156,7 +156,7 @@ struct PageConnection {
     /// Adds events while the output has room for them.
     mutating func stream(_ service: PageService, port: UInt16, now: ContinuousClock.Instant) {
         guard phase == .streaming else { return }
-        // A limited number of batches, so one page doesn't hold up the others.
+        // Limited, so one page doesn't hold up the others.
         for _ in 0..<20 {
             guard waiting < Self.maximumWaiting, let bytes = feed?.next(), !bytes.isEmpty else { break }
             output += bytes
@@ -172,7 +172,7 @@ struct PageConnection {
         if waiting == 0 { deadline = now + Self.writingTime }
     }
 
-    /// Ends a connection that took too long. A request that came only partly gets a response.
+    /// Ends a connection that took too long. Responds to an incomplete request.
     mutating func checkDeadline(_ service: PageService, port: UInt16, now: ContinuousClock.Instant) {
         guard now >= deadline else { return }
         if phase == .reading, waiting == 0, !input.isEmpty {

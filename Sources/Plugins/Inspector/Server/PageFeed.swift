@@ -1,13 +1,13 @@
 import ErrandEssentials
 
-/// The events of one open page. Keeps the numbers of changed activities, and creates their rows when the page can
-/// receive them: a page that doesn't read costs no memory, and sees only the newest state later.
+/// The events of one open page. Keeps only the IDs of changed activities, and creates their rows when the page can
+/// receive them. So a slow page costs little memory, and receives only the newest state.
 struct PageFeed {
     private var pending: [UInt64] = []
-    /// The index of the first pending number.
+    /// The index of the first pending ID.
     private var first = 0
     private var isPending: Set<UInt64> = []
-    /// Rows that the page never received, because they were dropped before it read them.
+    /// The number of rows that were dropped before the page could receive them.
     private var missed = 0
     private var toolsVersion = -1
     private var clears: Int
@@ -15,7 +15,7 @@ struct PageFeed {
 
     /// The rows of one event.
     private static let maximumRows = 200
-    /// Larger bodies and messages aren't searched for secrets before a row is sent, because it doesn't show them.
+    /// Larger bodies and messages aren't searched for secrets, because rows don't show them.
     private static let listedBodyBytes = 1 << 20
 
     init(_ service: PageService) {
@@ -24,7 +24,6 @@ struct PageFeed {
         add(service.store.all.map(\.id))
     }
 
-    /// The first event.
     var greeting: [UInt8] {
         var text = JSONText()
         text.object { text in
@@ -45,7 +44,7 @@ struct PageFeed {
         first < pending.count || toolsVersion != service.tools.version || clears != service.store.clears
     }
 
-    /// Drops the numbers of activities that the store has dropped.
+    /// Forgets the IDs of activities that the store has dropped.
     private mutating func forgetDropped() {
         let kept = pending[first...].filter { service.store.record($0) != nil }
         missed += pending.count - first - kept.count

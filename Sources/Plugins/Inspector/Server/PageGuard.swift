@@ -1,7 +1,7 @@
 import ErrandEssentials
 import ErrandSupport
 
-/// The secrets of one start: a token in the address, and the value of the cookie that replaces it.
+/// The secrets of one start: the token in the address, and the cookie that replaces it.
 struct PageSecrets: Sendable, CustomStringConvertible, CustomReflectable {
     let token = Self.random()
     let cookie = Self.random()
@@ -26,8 +26,8 @@ struct PageSecrets: Sendable, CustomStringConvertible, CustomReflectable {
     }
 }
 
-/// Decides whether a request comes from the page, or from the person who opens it. Everything else is refused: other
-/// programs' pages, names that an attacker's DNS points to this device, and programs without the token.
+/// Accepts requests from the page and from the person who opens it. Refuses requests from other programs' pages,
+/// through an attacker's DNS name for this device, or without the token.
 struct PageGuard: Sendable {
     enum Verdict: Equatable {
         case refused(status: Int)
@@ -40,7 +40,7 @@ struct PageGuard: Sendable {
     let port: UInt16
     let secrets: PageSecrets
 
-    /// Cookies are shared by all ports of a host, so the name contains the port.
+    /// Contains the port, because all ports of a host share cookies.
     var cookieName: String { "errand-inspector-\(port)" }
 
     func judge(_ request: PageRequest) -> Verdict {
@@ -62,7 +62,7 @@ struct PageGuard: Sendable {
         if request.method == "GET", request.path == "/", let token = request.item("token") {
             return PageSecrets.matches(token, secrets.token) ? .opening : .refused(status: 403)
         }
-        // Subresources of other sites, and links from them.
+        // Refuse subresources of other sites, and links from them.
         if request.contains("sec-fetch-site"), !["same-origin", "none"].contains(request.field("sec-fetch-site")) {
             return .refused(status: 403)
         }

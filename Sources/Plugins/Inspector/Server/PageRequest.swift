@@ -1,8 +1,7 @@
 import ErrandEssentials
 import ErrandMessageSyntax
 
-/// A request that the server has read. The parser accepts only what browsers send (RFC 9112), and refuses everything
-/// that two parsers could read in different ways.
+/// A parsed request. The parser accepts only what browsers send (RFC 9112), and refuses everything ambiguous.
 struct PageRequest: Sendable, Equatable {
     var method: String
     var path: String
@@ -18,7 +17,6 @@ struct PageRequest: Sendable, Equatable {
             && a.fields.elementsEqual(b.fields) { $0 == $1 }
     }
 
-    /// Why a request is refused.
     struct Fault: Error, Equatable {
         let status: Int
         init(_ status: Int) { self.status = status }
@@ -28,7 +26,7 @@ struct PageRequest: Sendable, Equatable {
     static let maximumBodyBytes = 128 << 10
     static let maximumFields = 64
 
-    /// Returns the value of a field, or `nil` if it's missing or occurs twice.
+    /// Returns nil if the field is missing or occurs twice.
     func field(_ name: String) -> String? {
         let values = fields.filter { $0.name == name }
         return values.count == 1 ? values[0].value : nil
@@ -36,7 +34,6 @@ struct PageRequest: Sendable, Equatable {
 
     func contains(_ name: String) -> Bool { fields.contains { $0.name == name } }
 
-    /// Returns the value of a query item.
     func item(_ name: String) -> String? {
         for item in query.split(separator: "&") where item.hasPrefix("\(name)=") {
             return String(item.dropFirst(name.utf8.count + 1))
@@ -44,7 +41,7 @@ struct PageRequest: Sendable, Equatable {
         return nil
     }
 
-    /// Returns the first request of the input and its length, or `nil` if it isn't complete.
+    /// Returns the first request and its length, or nil if it isn't complete.
     static func parse(_ input: [UInt8]) throws(Fault) -> (request: PageRequest, length: Int)? {
         guard let end = headEnd(of: input) else {
             if input.count > maximumHeadBytes { throw Fault(431) }

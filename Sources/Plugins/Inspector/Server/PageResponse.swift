@@ -1,10 +1,9 @@
 import ErrandEssentials
 
-/// A response of the server.
 struct PageResponse: Sendable {
     enum Body: Sendable {
         case bytes([UInt8])
-        /// A stream of server-sent events, which the connection sends from now on.
+        /// A stream of server-sent events.
         case events
     }
 
@@ -21,7 +20,7 @@ struct PageResponse: Sendable {
         PageResponse(status: 200, fields: [("Content-Type", "application/json")], body: .bytes(bytes))
     }
 
-    /// Fields of every response: browsers neither store it, nor guess its type, nor show it in other pages.
+    /// Fields of every response. With them, browsers don't store it, guess its type, or show it in other pages.
     private static let common: [(name: String, value: String)] = [
         ("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"), ("X-Frame-Options", "DENY"),
         ("Referrer-Policy", "no-referrer"), ("Cross-Origin-Resource-Policy", "same-origin"),

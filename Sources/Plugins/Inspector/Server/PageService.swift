@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 import ErrandRecording
 
-/// Responds to the page's requests. It reads only the store: paths of requests aren't paths of files.
+/// Answers the page's requests. Requests never read files.
 struct PageService: Sendable {
     let store: ActivityStore
     let tools: ToolBox

@@ -1,7 +1,6 @@
 import ErrandEssentials
 import Synchronization
 
-/// The settings of the page's tools.
 struct ToolSettings: Codable, Sendable, Hashable {
     /// A response for requests whose URL matches a pattern.
     struct Rule: Codable, Sendable, Hashable {
@@ -14,13 +13,13 @@ struct ToolSettings: Codable, Sendable, Hashable {
         var latency: Int
     }
 
-    /// The delay of every request in milliseconds.
+    /// In milliseconds, for every request.
     var delay = 0
-    /// The rate of response bodies in bytes per second. 0 doesn't limit them.
+    /// The rate of response bodies in bytes per second, or 0 for no limit.
     var bandwidth = 0
     /// The number of requests that still fail.
     var failures = 0
-    /// The status of these failures. 0 stands for a lost connection.
+    /// The status of these failures, or 0 for a lost connection.
     var failureStatus = 0
     var rules: [Rule] = []
 
@@ -28,7 +27,7 @@ struct ToolSettings: Codable, Sendable, Hashable {
 
     static let maximumRules = 32
 
-    /// Returns settings within their limits: a wrong number must not stop an app for hours.
+    /// Limits the settings, so a wrong number doesn't stop an app for hours.
     var bounded: ToolSettings {
         var settings = self
         settings.delay = min(max(delay, 0), 60_000)
@@ -39,7 +38,7 @@ struct ToolSettings: Codable, Sendable, Hashable {
             var rule = rule
             rule.status = (200...599).contains(rule.status) ? rule.status : 200
             rule.latency = min(max(rule.latency, 0), 60_000)
-            // A line end would be a second header field.
+            // A line end would add a header field.
             if rule.type.utf8.contains(where: { $0 < 0x20 || $0 > 0x7E }) { rule.type = "" }
             return rule
         }
@@ -47,11 +46,10 @@ struct ToolSettings: Codable, Sendable, Hashable {
     }
 }
 
-/// The tools that the page turns on and off.
 final class ToolBox: Sendable {
     private let isActive = Atomic(false)
     private let settings = Mutex(ToolSettings())
-    /// Counts changes.
+    /// The number of changes.
     private let changes = Atomic(0)
 
     var current: ToolSettings { settings.withLock { $0 } }
@@ -66,16 +64,15 @@ final class ToolBox: Sendable {
 
     func turnOff() { set(ToolSettings()) }
 
-    /// What to do with a request.
     struct Plan: Sendable {
         var delay: Duration = .zero
         var bandwidth = 0
-        /// The status of a failure, or 0 for a lost connection.
+        /// The status of a failure, or 0 for a lost connection. Nil for no failure.
         var failure: Int?
         var rule: ToolSettings.Rule?
     }
 
-    /// Returns `nil` if all tools are off. Counts a failure.
+    /// Returns nil if all tools are off. Counts a failure.
     func plan(for url: () -> String) -> Plan? {
         guard isActive.load(ordering: .relaxed) else { return nil }
         let url = url()
@@ -100,7 +97,8 @@ final class ToolBox: Sendable {
 }
 
 enum URLPattern {
-    /// Returns whether a pattern occurs in a URL. `*` matches any characters. Takes at most the product of both lengths.
+    /// Returns whether a pattern occurs in a URL. `*` matches any characters. The time is at most proportional to the
+    /// product of both lengths.
     static func matches(_ url: String, _ pattern: String) -> Bool {
         let text = Array(url.utf8)
         let pattern = Array("*\(pattern)*".utf8)

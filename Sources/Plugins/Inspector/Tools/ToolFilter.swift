@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// Delays requests, fails them, or responds to them, as set by the page's tools. Passes every request on while all are off.
+/// Delays, fails or answers requests as the page's tools are set.
 struct ToolFilter: Filter {
     private let tools: ToolBox
 
@@ -62,7 +62,6 @@ struct ToolFilter: Filter {
     }
 }
 
-/// Delivers the chunks of a body at a limited rate.
 private final class SlowBody: HTTPBodySource {
     private let body: HTTPBody
     private let bandwidth: Int

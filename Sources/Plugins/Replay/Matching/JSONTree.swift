@@ -3,17 +3,16 @@ import ErrandEssentials
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// A JSON value, for comparing bodies.
 indirect enum JSONTree: Sendable, Equatable {
     case object([JSONName: JSONTree])
     case array([JSONTree])
     case string(String)
-    /// `true`, `false` or `null` as written, or a number in its normal form.
+    /// `true`, `false` or `null`, or a number in its normal form.
     case word(String)
 
     private static let depthLimit = 64
 
-    /// Returns `nil` if the text isn't JSON or is nested too deeply.
+    /// Returns nil if the text isn't a JSON object or array, or is nested too deeply.
     init?(_ bytes: [UInt8]) {
         guard let first = bytes.first(where: { $0 > 0x20 }), first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
         else { return nil }
@@ -40,14 +39,14 @@ indirect enum JSONTree: Sendable, Equatable {
         }
     }
 
-    /// The first difference as a JSON Pointer. A mask in this value matches anything.
+    /// Returns a JSON Pointer to the first difference. A mask in this value matches anything.
     func difference(from other: JSONTree) -> String? {
         path(to: other).map { path in
             path.reversed().map { "/" + $0.replacing("~", with: "~0").replacing("/", with: "~1") }.joined()
         }
     }
 
-    /// The names and indices that lead to the difference, innermost first. Only these are formatted.
+    /// The names and indices that lead to the difference, innermost first.
     private func path(to other: JSONTree) -> [String]? {
         if case .string(Redaction.mask) = self { return nil }
         switch (self, other) {
@@ -91,7 +90,7 @@ indirect enum JSONTree: Sendable, Equatable {
     }
 }
 
-/// A member's name. Compared by bytes (RFC 8259, section 8.3), without Unicode's canonical equivalence.
+/// Compared by bytes (RFC 8259, section 8.3), without Unicode's canonical equivalence.
 struct JSONName: Sendable, Hashable, Comparable {
     let text: String
 
@@ -99,11 +98,11 @@ struct JSONName: Sendable, Hashable, Comparable {
     static func < (a: JSONName, b: JSONName) -> Bool { a.text.utf8.lexicographicallyPrecedes(b.text.utf8) }
 }
 
-/// Gives equal JSON numbers (RFC 8259, section 6) the same form without losing digits: `1`, `1.0` and `10e-1` are
+/// Gives equal JSON numbers (RFC 8259, section 6) the same text without losing digits: `1`, `1.0` and `10e-1` are
 /// equal.
 enum JSONNumberText {
-    /// The digits without outer zeros, and the power of ten of the last digit: `1e0`. Text that isn't a number, or
-    /// whose exponent has more than 15 digits, stays unchanged.
+    /// Returns the digits without outer zeros, and the power of ten of the last digit: `1e0`. A text that isn't a
+    /// number, or whose exponent has more than 15 digits, stays unchanged.
     static func normal(_ text: String) -> String {
         var rest = Array(text.utf8)[...]
         let isNegative = rest.first == UInt8(ascii: "-")
@@ -124,7 +123,7 @@ enum JSONNumberText {
         return (isNegative ? "-" : "") + String(decoding: digits.dropLast(zeros), as: UTF8.self) + "e\(power)"
     }
 
-    /// `nil` if the text isn't an exponent or has too many digits. Zero accepts any exponent.
+    /// Returns nil if the text isn't an exponent or has too many digits. Zero accepts any exponent.
     private static func exponent(_ text: ArraySlice<UInt8>, isZero: Bool) -> Int64? {
         guard let mark = text.first else { return 0 }
         guard mark == UInt8(ascii: "e") || mark == UInt8(ascii: "E") else { return nil }

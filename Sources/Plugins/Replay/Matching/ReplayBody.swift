@@ -7,7 +7,6 @@ import ErrandMessageSyntax
 import ErrandRedaction
 import ErrandSupport
 
-/// A request body, for comparison.
 struct ReplayBody: Sendable {
     private enum Content: Sendable {
         case json(JSONTree)
@@ -16,7 +15,7 @@ struct ReplayBody: Sendable {
         case bytes
     }
 
-    /// Larger bodies are compared as bytes, whatever their type.
+    /// Larger bodies, except multipart ones, are compared as bytes.
     private static let treeLimit = 4 << 20
 
     private let bytes: [UInt8]
@@ -29,8 +28,8 @@ struct ReplayBody: Sendable {
     }
 
     /// - Parameters:
-    ///   - contentCoding: the `Content-Encoding`, or `nil` if the recording program has undone it.
-    ///   - depth: the number of enclosing multipart bodies.
+    ///   - contentCoding: The `Content-Encoding`. Nil if the recording program has undone it.
+    ///   - depth: The number of enclosing multipart bodies.
     init(_ bytes: [UInt8], contentType: String?, contentCoding: String? = nil, depth: Int = 0) {
         let bytes = contentCoding.flatMap { ContentCodings.decoded(bytes, $0, upTo: ReplayTable.bodyLimit) } ?? bytes
         self.bytes = bytes
@@ -48,7 +47,7 @@ struct ReplayBody: Sendable {
         }
     }
 
-    /// Returns whether the bytes are a name, `=` and visible characters. Some recordings lack the type.
+    /// Some recordings lack the type.
     private static func looksLikeForm(_ bytes: [UInt8]) -> Bool {
         RedactedBody.looksLikeForm(bytes) && bytes.allSatisfy { $0 > 0x20 && $0 < 0x7F }
     }
@@ -107,8 +106,8 @@ struct ReplayBody: Sendable {
     }
 }
 
-/// A part of a multipart body (RFC 2046, section 5.1; RFC 7578), for comparison: without the boundary and details that
-/// vary between senders.
+/// A part of a multipart body (RFC 2046, section 5.1; RFC 7578), without details that vary between senders, such as the
+/// boundary.
 struct ReplayPart: Sendable {
     /// The name, file name and media type, and the other fields.
     let head: String
@@ -139,7 +138,7 @@ struct ReplayPart: Sendable {
         }
         func value(_ name: String) -> String? { fields.last { $0.name == name }?.value }
         let type = value("content-type")
-        // These fields describe how the content is sent, not the content itself.
+        // These fields describe how the content is sent.
         let ignored = ["content-disposition", "content-type", "content-length", "content-transfer-encoding"]
         let others = fields.filter { !ignored.contains($0.name) }.map { "\($0.name): \($0.value)" }
         head = Self.head(
@@ -150,13 +149,13 @@ struct ReplayPart: Sendable {
     private static func head(_ disposition: ContentDisposition?, type: String?, others: [String]) -> String {
         let name = disposition?.parameters["name"] ?? ""
         let file = disposition?.fileName ?? disposition?.parameters["filename"]
-        // The default type of a part (RFC 7578, section 4.4).
+        // RFC 7578, section 4.4.
         let essence = type.flatMap { MediaType.essence(of: $0) } ?? "text/plain"
         let fields = [disposition?.type ?? "", name, file ?? "", essence] + others.sorted()
         return fields.map(\.debugDescription).joined(separator: " ") + (file == nil ? "" : " file")
     }
 
-    /// `nil` if the bytes aren't a multipart body with this boundary.
+    /// Returns nil if the bytes aren't a multipart body with this boundary.
     static func parts(of bytes: [UInt8], boundary: String, depth: Int) -> [ReplayPart]? {
         guard !boundary.isEmpty else { return nil }
         // A delimiter starts a line.
@@ -167,7 +166,7 @@ struct ReplayPart: Sendable {
             let line = text[found.upperBound...].firstIndex(of: UInt8(ascii: "\n")) ?? text.endIndex
             let isLast = text[found.upperBound..<line].starts(with: "--".utf8)
             guard text[(found.upperBound + (isLast ? 2 : 0))..<line].allSatisfy({ $0 <= 0x20 }) else {
-                // A content line that only starts like a delimiter.
+                // This line only starts like a delimiter.
                 rest = text[found.upperBound...]
                 continue
             }

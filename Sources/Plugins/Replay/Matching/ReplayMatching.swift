@@ -1,32 +1,31 @@
 public import Errand
 
-/// Decides whether a request counts as equal to a recorded request: by method and URL, and by any other parts that you
-/// add.
+/// Decides whether a request equals a recorded one. Compares method and URL, and other parts that you add.
 ///
 /// ```swift
 /// ReplayMatching(body: true, headers: ["Accept-Language"])
 /// ReplayMatching(ignoredQueryItems: ["timestamp"])
 /// ```
 ///
-/// Credentials and fragment of a URL are ignored. Case of scheme and host, a default port, and the style of
-/// percent-encoding don't matter: RFC 3986 and browsers (WHATWG URL, section 1.3) encode differently. Escaped
-/// delimiters, such as `%2F` in a path and `%26` in a query, still differ from unescaped delimiters. The mask of a
-/// secret in the recording matches any value.
+/// Ignores a URL's credentials and fragment, the case of scheme and host, a default port, and the style of
+/// percent-encoding, because RFC 3986 and browsers (WHATWG URL, section 1.3) encode differently. But escaped
+/// delimiters, such as `%2F` in a path and `%26` in a query, differ from unescaped ones. The mask of a secret in the
+/// recording matches any value.
 public struct ReplayMatching: Sendable, Hashable {
-    /// Whether to compare the body. Defaults to `false`.
+    /// Whether to compare the body. Defaults to false.
     ///
-    /// JSON is compared by its values, ignoring white space and the order of members, forms by their items, and
-    /// multipart bodies by their parts, ignoring the boundary. Other bodies are compared as bytes. Content codings that
-    /// this system knows are undone first.
+    /// JSON is compared by value, ignoring white space and the order of members. Forms are compared by their items, and
+    /// multipart bodies by their parts. Other bodies are compared as bytes. Content codings that this system supports
+    /// are undone first.
     public var body: Bool
-    /// The header fields to compare, except the boundary in `Content-Type`. Defaults to empty.
+    /// The header fields to compare. The boundary in `Content-Type` doesn't count. Defaults to empty.
     public var headers: [HTTPHeaderName]
     /// The percent-decoded names of query items to ignore. Defaults to empty.
     public var ignoredQueryItems: Set<String>
-    /// Whether to ignore scheme, host and port, for example if a test server's port changes. Defaults to `false`.
+    /// Whether to ignore scheme, host and port, for example if a test server's port changes. Defaults to false.
     public var ignoresOrigin: Bool
 
-    /// Creates a rule. By default it compares only method and URL.
+    /// Creates a rule. By default, it compares only method and URL.
     public init(
         body: Bool = false, headers: [HTTPHeaderName] = [], ignoredQueryItems: Set<String> = [],
         ignoresOrigin: Bool = false
@@ -35,27 +34,26 @@ public struct ReplayMatching: Sendable, Hashable {
         (self.ignoredQueryItems, self.ignoresOrigin) = (ignoredQueryItems, ignoresOrigin)
     }
 
-    /// Compares only method and URL. This is the default.
+    /// Compares only method and URL.
     public static let methodAndURL = ReplayMatching()
 }
 
 /// When a replayed response arrives.
 public enum ReplayTiming: Sendable, Hashable {
-    /// At once. This is the default.
+    /// At once. The default.
     case off
-    /// After the recorded time, by the agent's time source. Throws `timedOut` if that exceeds the timeout.
+    /// After the recorded time, by the agent's time source. If that exceeds the timeout, the request throws `timedOut`.
     case recorded
 }
 
-/// Determines whether a replay responds from the recording, passes requests on to a transport, or records new
-/// responses.
+/// Whether a replay answers requests from the recording, passes them on, or records them.
 public struct ReplayMode: Sendable {
     enum Kind: Sendable { case replayOnly, replayOrPassOn, recordNew, recordAll }
 
     let kind: Kind
     let transport: (any Transport)?
 
-    /// Never sends a request. A request that isn't in the recording throws ``ReplayError``. This is the default.
+    /// Never sends a request. A request that isn't in the recording throws ``ReplayError``. The default.
     public static let replayOnly = ReplayMode(kind: .replayOnly, transport: nil)
 
     /// Passes requests that aren't in the recording to a transport.
@@ -63,14 +61,14 @@ public struct ReplayMode: Sendable {
         ReplayMode(kind: .replayOrPassOn, transport: transport)
     }
 
-    /// Passes requests that aren't in the recording to a transport and adds them to the recording. Save it with
-    /// ``ReplayTransport/save(to:)``. The file doesn't have to exist.
+    /// Passes requests that aren't in the recording to a transport and records them. Save the recording with
+    /// ``ReplayTransport/save(to:)``. The file may not exist yet.
     public static func recordNew(over transport: some Transport) -> ReplayMode {
         ReplayMode(kind: .recordNew, transport: transport)
     }
 
-    /// Passes every request to a transport and records it. ``ReplayTransport/save(to:)`` replaces the file. It isn't
-    /// read and doesn't have to exist.
+    /// Passes every request to a transport and records it. ``ReplayTransport/save(to:)`` replaces the file, which isn't
+    /// read and may not exist yet.
     public static func recordAll(over transport: some Transport) -> ReplayMode {
         ReplayMode(kind: .recordAll, transport: transport)
     }

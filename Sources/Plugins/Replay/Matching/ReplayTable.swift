@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandHTTPFields
 import ErrandMessageSyntax
 
-/// Finds the recorded requests that equal a request, or else the nearest.
+/// Finds the recorded requests that equal a request, or the nearest one.
 struct ReplayTable: Sendable {
     /// In bytes.
     static let bodyLimit = 64 << 20
@@ -38,7 +38,7 @@ struct ReplayTable: Sendable {
         "\(method) \(url)\(headers.map { "\n\($0.debugDescription)" }.joined())\n\(body?.key ?? "")"
     }
 
-    /// The parts to compare in addition to method and URL.
+    /// Returns the parts to compare in addition to method and URL.
     private func compared(_ item: HARIndex.Item) throws(HARError) -> (headers: [String], body: ReplayBody?) {
         guard matching.body || !matching.headers.isEmpty else { return ([], nil) }
         let entry = try index.entry(item)
@@ -71,7 +71,7 @@ struct ReplayTable: Sendable {
         )
     }
 
-    /// - Parameter contentType: the body's type, for headers that lack it.
+    /// - Parameter contentType: The body's type, for headers that lack it.
     private func compared(_ headers: HTTPHeaders, contentType: String?) -> [String] {
         matching.headers.map { name in
             let value = headers[name] ?? (name == .contentType ? contentType : nil) ?? "none"
@@ -84,7 +84,7 @@ struct ReplayTable: Sendable {
         }
     }
 
-    /// Finds equal entries: first exact matches for a key, then others, such as entries with masks.
+    /// Finds equal entries: `exact` has the same key, and `others` match in another way, for example through masks.
     func find(_ request: HTTPRequest, _ body: ReplayBody?) throws(HARError) -> (
         key: String, exact: [Int], others: [Int]
     ) {

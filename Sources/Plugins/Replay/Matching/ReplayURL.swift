@@ -4,7 +4,6 @@ import ErrandHTTPFields
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// A URL, for comparison.
 struct ReplayURL: Sendable, Hashable {
     let origin: String
     let path: String
@@ -34,9 +33,9 @@ struct ReplayURL: Sendable, Hashable {
 
     /// Characters whose meaning in a path changes if they're escaped: `/a%2Fb` is one segment.
     private static let apartInPath = Array("/;?#%\\".utf8)
-    /// Characters whose meaning in an item's name changes if they're escaped: `+` may be a space, and `;` a separator.
+    /// The same in an item's name: `+` may be a space, and `;` a separator.
     private static let apartInName = Array("&=+#%;".utf8)
-    /// The same for an item's value, where `=` isn't a delimiter.
+    /// The same in an item's value, where `=` isn't a delimiter.
     private static let apartInValue = Array("&+#%;".utf8)
 
     private static func normal(_ item: QueryItem) -> String {
@@ -44,10 +43,10 @@ struct ReplayURL: Sendable, Hashable {
         return item.encodedValue.map { "\(name)=\(normal($0, apart: apartInValue))" } ?? name
     }
 
-    /// Normalizes the escapes in a text and unescapes masks. Browsers don't escape `[`, `|`, `,` and others (WHATWG
-    /// URL, section 1.3); apps that follow RFC 3986 do.
+    /// Normalizes escapes and unescapes masks. Browsers don't escape `[`, `|`, `,` and others (WHATWG URL, section
+    /// 1.3), but apps that follow RFC 3986 do.
     ///
-    /// - Parameter apart: the characters for which escaping makes a difference.
+    /// - Parameter apart: The characters for which escaping makes a difference.
     private static func normal(_ text: Substring, apart: [UInt8]) -> String {
         if text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "%") }) { return String(text) }
         let bytes = Array(text.utf8)
@@ -75,8 +74,8 @@ struct ReplayURL: Sendable, Hashable {
 
     var text: String { items.isEmpty ? origin + path : "\(origin)\(path)?\(items.joined(separator: "&"))" }
 
-    /// The URL for a server that reads the query as a form (WHATWG URL, section 5): `+` is a space, and `;` isn't a
-    /// separator. `nil` if the URL contains neither.
+    /// The URL as read by a server that treats the query as a form (WHATWG URL, section 5): `+` is a space, and `;`
+    /// isn't a separator. Nil if the URL contains neither.
     var formText: String? {
         let marks = ["+", "%20", ";", "%3B"]
         guard items.contains(where: { item in marks.contains { item.contains($0) } }) else { return nil }
@@ -94,7 +93,7 @@ struct ReplayURL: Sendable, Hashable {
     }
 }
 
-/// Text from a recording, in which masks replace secrets.
+/// Text in which masks replace secrets.
 enum MaskedText {
     static func hasMask(_ text: String) -> Bool { text.utf8.contains(0xE2) && text.contains(Redaction.mask) }
 

@@ -13,7 +13,7 @@ struct HARBody {
     private var base64 = Base64Decoder()
     private var hasEnded = false
 
-    /// - Parameter path: the path of the text in the file, for errors.
+    /// - Parameter path: The path of the text in the file, for errors.
     init(_ source: HARSource, _ range: Range<Int>, isBase64: Bool, path: String) {
         (self.source, rest, self.isBase64, self.path) = (source, range, isBase64, path)
     }
@@ -55,7 +55,7 @@ struct Base64Decoder {
     private var count = 0
     private var isPadded = false
 
-    /// Appends the decoded bytes. Returns `false` if a character isn't allowed.
+    /// Appends the decoded bytes. Returns false if a character isn't allowed.
     mutating func decode(_ bytes: ArraySlice<UInt8>, into result: inout [UInt8]) -> Bool {
         result.reserveCapacity(result.count + bytes.count / 4 * 3 + 3)
         for byte in bytes {
@@ -84,7 +84,7 @@ struct Base64Decoder {
         return true
     }
 
-    /// Appends the last bytes. Returns `false` if a single character is left over.
+    /// Appends the last bytes. Returns false if a single character is left over.
     mutating func finish(into result: inout [UInt8]) -> Bool {
         switch count {
         case 0: return true

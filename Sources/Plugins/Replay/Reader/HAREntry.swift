@@ -3,17 +3,17 @@ import ErrandEssentials
 import ErrandHTTPFields
 import ErrandMessageSyntax
 
-/// The parts of an archive's entry that a replay needs. Heads are in memory; bodies are ranges of the file.
+/// The parts of an archive's entry that a replay needs. Bodies are ranges of the file.
 struct HAREntry: Sendable {
     struct Body: Sendable {
-        /// The range of the text without quotes, still escaped. `nil` if the text is missing.
+        /// The range of the escaped text without quotes. Nil if there's no text.
         var text: Range<Int>?
         var isBase64 = false
         var mimeType: String?
         var parts: [Part] = []
     }
 
-    /// A form field, which programs write next to the body's text or instead of it.
+    /// A form field. Programs write these next to the body's text or instead of it.
     struct Part: Sendable {
         var name = ""
         var value = ""
@@ -26,27 +26,27 @@ struct HAREntry: Sendable {
     private(set) var requestHeaders = HTTPHeaders()
     private(set) var requestBody = Body()
     private(set) var status = 0
-    /// "1.1" or "2", for example.
+    /// For example "1.1" or "2".
     private(set) var version: String?
     private(set) var headers = HTTPHeaders()
     private(set) var body = Body()
-    /// In bytes as stated in the file, or -1 if it's missing.
+    /// The body's size in bytes as stated in the file, or -1.
     private(set) var size = -1.0
-    /// How many bytes content coding saved on the wire.
+    /// The number of bytes that content coding saved on the wire.
     private(set) var compression = 0.0
     /// Whether the text is only the start of the body, as marked by Errand's recorder.
     private(set) var isCut = false
     private(set) var redirectURL = ""
     private(set) var timeToHead = Duration.zero
-    /// From the head to the end of the response.
+    /// From the response's head to its end.
     private(set) var timeToReceive = Duration.zero
-    /// Why the response is missing.
+    /// Why there's no response.
     private(set) var failure = ""
     private(set) var comment = ""
-    /// Some programs mark a WebSocket that has an HTTP URL.
+    /// Some programs mark WebSockets with HTTP URLs.
     private var isWebSocket = false
 
-    /// Whether this is a request over HTTP, as opposed to a data URL, a WebSocket or a page of an extension.
+    /// False for example for data URLs, WebSockets and pages of extensions.
     var isHTTP: Bool {
         let scheme = url.prefix { $0 != ":" }.lowercased()
         return (scheme == "http" || scheme == "https") && method != "CONNECT" && !isWebSocket
@@ -58,7 +58,6 @@ extension HAREntry {
     /// In bytes, for a message's header fields.
     private static let headLimit = 1 << 20
 
-    /// Reads an entry. Skips the parts that a replay doesn't need.
     init(_ reader: inout JSONReader) throws(HARError) {
         var (hasRequest, hasResponse) = (false, false)
         var entry = HAREntry()
@@ -218,6 +217,6 @@ extension HAREntry {
         (timeToHead, timeToReceive) = (Self.duration(head), Self.duration(receive))
     }
 
-    /// Limits the number before converting it, because the conversion traps on huge numbers.
+    /// Limits the number, because converting a huge number traps.
     private static func duration(_ milliseconds: Double) -> Duration { .milliseconds(min(milliseconds, 1e15)).bounded }
 }

@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 import ErrandSupport
 
-/// The positions of an archive's entries, with method and URL. The rest is read on demand.
+/// The positions of an archive's entries, with method and URL. Entries are read on demand.
 struct HARIndex: Sendable {
     struct Item: Sendable {
         /// The index in the file, from 0.
@@ -17,14 +17,14 @@ struct HARIndex: Sendable {
     /// The entries over HTTP.
     let items: [Item]
     let count: Int
-    /// Of all entries, of any kind.
+    /// The ranges of all entries.
     let ranges: [Range<Int>]
 
     init() { (source, items, count, ranges) = (HARSource(Data()), [], 0, []) }
 
-    /// Reads the file once, in a window of 64 KiB.
+    /// Reads the file once, 64 KiB at a time.
     ///
-    /// - Parameter memoryLimit: the approximate maximum size of the index in bytes.
+    /// - Parameter memoryLimit: The approximate maximum size of the index in bytes.
     init(_ source: HARSource, memoryLimit: Int) throws(HARError) {
         var reader = JSONReader(source)
         var items: [Item] = []
@@ -65,21 +65,20 @@ struct HARIndex: Sendable {
         (self.source, self.items, self.ranges, count) = (source, items, ranges, ranges.count)
     }
 
-    /// Reads the whole entry again.
     func entry(_ item: Item) throws(HARError) -> HAREntry {
         var reader = JSONReader(source, item.range)
         do throws(HARError) { return try HAREntry(&reader) } catch { throw error.within("log.entries[\(item.number)]") }
     }
 }
 
-/// The bytes of an archive: in memory, or in an open file that is read piece by piece.
+/// The bytes of an archive, in memory or in an open file.
 final class HARSource: Sendable {
     private enum Storage: ~Copyable, Sendable {
         case data(Data)
         case file(SystemFile)
     }
 
-    /// Files up to this size in bytes are read into memory, so that many small archives don't keep files open.
+    /// Files up to this size in bytes are read into memory, so many small archives don't keep files open.
     static let memoryLimit = 4 << 20
 
     private let storage: Storage
@@ -109,7 +108,7 @@ final class HARSource: Sendable {
         byteCount = size
     }
 
-    /// Reads up to `count` bytes from an offset; fewer at the end.
+    /// Reads up to `count` bytes from an offset.
     func read(_ count: Int, at offset: Int) throws(HARError) -> [UInt8] {
         let end = min(offset + max(0, count), byteCount)
         guard offset >= 0, offset < end else { return [] }

@@ -3,8 +3,7 @@ import ErrandEssentials
 import ErrandJSONSyntax
 import ErrandMessageSyntax
 
-/// Reads an archive's JSON (RFC 8259) in one pass, in a window of 64 KiB. Values that aren't needed are skipped without
-/// keeping them, however long they are.
+/// Reads an archive's JSON (RFC 8259) in one pass, 64 KiB at a time. Skips values of any length without keeping them.
 struct JSONReader {
     private static let windowSize = 64 << 10
 
@@ -39,7 +38,7 @@ struct JSONReader {
         return byte
     }
 
-    /// Skips white space and returns the byte after it, or `nil` at the end.
+    /// Skips white space. Returns the next byte, or nil at the end.
     mutating func space() throws(HARError) -> UInt8? {
         while let byte = try peek() {
             guard JSONGrammar.isSpace(byte) else { return byte }
@@ -63,7 +62,7 @@ struct JSONReader {
 
     /// Reads an object. The closure receives each name, and reads or skips its value.
     ///
-    /// - Parameter nameLimit: the maximum length in bytes of a name. A longer name is passed as an empty string. The
+    /// - Parameter nameLimit: The maximum length of a name in bytes. A longer name is passed as an empty string. The
     ///   format's names don't exceed 256 bytes.
     mutating func object(
         nameLimit: Int = 256, _ member: (inout JSONReader, String) throws(HARError) -> Void
@@ -80,14 +79,14 @@ struct JSONReader {
         }
     }
 
-    /// Reads an object, or `null` as an object without members: some programs write it for a part that they don't have.
+    /// Reads an object. Accepts `null` as an empty object, because some programs write it.
     mutating func objectOrNull(
         _ member: (inout JSONReader, String) throws(HARError) -> Void
     ) throws(HARError) {
         if try !skipNull() { try object(member) }
     }
 
-    /// Reads an array, or `null` as an empty array.
+    /// Reads an array. Accepts `null` as an empty array.
     mutating func arrayOrNull(
         _ element: (inout JSONReader, Int) throws(HARError) -> Void
     ) throws(HARError) {
@@ -147,20 +146,20 @@ struct JSONReader {
         }
     }
 
-    /// `nil` for `null`. Numbers, `true` and `false` count as text, because some programs omit the quotes.
+    /// Returns nil for `null`. Numbers, `true` and `false` count as text, because some programs omit the quotes.
     mutating func string(limit: Int) throws(HARError) -> String? {
         guard let range = try stringRange() else { return nil }
         guard range.count <= limit else { throw fault(.tooLarge, "a string of more than \(limit) bytes") }
         return try text(range)
     }
 
-    /// A string, cut after `limit` bytes. `nil` for `null`.
+    /// Returns the string's first `limit` bytes, or nil for `null`.
     mutating func beginning(limit: Int) throws(HARError) -> (text: String, isCut: Bool)? {
         guard let range = try stringRange() else { return nil }
         return (try text(range.prefix(limit)), range.count > limit)
     }
 
-    /// The range without quotes, or of a value in place of a string. `nil` for `null`.
+    /// Returns the range of the string without quotes, or of another value. Nil for `null`.
     mutating func stringRange() throws(HARError) -> Range<Int>? {
         let byte = try token()
         if byte == UInt8(ascii: "\"") { return try skipString() }
@@ -170,7 +169,7 @@ struct JSONReader {
         return byte == UInt8(ascii: "n") ? nil : start..<offset
     }
 
-    /// `nil` for `null`. Accepts a number in quotes, because some programs write it that way.
+    /// Returns nil for `null`. Accepts a number in quotes, because some programs write it.
     mutating func number() throws(HARError) -> Double? {
         let byte = try token()
         if byte == UInt8(ascii: "\"") { return try string(limit: 64).flatMap(Double.init) }
@@ -182,7 +181,7 @@ struct JSONReader {
         return try skipNumber()
     }
 
-    /// A number, `true`, `false` or `null` as written.
+    /// Returns a number, `true`, `false` or `null` as written.
     mutating func word() throws(HARError) -> String {
         _ = try token()
         let start = offset
@@ -225,7 +224,6 @@ struct JSONReader {
 }
 
 extension JSONReader {
-    /// The maximum nesting of containers.
     private static let depthLimit = 256
 
     mutating func skipValue() throws(HARError) {

@@ -4,13 +4,13 @@ import ErrandSupport
 
 /// Undoes the escapes of a JSON string (RFC 8259, section 7), piece by piece.
 ///
-/// To restore bodies byte for byte, it extends the standard in two ways. Invalid UTF-8 stays unchanged. An unpaired
-/// surrogate from U+DC80 to U+DCFF becomes a byte from 0x80 to 0xFF, because that is how Python writes bytes it can't
-/// decode.
+/// Deviates from the standard in two ways, to restore bodies byte for byte. Invalid UTF-8 stays unchanged. An unpaired
+/// surrogate from U+DC80 to U+DCFF becomes a byte from 0x80 to 0xFF, because Python writes undecodable bytes in this
+/// way.
 struct JSONStringDecoder {
     /// An incomplete escape at the end of a piece.
     private var pending: [UInt8] = []
-    /// A high surrogate that waits for its other half.
+    /// A high surrogate that waits for the low one.
     private var high: UInt32?
 
     mutating func decode(_ bytes: [UInt8], into result: inout [UInt8]) {
