@@ -7,10 +7,10 @@ import ErrandEssentials
 /// do { try inspector.start(port: 4711) } catch { print(error.code == .releaseBuild) }
 /// ```
 public struct InspectorError: CodedError, Sendable, Hashable {
-    /// The type of the error's codes. New codes may be added, so write a `default` in a `switch`.
+    /// The error codes. More may be added, so write a `default` in a `switch`.
     public typealias Code = FailureCode<InspectorError>
 
-    /// The kind of failure, to switch over. Stable, and suitable for metrics.
+    /// The kind of failure. Stable, so you can use it in metrics.
     public let code: Code
     /// Describes the failure, for example with the system's message.
     public let message: String

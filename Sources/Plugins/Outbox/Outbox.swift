@@ -9,7 +9,7 @@ import Errand
 import ErrandEssentials
 import ErrandStates
 
-/// A queue of requests that is stored on the disk and sent when a network is available.
+/// A queue of requests that is stored on disk and sent when a network is available.
 ///
 /// ```swift
 /// let outbox = try await agent.outbox(at: directory, sending: [.type("comment", PostComment.self)])
@@ -17,10 +17,11 @@ import ErrandStates
 /// for await state in outbox.states { show(state.entries) }
 /// ```
 ///
-/// Once `enqueue` returns, the entry survives a crash of the process or machine. The outbox sends it at least once,
+/// After `enqueue` returns, the entry survives a crash of the process or machine. The outbox sends it at least once,
 /// always with the same `Idempotency-Key`, and removes it after the response. Entries of a lane are sent in order.
 ///
-/// Safe to use from any thread. An outbox keeps its agent alive. Deallocating it closes it; its entries stay.
+/// You can use an outbox from any thread. It keeps its agent alive. When it's deallocated, it closes, and its entries
+/// stay.
 public final class Outbox: Sendable {
     private let engine: OutboxEngine
 
@@ -28,12 +29,12 @@ public final class Outbox: Sendable {
 
     deinit { engine.end() }
 
-    /// Stores a request, and returns once it would survive a crash of the machine.
+    /// Stores a request. Returns when the entry would survive a crash of the machine.
     ///
     /// - Parameters:
     ///   - request: A request of a registered type.
     ///   - dependencies: Entries of any lane to send first. Entries that no longer exist count as sent.
-    /// - Returns: The entry's ID. If the request replaces an older entry, this is the older entry's ID.
+    /// - Returns: The entry's ID. If the request replaces an older entry, the older entry's ID.
     @discardableResult
     public func enqueue<R: OutboxRequest>(
         _ request: R, after dependencies: OutboxEntry.ID...
@@ -52,8 +53,8 @@ public final class Outbox: Sendable {
         return OutboxEntry.ID(rawValue: id)
     }
 
-    /// Removes an entry, and returns whether it existed. An entry being sent is cancelled, but a server may already
-    /// have received it.
+    /// Removes an entry, and returns whether it existed. An entry that is being sent is cancelled, but a server may
+    /// already have received it.
     @discardableResult
     public func remove(_ id: OutboxEntry.ID) async throws -> Bool {
         // If this write fails, the entry stays, and a cancelled request would only be sent again.
@@ -71,7 +72,7 @@ public final class Outbox: Sendable {
         }
     }
 
-    /// Returns an entry's stored request, or `nil` if the entry doesn't exist or has another type. Throws
+    /// Returns an entry's stored request, or nil if the entry doesn't exist or has another type. Throws
     /// `decodingFailed`, or `fileFailed` if the file can't be read.
     @concurrent public func request<R: OutboxRequest>(_ type: R.Type, of id: OutboxEntry.ID) async throws -> R? {
         try engine.request(R.self, of: id.rawValue)
@@ -80,41 +81,40 @@ public final class Outbox: Sendable {
     /// The current entries. Takes time proportional to their number.
     public var state: OutboxState { engine.snapshot }
 
-    /// The current state, then the state after each change. A slow reader gets only the latest.
+    /// The current state, then the state after each change. A slow reader gets only the latest one.
     public var states: OutboxStates { OutboxStates(engine: engine) }
 
-    /// Ends the waits after failures, so entries are sent now. Call it, for example, when the system reports that the
-    /// network is back.
+    /// Ends the waits after failures, so entries are sent now. Call it, for example, when the network is back.
     public func networkIsBack() { engine.networkIsBack() }
 
-    /// Stops starting deliveries, until ``resume()`` is called. Deliveries in progress continue.
+    /// Stops starting deliveries until you call ``resume()``. Running deliveries continue.
     public func pause() { engine.setPaused(true) }
 
     /// Resumes sending after ``pause()``.
     public func resume() { engine.setPaused(false) }
 
-    /// Resumes a stopped lane: sends the entry that stopped it again, then the entries after it.
+    /// Resumes a stopped lane, starting with the entry that stopped it.
     public func resume(lane: String) { engine.resume(lane) }
 
-    /// Cancels deliveries in progress, and returns once another process can send. Entries stay on the disk.
+    /// Cancels running deliveries. When it returns, another process can send. Entries stay on disk.
     public func close() async { await engine.close() }
 }
 
-/// The states of an ``Outbox``: the current one, then one after each change. A slow reader gets only the latest.
+/// The states of an ``Outbox``: the current one, then one after each change.
 public struct OutboxStates: AsyncSequence, Sendable {
     let engine: OutboxEngine
 
-    /// Creates an iterator over the states. Each iterator is independent.
+    /// Creates an independent iterator.
     public func makeAsyncIterator() -> Iterator {
         Iterator(versions: engine.versions.states.makeAsyncIterator(), engine: engine)
     }
 
-    /// Reads the states of an ``OutboxStates`` sequence.
+    /// Reads the states.
     public struct Iterator: AsyncIteratorProtocol {
         var versions: AsyncStream<UInt64>.Iterator
         weak var engine: OutboxEngine?
 
-        /// Returns the next state, or `nil` once the outbox is closed.
+        /// Returns the next state, or nil after the outbox was closed.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> OutboxState? {
             await versions.next(isolation: actor).flatMap { _ in engine?.snapshot }
         }

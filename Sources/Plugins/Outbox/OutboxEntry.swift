@@ -1,59 +1,58 @@
 public import Errand
 public import ErrandEssentials
 
-/// A request waiting in an ``Outbox``, for display. Read the request itself with ``Outbox/request(_:of:)``.
+/// A request waiting in an ``Outbox``, for display. To read the request itself, use ``Outbox/request(_:of:)``.
 ///
 /// The requests of a delivery carry the entry as a tag: `activity.tags[OutboxEntry.self]`.
 public struct OutboxEntry: Sendable, Hashable, Identifiable {
-    /// The number of an entry. It never changes and is never reused in the directory. Later entries have greater
-    /// numbers.
+    /// An entry's number. It never changes and is never reused. Later entries have greater numbers.
     public struct ID: RawRepresentable, Hashable, Sendable, Codable, Comparable, CustomStringConvertible {
-        /// The entry's number, starting at 1.
+        /// The number, starting at 1.
         public let rawValue: UInt64
         /// Creates an ID from a stored number.
         public init(rawValue: UInt64) { self.rawValue = rawValue }
-        /// Returns whether the first entry is older than the second.
+        /// Whether the first entry is older.
         public static func < (a: ID, b: ID) -> Bool { a.rawValue < b.rawValue }
-        /// The entry's number in decimal.
+        /// The number in decimal.
         public var description: String { "\(rawValue)" }
     }
 
     /// What an entry is waiting for or doing. More cases may be added, so write a `default`.
     public enum State: Sendable, Hashable {
-        /// The entry waits for earlier entries of its lane, or for a free delivery slot.
+        /// Waits for earlier entries of its lane, or for a free delivery slot.
         case waiting
-        /// The entry waits for its dependencies.
+        /// Waits for its dependencies.
         case blocked
-        /// The entry is being sent, or the handler is deciding about it.
+        /// Is being sent, or the handler is deciding about it.
         case sending
         /// An attempt failed. The next one starts at this instant, or when the network is back.
         case delayed(until: ContinuousClock.Instant)
-        /// The entry was refused, and its lane has stopped.
+        /// Was refused, and its lane has stopped.
         case stopped
     }
 
-    /// The number of the entry, which is unique in its outbox and stays the same after a restart.
+    /// The entry's number, unique in its outbox.
     public let id: ID
     /// The registered name of the request's type.
     public let name: String
-    /// The lane of the request; see ``OutboxRequest/outboxLane``.
+    /// The request's lane: see ``OutboxRequest/outboxLane``.
     public let lane: String
     /// When the request was enqueued.
     public let enqueued: Date
-    /// When the entry expires, or `nil` if it doesn't.
+    /// When the entry expires. Nil if it doesn't.
     public let expiry: Date?
-    /// The value of the `Idempotency-Key` header, without quotation marks. All attempts use the same key.
+    /// The `Idempotency-Key` header of all attempts, without quotation marks.
     public let idempotencyKey: String
     /// What the entry is waiting for or doing.
     public internal(set) var state: State
     /// The number of failed attempts in this process.
     public internal(set) var failures: Int
-    /// A description of the last failure, without secrets, or `nil` if no attempt failed.
+    /// The last failure, without secrets. Nil if no attempt failed.
     public internal(set) var lastError: String?
 }
 
 extension OutboxEntry: TagKey {
-    /// `nil`: the request doesn't come from an outbox.
+    /// Nil: the request doesn't come from an outbox.
     public static var defaultValue: OutboxEntry? { nil }
 }
 
@@ -78,22 +77,22 @@ extension OutboxEntry {
     }
 }
 
-/// The entries of an ``Outbox`` and whether it sends them, at one moment, for display.
+/// The entries of an ``Outbox`` and whether it sends them, for display.
 public struct OutboxState: Sendable {
-    /// All entries, the oldest first.
+    /// All entries, oldest first.
     public let entries: [OutboxEntry]
-    /// Whether this process sends. `false` if another process does, or if the options forbid it.
+    /// Whether this process sends. False if another process does, or if the options forbid it.
     public let isSender: Bool
-    /// Whether sending is paused, see ``Outbox/pause()``.
+    /// Whether sending is paused: see ``Outbox/pause()``.
     public let isPaused: Bool
-    /// The last 100 places where the file was damaged.
+    /// The last 100 damaged parts of the file.
     public let damage: [OutboxDamage]
 }
 
 /// A damaged part of an outbox's file. It doesn't affect other entries.
 public struct OutboxDamage: Sendable, Hashable {
-    /// The lost entry, or `nil` if it can't be determined, for example after a crash interrupted a write.
+    /// The lost entry. Nil if it's unknown, for example after a crash during a write.
     public let entry: OutboxEntry.ID?
-    /// How many bytes of the file can't be read.
+    /// The number of unreadable bytes.
     public let byteCount: Int
 }

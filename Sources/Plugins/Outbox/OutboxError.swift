@@ -2,14 +2,14 @@ public import Errand
 import ErrandEssentials
 import ErrandSupport
 
-/// A failure of the outbox itself. Entries enqueued before it stay.
+/// A failure of the outbox itself. Its entries stay.
 public struct OutboxError: Error, Sendable {
-    /// The type of the error's codes. New codes may be added, so write a `default` in a `switch`.
+    /// The error codes. More may be added, so write a `default` in a `switch`.
     public typealias Code = FailureCode<OutboxError>
 
-    /// The kind of failure, to switch over. Stable, and suitable for metrics.
+    /// The kind of failure. Stable, so you can use it in metrics.
     public let code: Code
-    /// What failed, in a sentence for developers, without a full stop. It contains the full paths of files.
+    /// Describes the failure. Contains full paths of files.
     public let message: String
 
     init(_ code: Code, _ message: String) { (self.code, self.message) = (code, message) }
@@ -25,18 +25,18 @@ public struct OutboxError: Error, Sendable {
         do { return try body() } catch { throw Self(error) }
     }
 
-    /// The code and the message on one line.
+    /// The code and the message.
     public var description: String { "\(code): \(message)" }
 }
 
 extension OutboxError: CodedError {}
 
 extension FailureCode<OutboxError> {
-    /// Another process has held the directory's lock for too long.
+    /// Another process held the directory's lock for too long.
     public static var busy: Self { Self("busy", 1) }
-    /// The outbox has reached its maximum number of entries or bytes.
+    /// The outbox is full: it has the maximum number of entries or bytes.
     public static var queueFull: Self { Self("queueFull", 2) }
-    /// The encoded request is larger than an entry may be, or the name of its lane or its replacement key is too long.
+    /// The encoded request, the name of its lane, or its replacement key is too long.
     public static var tooLarge: Self { Self("tooLarge", 3) }
     /// The outbox was closed.
     public static var closed: Self { Self("closed", 4) }
@@ -50,7 +50,7 @@ extension FailureCode<OutboxError> {
     public static var unknownFormat: Self { Self("unknownFormat", 8) }
     /// The disk or the user's quota is full.
     public static var noSpace: Self { Self("noSpace", 9) }
-    /// Any other file failure, such as a link in the file's place, or a log that has run out of entry numbers.
+    /// Another file failure, such as a link in the file's place, or a log that has run out of entry numbers.
     public static var fileFailed: Self { Self("fileFailed", 10) }
 }
 

@@ -10,33 +10,33 @@ public import ErrandEssentials
 /// let outbox = try await agent.outbox(at: directory, sending: types, options: options)
 /// ```
 public struct OutboxOptions: Sendable {
-    /// How many lanes are sent at the same time. Defaults to 4.
+    /// The number of lanes sent at the same time. Defaults to 4.
     public var maximumConcurrent: Int
     /// How long a lane waits after a temporary failure. Defaults to 1 second, doubling up to 5 minutes, with jitter. A
-    /// `Retry-After` from the server can extend the wait, up to one hour.
+    /// server's `Retry-After` can extend the wait, up to one hour.
     public var backoff: Backoff
-    /// The maximum number of entries, beyond which `enqueue` throws `queueFull`. Defaults to 10,000.
+    /// The maximum number of entries. With more, `enqueue` throws `queueFull`. Defaults to 10,000.
     public var maximumEntries = 10_000
-    /// The maximum size of all entries in bytes, beyond which `enqueue` throws `queueFull`. Defaults to 64 MiB.
+    /// The maximum size of all entries in bytes. With more, `enqueue` throws `queueFull`. Defaults to 64 MiB.
     public var maximumBytes = 64 << 20
-    /// The maximum size of one encoded request in bytes. Defaults to 1 MiB; at most 16 MiB.
+    /// The maximum size of an encoded request in bytes, at most 16 MiB. Defaults to 1 MiB.
     public var maximumEntryBytes = 1 << 20
-    /// The maximum age of entries whose request doesn't set one. Defaults to `nil`: no limit. Measured in
-    /// calendar time, which continues while the device is off.
+    /// The maximum age of entries whose request doesn't set one. Measured in calendar time, which continues while the
+    /// device is off. Defaults to nil: no limit.
     public var maximumAge: Duration?
-    /// Whether this process may send. Defaults to `true`. Set it to `false` in a process that only enqueues, such as an
-    /// app extension.
+    /// Whether this process may send. Defaults to true. Set it to false in a process that only enqueues, such as an app
+    /// extension.
     public var allowsSending = true
-    /// How often to check for entries that another process enqueued, and whether that process still sends. Defaults to
-    /// 2 seconds.
+    /// How often to check for entries of other processes, and whether another process still sends. Defaults to 2
+    /// seconds.
     public var checkInterval: Duration = .seconds(2)
-    /// Returns whether an error is temporary, so the entry waits and is sent again. Defaults to `nil`. Network errors,
-    /// connection security errors, and retryable statuses such as 503 are always temporary.
+    /// Returns whether an error is temporary, so the entry is sent again later. Network errors, connection security
+    /// errors, and retryable statuses such as 503 are always temporary. Defaults to nil.
     public var repeatsError: (@Sendable (any Error) -> Bool)?
     /// The options of each delivery, for example accessories and tags. Defaults to empty options.
     public var call = CallOptions()
 
-    /// Creates options. Every argument has the default of its property.
+    /// Creates options with the defaults of the properties.
     public init(
         maximumConcurrent: Int = 4, backoff: Backoff = Backoff(base: .seconds(1), maximumDelay: .seconds(300))
     ) {
@@ -47,7 +47,7 @@ public struct OutboxOptions: Sendable {
 }
 
 extension Agent {
-    /// Opens the outbox stored in a directory and starts sending its entries.
+    /// Opens the outbox in a directory and starts sending its entries.
     ///
     /// ```swift
     /// let outbox = try await agent.outbox(at: directory, sending: [.type("comment", PostComment.self)]) { refusal in
@@ -56,15 +56,15 @@ extension Agent {
     /// try await outbox.enqueue(PostComment(thread: 7, text: "Hello"))
     /// ```
     ///
-    /// Several processes can open the same directory: one sends, all can enqueue. Throws ``OutboxError``.
+    /// Several processes can open the same directory: one sends, and all can enqueue. Throws ``OutboxError``.
     ///
     /// - Parameters:
-    ///   - directory: A directory used only by this outbox and for one user. It's created if it doesn't exist.
+    ///   - directory: A directory for only this outbox and one user. It's created if it doesn't exist.
     ///   - types: The request types that the outbox sends. It refuses entries of other types.
     ///   - options: Limits and waits.
     ///   - time: The clock. Defaults to the system's.
-    ///   - decide: Decides what happens to refused entries. By default, expired entries are dropped, and other refused
-    ///     entries stop their lane. Called on any thread.
+    ///   - decide: Decides about refused entries, on any thread. By default, expired entries are dropped, and other
+    ///     refused entries stop their lane.
     public func outbox(
         at directory: URL, sending types: [OutboxType], options: OutboxOptions = OutboxOptions(),
         time: some TimeSource = SystemTimeSource(),
@@ -78,6 +78,6 @@ extension Agent {
 }
 
 extension ActivityKind {
-    /// The delivery of one outbox entry, from its turn to its outcome. The entry's request is a child of this activity.
+    /// The delivery of an outbox entry, from its turn to its outcome. The entry's request is a child of this activity.
     public static let outbox = ActivityKind(rawValue: "outbox")
 }

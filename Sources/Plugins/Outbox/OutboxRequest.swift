@@ -16,19 +16,19 @@ import ErrandEssentials
 /// }
 /// ```
 ///
-/// The outbox stores the `Codable` value and builds the HTTP request each time it sends it, so an attempt uses the
-/// current token, signature, and environment.
+/// The outbox stores the `Codable` value. It builds the HTTP request for each attempt, so attempts use the current
+/// token, signature and environment.
 ///
-/// Stored properties are written to the disk unencrypted, so don't put secrets in them. Computed properties aren't
-/// stored, and neither are headers, unless a stored property contains them.
+/// Stored properties are written to disk unencrypted, so don't put secrets in them. Computed properties aren't stored,
+/// including headers.
 public protocol OutboxRequest: Request, Codable {
-    /// The lane of the request. Entries of a lane are sent one after the other, the oldest first; different lanes are
-    /// sent concurrently. Defaults to an empty string, a lane that all requests without a lane share.
+    /// The request's lane. Entries of a lane are sent one after the other, oldest first. Different lanes are sent
+    /// concurrently. Defaults to an empty string, a lane that all requests without a lane share.
     var outboxLane: String { get }
-    /// A key for replacing an older entry. A new entry takes the place of an unsent entry with the same type, lane, and
-    /// key. Defaults to `nil`: doesn't replace anything.
+    /// A key for replacing an older entry. A new entry replaces an unsent one with the same type, lane and key.
+    /// Defaults to nil: doesn't replace an entry.
     var replacementKey: String? { get }
-    /// The maximum age of the entry. After that, the outbox's handler decides. Defaults to `nil`, which uses
+    /// The maximum age of the entry. After that, the outbox's handler decides. Defaults to nil:
     /// ``OutboxOptions/maximumAge``.
     var outboxMaximumAge: Duration? { get }
     /// Returns the request to send when this request replaces an older one. Defaults to this request.
@@ -36,13 +36,13 @@ public protocol OutboxRequest: Request, Codable {
 }
 
 extension OutboxRequest {
-    /// The default implementation returns an empty string, the lane of requests without a lane.
+    /// An empty string.
     public var outboxLane: String { "" }
-    /// The default implementation returns `nil`: the request doesn't replace another.
+    /// Nil.
     public var replacementKey: String? { nil }
-    /// The default implementation returns `nil`: ``OutboxOptions/maximumAge`` applies.
+    /// Nil.
     public var outboxMaximumAge: Duration? { nil }
-    /// The default implementation returns this request.
+    /// Returns this request.
     public func merging(_ older: Self) -> Self { self }
 }
 
@@ -68,7 +68,7 @@ public struct OutboxType: Sendable {
     ///   - name: A name that is unique within the outbox and the same in all versions of your app.
     ///   - type: The type of the requests.
     ///   - sent: Receives each response before the entry is removed. If the app is killed in between, the outbox sends
-    ///     the request again with the same key and delivers the response again.
+    ///     the request again with the same key, and delivers the response again.
     public static func type<R: OutboxRequest>(
         _ name: String, _ type: R.Type, sent: @escaping @Sendable (OutboxDelivery<R>) async -> Void = { _ in }
     ) -> OutboxType {
@@ -92,9 +92,9 @@ public struct OutboxType: Sendable {
 
 /// A request that the outbox sent, and its response.
 public struct OutboxDelivery<R: OutboxRequest>: Sendable {
-    /// The entry that was sent. It's removed after the closure returns.
+    /// The sent entry. It's removed after the closure returns.
     public let entry: OutboxEntry
-    /// The request that was sent.
+    /// The sent request.
     public let request: R
     /// The response, with its decoded output.
     public let response: Response<R.Output>

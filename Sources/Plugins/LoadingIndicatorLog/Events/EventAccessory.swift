@@ -1,7 +1,7 @@
 public import Errand
 import Synchronization
 
-/// Calls closures for the events of one request, batch or chain. Each closure except `progress` is called at most once.
+/// Calls closures for the events of one request, batch or chain.
 ///
 /// ```swift
 /// let events = EventAccessory(
@@ -10,9 +10,9 @@ import Synchronization
 /// agent.start(GetUser(id: 7), options: CallOptions(accessories: [events]))
 /// ```
 ///
-/// The accessory belongs to the first activity that starts with it and ignores later activities. It releases each
-/// closure that can no longer be called. `willStop` runs before the delegate and the completion, `didStop` after them.
-/// Exactly one of `success`, `failure` and `cancelled` follows directly after `willStop`.
+/// The accessory belongs to the first activity that starts with it, and ignores later ones. It calls each closure
+/// except `progress` at most once, and then releases it. `willStop` runs before the delegate and the completion.
+/// Exactly one of `success`, `failure` and `cancelled` follows. `didStop` runs after the delegate and the completion.
 ///
 /// Closures run on the event's thread. For the main actor, use
 /// ``onMain(willStart:progress:willStop:success:failure:cancelled:didStop:)``.
@@ -33,13 +33,13 @@ public final class EventAccessory: Accessory {
     /// Creates an accessory.
     ///
     /// - Parameters:
-    ///   - willStart: called synchronously, on the thread that starts the activity.
-    ///   - progress: called for each progress update.
-    ///   - willStop: called when the outcome is decided.
-    ///   - success: receives the response of a request, or `nil` for a batch or chain.
-    ///   - failure: receives the error.
-    ///   - cancelled: receives the cause.
-    ///   - didStop: called after the delegate and the completion.
+    ///   - willStart: Called synchronously, on the thread that starts the activity.
+    ///   - progress: Called for each progress update.
+    ///   - willStop: Called when the outcome is decided.
+    ///   - success: Receives a request's response, or nil for a batch or chain.
+    ///   - failure: Receives the error.
+    ///   - cancelled: Receives the cause.
+    ///   - didStop: Called after the delegate and the completion.
     public init(
         willStart: (@Sendable () -> Void)? = nil, progress: (@Sendable (TransferProgress) -> Void)? = nil,
         willStop: (@Sendable () -> Void)? = nil, success: (@Sendable (HTTPResponse?) -> Void)? = nil,
@@ -52,7 +52,7 @@ public final class EventAccessory: Accessory {
                 cancelled: cancelled, didStop: didStop))
     }
 
-    /// Creates an accessory whose closures run on the main actor, in the same order, for example to change a view.
+    /// Creates an accessory whose closures run on the main actor, in the same order.
     ///
     /// `willStart` runs after the activity has started. If several progress updates are waiting, only the newest is
     /// delivered.
@@ -102,12 +102,12 @@ public final class EventAccessory: Accessory {
         }
     }
 
-    /// Calls the closure for the event. The agent calls this method.
+    /// Calls the event's closure. The agent calls this method.
     public func activity(_ activity: Activity, did event: ActivityEvent) {
         call(for: event, of: activity.id)?()
     }
 
-    /// Removes the closure under the lock; the caller runs it after unlocking.
+    /// Returns the closure to call after unlocking.
     private func call(for event: ActivityEvent, of id: Activity.ID) -> (@Sendable () -> Void)? {
         state.withLock { state in
             if case .willStart = event, state.owner == nil { state.owner = id }

@@ -3,7 +3,7 @@ import ErrandStates
 import ErrandSupport
 import Synchronization
 
-/// Shows "Loading…" while something loads. One or several agents can share this accessory.
+/// Shows "Loading…" while one or several agents load something.
 ///
 /// ```swift
 /// let indicator = LoadingIndicator(.terminal(), label: "Loading…")
@@ -12,13 +12,13 @@ import Synchronization
 /// for await state in indicator.states { spinner.isHidden = !state.isShown }    // on any actor
 /// ```
 ///
-/// The indicator tracks running activities by their identities, so it can't get stuck. Fast responses don't show it
-/// (`delay`), and once shown it stays long enough to be seen (`minimumDuration`). Cached responses don't show it
-/// either: a request counts from the moment it reaches the transport, a batch or chain from its start. Background work
-/// and live streams don't count, but the requests that connect a stream do.
+/// Fast responses don't show the indicator (`delay`), and when shown, it stays long enough to be seen
+/// (`minimumDuration`). Cached responses don't show it either: a request counts when it reaches the transport. A batch
+/// or chain counts from its start. Background work and live streams don't count, but the requests that connect a stream
+/// do.
 ///
-/// To show the indicator only for some requests, pass it to their calls: `CallOptions(accessories: [indicator])`. Safe
-/// to use from any thread.
+/// To show the indicator only for some requests, pass it to their calls: `CallOptions(accessories: [indicator])`. You
+/// can use it from any thread.
 public final class LoadingIndicator: Accessory {
     private let time: any TimeSource
     private let isIncluded: @Sendable (Activity) -> Bool
@@ -31,15 +31,15 @@ public final class LoadingIndicator: Accessory {
     /// Creates an indicator.
     ///
     /// - Parameters:
-    ///   - presenters: the views that display the indicator. ``states`` works without them.
-    ///   - label: the text for activities without a ``LoadingLabel``.
-    ///   - delay: how long an activity runs before the indicator appears. Defaults to 0.2 seconds.
-    ///   - minimumDuration: how long the indicator stays visible at least. Defaults to 0.4 seconds.
-    ///   - interval: the minimum time between two visible states. Defaults to 0.1 seconds.
-    ///   - showsCacheHits: whether a request counts from its start. Defaults to `false`.
-    ///   - time: the clock.
-    ///   - isIncluded: returns whether an activity counts, such as `{ $0.tags[Screen.self] == "feed" }`. Default: all
-    ///     except background work and streams.
+    ///   - presenters: The views that display the indicator. ``states`` works without them.
+    ///   - label: The text for activities without a ``LoadingLabel``.
+    ///   - delay: How long an activity runs before the indicator appears. Defaults to 0.2 seconds.
+    ///   - minimumDuration: How long the indicator stays visible at least. Defaults to 0.4 seconds.
+    ///   - interval: The minimum time between two visible states. Defaults to 0.1 seconds.
+    ///   - showsCacheHits: Whether a request counts from its start. Defaults to false.
+    ///   - time: The clock.
+    ///   - isIncluded: Returns whether an activity counts, such as `{ $0.tags[Screen.self] == "feed" }`. By default,
+    ///     all count except background work and streams.
     public init(
         _ presenters: any LoadingPresenter..., label: String? = nil, delay: Duration = .milliseconds(200),
         minimumDuration: Duration = .milliseconds(400), interval: Duration = .milliseconds(100),
@@ -61,13 +61,13 @@ public final class LoadingIndicator: Accessory {
 
     deinit { timer.withLock { $0?.task }?.cancel() }
 
-    /// The state to show now. Read it from any thread; ``states`` has the changes.
+    /// The state to show now. Read changes from ``states``.
     public var state: LoadingState { observers.last }
 
     /// The current state and every later state. A slow reader gets only the latest one. Ends with the indicator.
     public var states: AsyncStream<LoadingState> { observers.states }
 
-    /// Hides the indicator for good, ignoring running activities and the minimum duration, and ends ``states``.
+    /// Hides the indicator at once and permanently, and ends ``states``.
     ///
     /// Call it before a command-line program ends, to remove the spinner from the terminal:
     ///
@@ -77,7 +77,7 @@ public final class LoadingIndicator: Accessory {
     /// await indicator.finish()
     /// ```
     ///
-    /// When this returns, each presenter has received `.hidden` and its ``LoadingPresenter/finish()``.
+    /// When it returns, each presenter has received `.hidden` and ``LoadingPresenter/finish()``.
     public func finish() async {
         let stale = timer.withLock { timer in
             defer { timer = nil }
@@ -92,7 +92,7 @@ public final class LoadingIndicator: Accessory {
     /// False: the indicator doesn't show notes.
     public func observesNotes(of kind: ActivityKind) -> Bool { false }
 
-    /// Counts the activity or stops counting it. The agent calls this method.
+    /// Updates the indicator. The agent calls this method.
     public func activity(_ activity: Activity, did event: ActivityEvent) {
         switch event {
         case .willStart:
@@ -141,7 +141,7 @@ public final class LoadingIndicator: Accessory {
 }
 
 extension LoadingIndicator {
-    /// Passes the current state and every later state to a view, on the main actor, for as long as the view exists.
+    /// Passes the current state and every later state to a view, on the main actor.
     ///
     /// ```swift
     /// @MainActor func viewDidLoad() {
@@ -149,8 +149,8 @@ extension LoadingIndicator {
     /// }
     /// ```
     ///
-    /// Holds the view weakly, so it can be the view controller itself. The returned task ends when you cancel it, with
-    /// the indicator, or with the first state after the view is released.
+    /// Holds the view weakly, so the view can be the view controller itself. The returned task ends when you cancel it,
+    /// with the indicator, or with the first state after the view is released.
     @MainActor @discardableResult
     public func follow<View: AnyObject>(
         _ view: View, _ change: @escaping @MainActor (View, LoadingState) -> Void
@@ -182,22 +182,21 @@ final class LoadingObservers: Sendable {
         for presenter in presenters { presenter.present(new) }
     }
 
-    /// Ends the streams first, then the presenters.
     func finish() {
         broadcaster.finish()
         for presenter in presenters { presenter.finish() }
     }
 }
 
-/// What a loading indicator shows at one moment.
+/// What a loading indicator shows.
 public struct LoadingState: Sendable, Hashable {
     /// Whether to show the indicator.
     public var isShown = false
-    /// The text to show: the ``LoadingLabel`` of the newest activity that has one, otherwise the indicator's label.
+    /// The text to show: the ``LoadingLabel`` of the newest activity that has one, or else the indicator's label.
     public var label: String?
-    /// The number of running activities. A batch or chain and its parts count as one.
+    /// The number of running activities. A batch or chain counts as one, including its parts.
     public var running = 0
-    /// The progress from 0 to 1, averaged over all running activities, or `nil` if any of them has an unknown total.
+    /// The average progress of all running activities, from 0 to 1. Nil if the total of any is unknown.
     public var fraction: Double?
 
     /// The state of a hidden indicator.
@@ -217,26 +216,26 @@ public struct LoadingState: Sendable, Hashable {
 /// }
 /// ```
 ///
-/// A presenter receives the states in order, one at a time, on the thread that changed them, and must return quickly.
-/// On the main actor, read ``LoadingIndicator/states`` instead.
+/// A presenter receives states one at a time, in order, on the thread that changed them. It must return quickly. On the
+/// main actor, read ``LoadingIndicator/states`` instead.
 public protocol LoadingPresenter: Sendable {
     /// Shows a state, or hides the indicator if ``LoadingState/isShown`` is false.
     func present(_ state: LoadingState)
-    /// Removes the display. Optional. ``LoadingIndicator/finish()`` calls it after the last state.
+    /// Removes the display. ``LoadingIndicator/finish()`` calls it after the last state. Optional.
     func finish()
 }
 
 extension LoadingPresenter {
-    /// The default implementation does nothing, because the presenter has already received `.hidden`.
+    /// Does nothing, because the presenter has already received `.hidden`.
     public func finish() {}
 }
 
-/// A tag for the text that the indicator shows for a request, batch or chain.
+/// A tag with the indicator's text for a request, batch or chain.
 ///
 /// ```swift
 /// var tags: Tags { Tags().with(LoadingLabel.self, "Looking for flights…") }
 /// ```
 public enum LoadingLabel: TagKey {
-    /// Activities without this tag show the indicator's own label.
+    /// Nil: the indicator's own label.
     public static let defaultValue: String? = nil
 }

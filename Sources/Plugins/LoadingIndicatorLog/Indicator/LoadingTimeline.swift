@@ -1,8 +1,8 @@
 import Errand
 
-/// Computes the visible state from the running activities and the time, without a clock, timer or screen.
+/// Computes the visible state from the running activities and the time. Doesn't use a clock or timer.
 ///
-/// Activities are tracked by identity: a duplicate start counts once, and an end without a start is ignored.
+/// Activities are tracked by ID: a duplicate start counts once, and an end without a start is ignored.
 struct LoadingTimeline: Sendable {
     /// The time since the indicator was created. Unlike an optional instant, an optional duration costs no runtime
     /// call.
@@ -18,7 +18,7 @@ struct LoadingTimeline: Sendable {
 
     let delay: Duration
     let minimum: Duration
-    /// The minimum time between two presented states.
+    /// The minimum time between two visible states.
     let interval: Duration
     let label: String?
 
@@ -90,7 +90,7 @@ struct LoadingTimeline: Sendable {
         isDirty = false
     }
 
-    /// The time of the next update if no event comes first, or `nil` if no update is due.
+    /// When to update next if no event comes before. Nil if no update is due.
     var next: Time? {
         if let shownAt {
             if counted == 0 { return shownAt + minimum }

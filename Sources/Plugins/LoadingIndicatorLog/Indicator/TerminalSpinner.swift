@@ -3,7 +3,7 @@ import ErrandPlatform
 import ErrandSupport
 import Synchronization
 
-/// Shows a spinner with progress on the terminal's last line. Doesn't draw if the output isn't a terminal.
+/// Shows a spinner with progress on the terminal's last line.
 ///
 /// ```swift
 /// let spinner = TerminalSpinner()
@@ -12,9 +12,9 @@ import Synchronization
 /// spinner.finish()                       // before the program ends
 /// ```
 ///
-/// Writes to standard error by default, which keeps standard output clean for your program's results. The line is cut
-/// to the terminal's width. It has no color if `NO_COLOR` is set and not empty (no-color.org), and isn't drawn if
-/// `TERM` is `dumb`. While the spinner is visible, print other lines with ``print(_:)``.
+/// Writes to standard error by default, so standard output contains only your program's results. The line is cut to the
+/// terminal's width. The spinner isn't drawn if the output isn't a terminal or `TERM` is `dumb`. It has no color if
+/// `NO_COLOR` is set and not empty (no-color.org). While the spinner is visible, print other lines with ``print(_:)``.
 public final class TerminalSpinner: LoadingPresenter {
     struct Terminal: Sendable {
         var isTerminal: Bool
@@ -38,8 +38,8 @@ public final class TerminalSpinner: LoadingPresenter {
     /// Creates a spinner.
     ///
     /// - Parameters:
-    ///   - descriptor: the terminal's file descriptor. Defaults to standard error.
-    ///   - time: the clock for the animation, which shows ten frames per second.
+    ///   - descriptor: The terminal's file descriptor. Defaults to standard error.
+    ///   - time: The clock for the animation, which shows ten frames per second.
     public convenience init(descriptor: Int32 = 2, time: some TimeSource = SystemTimeSource()) {
         self.init(Terminal(descriptor), time)
     }
@@ -76,8 +76,7 @@ public final class TerminalSpinner: LoadingPresenter {
         stale?.cancel()
     }
 
-    /// Erases the spinner for good. You can still print lines. Safe to call from any thread; the spinner is gone when
-    /// this returns.
+    /// Erases the spinner permanently. You can still print lines. You can call it from any thread.
     public func finish() {
         let stale = state.withLock { state in
             state.isFinished = true
@@ -138,11 +137,11 @@ extension TerminalSpinner.Terminal {
     }
 }
 
-/// The spinner's line, cut to the terminal's width.
 enum SpinnerLine {
     static let frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"]
 
-    /// - Parameter columns: the terminal's width. The last column stays free, or some terminals would wrap the line.
+    /// - Parameter columns: The terminal's width. The last column stays free, because some terminals would wrap the
+    ///   line.
     static func text(_ state: LoadingState, frame: Int, columns: Int, isColored: Bool) -> String {
         var words = [clean(state.label ?? "Loading…")]
         if let fraction = state.fraction, fraction.isFinite {
@@ -177,7 +176,7 @@ enum SpinnerLine {
         return result
     }
 
-    /// The number of columns of a character: two in East Asian scripts and for emoji.
+    /// The number of columns: two in East Asian scripts and for emoji.
     private static func width(_ character: Character) -> Int {
         guard let first = character.unicodeScalars.first else { return 0 }
         // Some terminals use one column for characters that a variation selector turns into emoji. Cutting a line too

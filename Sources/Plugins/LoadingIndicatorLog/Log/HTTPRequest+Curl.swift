@@ -6,26 +6,26 @@ import ErrandRedaction
 import ErrandSupport
 
 extension HTTPRequest {
-    /// Returns the request as a `curl` command that any shell runs, with secrets masked.
+    /// Returns the request as a `curl` command for any shell, with secrets masked.
     ///
     /// ```swift
     /// print(try agent.httpRequest(for: CreateUser(name: "Ada")).curlCommand())
     /// // curl --globoff --path-as-is -X 'POST' -H 'Content-Type: application/json' … 'https://api.example.com/users'
     /// ```
     ///
-    /// Every argument is in single quotes, so the shell doesn't interpret it. A text body becomes an argument. Other
-    /// bytes, text with control characters, and text longer than 64 KiB go through `printf`. Files, streams and bodies
-    /// longer than 1 MiB are left out, with a comment in the command.
+    /// Arguments are in single quotes, so the shell doesn't interpret them. A text body becomes an argument. Other
+    /// bytes, text with control characters, and text above 64 KiB go through `printf`. Files, streams and bodies above
+    /// 1 MiB are left out, with a comment in the command.
     ///
-    /// - Parameter redaction: the rules for masking secrets. They also apply to form, JSON and multipart bodies; a body
-    ///   in a content coding is left out. Pass `nil` to include secrets, for your own eyes only.
+    /// - Parameter redaction: The rules for masking secrets. They also apply to form, JSON and multipart bodies. A body
+    ///   in a content coding is left out. Pass nil to include secrets, for your own eyes only.
     public func curlCommand(redaction: Redaction? = Redaction()) -> String {
         var redactor = redaction.map { Redactor($0) }
         let fields = redactor?.headers(headers) ?? headers
         var words = ["curl", "--globoff", "--path-as-is"]
         words += method == .head ? ["-I"] : ["-X", ShellText.quoted(method.rawValue)]
         for field in fields {
-            // For an empty value, curl wants a semicolon; a colon alone removes the field.
+            // curl needs a semicolon for an empty value, because a colon alone removes the field.
             words += ["-H", ShellText.quoted(Self.line(field))]
         }
         var before = ""
@@ -36,10 +36,10 @@ extension HTTPRequest {
         } else if !self.body.isNone, self.body.length != 0 {
             after = " # the body, \(self.body.length.map { "\($0) bytes" } ?? "a stream"), is left out"
         }
-        // Transports ask for codings they can decode unless the request sets the field. `--compressed` makes curl do
-        // the same.
+        // Transports ask for codings that they can decode, unless the request sets the field. `--compressed` does the
+        // same.
         if !headers.contains(.acceptEncoding), !headers.contains(.range) { words.append("--compressed") }
-        // Fields that curl adds by itself, unlike a transport.
+        // curl adds these fields by itself, unlike a transport.
         var own: [HTTPHeaderName] = [.userAgent]
         if body != nil { own += [.contentType, .expect] }
         for name in own where !headers.contains(name) {
@@ -84,7 +84,7 @@ extension HTTPRequest {
         return (ShellText.piping(bytes), "")
     }
 
-    /// Whether the text can't move the cursor of the terminal that shows the command.
+    /// Whether the text can't move the terminal's cursor.
     private static func isHarmless(_ text: String) -> Bool {
         let lines = text.replacing("\r\n", with: "\n")
         return lines == ControlCharacters.escaped(lines, allowsLines: true)

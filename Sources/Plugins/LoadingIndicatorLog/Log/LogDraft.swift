@@ -5,7 +5,7 @@ import ErrandMessageSyntax
 import ErrandRedaction
 import Synchronization
 
-/// The data of a running activity, with unmasked secrets. It becomes a record when the activity ends.
+/// The data of a running activity, with secrets. It becomes a record when the activity ends.
 final class LogDraft: Sendable {
     private let state = Mutex(State())
 
@@ -13,7 +13,7 @@ final class LogDraft: Sendable {
         var request: HTTPRequest?
         var response: Head?
         var progress = TransferProgress()
-        /// The version from the timings, for a response whose head came without a version.
+        /// The version from the timings, for a response without a version.
         var version: String?
         var attempts = 0
         var requests = 0
@@ -24,8 +24,8 @@ final class LogDraft: Sendable {
         var receivedBytes = Data()
     }
 
-    /// The parts of a response that a record needs. Doesn't keep the body, because a record may wait in the queue, or
-    /// the response, because a second reference would force its receivers to copy it on write.
+    /// The recorded parts of a response. Doesn't keep the body, because a record may wait in the queue. Doesn't keep
+    /// the response either, because its receivers would have to copy it on write.
     private struct Head: Sendable {
         let status: Int
         let headers: HTTPHeaders
@@ -41,7 +41,7 @@ final class LogDraft: Sendable {
 
     // MARK: Events
 
-    // Each method takes only the values to keep: copying a whole event would cost more.
+    // Each method takes only the values to keep, because copying a whole event would cost more.
 
     func build(_ request: HTTPRequest) { state.withLock { $0.request = request } }
 
@@ -85,14 +85,14 @@ final class LogDraft: Sendable {
         }
     }
 
-    /// Empties the draft.
+    /// Returns the record and empties the draft.
     func record(
         of activity: Activity, after duration: Duration, _ level: LogLevel, _ secrets: inout HeaderSecrets, dropped: Int
     ) -> LogRecord {
         var state = State()
         self.state.withLock { swap(&$0, &state) }
         let (request, response) = (state.request, state.response)
-        // Headers first: their secrets are masked in everything else too.
+        // Headers first, because their secrets are masked in everything else too.
         var redactor = secrets.redactor(knowing: request?.headers, response?.headers)
         // A label may contain the request's URL.
         let label = redactor.url(activity.label)
@@ -110,7 +110,7 @@ final class LogDraft: Sendable {
                 Self.lines(redactor.headers(request?.headers ?? [:]), redactor),
                 Self.lines(redactor.headers(response?.headers ?? [:]), redactor)
             ) : ([], [])
-        // Created at once: a change of each field would copy the record.
+        // Created at once, because a change of each field would copy the record.
         return LogRecord(
             id: activity.id, parent: activity.parent, kind: activity.kind, label: Self.line(label, redactor),
             outcome: state.outcome, method: (request?.method.rawValue).map { ControlCharacters.escaped($0) },
@@ -136,7 +136,7 @@ final class LogDraft: Sendable {
 }
 
 enum LogBody {
-    /// Indents JSON, returns forms and text unchanged, and describes other bodies by their size. Returns `nil` for an
+    /// Indents JSON, returns forms and text unchanged, and describes other bodies by their size. Returns nil for an
     /// empty copy.
     static func text(_ data: Data, _ contentType: String?, _ length: Int64?, _ redactor: inout Redactor) -> String? {
         if data.isEmpty { return nil }
@@ -152,7 +152,7 @@ enum LogBody {
     }
 }
 
-/// Indents JSON, one line per value, keeping names, order and numbers. The text may be truncated.
+/// Indents JSON, one line per value. Keeps names, order and numbers.
 struct JSONIndenter {
     private var result: [UInt8] = []
     private var depth = 0

@@ -2,19 +2,19 @@ public import Errand
 
 // To add a field, also extend `RequestLog.activity`, the `LogDraft` method for its event, and `LogDraft.record(of:)`.
 
-/// A finished activity, for a sink to write: as text, and as fields to search by. It never contains secrets.
+/// A finished activity for a sink to write, as text and as fields. It never contains secrets.
 public struct LogRecord: Sendable, CustomStringConvertible {
     /// How an activity ended. No cases will be added.
     public enum Outcome: String, Sendable {
-        /// The activity succeeded, and its response was accepted.
+        /// The activity succeeded.
         case success
-        /// The activity failed; see ``LogRecord/error``.
+        /// The activity failed: see ``LogRecord/error``.
         case failure
-        /// The activity was cancelled, so it neither succeeded nor failed.
+        /// The activity was cancelled.
         case cancelled
     }
 
-    /// The activity's number, counted from 1 in each process.
+    /// The activity's ID, counted from 1 in each process.
     public let id: Activity.ID
     /// The batch, chain or request that the activity belongs to.
     public let parent: Activity.ID?
@@ -26,38 +26,38 @@ public struct LogRecord: Sendable, CustomStringConvertible {
     public let outcome: Outcome
     /// The method of the last request that was sent, or else built.
     public internal(set) var method: String?
-    /// The URL of that request, without credentials and fragment, with secret query items masked.
+    /// That request's URL without credentials and fragment, with secret query items masked.
     public internal(set) var url: String?
-    /// The status of the last response, or `nil` without a response.
+    /// The status of the last response, if there is one.
     public internal(set) var status: Int?
-    /// Why the activity failed: the code of an ``Errand/ErrandError``, or the type of another error. `nil` if it didn't
+    /// Why the activity failed: the code of an ``Errand/ErrandError``, or the type of another error. Nil if it didn't
     /// fail.
     public internal(set) var error: String?
-    /// The response's source: "network", or "cache" with its age and reason.
+    /// Where the response came from: "network", or "cache" with its age and reason.
     public internal(set) var source: String?
-    /// The HTTP version of the last response, such as "1.1", "2" or "3", or `nil` if the transport doesn't report it.
+    /// The HTTP version of the last response, such as "1.1", "2" or "3". Nil if the transport didn't report it.
     public internal(set) var version: String?
     /// How long the activity took, from `willStart` to `willStop`.
     public let duration: Duration
-    /// The number of body bytes sent, as reported by the transport.
+    /// The number of body bytes that the transport reported as sent.
     public internal(set) var bytesSent: Int64 = 0
-    /// The number of body bytes received, as reported by the transport.
+    /// The number of body bytes that the transport reported as received.
     public internal(set) var bytesReceived: Int64 = 0
     /// The number of attempts, or 0 if the request was never sent.
     public internal(set) var attempts = 0
-    /// The number of requests sent in all attempts, including redirects.
+    /// The number of requests in all attempts, including redirects.
     public internal(set) var requests = 0
-    /// The header lines of the last request sent, from level `.headers` on.
+    /// The header lines of the last request, from level `.headers` on.
     public internal(set) var requestHeaders: [String] = []
     /// The header lines of the last response, from level `.headers` on.
     public internal(set) var responseHeaders: [String] = []
-    /// The body of the last request as indented JSON, text or a size, from level `.bodies` on.
+    /// The last request's body as indented JSON, text or a size, from level `.bodies` on.
     public internal(set) var requestBody: String?
-    /// The body of the last response, in the same form.
+    /// The last response's body, in the same form.
     public internal(set) var responseBody: String?
-    /// The amount received over a live stream, instead of a body. `nil` for other activities.
+    /// The amount received over a live stream. Nil for other activities.
     public internal(set) var stream: StreamCount?
-    /// The number of records dropped before this record because the sink was too slow.
+    /// The number of records dropped before this one, because the sink was too slow.
     public internal(set) var dropped = 0
 
     /// The record on one line: `#7 GET https://example.com/users/7 → 200, network, HTTP/2, 12.3 ms, 512 bytes`
@@ -94,7 +94,7 @@ public struct LogRecord: Sendable, CustomStringConvertible {
         return line
     }
 
-    /// The line, followed by the level's details: `>` marks sent lines, `<` received lines.
+    /// The line, followed by the level's details: `>` marks sent lines, and `<` marks received lines.
     public var description: String {
         var lines = [line]
         lines += requestHeaders.map { "  > \($0)" }

@@ -12,9 +12,9 @@ import Synchronization
 /// ```
 ///
 /// A sink receives one record at a time, in the order in which the activities ended. It runs on the log's own thread,
-/// so a sink that blocks doesn't delay requests.
+/// so a slow sink doesn't delay requests.
 public protocol LogSink: Sendable {
-    /// Writes one record. The log calls it on its own thread, and waits for it before the next record.
+    /// Writes a record.
     func write(_ record: LogRecord)
 }
 
@@ -22,10 +22,10 @@ public protocol LogSink: Sendable {
 public struct ClosureSink: LogSink {
     private let body: @Sendable (LogRecord) -> Void
 
-    /// Creates a sink from a closure, which is called as ``LogSink/write(_:)`` is.
+    /// Creates a sink from a closure, which is called like ``LogSink/write(_:)``.
     public init(_ body: @escaping @Sendable (LogRecord) -> Void) { self.body = body }
 
-    /// Calls the closure with the record.
+    /// Calls the closure.
     public func write(_ record: LogRecord) { body(record) }
 }
 
@@ -40,7 +40,7 @@ public struct StandardErrorSink: LogSink {
         isColored = !isPlain && isatty(2) == 1
     }
 
-    /// Writes the record's text and a line break to standard error.
+    /// Writes the record's text to standard error.
     public func write(_ record: LogRecord) { DescriptorText.put(Self.text(record, isColored: isColored) + "\n", 2) }
 
     static func text(_ record: LogRecord, isColored: Bool) -> String {
@@ -57,24 +57,23 @@ public struct StandardErrorSink: LogSink {
 }
 
 enum DescriptorText {
-    /// Returns `false` if the text can't be written.
+    /// Returns false if the text can't be written.
     @discardableResult
     static func put(_ text: String, _ descriptor: Int32) -> Bool {
         SystemFile.write(Array(text.utf8), to: descriptor, waits: false) == nil
     }
 }
 
-/// Appends records as text to a file and rotates it: `errand.log` becomes `errand.log.1` and so on. The oldest file is
-/// removed.
+/// Appends records as text to a file and rotates it: `errand.log` becomes `errand.log.1` and so on. Removes the oldest
+/// file.
 ///
 /// ```swift
 /// let log = RequestLog(.headers, to: FileSink(at: directory.appending(path: "errand.log"), maximumBytes: 1_000_000, maximumOldFiles: 3))
 /// ```
 ///
-/// Only the owner can read the files. The sink rejects a symbolic link in place of the file. If it can't write a
-/// record, the record is lost and ``failure`` has the reason; the sink tries again with the next record. If another
-/// program moves or removes the file, the sink creates it again; if one empties the file, the sink counts its size from
-/// zero. Only one process may write to a file.
+/// Only the owner can read the files. The sink refuses a symbolic link. If it can't write a record, the record is lost,
+/// ``failure`` contains the reason, and the sink tries again with the next record. If another program moves or removes
+/// the file, the sink creates a new one. Only one process may write to a file.
 public final class FileSink: LogSink {
     private struct State: ~Copyable {
         var file: SystemFile?
@@ -90,24 +89,23 @@ public final class FileSink: LogSink {
     /// Creates a sink.
     ///
     /// - Parameters:
-    ///   - file: a file URL in an existing directory.
-    ///   - maximumBytes: the approximate maximum size of one file in bytes. Defaults to 10 MB.
-    ///   - maximumOldFiles: the number of old files to keep, at most 100. Defaults to 3.
+    ///   - file: A file URL in an existing directory.
+    ///   - maximumBytes: The approximate maximum size of one file in bytes. Defaults to 10 MB.
+    ///   - maximumOldFiles: The number of old files to keep, at most 100. Defaults to 3.
     public init(at file: URL, maximumBytes: Int = 10_000_000, maximumOldFiles: Int = 3) {
         path = file.path
         self.limit = max(1, maximumBytes)
         self.kept = min(max(0, maximumOldFiles), 100)
     }
 
-    /// Why the last record couldn't be written, or `nil` if it was written.
+    /// Why the last record couldn't be written. Nil if it was written.
     public var failure: String? { state.withLock { $0.failure } }
 
-    /// Appends the record's text and a line break to the file.
+    /// Appends the record's text to the file.
     public func write(_ record: LogRecord) {
         let text = ControlCharacters.escaped(record.description, allowsLines: true) + "\n"
         state.withLock { state in
-            // Another program may have emptied the file, or moved it, so that records would go to a file that nobody
-            // finds.
+            // Another program may have emptied or moved the file. Records mustn't go to a file that nobody finds.
             let status = state.file?.status(ifAt: path)
             if status == nil { state.file = nil }
             state.size = Int(status?.size ?? 0)
@@ -123,7 +121,7 @@ public final class FileSink: LogSink {
                 state.failure = nil
                 state.size += text.utf8.count
             } catch {
-                // The next record must not continue a line of which only a part was written.
+                // Otherwise the next record would continue a partly written line.
                 try? state.file?.truncate(to: Int64(state.size))
                 state.failure = "writing: \(error.reason)"
             }

@@ -1,7 +1,7 @@
 #if canImport(os)
 public import os
 
-/// Writes records to Apple's unified log: failures at the error level, all others at the info level.
+/// Writes records to Apple's unified log: failures at the error level, others at the info level.
 ///
 /// ```swift
 /// let log = RequestLog(.line, to: OSLogSink(Logger(subsystem: "com.example.app", category: "network")))
@@ -9,7 +9,7 @@ public import os
 public struct OSLogSink: LogSink {
     private let logger: Logger
 
-    /// Creates a sink that writes to a logger.
+    /// Creates a sink.
     public init(_ logger: Logger) { self.logger = logger }
 
     /// Logs the record's text as public, because it doesn't contain secrets.

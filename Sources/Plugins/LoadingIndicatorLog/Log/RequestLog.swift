@@ -3,7 +3,7 @@ public import Errand
 import ErrandSupport
 import Synchronization
 
-/// Logs requests, batches and chains. This accessory writes a record when an activity ends.
+/// Logs requests, batches and chains. Writes a record when an activity ends.
 ///
 /// ```swift
 /// let log = RequestLog(.line)                                            // to standard error
@@ -11,27 +11,27 @@ import Synchronization
 /// // #7 GET https://api.example.com/users/7 → 200, network, HTTP/2, 12.3 ms, 512 bytes
 /// ```
 ///
-/// Records never contain secrets; see ``Errand/Redaction``. The log doesn't read bodies: it receives copies of the
-/// bytes that pass, limited by its level. Records wait for the sink in a bounded queue, so a slow sink doesn't delay
-/// requests. If the queue is full, the log drops records, and the next record has their number. Safe to use from any
-/// thread.
+/// Records never contain secrets: see ``Errand/Redaction``. The log doesn't read bodies: it receives copies of the
+/// transferred bytes, limited by its level. Records wait for the sink in a bounded queue, so a slow sink doesn't delay
+/// requests. If the queue is full, the log drops records, and the next record contains their number. You can use a log
+/// from any thread.
 public final class RequestLog: Accessory {
     private let setting: Mutex<LogLevel>
     private let queue: LogQueue
     private let time: any TimeSource
     private let drafts = Mutex(NumberedTable<LogDraft>())
     private let isOff: Atomic<Bool>
-    /// The number of bytes the log receives of each body, as set by its initial level.
+    /// The number of bytes that the log receives of each body, as set by its initial level.
     public let maximumBodyBytes: Int
 
     /// Creates a log.
     ///
     /// - Parameters:
-    ///   - level: the amount of detail. Defaults to one line.
-    ///   - sink: the destination of records. Defaults to standard error.
-    ///   - redaction: the rules for masking secrets.
-    ///   - maximumQueue: the maximum number of records waiting for the sink. Defaults to 1,000.
-    ///   - time: the clock of the agents.
+    ///   - level: The amount of detail. Defaults to one line.
+    ///   - sink: Writes the records. Defaults to standard error.
+    ///   - redaction: The rules for masking secrets.
+    ///   - maximumQueue: The maximum number of records waiting for the sink. Defaults to 1,000.
+    ///   - time: The clock of the agents.
     public init(
         _ level: LogLevel = .line, to sink: some LogSink = StandardErrorSink(), redaction: Redaction = Redaction(),
         maximumQueue: Int = 1000, time: some TimeSource = SystemTimeSource()
@@ -43,8 +43,8 @@ public final class RequestLog: Accessory {
         queue = LogQueue(sink, redaction, limit: maximumQueue)
     }
 
-    /// The amount of detail. A new level applies to activities that end from now on. Turning the log on or off applies
-    /// to activities that start from now on. Bodies are logged only if the log was created with a `.bodies` level.
+    /// The amount of detail. A new level applies to activities that end later. Turning the log on or off applies to
+    /// activities that start later. Bodies are logged only if the log was created with a `.bodies` level.
     public var level: LogLevel {
         get { setting.withLock { $0 } }
         set {
@@ -56,13 +56,13 @@ public final class RequestLog: Accessory {
     /// Waits until all records so far are written.
     public func flush() async { await queue.flush() }
 
-    /// True for streams, whose notes contain their counts. The log doesn't write other notes.
+    /// True for streams, whose notes contain their counts.
     public func observesNotes(of kind: ActivityKind) -> Bool { kind == .stream }
 
-    /// Whether the log receives events: `true` unless the level is `.off`.
+    /// Whether the log receives events: true unless the level is `.off`.
     public var isListening: Bool { !isOff.load(ordering: .relaxed) }
 
-    /// Adds an event to the record of its activity. The agent calls this method.
+    /// Adds an event to its activity's record. The agent calls this method.
     public func activity(_ activity: Activity, did event: ActivityEvent) {
         switch event {
         case .willStop(let outcome):
@@ -138,16 +138,16 @@ final class LogQueue: Sendable {
             defer { state.isWriting = true }
             return !state.isWriting
         }
-        // Delay, to write records in batches: waking a thread costs more than everything else.
+        // Write in batches after a delay, because waking a thread costs more than everything else.
         if starts { queue.asyncAfter(deadline: .now() + .milliseconds(5)) { self.write() } }
     }
 
     private func write() {
-        // Swap the two arrays, to reuse their storage.
+        // Swap the two arrays to reuse their storage.
         var batch: [Ended] = []
         var secrets = HeaderSecrets(redaction)
         while true {
-            // Whoever waits by now waits for no later batch.
+            // Callers that wait by now don't wait for a later batch.
             let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
                 swap(&batch, &state.records)
                 if batch.isEmpty { state.isWriting = false }
@@ -176,11 +176,11 @@ final class LogQueue: Sendable {
     }
 }
 
-/// How much detail a log writes.
+/// The amount of detail in a log.
 public enum LogLevel: Sendable, Hashable {
-    /// The log doesn't write records.
+    /// No records.
     case off
-    /// One line for each finished request.
+    /// One line for each finished activity.
     case line
     /// The line, and the header fields of the last request and its response.
     case headers

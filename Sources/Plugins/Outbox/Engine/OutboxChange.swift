@@ -22,9 +22,9 @@ struct NewEntry: Sendable {
     var enqueued: Date
     var expiry: Date?
     var replacementKey: String?
-    /// Of the user who enqueues it; empty if the agent doesn't know.
+    /// The marks of the user who enqueues the entry. Empty if the agent doesn't know the user.
     var marks: Set<UserMark> = []
-    /// The user to record with the entry, or `nil` if the agent doesn't know the user.
+    /// The user to store with the entry. Nil if the agent doesn't know the user.
     var user: UserStamp?
     var dependencies: [UInt64]
     /// Combines this value with an older one.
@@ -36,7 +36,7 @@ struct NewEntry: Sendable {
             replacementKey: replacementKey, user: user, dependencies: dependencies)
     }
 
-    /// Whether this entry may replace the older entry, or be merged with it.
+    /// Whether this entry may replace or be merged with an older one.
     func isOfUser(of older: StoredEntry) -> Bool {
         guard let user = older.user else { return self.user == nil }
         return user.isContained(in: marks.identities)
@@ -67,7 +67,7 @@ struct OutboxPlan {
         (next, count, byteCount) = (queue.next, queue.entries.count, queue.byteCount)
     }
 
-    /// Adds a change. Returns `false` if it depends on an earlier change of the plan.
+    /// Adds a change. Returns false if it depends on an earlier change of the plan.
     mutating func add(_ change: OutboxChange, _ queue: borrowing OutboxQueue, _ options: OutboxOptions) -> Bool {
         switch change {
         case .add(let new): return add(new, queue, options)
@@ -132,7 +132,7 @@ struct OutboxPlan {
         return true
     }
 
-    /// Keeps a step's new value if the older one can't be read.
+    /// If the older value can't be read, keeps the new one.
     mutating func merge(reading read: (StoredEntry) -> Data?) {
         for index in steps.indices {
             guard let (entry, merge) = steps[index].older else { continue }

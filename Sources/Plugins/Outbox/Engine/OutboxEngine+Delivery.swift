@@ -19,8 +19,8 @@ extension OutboxEngine {
         ended(entry.id)
     }
 
-    /// Writes an entry's outcome. If the disk fails, ``deliver(_:)`` writes it later: a decision isn't made twice, and
-    /// a sent entry isn't sent again.
+    /// Writes an entry's outcome. If the disk fails, ``deliver(_:)`` writes it later, so no entry is decided or sent
+    /// twice.
     private func record(
         _ change: OutboxChange, of id: UInt64, _ delivery: DeliveryRecord, _ activity: Activity
     ) async throws {
@@ -34,13 +34,13 @@ extension OutboxEngine {
         }
     }
 
-    /// Repeats a failed write until it succeeds or the outbox is closed. Meanwhile the entry counts as being sent, so
-    /// its lane waits. Runs outside the activity, because `cancelAll` must not end it.
+    /// Repeats a failed write until it succeeds or the outbox closes. Meanwhile the entry counts as being sent, so its
+    /// lane waits. Runs outside the activity, because `cancelAll` must not end it.
     @concurrent private func write(_ change: OutboxChange, of id: UInt64) async {
         var failures = 0
         while true {
             do throws(OutboxError) {
-                // Try even after closing: the disk may have space by now, and the change is lost otherwise.
+                // Try even after closing, because the change is lost otherwise.
                 try await commit(change)
                 return state.withLock { $0.queue.wasRecorded(id) }
             } catch {
@@ -50,7 +50,7 @@ extension OutboxEngine {
             pump()
             failures += 1
             let wait = min(options.backoff.delay(afterFailures: failures), Self.longestRecordWait)
-            // Cancelled when the outbox closes or the entry is removed: try one last time.
+            // Cancelled when the outbox closes or the entry is removed. Then try one last time.
             try? await time.sleep(until: time.instant(after: max(wait, .milliseconds(10))))
         }
     }
@@ -59,7 +59,7 @@ extension OutboxEngine {
 
     /// Sends an entry and decides its outcome. Throws the request's error.
     @concurrent private func carryOut(_ id: UInt64, _ delivery: DeliveryRecord, _ activity: Activity) async throws {
-        // Prevent replacement from here on, because the server receives the value that is read next.
+        // Prevent replacement, because the server receives the value that is read next.
         if state.withLock({ $0.queue.entries[id].map { $0.replacementKey != nil && !$0.isBegun } }) == true {
             try await commit(.mark(.begun, id))
             delivery.begin()
@@ -82,13 +82,13 @@ extension OutboxEngine {
             do { try await send() } catch
                 where error.isOfUser && delivery.possiblyReceivedCount == 0 && forgetPin(of: entry)
             {
-                // The session that enqueued the entry is over, but the same user may have signed in again.
+                // The session that enqueued the entry has ended, but the same user may have signed in again.
                 try await send()
             }
         } catch {
             if error.isCancellation { throw error }
             if isPassing(error) {
-                // If this fails, the only effect is that newer entries don't replace this entry.
+                // If this fails, newer entries just don't replace this entry.
                 if delivery.hasBegun, delivery.possiblyReceivedCount == 0 {
                     _ = try? await commit(.mark(.released, id))
                 }
@@ -103,7 +103,7 @@ extension OutboxEngine {
         try await record(.mark(.sent, id), of: id, delivery, activity)
     }
 
-    /// Removes an entry whose content is gone or was damaged after the log was read.
+    /// Removes an entry whose content is gone or damaged.
     private func lose(_ id: UInt64, _ delivery: DeliveryRecord, _ activity: Activity) async throws {
         guard let length = state.withLock({ $0.queue.entries[id]?.extent.length }) else { return }
         let damage = OutboxDamage(entry: OutboxEntry.ID(rawValue: id), byteCount: length)
@@ -125,7 +125,7 @@ extension OutboxEngine {
         _ id: UInt64, _ error: (any Error)?, _ delivery: DeliveryRecord, atLeast floor: Duration = .zero
     ) {
         delivery.settle()
-        // A delivery that closing the outbox interrupted doesn't count as a failure.
+        // If closing the outbox interrupts a delivery, that isn't a failure.
         if error?.isCancellation == true, state.withLock({ $0.isClosed }) { return }
         let headers = (error as? any RequestFailure)?.response?.headers
         let asked = headers?.retryAfter(from: time.date, upTo: .seconds(3600))
@@ -171,7 +171,7 @@ extension OutboxEngine {
         case .stop:
             stop(id, error)
             refused.delivery.settle()
-            // The server refused the only attempt without processing it, so a newer entry may replace it.
+            // The server refused the only attempt without processing it, so a newer entry may replace this one.
             if refused.delivery.hasBegun, refused.delivery.possiblyReceivedCount <= 1,
                 let status = refusal.response?.status, (400..<500).contains(status)
             {
@@ -208,7 +208,7 @@ final class DeliveryRecord: Sendable {
 
     /// An upper bound: the server may not have received all of them.
     var possiblyReceivedCount: Int { deliveries.load(ordering: .relaxed) }
-    /// Whether no earlier delivery may have reached a server; only tracked for replaceable entries.
+    /// Whether no earlier delivery may have reached a server. Tracked only for replaceable entries.
     var hasBegun: Bool { begun.load(ordering: .relaxed) }
     var isSettled: Bool { settled.load(ordering: .relaxed) }
 
@@ -225,8 +225,8 @@ final class DeliveryRecord: Sendable {
     func count(_ possible: Int) { deliveries.store(possible, ordering: .relaxed) }
 }
 
-/// Sets an entry's idempotency key, replacing a key that another filter created, and counts possible deliveries. A key
-/// that the request sets itself stays.
+/// Sets an entry's idempotency key, unless the request sets one itself, and counts possible deliveries. Replaces a key
+/// from another filter.
 struct OutboxFilter: Filter {
     let key: String
     let delivery: DeliveryRecord

@@ -2,7 +2,7 @@ import Errand
 import ErrandDigests
 import Synchronization
 
-/// An entry is only sent for the user who enqueued it, by this or a later process.
+/// An entry is sent only for the user who enqueued it, by this or a later process.
 extension OutboxEngine {
     func add<R: OutboxRequest>(_ request: R, _ dependencies: [UInt64]) async throws -> UInt64? {
         let known = KnownUser()
@@ -19,7 +19,7 @@ extension OutboxEngine {
     private func keep(_ pin: UserPin, for id: UInt64) {
         let stale = state.withLock { state -> [UInt64: UserPin] in
             var stale: [UInt64: UserPin] = [:]
-            // Pins of entries that another process sent or removed.
+            // Remove pins of entries that another process sent or removed.
             if state.pins.count > 2 * state.queue.entries.count + 64 {
                 stale = state.pins.filter { state.queue.entries[$0.key] == nil }
                 for id in stale.keys { state.pins[id] = nil }
@@ -30,8 +30,8 @@ extension OutboxEngine {
         withExtendedLifetime(stale) {}
     }
 
-    /// Returns the pin for an entry's attempts. In a later process, and after a refusal, the pin checks the user stored
-    /// with the entry.
+    /// Returns the pin for an entry's attempts. In a later process, and after a refusal, it checks the user stored with
+    /// the entry.
     func pin(for entry: StoredEntry) -> UserPin {
         if let known = state.withLock({ $0.pins[entry.id] }) { return known }
         let pin = UserPin(within: nil) { [user = entry.user] marks in
@@ -41,7 +41,7 @@ extension OutboxEngine {
         return pin
     }
 
-    /// Drops an entry's pin, so the stored user is checked from now on. Returns `false` if no user is stored or the pin
+    /// Drops an entry's pin, so the stored user is checked afterwards. Returns false if no user is stored or the pin
     /// was already dropped.
     func forgetPin(of entry: StoredEntry) -> Bool {
         if entry.user == nil { return false }

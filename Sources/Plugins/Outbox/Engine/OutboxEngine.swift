@@ -5,10 +5,10 @@ import ErrandStates
 import ErrandSupport
 import Synchronization
 
-/// Connects the log on the disk, the queue that it describes, and the deliveries in progress.
+/// Connects the log on the disk, the queue that it describes, and the running deliveries.
 ///
-/// The disk lock is held while files are read, written, and flushed. The state lock is held for a few instructions,
-/// sometimes within the disk lock. User code never runs under the state lock; merging values runs under the disk lock.
+/// The disk lock is held while files are read, written and flushed. The state lock is held only briefly, sometimes
+/// within the disk lock. User code never runs under the state lock. Values are merged under the disk lock.
 final class OutboxEngine: Sendable {
     struct State {
         var queue = OutboxQueue()
@@ -23,7 +23,7 @@ final class OutboxEngine: Sendable {
         var isPaused = false
         var isSender = false
         var damage: [OutboxDamage] = []
-        /// The revision last published to readers of the state.
+        /// The last published revision.
         var shown = Shown()
     }
 
@@ -67,7 +67,7 @@ final class OutboxEngine: Sendable {
 
     /// Encodes a request, outside the locks.
     ///
-    /// - Parameter marks: The marks of the user who enqueues it, or an empty set if the agent doesn't know.
+    /// - Parameter marks: The marks of the user who enqueues it. Empty if the agent doesn't know the user.
     func newEntry<R: OutboxRequest>(
         _ request: R, _ dependencies: [UInt64], marks: Set<UserMark> = []
     ) throws(OutboxError) -> NewEntry {
@@ -104,7 +104,7 @@ final class OutboxEngine: Sendable {
         }
     }
 
-    /// Returns an entry's current content, or `nil` if it is gone or damaged. Blocks.
+    /// Returns an entry's current content, or nil if it's gone or damaged. Blocks.
     func value(of id: UInt64) throws(OutboxError) -> (entry: StoredEntry, value: Data)? {
         try disk.withLock { (log) throws(OutboxError) in
             guard let entry = state.withLock({ $0.queue.entries[id] }), let payload = try log.payload(at: entry.extent)
@@ -155,7 +155,7 @@ final class OutboxEngine: Sendable {
             return state.timer?.task
         }
         withExtendedLifetime(fired) {}
-        // Ignore the error: the next change meets the same failure and reports it.
+        // Ignore the error: the next change fails in the same way and reports it.
         _ = try? await commit(.look)
         pump()
     }
@@ -221,7 +221,7 @@ final class OutboxEngine: Sendable {
 extension OutboxEngine.State {
     /// Sets the timer to the end of the next wait, or to the next check for changes by other processes.
     ///
-    /// Returns the timer it replaces. Cancel it after releasing the lock, because that runs the time source's code.
+    /// Returns the replaced timer. Cancel it after unlocking, because that runs code of the time source.
     fileprivate mutating func setTimer(
         for engine: OutboxEngine, checkingAt check: ContinuousClock.Instant
     ) -> Task<Void, Never>? {
@@ -234,9 +234,9 @@ extension OutboxEngine.State {
     }
 }
 
-/// Writing: one task at a time writes all pending changes with one flush.
+/// One task at a time writes all pending changes with one flush.
 extension OutboxEngine {
-    /// Returns once the change would survive a crash of the machine.
+    /// Returns when the change would survive a crash of the machine.
     @discardableResult
     func commit(_ change: OutboxChange) async throws(OutboxError) -> UInt64? {
         let result = await withCheckedContinuation { waiter in
@@ -275,7 +275,7 @@ extension OutboxEngine {
         }
     }
 
-    /// Reads the log first, because the previous sender may have changed it since this process last read it.
+    /// Reads the log first, because the previous sender may have changed it.
     private func beginSending() {
         guard case .success = write([.look])[0] else { return releaseSender() }
         let isClosed = state.withLock { state in
@@ -300,7 +300,7 @@ extension OutboxEngine {
     }
 
     private func readNew(_ log: inout OutboxLog) throws(OutboxError) {
-        // A log that is read from the beginning replaces the state in one step: no entry may be sent halfway through.
+        // A log that is read from the beginning replaces the state in one step, so no entry is sent halfway through.
         var whole: State?
         var items: [OutboxScanner.Item] = []
         func takeIn() {
@@ -340,7 +340,7 @@ extension OutboxEngine {
             return state.queue.isWorthRewriting(size: log.end)
                 ? (state.queue.entries.values.sorted { $0.id < $1.id }, state.queue.next) : nil
         }
-        // After a failed rewrite the file is valid, only longer than necessary.
+        // After a failed rewrite, the file is valid, but longer than necessary.
         if let (entries, next) = rest, let moved = try? log.rewrite(entries, next: next) {
             state.withLock { $0.queue.move(moved) }
         }

@@ -13,7 +13,6 @@ struct OutboxLane: Sendable {
     var lastError: String?
     var wait: ContinuousClock.Instant?
     var running: UInt64?
-    /// The refused entry.
     var stopped: UInt64?
 
     mutating func add(_ id: UInt64) {
@@ -21,7 +20,6 @@ struct OutboxLane: Sendable {
         count += 1
     }
 
-    /// Returns the oldest entry that still exists.
     mutating func first(where exists: (UInt64) -> Bool) -> UInt64? {
         while start < ids.count, !exists(ids[start]) { start += 1 }
         if start > 32, start > ids.count / 2 {
@@ -44,7 +42,7 @@ struct OutboxLane: Sendable {
 
     mutating func stop(_ id: UInt64, error: String?) { (failed, lastError, stopped) = (id, error, id) }
 
-    /// Shows why an entry's outcome isn't on the disk yet.
+    /// Stores why an entry's outcome isn't on disk yet.
     mutating func noteFailure(_ id: UInt64, error: String) {
         if failed != id { failures = 0 }
         (failed, lastError) = (id, error)

@@ -1,9 +1,9 @@
 import ErrandSupport
 
-/// The entries of an outbox, and the choice of the next one to send. Pure: doesn't use files or a clock.
+/// The entries of an outbox, and the choice of the next one to send. Doesn't use files or a clock.
 ///
-/// The log drives ``apply(_:)`` and ``apply(_:_:)``, with the same result in each process and after each start.
-/// Everything else, such as turns and failures, is local to this process.
+/// The log calls ``apply(_:)`` and ``apply(_:_:)``, with the same result in each process. Everything else, such as
+/// turns and failures, is local to this process.
 struct OutboxQueue: Sendable {
     /// An entry replaces an older one in the same slot.
     struct Slot: Hashable, Sendable {
@@ -19,7 +19,7 @@ struct OutboxQueue: Sendable {
     private var dependents: [UInt64: [UInt64]] = [:]
     /// The entries of each slot, unordered.
     private var slots: [Slot: [UInt64]] = [:]
-    /// Lanes whose first entry may be sent, and that entry. Can contain outdated elements.
+    /// Lanes whose first entry may be sent, with that entry. Can contain outdated elements.
     var turns = BinaryHeap<Turn>()
     var waits = BinaryHeap<Wait>()
     /// After failures that didn't reach a server, all lanes wait: the consecutive failures, the end of the wait, and
@@ -70,8 +70,8 @@ struct OutboxQueue: Sendable {
         }
     }
 
-    /// Removes an entry with damaged content. Its dependents keep it as a dependency, because a later record may show
-    /// that it was sent.
+    /// Removes an entry with damaged content. Its dependents keep the dependency, because a later record may show that
+    /// it was sent.
     mutating func lose(_ id: UInt64) { remove(id, wasSent: false, isLost: true) }
 
     func contains(_ id: UInt64) -> Bool { entries[id] != nil }
@@ -147,7 +147,7 @@ struct OutboxQueue: Sendable {
         byteCount = entries.reduce(0) { $0 + Int64($1.extent.length) }
     }
 
-    /// Takes over a log that was read from the beginning. Keeps this process's knowledge of unchanged entries.
+    /// Replaces the queue by one read from the whole log. Keeps this process's knowledge of unchanged entries.
     mutating func replace(by new: OutboxQueue) {
         let old = self
         self = new
@@ -164,7 +164,7 @@ struct OutboxQueue: Sendable {
         noteAll()
     }
 
-    /// Whether more than half of a file of this size belongs to removed entries.
+    /// Whether more than half of the file belongs to removed entries.
     func isWorthRewriting(size: Int64) -> Bool {
         size > 1 << 20 && size / 2 > byteCount + Int64(entries.count * (OutboxFormat.headSize + OutboxFormat.sumSize))
     }
@@ -194,7 +194,7 @@ extension OutboxQueue {
         guard let id = sendable(of: lane), lanes[lane]?.noted != id else { return }
         lanes[lane]?.noted = id
         turns.insert(Turn(id: id, lane: lane))
-        // Outdated turns only accumulate while the outbox isn't sending.
+        // Outdated turns accumulate only while the outbox isn't sending.
         if turns.count > 2 * lanes.count + 64 { noteAll() }
     }
 
@@ -216,7 +216,7 @@ extension OutboxQueue {
         return turn
     }
 
-    /// Returns the first entry of a lane, unless the lane or the entry has to wait.
+    /// Returns a lane's first entry, unless the lane or the entry has to wait.
     private mutating func sendable(of name: String) -> UInt64? {
         guard let lane = lanes[name], lane.running == nil, lane.stopped == nil, lane.wait == nil,
             let id = first(of: name), let entry = entries[id], entry.dependencies.isEmpty || entry.isOrphaned
@@ -245,7 +245,7 @@ extension OutboxQueue {
         return nil
     }
 
-    /// When ``takeNext(at:maximumConcurrent:)`` may return another entry if nothing else happens, or `nil` for never.
+    /// When ``takeNext(at:maximumConcurrent:)`` may return another entry if nothing else happens. Nil for never.
     mutating func nextWake() -> ContinuousClock.Instant? {
         while let turn = turns.first, sendable(of: turn.lane) != turn.id { _ = popTurn() }
         while let wait = waits.first, lanes[wait.lane]?.wait != wait.end { _ = waits.popFirst() }
@@ -255,9 +255,9 @@ extension OutboxQueue {
         return waiting.min()
     }
 
-    /// Schedules another delivery after a failure. It starts at that instant, but not before ``ended(_:)``.
+    /// Schedules another delivery after a failure, at that instant but not before ``ended(_:)``.
     ///
-    /// - Parameter reachedNoServer: Whether other entries would fail the same way, so they have to wait too.
+    /// - Parameter reachedNoServer: Whether other entries would fail in the same way, so they have to wait too.
     mutating func delay(
         _ id: UInt64, until end: ContinuousClock.Instant, error: String?, reachedNoServer: Bool = false
     ) {
@@ -275,14 +275,14 @@ extension OutboxQueue {
         lanes[name]?.stop(id, error: error)
     }
 
-    /// The outcome is decided but not on the disk yet. The entry keeps its turn.
+    /// The outcome is decided but not on disk yet. The entry keeps its turn.
     mutating func isUnrecorded(_ id: UInt64, error: String) {
         guard let name = runningLane(of: id) else { return }
         revision += 1
         lanes[name]?.noteFailure(id, error: error)
     }
 
-    /// The outcome is on the disk. An edited entry starts over.
+    /// The outcome is on disk. An edited entry starts over.
     mutating func wasRecorded(_ id: UInt64) {
         guard let name = runningLane(of: id) else { return }
         revision += 1
@@ -292,7 +292,7 @@ extension OutboxQueue {
     /// Any response counts, whatever its status.
     mutating func reachedServer() { network = nil }
 
-    /// Ends a delivery, and gives its lane the next turn unless it waits or has stopped. Until then no other delivery
+    /// Ends a delivery, and gives its lane the next turn unless it waits or has stopped. Until then, no other delivery
     /// of the entry starts, so an outcome never applies to newer content.
     mutating func ended(_ id: UInt64) {
         guard let name = runningLane(of: id) else { return }
@@ -325,7 +325,7 @@ extension OutboxQueue {
         runningCount -= 1
     }
 
-    /// Consecutive failures for the backoff: of the lane or of the network, whichever is greater.
+    /// The consecutive failures of the lane or the network, whichever is greater.
     func failures(of id: UInt64) -> Int {
         max(entries[id].flatMap { lanes[$0.lane]?.failures } ?? 0, network?.failures ?? 0)
     }

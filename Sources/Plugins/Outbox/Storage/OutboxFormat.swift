@@ -21,8 +21,7 @@ enum OutboxFormat {
     static let mark: [UInt8] = [0xFF, 0x4F, 0x42, 0x52]
     static let headSize = 32
     static let sumSize = 8
-    /// The greatest number of an entry after a gap in the numbers. Entries that follow without a gap may have greater
-    /// numbers.
+    /// The greatest number of an entry after a gap. Entries that follow without a gap may have greater numbers.
     static let maximumID: UInt64 = 1 << 62
     /// The greatest number of the next entry, which a rewritten log can jump to. No entry is added at this number,
     /// because the entry after it couldn't be read.
@@ -39,7 +38,7 @@ enum OutboxFormat {
         case begun = 3
         /// The entry didn't reach a server after all.
         case released = 4
-        /// The entry was sent, as were all earlier entries of its lane.
+        /// The entry was sent, and all earlier entries of its lane were sent or removed.
         case sent = 5
         case removed = 6
     }
@@ -53,7 +52,7 @@ enum OutboxFormat {
         var size: Int { headSize + (length == 0 ? 0 : length + sumSize) }
     }
 
-    /// Returns the record head at an offset, or `nil` if there isn't a valid one.
+    /// Returns the record head at an offset, or nil if there is no valid one.
     ///
     /// - Parameter next: The number of the next entry, as far as the log was read.
     static func head(_ bytes: Span<UInt8>, at offset: Int, next: UInt64) -> Head? {

@@ -21,14 +21,14 @@ struct OutboxLog: ~Copyable {
         lockFile = try Self.opened(Self.lockPath(in: directory))
     }
 
-    /// Opens a file for its owner only. Refuses links, pipes, and devices.
+    /// Opens a file for its owner only. Refuses links, pipes and devices.
     static func opened(_ path: String) throws(OutboxError) -> SystemFile {
         try OutboxError.converting { () throws(SystemFile.Failure) in
             try SystemFile(path, [.read, .write, .create, .refusesLinks], permissions: 0o600)
         }
     }
 
-    /// Waits up to 10 seconds for the directory's lock, which a process holds while it writes and flushes.
+    /// Waits up to 10 seconds for the directory's lock. A process holds it while it writes and flushes.
     mutating func lock() throws(OutboxError) {
         for _ in 0..<10_000 {
             if lockFile.tryLock() {
@@ -81,7 +81,7 @@ struct OutboxLog: ~Copyable {
             throw OutboxError(.unknownFormat, "\(path) has an unknown version")
         }
         if found == prefix { return Int64(prefix.count) }
-        // A damaged prefix: look for records from the beginning.
+        // The prefix is damaged, so look for records from the beginning.
         if size > Int64(prefix.count) { return 0 }
         try write(prefix, at: 0)
         try flush()
@@ -89,7 +89,7 @@ struct OutboxLog: ~Copyable {
         return Int64(prefix.count)
     }
 
-    /// Returns a record's payload, or `nil` if it's damaged. Throws if the file was replaced and couldn't be read,
+    /// Returns a record's payload, or nil if it's damaged. Throws if the file was replaced and couldn't be read,
     /// because the extent belongs to the previous file.
     func payload(at extent: StoredEntry.Extent) throws(OutboxError) -> Data? {
         guard isRead else { throw OutboxError(.fileFailed, "\(path) was replaced, and could not be read") }

@@ -9,7 +9,7 @@ struct OutboxScanner {
         case damage(OutboxDamage)
     }
 
-    /// Returns bytes at an offset; fewer only at the end of the file.
+    /// Returns bytes at an offset. Returns fewer only at the end of the file.
     typealias Reading = (_ count: Int, _ offset: Int64) throws(OutboxError) -> Data
 
     private let size: Int64
@@ -20,7 +20,7 @@ struct OutboxScanner {
     private var nextID: UInt64
     /// The end of the last valid record.
     private(set) var validEnd: Int64
-    /// The start of the damage found last, and the entry it affects.
+    /// The start of the last damage, and the affected entry.
     private var damage: (start: Int64, entry: UInt64?)?
 
     static let pieceSize = 1 << 20
@@ -29,7 +29,7 @@ struct OutboxScanner {
         (self.offset, self.size, validEnd, self.nextID) = (offset, size, offset, nextID)
     }
 
-    /// Returns the next record or damage, or `nil` at the end.
+    /// Returns the next record or damage, or nil at the end.
     mutating func next(_ read: Reading) throws(OutboxError) -> Item? {
         while size - offset >= Int64(OutboxFormat.headSize) {
             try load(OutboxFormat.headSize, read)
@@ -51,12 +51,12 @@ struct OutboxScanner {
         }
         if offset < size, damage == nil { damage = (offset, nil) }
         offset = size
-        // The last record may be an interrupted write, in which case the content it would replace is still valid.
+        // The last record may be an interrupted write. Then the content that it would replace is still valid.
         damage?.entry = nil
         return report(before: size)
     }
 
-    /// Returns the pending damage once; it ends at this offset.
+    /// Returns the pending damage once. It ends at this offset.
     private mutating func report(before end: Int64) -> Item? {
         guard let found = damage else { return nil }
         damage = nil
@@ -88,7 +88,6 @@ struct OutboxScanner {
             == bytes.littleEndian(at: start + head.length)
     }
 
-    /// Advances to the next byte at which a record may begin.
     private mutating func skip() {
         if damage == nil { damage = (offset, nil) }
         let start = Int(offset - pieceStart)
@@ -96,7 +95,6 @@ struct OutboxScanner {
         offset += Int64(found - start)
     }
 
-    /// Loads at least this many bytes from the offset into the piece.
     private mutating func load(_ count: Int, _ read: Reading) throws(OutboxError) {
         if offset >= pieceStart, offset + Int64(count) <= pieceStart + Int64(piece.count) { return }
         let wanted = Int(min(Int64(max(count, Self.pieceSize)), size - offset))

@@ -2,7 +2,7 @@ import ErrandDigests
 import ErrandEssentials
 import ErrandSupport
 
-/// An entry's stored properties. Its value stays on the disk.
+/// An entry's stored properties. Its value stays on disk.
 struct StoredEntry: Sendable, Hashable {
     /// The position of a record's payload in the log.
     struct Extent: Sendable, Hashable {
@@ -17,17 +17,17 @@ struct StoredEntry: Sendable, Hashable {
     var enqueued: Date
     var expiry: Date?
     var replacementKey: String?
-    /// Who enqueued it, or `nil` if the agent didn't know.
+    /// The user who enqueued the entry. Nil if the agent didn't know the user.
     var user: UserStamp?
-    /// Entries to send first; all of them are older.
+    /// The entries to send first, which are older.
     var dependencies: [UInt64] = []
-    /// Dependencies whose records are damaged. One counts as sent if a later record of the log shows that it was.
+    /// Dependencies whose records are damaged. A later record of the log may show that they were sent.
     var lostDependencies: [UInt64] = []
     /// Whether a dependency was dropped or removed.
     var hasDroppedDependency = false
     /// Whether a dependency is gone without having been sent.
     var isOrphaned: Bool { hasDroppedDependency || !lostDependencies.isEmpty }
-    /// Whether a server may have received the entry; only tracked for replaceable entries.
+    /// Whether a server may have received the entry. Tracked only for replaceable entries.
     var isBegun = false
     var extent = Extent(offset: 0, length: 0)
 
@@ -56,7 +56,7 @@ struct StoredEntry: Sendable, Hashable {
         bytes += text.utf8
     }
 
-    /// Decodes a payload whose checksum is valid. Returns `nil` if its content is invalid.
+    /// Decodes a payload with a valid checksum. Returns nil if its content is invalid.
     init?(id: UInt64, payload: Span<UInt8>, extent: Extent) {
         var reader = PayloadReader()
         guard let flags = reader.byte(of: payload), let key = reader.uuid(of: payload),
@@ -69,7 +69,7 @@ struct StoredEntry: Sendable, Hashable {
             let length = reader.number(of: payload), length == UInt64(payload.count - reader.offset)
         else { return nil }
         if !user.isEmpty {
-            // An entry without its user could be sent for any user.
+            // Without its user, the entry could be sent for any user.
             guard let stamp = try? JSONDecoder().decode(UserStamp.self, from: Data(user.utf8)) else { return nil }
             self.user = stamp
         }
@@ -106,7 +106,7 @@ struct StoredEntry: Sendable, Hashable {
 private struct PayloadReader {
     private(set) var offset = 0
 
-    /// Returns the offset of the next bytes, or `nil` if too few are left.
+    /// Returns the offset of the next bytes, or nil if too few are left.
     private mutating func take(_ count: Int, of bytes: Span<UInt8>) -> Int? {
         guard bytes.count - offset >= count else { return nil }
         defer { offset += count }
