@@ -3,7 +3,7 @@ import ErrandMessageSyntax
 import ErrandSupport
 public import ErrandTransfers
 
-/// An unfinished download whose received bytes are on the disk. Send the same request again to resume it.
+/// An unfinished download whose received bytes are on disk. To resume it, send the same request again.
 ///
 /// ```swift
 /// for partial in try ResumableDownloadFilter.partialDownloads(in: folder) where !partial.isActive {
@@ -12,25 +12,25 @@ public import ErrandTransfers
 /// }
 /// ```
 public struct PartialDownload: Sendable, Identifiable {
-    /// An ID for the request and destination. Each start of a download has the same ID.
+    /// An ID for the request and destination. It's the same for each start of the download.
     public let id: String
-    /// The URL for display, with its query values masked. Empty if the sidecar file is damaged.
+    /// The URL for display, with masked query values. Empty if the record is damaged.
     public let url: String
-    /// The file's future name, or `nil` if the server hasn't sent it yet.
+    /// The file's future name. Nil until the server has sent it.
     public let name: String?
-    /// How many bytes were received and don't need to be requested again.
+    /// The number of received bytes that needn't be requested again.
     public let received: Int64
-    /// The length of the file in bytes, or `nil` if unknown.
+    /// The file's length in bytes, if known.
     public let total: Int64?
     /// When the last byte was written, by this device's clock.
     public let changed: Date
-    /// Whether a download is writing to the file now, in this or another process.
+    /// Whether a download in any process is writing to the file.
     public let isActive: Bool
     /// Whether the next start resumes from the received bytes. Otherwise it starts over.
     public let canContinue: Bool
     let directory: String
 
-    /// Deletes the partial file and its sidecar file. Throws `TransferError.Code.busy` while a download uses them.
+    /// Deletes the partial file and its record. Throws `TransferError.Code.busy` while a download uses them.
     public func remove() throws(TransferError) {
         let sidecar = PartialFile.sidecar(id, in: directory)
         let lock = try PartialFile.locked(sidecar, for: name.map { "\(directory)/\($0)" } ?? directory)
@@ -42,8 +42,8 @@ public struct PartialDownload: Sendable, Identifiable {
 }
 
 extension ResumableDownloadFilter {
-    /// Returns the unfinished downloads in a directory, in no particular order. Blocks: reads the directory, and a few
-    /// KB for each download. Throws `TransferError` if the directory can't be read.
+    /// Returns the unfinished downloads in a directory, in no particular order. Blocks while it reads the directory,
+    /// and a few KB for each download. Throws `TransferError` if the directory can't be read.
     public static func partialDownloads(in directory: URL) throws(TransferError) -> [PartialDownload] {
         var ids: Set<String> = []
         try TransferError.converting { () throws(SystemFile.Failure) in
@@ -55,9 +55,8 @@ extension ResumableDownloadFilter {
         return ids.map { PartialFile.inspect($0, in: directory.path) }
     }
 
-    /// Deletes unfinished downloads in a directory that have received no bytes for the given time. By default, deletes
-    /// all of them. Active downloads aren't deleted. Returns the number of deleted downloads. Throws `TransferError` if
-    /// the directory can't be read.
+    /// Deletes inactive unfinished downloads that have received no bytes for the given time. Defaults to zero, which
+    /// deletes all of them. Returns their number. Throws `TransferError` if the directory can't be read.
     @discardableResult
     public static func removePartialDownloads(in directory: URL, olderThan age: Duration = .zero) throws(TransferError)
         -> Int

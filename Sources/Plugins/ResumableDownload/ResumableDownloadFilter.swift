@@ -10,37 +10,37 @@ import ErrandTransfers
 /// ```
 ///
 /// Each ``DownloadRequest`` brings this filter along. Add it to an agent to set options for all downloads, or to choose
-/// its position among the agent's filters. If a call has several of these filters, the outermost does the work.
+/// its position. If a call has several of these filters, the outermost does the work.
 ///
 /// Filters before it see one call. Filters after it see each attempt and each segment. It requests the server's digest,
 /// and bytes without a content coding (`Accept-Encoding: identity`).
 ///
-/// The downloads of a process share half of the file descriptors that it may open; further downloads wait. The filter
-/// throws `TransferError`, and errors of the transport and the filters after it. It runs off the caller's actor and
-/// blocks a thread of the pool while it accesses the disk.
+/// A process' downloads share half of the file descriptors that it may open. Further downloads wait. The filter throws
+/// `TransferError`, and errors of the transport and the filters after it. It runs off the caller's actor, and blocks a
+/// thread of the pool while it accesses the disk.
 public struct ResumableDownloadFilter: Filter {
     /// The options for requests that don't set their own.
     public var options: DownloadOptions
 
-    /// Creates a filter with options for all downloads.
+    /// Creates a filter.
     public init(_ options: DownloadOptions = DownloadOptions()) { self.options = options }
 
-    /// The filter's only trait is ``FilterTraits/unique``.
+    /// ``FilterTraits/unique``.
     public var traits: FilterTraits { .unique }
 
-    /// Returns a problem if a filter that signs requests precedes this one, because each attempt and each segment needs
-    /// its own signature.
+    /// Returns a problem if an outer filter signs requests, because each attempt and each segment needs its own
+    /// signature.
     public func orderProblem(after outer: any Filter) -> String? {
         outer.traits.contains(.signs) ? "every attempt reuses the first attempt's signature and timestamp" : nil
     }
 
-    /// The filter's line in the agent's `explain`, with its options.
+    /// The filter's line in `agent.explain`, with its options.
     public var explanation: String {
         let segments = options.maximumSegments > 1 ? " in \(options.maximumSegments) segments" : ""
         return "downloads to a file\(segments), resumed after failures"
     }
 
-    /// Downloads the file of a ``DownloadRequest``. Passes other requests on unchanged.
+    /// Downloads the file of a ``DownloadRequest``. Passes on other requests unchanged.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         // Check the type first, because a failing cast is slow.
         guard type(of: exchange.request) is any DownloadRequest.Type,
@@ -48,7 +48,7 @@ public struct ResumableDownloadFilter: Filter {
         else {
             return try await next(exchange)
         }
-        // This filter has already repeated what can be repeated, so outer retries must not repeat it.
+        // This filter has already repeated all that can be repeated, so outer retries must not repeat it.
         defer { exchange.markFailureAsFinal() }
         do {
             let order = try DownloadOrder(request, exchange, request.downloadOptions ?? options)
@@ -67,10 +67,10 @@ public struct ResumableDownloadFilter: Filter {
 }
 
 extension Filter where Self == ResumableDownloadFilter {
-    /// Creates a filter with default options: `filters: [.downloads]`.
+    /// Uses default options: `filters: [.downloads]`.
     public static var downloads: ResumableDownloadFilter { ResumableDownloadFilter() }
 
-    /// Creates a filter with options for all downloads: `filters: [.downloads(DownloadOptions(maximumSegments: 4))]`.
+    /// Sets options for all downloads: `filters: [.downloads(DownloadOptions(maximumSegments: 4))]`.
     public static func downloads(_ options: DownloadOptions) -> ResumableDownloadFilter {
         ResumableDownloadFilter(options)
     }

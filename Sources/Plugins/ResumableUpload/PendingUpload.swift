@@ -3,7 +3,7 @@ public import ErrandEssentials
 import ErrandSupport
 public import ErrandTransfers
 
-/// An unfinished upload, as recorded on the disk. Send the same request again to resume it.
+/// An unfinished upload, as recorded on disk. To resume it, send the same request again.
 ///
 /// ```swift
 /// for upload in try ResumableUploadFilter.pendingUploads(in: folder) where !upload.isActive {
@@ -12,17 +12,17 @@ public import ErrandTransfers
 /// }
 /// ```
 public struct PendingUpload: Sendable, Identifiable {
-    /// An ID for the request and file. Each start of an upload has the same ID.
+    /// An ID for the request and file. It's the same for each start of the upload.
     public let id: String
-    /// The request's URL for display, with its query values masked.
+    /// The request's URL for display, with masked query values.
     public let url: String
-    /// The file's name, or `nil` if the body isn't a file.
+    /// The file's name. Nil if the body isn't a file.
     public let name: String?
-    /// How many bytes the server had received when it was last asked.
+    /// The number of bytes that the server had when last asked.
     public let acknowledged: Int64
-    /// The length of the body in bytes.
+    /// The body's length in bytes.
     public let total: Int64
-    /// When the server discards the upload, or the first of its segments. `nil` if the server doesn't specify it.
+    /// When the server discards the upload, or the first of its segments. Nil if the server doesn't say.
     public let expiry: Date?
     /// Whether an upload in any process is using the record.
     public let isActive: Bool
@@ -34,8 +34,8 @@ public struct PendingUpload: Sendable, Identifiable {
 }
 
 extension ResumableUploadFilter {
-    /// Returns the unfinished uploads recorded in a directory, in no particular order. Skips damaged records. Blocks:
-    /// reads a few KB for each upload. Throws `TransferError` if the directory can't be read.
+    /// Returns the unfinished uploads recorded in a directory, in no particular order. Skips damaged records. Blocks
+    /// while it reads a few KB for each upload. Throws `TransferError` if the directory can't be read.
     public static func pendingUploads(in directory: URL) throws(TransferError) -> [PendingUpload] {
         var ids: [String] = []
         try TransferError.converting { () throws(SystemFile.Failure) in

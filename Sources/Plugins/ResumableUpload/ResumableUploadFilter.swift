@@ -11,44 +11,43 @@ import ErrandTransfers
 /// ```
 ///
 /// Each ``UploadRequest`` brings this filter along. Add it to an agent to set options for all uploads, such as the
-/// directory of their records, or to choose its position among the agent's filters. If a call has several of these
-/// filters, the outermost does the work.
+/// directory of their records, or to choose its position. If a call has several of these filters, the outermost does
+/// the work.
 ///
 /// Filters before it see one call. Filters after it see each request of the upload.
 ///
-/// The uploads and downloads of a process share half of the file descriptors that it may open; further transfers wait.
-/// The filter throws `TransferError`, and errors of the transport and the filters after it. It runs off the caller's
-/// actor and blocks a thread of the pool while it accesses the disk.
+/// A process' uploads and downloads share half of the file descriptors that it may open. Further transfers wait. The
+/// filter throws `TransferError`, and errors of the transport and the filters after it. It runs off the caller's actor,
+/// and blocks a thread of the pool while it accesses the disk.
 public struct ResumableUploadFilter: Filter {
     /// The options for requests that don't set their own.
     public var options: UploadOptions
 
-    /// Creates a filter with options for all uploads.
+    /// Creates a filter.
     public init(_ options: UploadOptions = UploadOptions()) { self.options = options }
 
-    /// The filter's only trait is ``FilterTraits/unique``.
+    /// ``FilterTraits/unique``.
     public var traits: FilterTraits { .unique }
 
-    /// Returns a problem if a filter that signs requests precedes this one, because each request of an upload needs its
-    /// own signature.
+    /// Returns a problem if an outer filter signs requests, because each request of an upload needs its own signature.
     public func orderProblem(after outer: any Filter) -> String? {
         outer.traits.contains(.signs) ? "every request reuses the first request's signature and timestamp" : nil
     }
 
-    /// The filter's line in the agent's `explain`, with the protocol and the options.
+    /// The filter's line in `agent.explain`, with the protocol and the options.
     public var explanation: String {
         let segments = options.maximumSegments > 1 ? " in \(options.maximumSegments) segments" : ""
         return "uploads\(segments) that resume after failures (\(options.uploadProtocol.rawValue))"
     }
 
-    /// Uploads the body of an ``UploadRequest``. Passes other requests on unchanged.
+    /// Uploads the body of an ``UploadRequest``. Passes on other requests unchanged.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         // Check the type first, because a failing cast is slow.
         guard type(of: exchange.request) is any UploadRequest.Type, let request = exchange.request as? any UploadRequest
         else {
             return try await next(exchange)
         }
-        // This filter has already repeated what can be repeated, so outer retries must not repeat it.
+        // This filter has already repeated all that can be repeated, so outer retries must not repeat it.
         defer { exchange.markFailureAsFinal() }
         do {
             let order = try UploadOrder(request, exchange, request.uploadOptions ?? options)
@@ -71,9 +70,9 @@ public struct ResumableUploadFilter: Filter {
 }
 
 extension Filter where Self == ResumableUploadFilter {
-    /// Creates a filter with default options: `filters: [.uploads]`.
+    /// Uses default options: `filters: [.uploads]`.
     public static var uploads: ResumableUploadFilter { ResumableUploadFilter() }
 
-    /// Creates a filter with options for all uploads: `filters: [.uploads(UploadOptions(directory: folder))]`.
+    /// Sets options for all uploads: `filters: [.uploads(UploadOptions(directory: folder))]`.
     public static func uploads(_ options: UploadOptions) -> ResumableUploadFilter { ResumableUploadFilter(options) }
 }

@@ -2,7 +2,7 @@ public import Errand
 public import ErrandEssentials
 public import ErrandTransfers
 
-/// A running upload: the sequence of its events, and the means to pause, resume and cancel it.
+/// A running upload. It's a sequence of events, and can be paused, resumed and cancelled.
 public typealias Upload<Output: Sendable> = TransferHandle<Output>
 
 extension Agent {
@@ -23,8 +23,7 @@ extension Agent {
     ///
     /// - Parameters:
     ///   - request: The request whose body is uploaded.
-    ///   - control: Pauses and resumes this upload, and all others that you pass it to. By default, each upload has its
-    ///     own control, used by ``Upload``'s `pause()` and `resume()`.
+    ///   - control: Pauses and resumes all transfers that you pass it to. By default, each upload has its own control.
     ///   - options: The options of the call.
     public func upload<R: UploadRequest>(
         _ request: R, control: TransferControl = TransferControl(), options: CallOptions = CallOptions()
@@ -33,10 +32,10 @@ extension Agent {
     }
 }
 
-/// The protocol with which an upload is resumed. More cases may be added, so write a `default`.
+/// The protocol that resumes an upload. More cases may be added, so write a `default`.
 public enum UploadProtocol: String, Sendable, Hashable, Codable {
-    /// Asks the server with an OPTIONS request. If the response doesn't identify a protocol, uses ``draft8``, which a
-    /// server without support for it handles as an ordinary upload.
+    /// Asks the server with an OPTIONS request. If the response doesn't identify a protocol, uses ``draft8``, which
+    /// other servers handle as an ordinary upload.
     case automatic
     /// Resumable uploads for HTTP (draft-ietf-httpbis-resumable-upload), interop version 8.
     case draft8
@@ -60,27 +59,26 @@ public enum UploadProtocol: String, Sendable, Hashable, Codable {
 /// ```
 ///
 /// The request brings its own filter, so any agent can send it. Its output is decoded from the response that completes
-/// the upload. If the body's `RequestBody.opensAtOffset` is `false`, the upload starts over after each interruption.
+/// the upload. If the body's `RequestBody.opensAtOffset` is false, the upload starts over after each interruption.
 public protocol UploadRequest: FilterProvidingRequest {
-    /// A name that identifies this upload across starts, together with the method and the URL's origin. Defaults to
-    /// `nil`, which uses the method, the URL, and the file's path, or the bytes of other bodies. Set a key if each
-    /// start has a newly signed URL, or if the file may move before the upload is complete.
+    /// A name that identifies this upload across starts, along with the method and the URL's origin. Set it if each
+    /// start has a newly signed URL, or if the file may move. Defaults to nil: the method, the URL, and the file's path
+    /// or the other body's bytes.
     var uploadKey: String? { get }
-    /// Metadata for a tus server, such as the `filename`. Sent as `Upload-Metadata`. Defaults to an empty dictionary.
+    /// Metadata for a tus server, such as the `filename` (`Upload-Metadata`). Defaults to empty.
     var uploadMetadata: [String: String] { get }
-    /// Options for this request. Defaults to `nil`, which uses the filter's options.
+    /// Options for this request. Defaults to nil: the filter's options.
     var uploadOptions: UploadOptions? { get }
 }
 
 extension UploadRequest {
-    /// The default implementation returns `nil`, which identifies the upload by its method, URL and body.
+    /// Nil.
     public var uploadKey: String? { nil }
-    /// The default implementation returns no metadata.
+    /// No metadata.
     public var uploadMetadata: [String: String] { [:] }
-    /// The default implementation returns `nil`, which uses the filter's options.
+    /// Nil.
     public var uploadOptions: UploadOptions? { nil }
-    /// Installs a ``ResumableUploadFilter`` with default options, and a filter that never resumes an upload for another
-    /// user.
+    /// A ``ResumableUploadFilter`` with default options, and a filter that never resumes an upload for another user.
     public var requiredFilters: [any Filter] { [ResumableUploadFilter(), .keepingUser] }
 }
 
@@ -91,35 +89,34 @@ extension UploadRequest {
 /// let agent = NetworkAgent(baseURL: url, transport: .system, filters: [.uploads(options)])
 /// ```
 public struct UploadOptions: Sendable {
-    /// The directory for records of unfinished uploads, with which a later start can resume them. Each upload has a
-    /// small file. The directory is created if necessary. Defaults to `nil`: only resumes within one call.
+    /// The directory for records of unfinished uploads, which a later start can resume. Each upload has a small file.
+    /// The directory is created if necessary. Defaults to nil: uploads resume only within one call.
     ///
     /// A record contains the upload's URL, and many servers let anyone with this URL write to the upload. Only the
-    /// file's owner can read the record.
+    /// record's owner can read it.
     public var directory: URL?
-    /// The protocol with which uploads are resumed. Defaults to `.automatic`.
+    /// The protocol that resumes uploads. Defaults to `.automatic`.
     public var uploadProtocol: UploadProtocol
-    /// Whether and when to try again after a failure. Defaults to `TransferRetryPolicy`'s standard.
+    /// Whether and when to retry. Defaults to `TransferRetryPolicy`'s standard.
     public var retry: TransferRetryPolicy
-    /// The maximum number of body bytes per request. Defaults to `nil`: as many as the server accepts. Set it if a
-    /// proxy in front of the server buffers whole requests.
+    /// The maximum number of body bytes per request. Set it if a proxy in front of the server buffers whole requests.
+    /// Defaults to nil: as many as the server accepts.
     public var maximumRequestBytes: Int64?
-    /// The maximum number of segments to send concurrently, from 1 to 16. Defaults to 1. Only tus servers with the
-    /// concatenation extension can join segments. Other servers get the body over one connection, and so does every
-    /// server if the body can't be opened at an offset.
+    /// The maximum number of concurrent segments, from 1 to 16. Defaults to 1. Only tus servers with the concatenation
+    /// extension can join segments, and the body must open at an offset. Otherwise the body is sent over one
+    /// connection.
     public var maximumSegments: Int
-    /// The smallest segment to send separately, in bytes. Defaults to 1 MiB.
+    /// The minimum size of a segment in bytes. Defaults to 1 MiB.
     public var minimumSegmentBytes: Int64
-    /// Whether to send a SHA-256 for the server to check. Defaults to `false`. The HTTP protocols send it for the whole
-    /// body (`Repr-Digest`, RFC 9530) and for each later part (`Content-Digest`). tus sends it for each part after the
-    /// creating request, if the server supports the checksum extension. The bytes are read an additional time before
-    /// they are sent.
+    /// Whether to send a SHA-256 for the server to check, which reads the bytes twice. Defaults to false. The HTTP
+    /// protocols send it for the whole body (`Repr-Digest`, RFC 9530) and for each later part (`Content-Digest`). tus
+    /// sends it for each part after the creating request, if the server supports the checksum extension.
     public var sendsDigest: Bool
-    /// The minimum time between progress reports while bytes are sent. Defaults to 100 ms. The last report is always
-    /// delivered, and changes of state are reported immediately.
+    /// The minimum time between progress reports. Defaults to 100 ms. Changes of state are reported immediately, and
+    /// the last report is always delivered.
     public var progressInterval: Duration
 
-    /// Creates options. Every argument has the default of its property.
+    /// Creates options with the defaults of the properties.
     public init(
         directory: URL? = nil, uploadProtocol: UploadProtocol = .automatic, retry: TransferRetryPolicy = .standard,
         maximumRequestBytes: Int64? = nil, maximumSegments: Int = 1, minimumSegmentBytes: Int64 = 1 << 20,

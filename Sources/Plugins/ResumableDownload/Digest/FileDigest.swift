@@ -6,8 +6,8 @@ import ErrandSupport
 import ErrandTransfers
 import Synchronization
 
-/// Computes a file's SHA-256 during its download: hashes bytes that arrive in order, and reads all others from the
-/// disk. Bytes of an earlier run are always read, because a saved state could hide later damage.
+/// Computes a file's SHA-256 during its download. Hashes bytes that arrive in order, and reads all others from disk.
+/// Always reads bytes of an earlier run, because a saved state could hide later damage.
 final class FileDigest: Sendable {
     private struct State {
         let given: [UInt8]?
@@ -29,14 +29,13 @@ final class FileDigest: Sendable {
 
     init(expected: [UInt8]?) { state = Mutex(State(given: expected)) }
 
-    /// Sets the server's digest of the whole file, if it sent one.
     func expect(_ digest: [UInt8]?) {
         if let digest { state.withLock { $0.server = digest } }
     }
 
     func restart() { state.withLock { ($0.running, $0.position, $0.server) = (nil, 0, nil) } }
 
-    /// Hashes bytes that follow the previously hashed bytes. All others are read from the disk at the end.
+    /// Hashes bytes that follow the previously hashed bytes.
     func update(_ data: Data, at offset: Int64) {
         state.withLock { if $0.isWanted, offset == $0.position { $0.add(data) } }
     }
@@ -71,7 +70,7 @@ final class FileDigest: Sendable {
     }
 }
 
-/// Verifies one response's `Content-Digest`, if it has one (RFC 9530, section 2).
+/// Verifies a response's `Content-Digest`, if it has one (RFC 9530, section 2).
 struct ContentDigestCheck {
     private let expected: [UInt8]?
     private var running: (any RunningSHA256)?
@@ -89,10 +88,10 @@ struct ContentDigestCheck {
     }
 }
 
-/// Digest fields of RFC 9530: `Repr-Digest: sha-256=:…:, sha-512=:…:`.
+/// Digest fields (RFC 9530): `Repr-Digest: sha-256=:…:, sha-512=:…:`.
 enum DigestField {
-    /// Returns the 32 bytes of `sha-256`, or `nil` if the value is missing or the field isn't a dictionary (RFC 9651,
-    /// section 3.2). Ignores other algorithms.
+    /// Returns the bytes of `sha-256`, or nil if the value is missing or the field isn't a dictionary (RFC 9651,
+    /// section 3.2).
     static func sha256(_ field: String?) -> [UInt8]? {
         guard let field, field.utf8.count <= 4096,
             let digest = try? StructuredField.Dictionary(parsing: field)["sha-256"]?.item?.value.bytes,

@@ -6,7 +6,7 @@ import ErrandSupport
 import ErrandTransfers
 import Synchronization
 
-/// A call's download, validated before opening files or sending requests.
+/// A call's download, validated before files are opened or requests are sent.
 struct DownloadOrder: Sendable {
     let request: any DownloadRequest
     let exchange: Exchange
@@ -17,7 +17,7 @@ struct DownloadOrder: Sendable {
     let checksum: [UInt8]?
     /// Whether the request may be sent more than once.
     let isRepeatable: Bool
-    /// The user recorded in the sidecar, or else the first request's user.
+    /// The user in the sidecar, or else the first request's user.
     let user: TransferUser
     private let pin: UserPin
     private let name: String
@@ -71,7 +71,7 @@ struct DownloadOrder: Sendable {
 
     private static func key(_ url: URL) -> String { String(url.absoluteString.prefix { $0 != "#" }) }
 
-    /// Opens and locks the partial file. If too many files are open, waits until it can, or until the call ends.
+    /// Opens and locks the partial file. While too many files are open, waits.
     func open() async throws -> PartialFile {
         let url = String(URLSyntax.redacted(exchange.http.urlText).prefix(2048))
         var wait = Duration.milliseconds(10)
@@ -85,7 +85,7 @@ struct DownloadOrder: Sendable {
         }
     }
 
-    /// Reports a notice to accessories and to the reader of events, and sets the download's state.
+    /// Reports a notice to accessories and to the reader of events.
     func report(_ notice: TransferNotice, _ state: TransferState? = nil) {
         exchange.note("download", describing: notice)
         listener(.notice(notice))
@@ -93,7 +93,7 @@ struct DownloadOrder: Sendable {
     }
 }
 
-/// The byte counts last reported to the activity, which doesn't get reports that only change the state.
+/// The byte counts last reported to the activity, which ignores mere changes of state.
 private final class LastReportedBytes: Sendable {
     private let last = Mutex<(count: Int64, total: Int64?)?>(nil)
 

@@ -80,8 +80,7 @@ extension DownloadRun {
         return .whole(response)
     }
 
-    /// Returns an unrequested content coding of the response, or `nil` for the file's own bytes. Throws if another
-    /// request wouldn't help.
+    /// Returns an unrequested content coding, or nil for the file's own bytes. Throws if another request wouldn't help.
     private func foreignCoding(_ response: HTTPResponse, _ plan: AttemptPlan) throws -> String? {
         let coding = Representation.coding(response.headers)
         if coding.isEmpty { return nil }
@@ -158,7 +157,7 @@ extension DownloadRun {
         }
     }
 
-    /// Writes a body after a part's received bytes, skipping the body's first `skipping` bytes and stopping at `end`.
+    /// Writes a body after a part's received bytes. Skips the body's first `skipping` bytes and stops at `end`.
     func receive(
         _ response: HTTPResponse, part start: Int64, skipping: Int64, upTo end: Int64?, _ claim: SegmentClaim? = nil,
         decodes: Bool = false
@@ -228,7 +227,6 @@ extension DownloadRun {
     }
 }
 
-/// Flushes bytes to the disk periodically.
 private struct Flushing {
     private var last: ContinuousClock.Instant
     private var count = 0
@@ -263,7 +261,7 @@ extension DownloadRun {
         complete.headers[.contentLength] = "\(total)"
         complete.body = HTTPBody(file: URL(filePath: file.path), length: total)
         do { try await exchange.judge(complete) } catch {
-            // The check would reject the same bytes again, unless it was cancelled.
+            // Unless it was cancelled, the check would reject the same bytes again.
             if !error.isCancellation, !Task.isCancelled { file.remove() }
             throw error
         }
@@ -281,7 +279,7 @@ extension DownloadRun {
             try file.finish(replacing: path)
             return path
         }
-        // Clean the name again: in a shared directory, other users can write to the sidecar.
+        // Clean the name again, because in a shared directory other users can write to the sidecar.
         let name = file.suggestedName.flatMap(SafeFileName.clean) ?? "download"
         if options.nameCollisionPolicy == .replace {
             try file.finish(replacing: destination.path(of: name))

@@ -21,10 +21,10 @@ struct DownloadRun: Sendable {
     var isRepeatable: Bool { order.isRepeatable }
 
     struct AttemptPlan: Sendable {
-        /// `false` after the server has sent a wrong range.
+        /// False after the server has sent a wrong range.
         var usesRanges = true
         var segments: Int
-        /// Whether the transport may negotiate a content coding and decode it.
+        /// Whether the transport may negotiate and decode a content coding.
         var decodes: Bool
     }
 
@@ -32,11 +32,11 @@ struct DownloadRun: Sendable {
         case whole(HTTPResponse)
         case refused(HTTPResponse)
         case startOver(String, ranges: Bool)
-        /// The bytes don't match the digest that the server sent with them.
+        /// The bytes don't match the server's digest.
         case damaged(TransferError)
-        /// The bytes are in a content coding that wasn't requested.
+        /// The bytes have a content coding that wasn't requested.
         case coded(String)
-        /// The rest comes from this URL, but the bytes on disk come from another source.
+        /// This URL offers the rest, but the bytes on disk come from another source.
         case elsewhere(URL)
     }
 
@@ -45,7 +45,7 @@ struct DownloadRun: Sendable {
         digest = FileDigest(expected: order.checksum)
     }
 
-    /// Downloads the file. After a failure, keeps the received bytes if they can be resumed.
+    /// After a failure, keeps the received bytes if they can be resumed.
     func run() async throws -> HTTPResponse {
         do {
             let response = try await attemptUntilComplete()
@@ -78,7 +78,7 @@ struct DownloadRun: Sendable {
             plan: AttemptPlan(segments: order.segments, decodes: !isRepeatable), retry: TransferRetries(options.retry),
             mark: HighWaterMark(file))
         if file.plan.received > 0, file.representation?.validator == nil || !isRepeatable { try startOver() }
-        // From here on, requests are only sent for the user recorded in the sidecar.
+        // Further requests are sent only for the user in the sidecar.
         if file.plan.received > 0 { order.user.expect(file.user ?? UserStamp([])) }
         // A progress bar continues where it ended, even if the download starts paused.
         if control.isPaused { meter.begin(at: file.plan.received, total: file.plan.total) }
@@ -174,7 +174,7 @@ struct DownloadRun: Sendable {
     }
 
     /// Handles a rest that another source, such as a mirror, offers. Keeps the bytes on disk, because their own source
-    /// may respond again. If the same other source offers it twice in a row, starts over there.
+    /// may respond again. If the same other source offers the rest twice in a row, starts over there.
     private func handleOtherSource(_ state: inout RunState, _ url: URL) async throws {
         let madeProgress = state.mark.rises(to: file)
         let source = Representation.source(of: url)
@@ -223,8 +223,8 @@ extension DownloadRun {
         let wasComplete = file.plan.isDone && file.representation != nil
         let lacksLength = file.plan.total == nil && file.representation?.validator != nil
         if wasComplete || lacksLength {
-            // Either an earlier run received all bytes but didn't finish, or only the end of a body without a length is
-            // missing. Requesting one byte shows whether the file has changed, and its length.
+            // Request the last byte again. The response shows whether the file has changed, and its length. The earlier
+            // run received all bytes without finishing, or only the end of a body without a length is missing.
             try file.change { $1.reopen() }
         }
         meter.begin(at: file.plan.received, total: file.plan.total)
@@ -283,7 +283,7 @@ extension DownloadRun {
         return try results.outcome(isDone: file.plan.isDone)
     }
 
-    /// Fetches parts until the file is complete. If it fails, it gives its part back. Returns `nil` if other workers
+    /// Fetches parts until the file is complete. After a failure, gives its part back. Returns nil if other workers
     /// fetched everything.
     private func worker(_ scheduler: SegmentScheduler, _ plan: AttemptPlan) async throws -> Outcome? {
         var response: HTTPResponse?
@@ -308,7 +308,7 @@ extension DownloadRun {
         return response.map { .whole($0) }
     }
 
-    /// Returns `nil` if another segment took over all of the part.
+    /// Returns nil if another segment took over all of the part.
     private func fetch(_ claim: SegmentClaim, _ plan: AttemptPlan) async throws -> Outcome? {
         var requests = 0
         var response: HTTPResponse?
@@ -361,7 +361,7 @@ private struct SegmentResults {
     private var other: DownloadRun.Outcome?
     private var failure: (any Error)?
 
-    /// Adds a result, and returns whether the other segments have to end.
+    /// Adds a result. Returns whether the other segments have to end.
     mutating func add(_ element: Element) -> Bool {
         switch element {
         case .supervisor: return false

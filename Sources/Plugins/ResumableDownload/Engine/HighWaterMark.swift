@@ -1,5 +1,5 @@
-/// Determines whether an attempt made progress: received more bytes than all earlier attempts at the same version of
-/// the file. This limits such attempts by the file's length.
+/// Determines whether an attempt made progress: whether it received more bytes of a version than all earlier attempts.
+/// The file's length limits the number of such attempts.
 struct HighWaterMark {
     private var received: Int64
     private var validator: StrongValidator?

@@ -1,13 +1,12 @@
-/// A file's received and missing bytes: adjacent ranges that cover the whole file.
+/// A file's received and missing bytes, as adjacent ranges that cover the whole file.
 struct RangePlan: Codable, Hashable, Sendable {
     struct Part: Codable, Hashable, Sendable {
         var start: Int64
-        /// Exclusive. Only the last part's end can be `nil`, while the length is unknown.
+        /// Exclusive. Only the last part's end can be nil, while the length is unknown.
         var end: Int64?
         /// The number of received bytes, from the start of the part.
         var done: Int64 = 0
 
-        /// The first missing byte.
         var next: Int64 { start + done }
         var isDone: Bool { next == end }
         var left: Int64? { end.map { $0 - next } }
@@ -17,7 +16,7 @@ struct RangePlan: Codable, Hashable, Sendable {
 
     init(total: Int64?) { parts = [Part(start: 0, end: total)] }
 
-    /// Validates parts read from the disk: they must be adjacent, and can't have more bytes than their length.
+    /// Validates parts read from disk: they must be adjacent, and can't have more bytes than their length.
     init?(checking parts: [Part], total: Int64?) {
         guard !parts.isEmpty, parts.count <= Self.limit else { return nil }
         var expected: Int64 = 0
@@ -49,7 +48,7 @@ struct RangePlan: Codable, Hashable, Sendable {
 
     mutating func end(at total: Int64) { parts[parts.count - 1].end = total }
 
-    /// Discards bytes after the first gap and joins all parts, because the server only sends the whole file.
+    /// Discards bytes after the first gap and joins all parts, because the server sends only the whole file.
     mutating func collapse() { parts = [Part(start: 0, end: total, done: frontier)] }
 
     /// Discards the last byte of a plan that may be complete. Requesting it again shows whether the file has changed,
@@ -61,7 +60,7 @@ struct RangePlan: Codable, Hashable, Sendable {
 
     func index(of start: Int64) -> Int? { parts.firstIndex { $0.start == start } }
 
-    /// Splits a part. Returns the second part's start, or `nil` if it would be empty or there are too many parts.
+    /// Splits a part. Returns the second part's start, or nil if it would be empty or there are too many parts.
     mutating func divide(_ index: Int, at offset: Int64) -> Int64? {
         if parts.count >= Self.limit { joinDone() }
         guard parts.count < Self.limit, parts.indices.contains(index), let end = parts[index].end,
@@ -84,7 +83,7 @@ struct RangePlan: Codable, Hashable, Sendable {
         parts = joined
     }
 
-    /// Returns these parts, limited to the bytes that an earlier plan had received, however that plan was divided.
+    /// Returns these parts, limited to the bytes that an earlier plan had received.
     func limited(to earlier: RangePlan) -> RangePlan {
         var plan = self
         for (index, part) in plan.parts.enumerated() {

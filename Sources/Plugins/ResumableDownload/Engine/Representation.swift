@@ -7,29 +7,29 @@ import ErrandSupport
 
 /// A version of a file on a server, as described by a response's head.
 struct Representation: Codable, Hashable, Sendable {
-    /// `nil` if the version can't be recognized later, so the download can't be resumed.
+    /// Nil if the version can't be recognized later, so the download can't be resumed.
     var validator: StrongValidator?
-    /// `nil` until a response specifies the file's length.
+    /// Nil until a response contains the file's length.
     var total: Int64?
-    /// The lowercase codings of the file's bytes; empty if it isn't encoded.
+    /// The lowercase content codings of the file's bytes. Empty if it isn't encoded.
     var coding: String
-    /// A digest of the final URL without its query, because a validator only identifies a version of one resource.
+    /// A digest of the final URL without its query. A validator identifies a version of only one resource.
     var source: String
 
-    /// Requires a 200 response, or a 206 that specifies the whole file's length.
+    /// Requires a 200 response, or a 206 with the whole file's length.
     init(_ response: HTTPResponse, total: Int64?) {
         coding = Self.coding(response.headers)
         source = Self.source(of: response.url)
         self.total = total
         let refusesRanges = FieldList.contains("none", in: response.headers[.acceptRanges] ?? "")
         validator = refusesRanges ? nil : StrongValidator(strongIn: response.headers)
-        // Without a length, only an entity tag proves that a later part belongs to this version. That part specifies
-        // the length.
+        // Without a length, only an entity tag proves that a later part belongs to this version. That part contains the
+        // length.
         if total == nil, validator?.kind != .entityTag || Self.hasNoFraming(response) { validator = nil }
     }
 
-    /// Whether an HTTP/1.1 response's head doesn't specify where its body ends. URLSession may decode content even
-    /// though no coding was requested, and then hides the length, so byte offsets are unknown.
+    /// Whether an HTTP/1.1 response's head doesn't tell where its body ends. URLSession may decode content even if no
+    /// coding was requested, and then hides the length, so byte offsets are unknown.
     static func hasNoFraming(_ response: HTTPResponse) -> Bool {
         let closes = FieldList.contains("close", in: response.headers[.connection] ?? "")
         let isFramed = closes || response.headers.contains(.transferEncoding)
@@ -39,7 +39,7 @@ struct Representation: Codable, Hashable, Sendable {
     enum Objection: Equatable {
         case unknownVersion, changed, coding
         case length(Int64, Int64)
-        /// Everything matches, but a validator is only valid for one resource (RFC 9110, section 8.8.3), and this is
+        /// Everything matches, but a validator is valid for only one resource (RFC 9110, section 8.8.3), and this is
         /// another one.
         case source
 
@@ -54,7 +54,7 @@ struct Representation: Codable, Hashable, Sendable {
         }
     }
 
-    /// Returns why a response can't be joined with the bytes on disk, or `nil` if it can.
+    /// Returns why a response can't be joined with the bytes on disk, or nil if it can.
     func objection(to response: HTTPResponse, total other: Int64?, joiningSources: Bool) -> Objection? {
         guard let validator else { return .unknownVersion }
         if !validator.matches(response.headers) { return .changed }
@@ -81,13 +81,12 @@ struct StrongValidator: Codable, Hashable, Sendable {
 
     let kind: Kind
     let value: String
-    /// `true` if the server sent Latin-1 bytes, which are sent back unchanged. Otherwise, and in sidecars of earlier
-    /// versions, `nil`.
+    /// True if the server sent Latin-1 bytes, which are sent back unchanged. Otherwise, and in older sidecars, nil.
     private let isLatin1: Bool?
 
-    /// Creates a strong validator from response headers, or returns `nil` if there isn't one. A date is only strong if
-    /// there is no entity tag (section 13.1.5) and it's a minute older than the response, because a file can change
-    /// twice within a second, and clocks differ.
+    /// Creates a validator, or returns nil if there is no strong one. A date is strong only if there is no entity tag
+    /// (RFC 9110, section 13.1.5) and it's a minute older than the response, because a file can change twice within a
+    /// second, and clocks differ.
     init?(strongIn headers: HTTPHeaders) {
         let tags = headers.filter { $0.name == .entityTag }
         if !tags.isEmpty {
@@ -115,7 +114,7 @@ struct StrongValidator: Codable, Hashable, Sendable {
         return values.count == 1 && values[0].hasSameBytes(as: value)
     }
 
-    /// The `If-Range` field of a range request (section 13.1.5), with the same bytes that the server sent.
+    /// The `If-Range` field of a range request (RFC 9110, section 13.1.5), with the same bytes that the server sent.
     var ifRange: HTTPHeaders.Field {
         var field = HTTPHeaders.Field(.ifRange, value)
         field.isLatin1 = isLatin1 ?? false

@@ -4,7 +4,7 @@ import ErrandHTTPFields
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// Sanitizes file names from servers for use in any directory.
+/// Makes file names from servers safe for use in any directory.
 enum SafeFileName {
     /// The name in `Content-Disposition`, or else the last component of the final URL's path, or else "download".
     static func choose(disposition: String?, url: URL) -> String {
@@ -20,9 +20,9 @@ enum SafeFileName {
             ?? String(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))
     }
 
-    /// Returns a single path component of at most 200 UTF-8 bytes, or `nil` if nothing usable is left. Removes
-    /// separators, control and direction characters, and dots and spaces at both ends. Names that a system reserves get
-    /// a prefix.
+    /// Returns a path component of at most 200 UTF-8 bytes, or nil if no usable character is left. Removes separators,
+    /// control and direction characters, and dots and spaces at both ends. Adds a prefix to names that a system
+    /// reserves.
     ///
     /// File systems compare scalars, not characters: a dot with an accent is a leading dot.
     static func clean(_ name: String) -> String? {
@@ -34,7 +34,7 @@ enum SafeFileName {
         return isReserved(text) ? "_" + fitted(text.unicodeScalars, to: maximumBytes - 1) : text
     }
 
-    /// Trims and shortens a name. Each can require the other again, but the name gets shorter each time.
+    /// Trims and shortens a name. Each can require the other again.
     private static func fitted(_ name: String.UnicodeScalarView, to limit: Int) -> String {
         var name = name
         while true {
@@ -78,7 +78,7 @@ enum SafeFileName {
 
     private static let maximumBytes = 200
 
-    /// Shortens a name before its extension: between characters, or within the first if that alone is too long.
+    /// Shortens a name before its extension, at a character's end if possible.
     private static func shortened(
         _ name: Substring.UnicodeScalarView, to limit: Int
     ) -> Substring.UnicodeScalarView {

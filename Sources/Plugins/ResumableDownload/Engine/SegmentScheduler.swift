@@ -1,7 +1,7 @@
 import Errand
 import Synchronization
 
-/// Distributes a file's open parts among segments. A segment that can't find an open part takes half of the largest
+/// Distributes a file's open parts among segments. A segment that finds no open part takes half of the largest
 /// remaining part of another segment.
 final class SegmentScheduler: Sendable {
     private struct Work {
@@ -14,7 +14,7 @@ final class SegmentScheduler: Sendable {
         var open: [Int64]
         var working: [Int: Work] = [:]
         var lastID = 0
-        /// Counts changes, so waiting segments don't miss any.
+        /// The number of changes, so waiting segments don't miss any.
         var changes = 0
         var waiters: [CheckedContinuation<Void, Never>] = []
         /// How many more times a slow segment's part may be taken over.
@@ -39,8 +39,8 @@ final class SegmentScheduler: Sendable {
 
     var openCount: Int { state.withLock { $0.open.count } }
 
-    /// Returns a part to fetch, after waiting for one if necessary, or `nil` if the file is complete. `rate` is the
-    /// caller's bytes per second so far. Throws if the task is cancelled.
+    /// Returns a part to fetch, or nil if the file is complete. Waits if necessary. `rate` is the caller's bytes per
+    /// second so far. Throws if the task is cancelled.
     func take(rate: Double) async throws -> SegmentClaim? {
         while true {
             try Task.checkCancellation()
@@ -129,7 +129,7 @@ final class SegmentScheduler: Sendable {
             }
         }
         if let largest, let start = file.halve(largest.start, minimum: minimum) { return (start, nil) }
-        // Too short to halve: take over the rest of a far slower segment.
+        // Too short to halve, so take over the rest of a far slower segment.
         guard let slowest, state.takeovers > 0 else { return (nil, nil) }
         state.takeovers -= 1
         return (file.cut(slowest.claim.start), slowest.claim)
@@ -160,7 +160,7 @@ final class SegmentClaim: Sendable {
         action?()
     }
 
-    /// Returns whether it was interrupted since the last call, and resets it.
+    /// Returns whether it was interrupted since the last call.
     func takeInterrupt() -> Bool {
         state.withLock { state in
             defer { state = (false, nil) }

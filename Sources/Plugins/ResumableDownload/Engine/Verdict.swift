@@ -3,16 +3,16 @@ import ErrandHTTPFields
 import ErrandMessageSyntax
 
 struct Inquiry: Sendable {
-    /// `nil` requests the whole file.
+    /// Nil requests the whole file.
     var range: Range?
-    /// The version of the bytes on disk, if any.
+    /// The version of the bytes on disk, if there are any.
     var known: Representation?
     /// Whether to join parts from different sources, because a checksum verifies the result.
     var joinsSources = false
 
     struct Range: Sendable, Equatable {
         var first: Int64
-        /// Inclusive. `nil` for the end of the file.
+        /// Inclusive. Nil for the end of the file.
         var last: Int64?
         var field: String { "bytes=\(first)-\(last.map { "\($0)" } ?? "")" }
     }
@@ -24,15 +24,13 @@ enum Verdict: Equatable {
     case part(end: Int64, Representation)
     /// The whole file. `isSame` if it's the version of the bytes on disk.
     case whole(Representation, isSame: Bool)
-    /// The bytes on disk are the whole file.
     case complete
     /// The rest of the file, but from another source.
     case elsewhere
-    /// The bytes can't be joined with those on disk. `ranges` is whether to request ranges again.
+    /// The bytes can't be joined with those on disk. `ranges` tells whether to request ranges again.
     case startOver(String, ranges: Bool)
     /// A status for Core to check, because downloads don't handle it.
     case refused
-    /// The response doesn't contain the file.
     case unusable(String)
 
     init(_ response: HTTPResponse, to inquiry: Inquiry) {
@@ -60,7 +58,7 @@ enum Verdict: Equatable {
         return .whole(Representation(response, total: total), isSame: isSame)
     }
 
-    /// Whether the fields of a response describe a part, and its length is the part's.
+    /// Whether a response's fields describe a part, and its length is the part's.
     private static func isPart(_ response: HTTPResponse) -> Bool {
         guard case .part(let first, let last, let total)? = ContentRange(in: response.headers),
             let length = ContentLength.parse(lengths(of: response))
@@ -68,7 +66,7 @@ enum Verdict: Equatable {
         return length == last - first + 1 && (total.map { $0 != length } ?? (first > 0))
     }
 
-    /// Returns the values of `Content-Length`, which `Transfer-Encoding` overrides (RFC 9112, section 6.3).
+    /// `Transfer-Encoding` overrides `Content-Length` (RFC 9112, section 6.3).
     private static func lengths(of response: HTTPResponse) -> [String] {
         response.headers.contains(.transferEncoding) ? [] : response.headers.values(of: .contentLength)
     }
@@ -125,8 +123,8 @@ enum Verdict: Equatable {
 }
 
 extension ContentRange {
-    /// The only `Content-Range` of a response, or `nil` if it's missing, repeated, invalid, or exceeds 2^60. That limit
-    /// prevents overflow when adding lengths.
+    /// Returns nil if the field is missing, repeated, invalid, or exceeds 2^60. That limit prevents overflow when
+    /// lengths are added.
     init?(in headers: HTTPHeaders) {
         let fields = headers.values(of: .contentRange)
         guard fields.count == 1, let range = ContentRange(parsing: fields[0]) else { return nil }

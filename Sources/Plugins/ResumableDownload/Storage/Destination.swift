@@ -4,10 +4,10 @@ import ErrandPlatform
 import ErrandSupport
 import ErrandTransfers
 
-/// The location of a file: a name in a directory, or a directory in which the server names the file.
+/// A name in a directory, or a directory in which the server names the file.
 struct Destination: Sendable {
     let directory: String
-    /// `nil` if the server names the file.
+    /// Nil if the server names the file.
     let name: String?
 
     /// Throws if a download can't or shouldn't write a file there. Blocks.
@@ -35,8 +35,8 @@ struct Destination: Sendable {
         _ = try Self.replaceable(path)
     }
 
-    /// Returns the key in the names of the partial file and its sidecar. The directory's path isn't part of it, because
-    /// an app update may change the path. Within a directory, each request has its own partial file.
+    /// Returns the key in the names of the partial file and its sidecar. It leaves out the directory's path, which an
+    /// app update may change. Within a directory, each request has its own partial file.
     func key(request: String) -> String {
         let text = name.map { "file\n\($0)" } ?? "directory\n\(request)"
         return String(Hexadecimal.text(SHA256Digest.digest(of: Array(text.utf8))).prefix(24))
@@ -44,7 +44,7 @@ struct Destination: Sendable {
 
     func path(of name: String) -> String { directory.hasSuffix("/") ? directory + name : "\(directory)/\(name)" }
 
-    /// Returns the permissions of the file at a path, or `nil` if there isn't one. Throws if it isn't a regular file.
+    /// Returns the permissions of the file at a path, or nil if there isn't one. Throws if it isn't a regular file.
     static func replaceable(_ path: String) throws(TransferError) -> mode_t? {
         let status: FileStatus
         do { status = try FileStatus(at: path, followingLinks: false) } catch {

@@ -4,12 +4,12 @@ import ErrandSupport
 import ErrandTransfers
 import Synchronization
 
-/// An unfinished download's file, and the sidecar that records its valid bytes. The sidecar is locked, so only one
-/// download in any process uses them.
+/// An unfinished download's file, and a second file next to it, the sidecar, that records the valid bytes. The sidecar
+/// is locked, so only one download in any process uses them.
 ///
 /// Bytes are written first and counted afterwards, so a count never exceeds the bytes in the file. If the process is
-/// killed, bytes not yet counted are lost: one chunk per part, or up to 1 MiB for parts with at least 16 MiB. If the
-/// machine crashes, bytes not yet flushed are lost.
+/// killed, uncounted bytes are lost: one chunk per part, or up to 1 MiB for parts with at least 16 MiB. If the machine
+/// crashes, unflushed bytes are lost.
 final class PartialFile: Sendable {
     let path: String
     let sidecarPath: String
@@ -26,7 +26,7 @@ final class PartialFile: Sendable {
         var writing: [Int64: Int64] = [:]
         /// The number of bytes missing in the sidecar's counters, by the start of their part.
         var uncounted: [Int64: Int64] = [:]
-        /// The ends of reserved disk space, by the start of its part, or `nil` if the file system can't reserve space.
+        /// The ends of reserved disk space, by the start of its part. Nil if the file system can't reserve space.
         var reserved: [Int64: Int64]? = [:]
         var isRemoved = false
     }
@@ -36,7 +36,7 @@ final class PartialFile: Sendable {
         done < 16 << 20 || uncounted >= min(1 << 20, done / 64)
     }
 
-    /// The number of bytes to reserve at once. A stopped download holds little more than its received bytes.
+    /// The number of bytes to reserve at once. A stopped download occupies little more than its received bytes.
     private static let reservation: Int64 = 32 << 20
 
     /// Opens an earlier run's file, or creates one. Throws `busy` if another download uses it. Blocks.
@@ -46,7 +46,7 @@ final class PartialFile: Sendable {
         sidecarPath = Self.sidecar(key, in: destination.directory)
         sidecar = try Self.locked(sidecarPath, for: destination.description)
         do { file = try Self.opened(path) } catch {
-            // Keep an existing record: the obstacle may be gone later.
+            // Keep an existing record, because the obstacle may be gone later.
             if sidecar.status?.size == 0 { SystemFile.remove(sidecarPath) }
             throw error
         }
@@ -71,7 +71,7 @@ final class PartialFile: Sendable {
     var representation: Representation? { state.withLock { $0.record.representation } }
     var plan: RangePlan { state.withLock { $0.plan } }
     var user: UserStamp? { state.withLock { $0.record.user } }
-    /// The file name sent by the server.
+    /// The file name from the server.
     var suggestedName: String? { state.withLock { $0.record.name } }
 
     /// Discards all bytes, because the file's version is different or unknown.
@@ -94,7 +94,7 @@ final class PartialFile: Sendable {
 
     /// Changes the record or the division into parts. Doesn't change the file's bytes.
     func change(_ body: (inout PartialRecord, inout RangePlan) -> Void) throws(TransferError) {
-        // The new record states that these bytes are on the disk.
+        // The new record states that these bytes are on disk.
         let flushed = plan
         if flushed.received > 0 {
             try TransferError.converting { () throws(SystemFile.Failure) in try file.flushData() }
@@ -114,7 +114,7 @@ final class PartialFile: Sendable {
         state.withLock { state in state.plan.index(of: start).map { state.plan.parts[$0] } }
     }
 
-    /// Appends bytes to a part. Returns the number of bytes written: the part may have become shorter.
+    /// Appends bytes to a part. Returns the number of written bytes, because the part may have become shorter.
     func write(_ data: Data, part start: Int64) throws(TransferError) -> Int {
         let (offset, count) = state.withLock { state -> (Int64, Int) in
             guard let index = state.plan.index(of: start) else { return (0, 0) }
@@ -129,7 +129,7 @@ final class PartialFile: Sendable {
         try TransferError.converting { () throws(SystemFile.Failure) in
             try file.write(count == data.count ? data : data.prefix(count), at: offset)
         }
-        // Keep the lock: an outdated counter could otherwise overwrite a new plan's counter.
+        // Keep the lock, because an outdated counter could otherwise overwrite a new plan's counter.
         let failure = state.withLock { state -> TransferError? in
             guard let index = state.plan.index(of: start) else { return nil }
             state.plan.advance(index, by: Int64(count))
@@ -167,13 +167,12 @@ final class PartialFile: Sendable {
         if !file.reserve(Int64(next.count), at: next.lowerBound) { state.withLock { $0.reserved = nil } }
     }
 
-    /// Halves a part's missing bytes. Returns the start of the new part, or `nil` if it would be shorter than
-    /// `minimum`.
+    /// Halves a part's missing bytes. Returns the start of the new part, or nil if it would be shorter than `minimum`.
     func halve(_ start: Int64, minimum: Int64) -> Int64? {
         divide(start) { (next, end) in (end - next) / 2 >= minimum ? next + (end - next) / 2 : nil }
     }
 
-    /// Ends a part after its received bytes. Returns the start of the new part, or `nil` if the part is empty.
+    /// Ends a part after its received bytes. Returns the start of the new part, or nil if the part is empty.
     func cut(_ start: Int64) -> Int64? { divide(start) { (next, _) in next } }
 
     private func divide(_ start: Int64, _ split: (Int64, Int64) -> Int64?) -> Int64? {
@@ -239,7 +238,7 @@ final class PartialFile: Sendable {
 }
 
 extension PartialFile {
-    /// Records the file's length, unless it was known before.
+    /// Records the file's length, unless it's already known.
     func learn(total: Int64?) throws(TransferError) {
         guard let total, plan.total == nil, representation != nil else { return }
         try change { record, plan in
@@ -248,7 +247,7 @@ extension PartialFile {
         }
     }
 
-    /// Throws if the file's length is wrong because another program wrote to it.
+    /// Throws if another program has changed the file's length.
     func check(size: Int64) throws(TransferError) {
         let length = file.status?.size ?? 0
         if length == size { return }
@@ -260,7 +259,7 @@ extension PartialFile {
         try TransferError.converting { () throws(SystemFile.Failure) in try file.read(count, at: offset) }
     }
 
-    /// Starts writing bytes to the disk without waiting.
+    /// Starts writing bytes to disk without waiting.
     func beginFlush() { file.beginFlush() }
 }
 
@@ -273,7 +272,7 @@ extension PartialFile {
         cleanUp(path)
     }
 
-    /// Moves the file to its destination unless a file exists there, in which case this returns `false`.
+    /// Moves the file to its destination. Returns false if a file exists there.
     func finish(ifFree path: String) throws(TransferError) -> Bool {
         do {
             try SystemFile.link(self.path, to: path)
@@ -320,7 +319,7 @@ extension PartialFile {
             && [dataEnding, sidecarEnding].contains { name.suffix($0.utf8.count).elementsEqual($0.utf8) }
     }
 
-    /// Opens the partial file. If it has a second name, a download was killed after moving it to its destination, so
+    /// Opens the partial file. If it has a second name, a download was killed after moving it to its destination. Then
     /// this keeps that file and creates a new one.
     static func opened(_ path: String) throws(TransferError) -> SystemFile {
         for _ in 0..<100 {
@@ -338,7 +337,7 @@ extension PartialFile {
         return file
     }
 
-    /// Returns a sidecar's content, or no bytes if it can't be read or is too large.
+    /// Returns no bytes if the sidecar can't be read or is too large.
     static func content(of sidecar: borrowing SystemFile) -> [UInt8] {
         let limit = 64 << 10
         guard let data = try? sidecar.read(limit + 1, at: 0), data.count <= limit else { return [] }
@@ -346,12 +345,12 @@ extension PartialFile {
     }
 }
 
-/// Identifies the running system; changes at each boot. Until then, bytes that a killed process wrote stay valid.
+/// Identifies the current boot of the system. Until the next boot, bytes that a killed process wrote stay valid.
 enum SystemSession {
     private static let known = Mutex("")
 
-    /// The identifier of the running system, or an empty string if it can't be read. Then only bytes that were flushed
-    /// count as valid. A failure isn't cached, because a process with too many open files may succeed later.
+    /// Empty if it can't be read. Then only flushed bytes are valid. A failure isn't cached, because a process with too
+    /// many open files may succeed later.
     static var identifier: String {
         known.withLock { known in
             if known.isEmpty { known = read() }

@@ -6,19 +6,19 @@ import ErrandTransfers
 struct PartialRecord: Codable, Sendable, Equatable {
     /// The format's version. Records with other versions aren't read.
     var format = Self.format
-    /// A digest of the method and key, so no secret in a URL is written to the disk.
+    /// A digest of the method and key, so no secret in a URL is written to disk.
     var request: String
-    /// The bytes' user. `nil` before the first byte, and in earlier versions' sidecars, which count as anonymous.
+    /// The bytes' user. Nil before the first byte, and in older sidecars, which count as anonymous.
     var user: UserStamp?
-    /// The URL for display, with its query masked.
+    /// The URL for display, with a masked query.
     var url: String
-    /// The destination's name or the server's, or `nil` if not known yet.
+    /// The destination's name or the server's, if known.
     var name: String?
-    /// `nil` before the first response.
+    /// Nil before the first response.
     var representation: Representation?
-    /// The system session. Bytes from an earlier session are only valid if they were flushed.
+    /// The system session. Bytes from an earlier session are valid only if they were flushed.
     var session: String
-    /// The number that links counters to this record.
+    /// Connects counters to this record.
     var plan: UInt32
     var flushed: RangePlan
 
@@ -34,7 +34,7 @@ enum SidecarFormat {
 
     private static let magic = Array("ErrandP1".utf8)
 
-    /// Returns `nil` if the record doesn't fit into a slot.
+    /// Returns nil if the record doesn't fit into a slot.
     static func slot(_ record: PartialRecord, sequence: UInt64) -> [UInt8]? {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -62,7 +62,7 @@ enum SidecarFormat {
         return UInt32(truncatingIfNeeded: (mixed ^ mixed >> 29) >> 7)
     }
 
-    /// Returns the counters, with `nil` for those of other plans.
+    /// Returns the counters, with nil for those of other plans.
     static func counters(_ bytes: ArraySlice<UInt8>, plan: UInt32, count: Int) -> [Int64?] {
         (0..<count).map { index in
             let start = bytes.startIndex + index * counterSize

@@ -3,17 +3,17 @@ import ErrandSupport
 import ErrandTransfers
 import Synchronization
 
-/// The segments of a running upload, and their record on the disk.
+/// The segments of a running upload, recorded on disk.
 final class SegmentLedger: Sendable {
     private struct State {
         var segments: [UploadSegment]
-        /// Segments that are complete, as confirmed by the server in this run.
+        /// Segments that the server has confirmed as complete in this run.
         var complete: Set<Int> = []
         var mayBeJoined: Bool
     }
 
     let sum: SegmentSum
-    /// The record and its content apart from the segments, or `nil` if uploads aren't recorded.
+    /// Nil if uploads aren't recorded. The content lacks the segments.
     private let record: (file: UploadRecordFile, content: UploadRecord)?
     private let state: Mutex<State>
 
@@ -32,7 +32,7 @@ final class SegmentLedger: Sendable {
     var open: [Int] {
         state.withLock { state in state.segments.indices.filter { !state.complete.contains($0) } }
     }
-    /// Whether the server was asked to join the segments, and may have done it.
+    /// Whether the server was asked to join the segments.
     var mayBeJoined: Bool { state.withLock { $0.mayBeJoined } }
 
     func keep(_ index: Int, _ resource: UploadResource?, _ acknowledged: Int64, flushes: Bool) throws(TransferError) {
@@ -47,13 +47,13 @@ final class SegmentLedger: Sendable {
     /// Marks all segments as incomplete, so the server is asked about each again.
     func doubt() { state.withLock { $0.complete = [] } }
 
-    /// Records on the disk that the server is about to be asked to join the segments.
+    /// Records that the server is about to be asked to join the segments.
     func willJoin() throws(TransferError) {
         if mayBeJoined { return }
         try change(flushes: true) { $0.mayBeJoined = true }
     }
 
-    /// Write under the lock, so the file's order matches the changes.
+    /// Writes under the lock, so the file's order matches the changes.
     private func change(flushes: Bool, _ body: (inout State) -> Void) throws(TransferError) {
         try state.withLock { state throws(TransferError) in
             body(&state)
@@ -72,7 +72,7 @@ struct UploadSegment: Codable, Sendable, Equatable {
     var start: Int64
     /// Exclusive.
     var end: Int64
-    /// `nil` until the server has sent the segment's URL.
+    /// Nil until the server has sent the segment's URL.
     var resource: UploadResource?
     /// The number of bytes that the server had when last asked, for display.
     var acknowledged: Int64 = 0
@@ -81,7 +81,7 @@ struct UploadSegment: Codable, Sendable, Equatable {
 
     static let limit = 16
 
-    /// Splits a body into as many segments of similar length as allowed. Returns `nil` if that's only one.
+    /// Splits a body into at most `count` segments of similar length. Returns nil if that's only one.
     ///
     /// - Parameter minimum: The minimum size of a segment in bytes.
     static func split(_ total: Int64, into count: Int, minimum: Int64) -> [UploadSegment]? {
@@ -94,7 +94,7 @@ struct UploadSegment: Codable, Sendable, Equatable {
         }
     }
 
-    /// Validates segments read from the disk: they must be adjacent and cover the whole body.
+    /// Whether segments from the disk are adjacent and cover the whole body.
     static func areWhole(_ segments: [UploadSegment], of total: Int64?) -> Bool {
         guard 2...limit ~= segments.count, segments.last?.end == total else { return false }
         var expected: Int64 = 0
@@ -113,7 +113,7 @@ final class SegmentSum: Sendable {
     private struct Segment {
         var sent: Int64
         var acknowledged: Int64
-        /// `nil` before the segment begins and after it's complete.
+        /// Nil before the segment begins and after it's complete.
         var state: TransferState?
     }
 
@@ -157,8 +157,7 @@ final class SegmentSum: Sendable {
         if let shown = segments.withLock({ Self.show(state, &$0, index) }) { meter.set(shown) }
     }
 
-    /// Returns the upload's new state, or `nil` if unchanged: sending while any segment is sending, otherwise the last
-    /// reported state.
+    /// Returns the upload's new state, or nil if it's unchanged. The upload is sending while any segment is.
     private static func show(_ state: TransferState?, _ segments: inout [Segment], _ index: Int) -> TransferState? {
         segments[index].state = state
         if segments.contains(where: { $0.state == .sending }) { return nil }

@@ -5,16 +5,15 @@ import ErrandMessageSyntax
 import ErrandSupport
 import ErrandTransfers
 
-/// A call's upload, validated before opening files or sending requests.
+/// A call's upload, validated before files are opened or requests are sent.
 struct UploadOrder: Sendable {
     let request: any UploadRequest
     private(set) var exchange: Exchange
-    /// The user recorded on the disk, or else the first request's user.
+    /// The recorded user, or else the first request's user.
     private(set) var user = TransferUser()
     private var pin: UserPin
-    /// The index of this upload's record, because each user has a separate record.
+    /// The index of this upload's record. Each user has a separate record.
     private var place = 0
-    /// Whether to discard the recorded upload.
     private(set) var beginsAnew = false
     let options: UploadOptions
     let source: UploadBody
@@ -63,8 +62,8 @@ struct UploadOrder: Sendable {
         return (pin, user)
     }
 
-    /// Returns this order for the next user's record, after another user was found to have begun the upload. The last
-    /// record is overwritten.
+    /// Returns an order that uses the next record, because the current one belongs to another user. If all records do,
+    /// overwrites the last one.
     func afterAnotherUser(within outer: UserPin?) -> UploadOrder {
         var order = self
         (order.pin, order.user) = Self.user(of: &order.exchange, within: outer)
@@ -80,11 +79,10 @@ struct UploadOrder: Sendable {
         "Tus-Resumable", "Upload-Metadata",
     ]
 
-    /// Returns the digest that identifies the upload across starts and names its record. A digest doesn't reveal
-    /// secrets in a URL.
+    /// Returns a digest that identifies the upload and names its record. It doesn't reveal secrets in a URL.
     ///
-    /// Without the app's key, it covers the URL, the metadata, and either the file's path or the bytes of another body,
-    /// because a length or a name isn't unique. Reads the same bytes as ``UploadBody/contentDigest()``. Blocks.
+    /// Without the app's key, it covers the URL, the metadata, and the file's path or the other body's bytes, because a
+    /// length or a name isn't unique. Reads the same bytes as ``UploadBody/contentDigest()``. Blocks.
     @concurrent func identity(in directory: String) async throws -> String {
         let http = exchange.http
         let url = exchange.tags[ResourceURL.self] ?? http.url
@@ -101,7 +99,7 @@ struct UploadOrder: Sendable {
             } else {
                 parts += ["bytes", "\(source.length ?? 0)", try await source.contentDigest()]
             }
-            // The server stores them with the body, so the same bytes under another name are another upload.
+            // The server stores these with the body, so the same bytes under another name are another upload.
             for (name, value) in request.uploadMetadata.sorted(by: { $0.key < $1.key }) {
                 parts += ["metadata", name, value]
             }
@@ -125,7 +123,7 @@ struct UploadOrder: Sendable {
     /// The maximum number of concurrent segments, if the server can join them.
     var maximumSegments: Int { max(1, min(UploadSegment.limit, options.maximumSegments)) }
 
-    /// Returns the body's segments, or `nil` to use one connection.
+    /// Returns the body's segments, or nil to use one connection.
     func split(_ source: UploadBody) -> [UploadSegment]? {
         guard source.opensAtOffset, let total = source.length,
             options.uploadProtocol == .automatic || options.uploadProtocol == .tus
@@ -143,15 +141,15 @@ struct UploadOrder: Sendable {
 }
 
 enum RelativePath {
-    /// Returns the path from a directory to a file, such as `../film.mp4`. Both paths must be absolute. The result
-    /// doesn't change if both are moved together, which happens in every app update on iOS.
+    /// Returns the relative path between two absolute paths, such as `../film.mp4`. It doesn't change if both are moved
+    /// together, as in every app update on iOS.
     static func of(_ path: String, from directory: String) -> String {
         let (target, base) = (steps(path), steps(directory))
         let shared = zip(target, base).prefix { $0 == $1 }.count
         return (base.dropFirst(shared).map { _ in ".." } + target.dropFirst(shared)).joined(separator: "/")
     }
 
-    /// Splits a path into names, and resolves `.` and `..`.
+    /// Resolves `.` and `..`.
     private static func steps(_ path: String) -> [Substring] {
         var steps: [Substring] = []
         for step in path.split(separator: "/") where step != "." {

@@ -2,13 +2,12 @@ import Errand
 import ErrandEssentials
 import ErrandTransfers
 
-/// Counts a run's attempts, and determines the wait before the next one.
 struct UploadRetries {
     private var retries: TransferRetries
     private let maximumInquiries: Int
     private var inquiries = 0
-    /// The most bytes that the server has confirmed. Only more than these count as progress, so a server that loses
-    /// confirmed bytes doesn't make progress.
+    /// The most bytes that the server has confirmed. A server that loses confirmed bytes doesn't make progress until it
+    /// has more.
     private var highWaterMark: Int64 = 0
 
     init(_ policy: TransferRetryPolicy) {
@@ -18,7 +17,7 @@ struct UploadRetries {
 
     var attempts: Int { retries.attempts }
 
-    /// Returns the wait after a failure, or `nil` after the last attempt.
+    /// Returns the wait after a failure, or nil after the last attempt.
     mutating func wait() -> Duration? { retries.wait() }
 
     mutating func wait(after response: HTTPResponse, now: Date) -> Duration? {
@@ -26,7 +25,7 @@ struct UploadRetries {
         return retries.wait(asked: response.headers.retryAfter(from: now))
     }
 
-    /// Counts an inquiry, which isn't progress. Returns `false` if the server was asked too often.
+    /// Counts an inquiry, which isn't progress. Returns false if the server was asked too often.
     mutating func countsInquiry() -> Bool {
         inquiries += 1
         return inquiries <= maximumInquiries
@@ -43,13 +42,13 @@ struct UploadRetries {
         return retries.countRestart()
     }
 
-    /// tus servers send 423 while another request still locks the upload.
+    /// tus servers send 423 while another request locks the upload.
     static func isTemporary(_ response: HTTPResponse) -> Bool {
         response.status == 423 || TransferRetries.isTemporary(response)
     }
 }
 
-/// A server fault that may be temporary, although no response indicates it.
+/// A server fault that may be temporary, although no response says so.
 struct TemporaryFault: RequestFailure, CustomStringConvertible {
     let reason: String
     var description: String { reason }

@@ -6,7 +6,6 @@ import ErrandTransfers
 import Synchronization
 
 extension UploadRun {
-    /// Sends the next request of an upload, depending on its state.
     @concurrent func step(_ state: inout State) async throws -> Outcome {
         guard let server = state.server, !state.mustShowUser else { return try await ask(&state) }
         let plan = UploadPlan(
@@ -28,9 +27,9 @@ extension UploadRun {
         return try await append(&state, plan, resource, plan.part(at: offset))
     }
 
-    /// Determines what to exclude from a creating request that must not be repeated. A body that can't be opened at an
-    /// offset has to be sent in a single request. With the draft protocol, the creating request sends it, and isn't
-    /// repeated once a server may have received all of it.
+    /// Returns the bytes to exclude from a creating request that must not be repeated. A body that can't be opened at
+    /// an offset has to be sent in a single request. With the draft protocol, that's the creating request. It isn't
+    /// repeated after a server may have received all of it.
     private func heldBack(_ state: State, _ server: UploadServer) -> UploadPlan.HeldBack {
         if isRepeatable { return .nothing }
         if state.source.opensAtOffset { return .lastByte }
@@ -79,7 +78,7 @@ extension UploadRun {
         do { response = try await send(creation, canPause: false, findings) } catch {
             state.hasSent = state.hasSent || message.part != nil
             (state.server, state.resource) = (findings.server, findings.resource)
-            // An empty upload is complete once it's created.
+            // An empty upload is complete when it's created.
             let isWhole = message.part.map { $0.isLast && count.isWhole($0) } ?? (plan.total == 0)
             let mayBeDone = isWhole && findings.resource == nil
             if findings.resource == nil, findings.server?.isConfirmed == true { state.beginsEmpty = true }
@@ -142,8 +141,7 @@ extension UploadRun {
         return outcome
     }
 
-    /// Whether the refusal of an inquiry is final and concerns the upload's URL, so neither time nor other credentials
-    /// would help.
+    /// Whether the refusal of an inquiry is permanent and concerns the upload's URL.
     private static func refusesPlace(_ response: HTTPResponse) -> Bool {
         let isFinal = 400...499 ~= response.status || response.status == 501
         return isFinal && ![401, 407, 421].contains(response.status) && !UploadRetries.isTemporary(response)
@@ -220,7 +218,7 @@ extension UploadRun {
         if let offset = UploadFields.integer(headers, UploadFields.offset), offset <= length {
             tally.acknowledge(offset)
         }
-        // The transport waits for this, so don't flush. A failed write only matters after a crash.
+        // The transport waits for this, so don't flush. A failed write matters only after a crash.
         if url != nil { try? save(state, flushes: false) }
     }
 
@@ -252,7 +250,7 @@ extension UploadRun.State {
     }
 }
 
-/// Facts learned from 1xx responses to the creating request.
+/// What 1xx responses to the creating request contain.
 final class CreationFindings: Sendable {
     private let state: Mutex<UploadRun.State>
 
@@ -261,7 +259,6 @@ final class CreationFindings: Sendable {
     var server: UploadServer? { state.withLock { $0.server } }
     var resource: UploadResource? { state.withLock { $0.resource } }
 
-    /// Updates the state with a response, and returns it.
     func learn(_ headers: HTTPHeaders, _ url: URL?, _ now: Date) -> UploadRun.State {
         state.withLock { state in
             if let url { state.resource = UploadResource(url: url) }

@@ -6,20 +6,21 @@ import ErrandTransfers
 
 /// Uploads a body in concurrent segments. They are separate uploads that the server joins at the end.
 ///
-/// The joining request creates an upload whose URL is only in its response. If that response is lost, the request is
-/// only repeated if the server may receive it twice. Otherwise the call fails, and the next start repeats the request.
+/// Only the response to the joining request contains the resulting upload's URL. If that response is lost, the request
+/// is repeated only if the server may receive it twice. Otherwise the call fails, and the next start repeats the
+/// request.
 ///
-/// If segments no longer exist by then, they are sent again, although the server may have deleted them after joining
-/// them. The response is the same as from a server that has lost them, and an upload must not count as complete before
-/// the server has confirmed it.
+/// If segments no longer exist then, they are sent again, although the server may have deleted them after joining them.
+/// The server's response is the same if it has lost them, and an upload must not count as complete before the server
+/// has confirmed it.
 extension UploadRun {
-    /// The segment that a run sends, as a part of the whole upload's run.
+    /// The segment that this run sends.
     struct Segment {
         let ledger: SegmentLedger
         let index: Int
     }
 
-    /// Splits the body if the server can join segments. Returns `false` to use one connection.
+    /// Splits the body if the server can join segments. Returns false to use one connection.
     func divides(_ state: inout State, _ server: UploadServer) -> Bool {
         guard segment == nil, state.mayDivide, server.joinsSegments, let segments = order.split(state.source) else {
             return false
@@ -149,5 +150,5 @@ extension UploadRun {
     }
 }
 
-/// The server's segment URLs are too long to list in a header field.
+/// The segments' URLs are too long to list in a header field.
 struct PlaceTooLong: Error {}

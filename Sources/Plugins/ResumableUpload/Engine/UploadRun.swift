@@ -24,25 +24,25 @@ struct UploadRun: Sendable {
         /// Identifies the upload across starts. Empty if it isn't recorded.
         var identity = ""
         var record: UploadRecordFile?
-        /// `nil` if the upload isn't recorded or the body can't be sampled.
+        /// Nil if the upload isn't recorded or the body can't be sampled.
         var fingerprint: SourceFingerprint?
-        /// `nil` before the server was asked.
+        /// Nil before the server was asked.
         var server: UploadServer?
-        /// `nil` before the upload was created.
+        /// Nil before the upload was created.
         var resource: UploadResource?
         var segments: SegmentLedger?
-        /// `false` once the server has shown that it can't join segments.
+        /// False after the server has shown that it can't join segments.
         var mayDivide = true
         /// Whether all segments were checked again because the server couldn't join them.
         var hasDoubted = false
-        /// The number of bytes that the server has, or `nil` if it has to be asked.
+        /// The number of bytes that the server has. Nil if it has to be asked.
         var offset: Int64?
-        /// Whether the first request must go to the origin at which the upload began, because requests to other origins
-        /// don't identify the user.
+        /// Whether the first request must go to the origin at which the upload began, because other requests don't
+        /// identify the user.
         var mustShowUser = false
-        /// `false` once a server may have received the whole body without having sent its URL.
+        /// False after a server may have received the whole body without having sent the upload's URL.
         var mayRepeat = true
-        /// Whether a server that supports the protocol received bytes but its URL didn't arrive in time.
+        /// Whether a server that supports the protocol received bytes, but its URL didn't arrive in time.
         var beginsEmpty = false
         /// Whether the body was opened for an upload without a URL.
         var hasSent = false
@@ -61,7 +61,6 @@ struct UploadRun: Sendable {
 
     struct End: Sendable {
         let response: HTTPResponse
-        /// Whether the server has all bytes.
         let isComplete: Bool
     }
 
@@ -101,7 +100,6 @@ struct UploadRun: Sendable {
         state.record?.keep(sent: order.acknowledged.reported)
     }
 
-    /// Sends requests until the server has all bytes or another attempt wouldn't help.
     func attemptUntilOver(_ state: inout State) async throws -> End {
         while true {
             if control.isPaused { tally.set(.paused) }
@@ -155,7 +153,7 @@ struct UploadRun: Sendable {
     }
 
     /// Whether a refused request may be sent again. If the request may have had an effect, the response must show that
-    /// it was not processed.
+    /// it wasn't processed.
     private func mayRepeat(_ state: State, after response: HTTPResponse) -> Bool {
         mayOpenAgain(state) && (state.mayRepeat || Self.saysNothingWasDone(response))
     }
@@ -182,7 +180,7 @@ extension Error {
 }
 
 extension UploadRun {
-    /// Opens the record, and resumes the recorded upload if the body is still the same.
+    /// Opens the record, and resumes the recorded upload if the body is the same.
     @concurrent func prepare(_ state: inout State) async throws {
         if options.uploadProtocol == .draft8 || options.uploadProtocol == .draft6 {
             state.server = UploadServer(options.uploadProtocol)
@@ -208,7 +206,7 @@ extension UploadRun {
         else { return }
         let origin = URLSyntax.origin(of: exchange.http.url)
         let isElsewhere = found.places.contains { URLSyntax.origin(of: $0.url) != origin }
-        // From here on, requests are only sent for the recorded user.
+        // Further requests are sent only for the recorded user.
         order.user.expect(found.user ?? UserStamp([]))
         if found.source != fingerprint {
             order.report(
@@ -308,7 +306,7 @@ extension UploadRun {
     /// Combines the user's request with the protocol's additions.
     ///
     /// - Parameters:
-    ///   - url: The upload's URL, or `nil` to use the request's URL.
+    ///   - url: The upload's URL, or nil for the request's URL.
     ///   - isCreation: Whether to keep the header fields that describe the body.
     func exchange(for message: UploadMessage, at url: URL? = nil, isCreation: Bool = false) -> Exchange {
         var exchange = exchange
@@ -326,7 +324,7 @@ extension UploadRun {
         .reprDigest, .expect, .idempotencyKey, .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince,
     ]
 
-    /// Sets a request's part of the body, and counts its bytes as they are sent.
+    /// Sets a request's part of the body, and counts its bytes as they're sent.
     func load(_ exchange: inout Exchange, _ source: UploadBody, _ part: UploadPart, _ count: SentBytes) throws {
         if part.count == 0 {
             exchange.http.body = .data(Data(), contentType: nil)
@@ -338,7 +336,7 @@ extension UploadRun {
             return
         }
         let (tally, control) = (tally, control)
-        // Accessories and errors retain requests, so a body must not retain the activity, which the tally reports to.
+        // Accessories and errors keep requests, so a body must not keep the activity, which the tally reports to.
         let open: @Sendable () throws -> HTTPBody = { [weak tally] in
             // A redirect sends the part again.
             if count.restart() { tally?.begin(at: part.offset, of: source.length) }
@@ -356,21 +354,20 @@ extension UploadRun {
             ? .stream(length: part.count, contentType: nil, open: open) : .stream(try open(), contentType: nil)
     }
 
-    /// Sends a request and returns its response. A pause ends the request if the upload can resume, and otherwise stops
-    /// sending the body.
+    /// Sends a request. A pause ends the request if the upload can resume, and otherwise stops sending the body.
     ///
-    /// - Parameter findings: The findings of a creating request, which can resume once the server has sent its URL.
+    /// - Parameter findings: The findings of a creating request, which can resume when the server has sent its URL.
     func send(_ exchange: Exchange, canPause: Bool, _ findings: CreationFindings? = nil) async throws -> HTTPResponse {
         let opensAtOffset = order.source.opensAtOffset
         return try await control.send(exchange, next) { canPause || opensAtOffset && findings?.resource != nil }
     }
 }
 
-/// Counts the bytes of a part that were passed to the transport.
+/// Counts the bytes of a part that the transport has received.
 final class SentBytes: Sendable {
     private let state = Mutex((count: Int64(0), isOpen: false, isEnded: false))
 
-    /// Resets the count, and returns whether the part was opened before.
+    /// Resets the count. Returns whether the part was opened before.
     func restart() -> Bool {
         state.withLock { state in
             defer { state = (0, true, false) }

@@ -6,7 +6,7 @@ import Synchronization
 protocol UploadTally: AnyObject, Sendable {
     /// An attempt begins at an offset.
     func begin(at offset: Int64, of total: Int64?)
-    /// Bytes were passed to the network.
+    /// The network received bytes.
     func add(_ count: Int64)
     /// The server has this many bytes.
     func acknowledge(_ count: Int64)
@@ -46,8 +46,8 @@ final class Acknowledgement: Sendable {
     /// The number of sent bytes in the last report.
     var reported: Int64 { state.withLock { $0.reported.count } }
 
-    /// Returns the values for a report. If it has fewer bytes than the last one, it belongs to another transfer. Call
-    /// it for one report at a time, in order.
+    /// Returns the values for a report. Fewer bytes than in the last report mean another transfer. Call it for one
+    /// report at a time, in order.
     func values(reporting sent: Int64) -> (count: Int64, transfer: Int) {
         state.withLock { state in
             state.transfer = max(1, state.transfer)

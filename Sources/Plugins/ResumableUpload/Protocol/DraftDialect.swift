@@ -1,19 +1,19 @@
 import Errand
 import ErrandEssentials
 
-/// Resumable uploads for HTTP (draft-ietf-httpbis-resumable-upload), interop versions 6 and 8. They differ in their
-/// version number, and in the name of the upload's age in `Upload-Limit`.
+/// Resumable uploads for HTTP (draft-ietf-httpbis-resumable-upload), interop versions 6 and 8. The versions differ in
+/// their number, and in the name of the upload's age in `Upload-Limit`.
 struct DraftDialect: UploadDialect {
     let version: Int
 
     func creation(_ upload: UploadPlan, method: HTTPMethod, digest: [UInt8]?) -> UploadMessage {
-        // A server that may not support the protocol gets the whole body: it would take a part for all of it.
+        // A server that may not support the protocol gets the whole body, because it would take a part for all of it.
         var part = upload.part(at: 0)
         if !upload.server.isConfirmed {
             part = UploadPart(at: 0, of: upload.total, within: UploadLimits(), upTo: nil)
         } else {
             part.holdBack(upload.heldBack)
-            // The server doesn't accept this few bytes at once, so begin with an empty request.
+            // The server requires more bytes at once, so begin with an empty request.
             let least = upload.server.limits.minimumRequestBytes ?? 0
             if !part.isLast, part.count ?? 0 < least { part.count = 0 }
         }

@@ -1,8 +1,8 @@
 import Errand
 import ErrandEssentials
 
-/// tus 1.0 (tus.io/protocols/resumable-upload): the core protocol, and the extensions creation, creation-with-upload,
-/// expiration, checksum, termination, and concatenation.
+/// tus 1.0 (tus.io/protocols/resumable-upload) with the extensions creation, creation-with-upload, expiration,
+/// checksum, termination, and concatenation.
 struct TusDialect: UploadDialect {
     let server: UploadServer
 
@@ -14,7 +14,7 @@ struct TusDialect: UploadDialect {
         } else if let metadata = Self.metadata(upload.metadata) {
             headers["Upload-Metadata"] = metadata
         }
-        // Send few bytes, because only the response contains the upload's URL: an interrupted request can't be resumed.
+        // Send few bytes. Only the response contains the upload's URL, so an interrupted request can't be resumed.
         var part = upload.part(at: 0)
         part.holdBack(upload.heldBack)
         guard server.extensions.contains("creation-with-upload"), 1...Self.maximumCreationBytes ~= part.count ?? 0
@@ -25,7 +25,7 @@ struct TusDialect: UploadDialect {
         return UploadMessage(method: .post, headers: headers, part: part)
     }
 
-    /// Joins segments. The server adds up their lengths; the metadata describes the whole body.
+    /// Joins segments. The metadata describes the whole body.
     func joining(_ places: [UploadResource], _ metadata: [String: String]) -> UploadMessage {
         var headers = fields
         headers[UploadConcat.name] = UploadConcat.final(places.map(\.url.absoluteString)).text
@@ -93,11 +93,10 @@ struct TusDialect: UploadDialect {
 
     private var takesDigest: Bool { server.extensions.contains("checksum") && server.algorithms.contains("sha256") }
 
-    /// The maximum number of bytes in the request that creates an upload.
     private static let maximumCreationBytes: Int64 = 256 << 10
     private static let contentType = "application/offset+octet-stream"
 
-    /// Encodes values in Base64. Skips keys that contain spaces or commas. Returns `nil` for empty metadata.
+    /// Encodes values in Base64. Skips keys that contain spaces or commas. Returns nil for empty metadata.
     static func metadata(_ metadata: [String: String]) -> String? {
         let pairs = metadata.filter { key, _ in
             !key.isEmpty && key.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != 0x2C }
@@ -115,10 +114,10 @@ enum UploadConcat: Sendable, Equatable {
     case final([String])
 
     static let name: HTTPHeaderName = "Upload-Concat"
-    /// The maximum size of the field, because many servers limit lines to 8 KiB.
+    /// The maximum size of the field in bytes. Many servers limit lines to 8 KiB.
     static let maximumBytes = 7_800
 
-    /// Returns `nil` if the field is missing, repeated, or invalid.
+    /// Returns nil if the field is missing, repeated, or invalid.
     init?(_ headers: HTTPHeaders) {
         let values = headers.values(of: Self.name)
         guard values.count == 1 else { return nil }

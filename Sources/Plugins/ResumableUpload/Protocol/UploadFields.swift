@@ -11,7 +11,7 @@ enum UploadFields {
     static let length: HTTPHeaderName = "Upload-Length"
     static let limit: HTTPHeaderName = "Upload-Limit"
 
-    /// Returns a non-negative number. Accepts the leading zeros of tus servers, unlike structured fields.
+    /// Returns a non-negative number. Unlike structured fields, accepts the leading zeros of tus servers.
     static func integer(_ headers: HTTPHeaders, _ name: HTTPHeaderName) -> Int64? {
         let values = headers.values(of: name)
         guard values.count == 1, values[0].utf8.count <= 20 else { return nil }
@@ -45,8 +45,8 @@ enum UploadFields {
         return numbers
     }
 
-    /// When the server discards the upload: `max-age` in `Upload-Limit` (`expires` in version 6), or `Upload-Expires`
-    /// of tus, by the device's clock.
+    /// When the server discards the upload, by the device's clock: `max-age` in `Upload-Limit` (`expires` in version
+    /// 6), or tus' `Upload-Expires`.
     static func expiry(_ headers: HTTPHeaders, now: Date) -> Date? {
         if let limits = limits(headers), let age = limits["max-age"] ?? limits["expires"] {
             return now.addingTimeInterval(Double(age))
@@ -58,7 +58,6 @@ enum UploadFields {
 }
 
 extension String {
-    /// The text without spaces and tabs at both ends.
     var trimmingSpaces: String {
         let isSpace = { (character: Character) in character == " " || character == "\t" }
         return String(Substring(drop(while: isSpace).reversed().drop(while: isSpace).reversed()))

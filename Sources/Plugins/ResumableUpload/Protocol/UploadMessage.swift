@@ -1,23 +1,23 @@
 import Errand
 
-/// A request of an upload before its body is opened: the protocol's additions to the user's request.
+/// The protocol's additions to the user's request.
 struct UploadMessage: Sendable, Equatable {
     var method: HTTPMethod
     var headers: HTTPHeaders
-    /// `nil` for no body.
+    /// Nil for no body.
     var part: UploadPart?
 }
 
 /// The part of the body that a request carries.
 struct UploadPart: Sendable, Equatable {
     var offset: Int64
-    /// `nil` if the body's length is unknown.
+    /// Nil if the body's length is unknown.
     var count: Int64?
     var isLast: Bool
 
     var end: Int64? { count.map { offset + $0 } }
 
-    /// Creates a part that begins at an offset and has as many bytes as one request may carry.
+    /// Creates a part with as many bytes as one request may carry.
     ///
     /// - Parameters:
     ///   - total: The body's length, if known.
@@ -44,59 +44,56 @@ struct UploadPart: Sendable, Equatable {
 
 /// The meaning of a response for the upload.
 enum UploadVerdict: Sendable, Equatable {
-    /// This response completes the upload.
     case complete
-    /// The server has the bytes up to this offset. `nil` if it has to be asked.
+    /// The server has the bytes up to this offset. Nil if it has to be asked.
     case has(Int64?)
-    /// The server lost its bytes, or they are useless.
+    /// The server has lost its bytes, or they're useless.
     case gone(String)
     /// The bytes were damaged in transit and have to be sent again.
     case damaged(String)
-    /// The response is up to the retry policy, and then to Core.
+    /// The retry policy decides about the response, and then Core.
     case refused
-    /// The upload can't continue.
     case unusable(String)
 }
 
-/// Builds the requests of a protocol and interprets its responses. Pure.
+/// Builds the requests of a protocol and interprets its responses.
 protocol UploadDialect: Sendable {
     /// Creates an upload.
     ///
     /// - Parameters:
     ///   - method: The method of the user's request.
-    ///   - digest: The SHA-256 of the whole body, if it should be sent.
+    ///   - digest: The whole body's SHA-256, if it should be sent.
     func creation(_ upload: UploadPlan, method: HTTPMethod, digest: [UInt8]?) -> UploadMessage
     /// Asks which bytes the server has.
     func inquiry() -> UploadMessage
     /// Sends bytes.
     ///
-    /// - Parameter digest: The SHA-256 of the part, if it should be sent.
+    /// - Parameter digest: The part's SHA-256, if it should be sent.
     func append(_ part: UploadPart, digest: [UInt8]?) -> UploadMessage
-    /// Deletes an upload.
     func termination() -> UploadMessage
 
     func verdict(onCreation response: HTTPResponse, _ upload: UploadPlan, part: UploadPart?) -> UploadVerdict
     func verdict(onInquiry response: HTTPResponse, _ upload: UploadPlan) -> UploadVerdict
     func verdict(onAppend response: HTTPResponse, _ upload: UploadPlan, part: UploadPart) -> UploadVerdict
-    /// Whether a final response's `Location` is the upload's URL, and not the URL of the resulting resource.
+    /// Whether a final response's `Location` is the upload's URL, and not the resulting resource's.
     func namesUpload(_ response: HTTPResponse) -> Bool
 }
 
 struct UploadPlan: Sendable, Equatable {
-    /// `nil` if the body's length is unknown.
+    /// Nil if the body's length is unknown.
     var total: Int64?
-    /// The app's limit for the bytes of one request, if any.
+    /// The app's limit for the bytes of one request.
     var maximumRequestBytes: Int64?
     var metadata: [String: String] = [:]
     /// Whether to create the upload without bytes, because the server's 104 responses don't arrive. The final response
     /// then contains its URL.
     var beginsEmpty = false
-    /// The bytes that the creating request excludes. If its response is lost, the request is repeated and creates a
+    /// The bytes to exclude from the creating request. If its response is lost, the request is repeated and creates a
     /// second upload, so the first one must not become complete.
     enum HeldBack: Sendable { case nothing, lastByte, everything }
 
     var heldBack = HeldBack.nothing
-    /// Whether it's a segment, which tus joins with the others.
+    /// Whether it's a segment of a tus upload.
     var isSegment = false
     var server: UploadServer
 

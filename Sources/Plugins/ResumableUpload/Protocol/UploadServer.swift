@@ -57,9 +57,9 @@ struct UploadServer: Codable, Sendable, Equatable {
     }
 }
 
-/// The server's limits, from `Upload-Limit` or `Tus-Max-Size`.
+/// The server's limits in bytes, from `Upload-Limit` or `Tus-Max-Size`.
 struct UploadLimits: Codable, Sendable, Equatable {
-    /// The maximum length of a body (`max-size`).
+    /// The maximum size of a body (`max-size`).
     var maximumBytes: Int64?
     /// The maximum size of a request (`max-append-size`).
     var maximumRequestBytes: Int64?
@@ -68,7 +68,7 @@ struct UploadLimits: Codable, Sendable, Equatable {
 
     init() {}
 
-    /// Returns `nil` without a valid `Upload-Limit` field.
+    /// Returns nil without a valid `Upload-Limit` field.
     init?(_ headers: HTTPHeaders) {
         guard let limits = UploadFields.limits(headers) else { return nil }
         maximumBytes = limits["max-size"]
@@ -79,7 +79,7 @@ struct UploadLimits: Codable, Sendable, Equatable {
 
 struct UploadResource: Codable, Sendable, Equatable {
     var url: URL
-    /// When the server discards it. `nil` if the server doesn't specify it.
+    /// When the server discards the upload. Nil if the server doesn't say.
     var expiry: Date?
 
     mutating func learn(_ headers: HTTPHeaders, now: Date) {

@@ -11,15 +11,15 @@ struct UploadBody: Sendable {
     private(set) var length: Int64?
     /// Whether a request can begin after the first byte.
     let opensAtOffset: Bool
-    /// The file's path, if the body is a file.
+    /// Nil if the body isn't a file.
     let path: String?
     private let modified: Int64?
-    /// The length of the file.
+    /// The file's length.
     private let size: Int64?
-    /// The offset of a segment in the request's body.
+    /// The segment's offset in the request's body.
     private var start: Int64 = 0
 
-    /// Reads the file's attributes, if the body is a file. Blocks.
+    /// Reads the attributes of a file. Blocks.
     init(_ body: RequestBody) throws {
         self.body = body
         opensAtOffset = body.opensAtOffset
@@ -41,7 +41,6 @@ struct UploadBody: Sendable {
         try TransferError.converting { () throws(SystemFile.Failure) in try FileStatus(at: path) }
     }
 
-    /// Creates the body again after it has changed.
     func renewed() throws -> UploadBody { try UploadBody(path.map { .file(URL(filePath: $0)) } ?? body) }
 
     /// Throws ``SourceChanged`` if the file was replaced or modified. Blocks.
@@ -78,8 +77,7 @@ struct UploadBody: Sendable {
             size: length ?? 0, modified: modified, digest: Hexadecimal.text(digest.finalized()))
     }
 
-    /// Distinguishes bodies of the same length: returns the SHA-256 of bytes in memory, or of samples of a stream that
-    /// opens at offsets.
+    /// Distinguishes bodies of the same length. Returns the SHA-256 of bytes in memory, or of samples of a stream.
     @concurrent func contentDigest() async throws -> String {
         guard body.data != nil else { return try await fingerprint().digest }
         return Hexadecimal.text(try await digest(of: UploadPart(offset: 0, count: length, isLast: true)))
@@ -107,8 +105,7 @@ extension UploadPart {
     }
 }
 
-/// Reads a part in chunks. Checks the file before returning the last chunk, so a part that changed while it was read
-/// never arrives completely.
+/// Checks the file before it returns the last chunk, so a part that changed in the meantime never arrives completely.
 private final class PartReader: HTTPBodySource {
     private let chunks: BodyChunks
     private let left: Mutex<Int64?>
@@ -149,21 +146,20 @@ private final class PartReader: HTTPBodySource {
     func cancel() { chunks.cancel() }
 }
 
-/// Identifies a body without reading all of it: its length, its modification date, and a digest of its head, its tail,
-/// and samples between them.
+/// Identifies a body without reading all of it: by its length, its modification date, and a digest of samples.
 struct SourceFingerprint: Codable, Sendable, Hashable {
     var size: Int64
-    /// Nanoseconds since 1970, or `nil` if the body isn't a file.
+    /// Nanoseconds since 1970. Nil if the body isn't a file.
     var modified: Int64?
     var digest: String
 
-    /// The ranges to read. Short bodies are read completely.
+    /// The ranges to read: head, tail, and samples between them. Short bodies are read completely.
     static func samples(of size: Int64) -> [Range<Int64>] {
         if size <= 256 << 10 { return size > 0 ? [0..<size] : [] }
         let edge: Int64 = 64 << 10
         let (sample, count) = (Int64(4 << 10), Int64(16))
         let middle = (1...count).map { index in
-            // Divide first: the product could overflow.
+            // Divide first, because the product could overflow.
             let start = edge + (size - 2 * edge - sample) / (count + 1) * index
             return start..<(start + sample)
         }

@@ -4,7 +4,7 @@ import ErrandSupport
 import ErrandTransfers
 import Synchronization
 
-/// The file with an upload's record, locked against other runs of the same upload in any process.
+/// The file with an upload's record. It's locked against other runs of the same upload in any process.
 final class UploadRecordFile: Sendable {
     private struct State {
         var sequence: UInt64
@@ -14,7 +14,7 @@ final class UploadRecordFile: Sendable {
         var isOver = false
     }
 
-    /// The record of an earlier run, or `nil` if it's missing or invalid.
+    /// The record of an earlier run. Nil if it's missing or invalid.
     let found: UploadRecord?
     private let path: String
     private let file: SystemFile
@@ -103,8 +103,8 @@ final class UploadRecordFile: Sendable {
         SystemFile.remove(path)
     }
 
-    /// Releases the lock and ignores further writes, because the record may belong to another run from now on. A
-    /// transport may keep this object after its request has ended.
+    /// Releases the lock and ignores further writes, because the record may then belong to another run. A transport may
+    /// keep this object after its request has ended.
     func release() {
         state.withLock { state in
             // Don't leave an empty file.
@@ -125,29 +125,29 @@ extension TransferError {
     }
 }
 
-/// The state that a later run needs to resume an upload.
+/// What a later run needs to resume an upload.
 struct UploadRecord: Codable, Sendable, Equatable {
     /// The format's version. Records with other versions aren't read.
     var format = Self.format
-    /// A digest that identifies the upload, so no secret in its URL is written to the disk.
+    /// A digest that identifies the upload, so no secret in its URL is written to disk.
     var request: String
-    /// The upload's user. `nil` in records of earlier versions, which count as anonymous.
+    /// The upload's user. Nil in records of earlier versions, which count as anonymous.
     var user: UserStamp?
-    /// The request's URL for display, with its query masked.
+    /// The request's URL for display, with a masked query.
     var url: String
-    /// The file's name, or `nil` if the body isn't a file.
+    /// Nil if the body isn't a file.
     var name: String?
     var source: SourceFingerprint
     var server: UploadServer
-    /// `nil` until the server has sent the upload's URL.
+    /// Nil until the server has sent the upload's URL.
     var resource: UploadResource?
     /// The number of bytes that the server had when last asked, for display.
     var acknowledged: Int64 = 0
-    /// The number of bytes that the last run had sent at its end, for display. `nil` while it runs, and for segments.
+    /// The number of bytes sent by the end of the last run, for display. Nil while it runs, and for segments.
     var sent: Int64?
-    /// The body's segments. `nil` for a single upload, whose URL is in `resource`.
+    /// Nil for a single upload, whose URL is in `resource`.
     var segments: [UploadSegment]?
-    /// `true` once the server was asked to join the segments, because the result may depend on them.
+    /// True after the server was asked to join the segments, because the result may depend on them.
     var mayBeJoined: Bool?
 
     static let format = 1
