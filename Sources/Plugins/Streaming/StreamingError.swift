@@ -11,22 +11,22 @@ import ErrandEssentials
 /// }
 /// ```
 ///
-/// If the transfer fails, an ``Errand/ErrandError`` is thrown instead. The description doesn't contain any of the
-/// stream's content.
+/// If the transfer fails, the stream throws an ``Errand/ErrandError`` instead. Descriptions don't contain the stream's
+/// content.
 public struct StreamingError: CodedError, Sendable {
-    /// The type of the error's codes. New codes may be added, so write a `default` in a `switch`.
+    /// The error codes. More may be added, so write a `default` in a `switch`.
     public typealias Code = FailureCode<StreamingError>
 
-    /// The kind of failure, to switch over. Stable, and suitable for metrics.
+    /// The kind of failure. Stable, so you can use it in metrics.
     public var code: Code
-    /// What failed, in one sentence with the expected and the actual result.
+    /// Describes the failure, with the expected and the actual result.
     public var message: String
-    /// The position in the decoded body, in bytes. For an element that is too long or can't be decoded, the position of
-    /// its beginning.
+    /// The position in the decoded body, in bytes. For an element that is too long or can't be decoded, where it
+    /// begins.
     public var byte: Int64
-    /// The number of the element, from 1. For lines and JSON lines, the line number.
+    /// The element's number, from 1. For lines and JSON lines, the line number.
     public var element: Int
-    /// The error that caused this one, such as a `DecodingError`. `nil` if there is none.
+    /// The cause, such as a `DecodingError`.
     public var underlying: (any Error)?
 
     init(_ code: Code, _ message: String, byte: Int64, element: Int, underlying: (any Error)? = nil) {
@@ -41,11 +41,11 @@ public struct StreamingError: CodedError, Sendable {
 extension FailureCode<StreamingError> {
     /// A line, an event, or a value exceeds the maximum size.
     public static var elementTooLong: Self { Self("elementTooLong", 1) }
-    /// The bytes around the elements aren't valid: an array, a comma, or a record separator is missing.
+    /// The array, a comma, or a record separator is missing.
     public static var malformedJSON: Self { Self("malformedJSON", 2) }
     /// A complete element couldn't be decoded. You can read the next one.
     public static var decodingFailed: Self { Self("decodingFailed", 3) }
-    /// The body ended within an element, or before the end of the array, or an event stream ended before its end mark.
+    /// The body ended within an element, or before the end of the array or the end mark of an event stream.
     public static var truncated: Self { Self("truncated", 4) }
     /// A second reader tried to read the stream.
     public static var bodyAlreadyRead: Self { Self("bodyAlreadyRead", 5) }

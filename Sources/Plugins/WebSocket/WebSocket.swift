@@ -15,17 +15,16 @@ public import Errand
 /// for try await event in socket { print(event) }
 /// ```
 ///
-/// The socket connects when you send or read the first message. The opening handshake is a request and uses everything
-/// that the agent configures for requests. The socket itself is an activity of the kind ``Errand/ActivityKind/stream``.
-/// It responds to pings and sends pings to a silent server. A slow reader slows the server down, and a slow server
-/// slows senders down.
+/// The socket connects when you send or read the first message. The opening handshake is a request that uses the
+/// agent's configuration. The socket itself is an activity of the kind ``Errand/ActivityKind/stream``. It responds to
+/// pings, and pings a silent server. A slow reader slows the server down, and a slow server slows senders down.
 ///
-/// Only one reader can read messages. Any number of tasks can send them; messages are never mixed.
+/// One task can read messages, and any number of tasks can send them.
 ///
 /// The socket ends with ``close(_:reason:)``, ``cancel()``, the agent's `cancelAll`, the server's close frame, a
-/// failure, or its deallocation. Cancelling a task only ends that task's wait.
+/// failure, or its deallocation. If you cancel a task, only that task's wait ends.
 public final class WebSocket<Incoming: Sendable, Outgoing: Sendable>: AsyncSequence, Sendable {
-    /// The element of the sequence: a message from the server.
+    /// A message from the server.
     public typealias Element = Incoming
     /// Reading throws ``WebSocketError``, or ``Errand/ErrandError`` if the connection fails.
     public typealias Failure = any Error
@@ -48,39 +47,39 @@ public final class WebSocket<Incoming: Sendable, Outgoing: Sendable>: AsyncSeque
 
     deinit { core.cancel() }
 
-    /// The state of the connection now, for display.
+    /// The connection's current state, for display.
     public var state: WebSocketState { core.current }
 
     /// The current state, then each new state until ``WebSocketState/closed(_:)``. A slow reader gets the latest 100.
     public var states: AsyncStream<WebSocketState> { core.states }
 
-    /// The response to the last opening handshake, or `nil` before the first.
+    /// The response to the last opening handshake. Nil before the first.
     public var response: HTTPResponse? { core.response }
 
-    /// The offered subprotocol that the server chose (RFC 6455, section 1.9), or `nil` if it didn't choose any or the
-    /// socket hasn't connected yet.
+    /// The subprotocol that the server chose (RFC 6455, section 1.9). Nil if it didn't choose one or the socket hasn't
+    /// connected yet.
     public var subprotocol: String? { response?.headers[.secWebSocketProtocol] }
 
-    /// The code of the server's last close frame. `nil` before the server sent one, and ``CloseCode/noStatusReceived``
-    /// if it contained no code.
+    /// The code in the server's last close frame, or ``CloseCode/noStatusReceived`` if it contained no code. Nil before
+    /// the server sent one.
     public var closeCode: CloseCode? { core.closure?.code }
 
     /// The reason in the server's last close frame, or an empty string.
     public var closeReason: String { core.closure?.reason ?? "" }
 
-    /// Connects unless there is a connection, and returns once it's open. Sending and reading connect automatically.
+    /// Connects if necessary, and returns when the connection is open. Sending and reading connect automatically.
     public func open() async throws { try await core.opened() }
 
-    /// Sends a message. Returns once the system has accepted all of it, which doesn't mean that the server has received
-    /// it. Depending on ``WebSocketOptions/whileDisconnected``, waits for a connection.
+    /// Sends a message. Returns when the system has accepted all of it, although the server may not have received it
+    /// yet. Depending on ``WebSocketOptions/whileDisconnected``, waits for a connection.
     ///
-    /// Throws ``WebSocketError`` with the code `closed`, `notConnected`, or `encodingFailed`, and
-    /// ``Errand/ErrandError``. If the connection fails, the server may or may not have received the message.
+    /// Throws ``WebSocketError`` with `closed`, `notConnected` or `encodingFailed`, or ``Errand/ErrandError``. If the
+    /// connection fails, the server may or may not have received the message.
     ///
     /// - Parameters:
     ///   - message: The message.
-    ///   - compressed: Whether the message may be compressed, if ``WebSocketOptions/compression`` is on. Pass `false` for
-    ///     a message that mixes secrets with data chosen by others.
+    ///   - compressed: Whether the message may be compressed. Pass `false` for a message that mixes secrets with data
+    ///     chosen by others. Defaults to true.
     public func send(_ message: Outgoing, compressed: Bool = true) async throws {
         let link = try await core.inTurn { link in
             try link.add(link.encoded { try encode(message, $0) }, deflates: compressed)
@@ -93,9 +92,9 @@ public final class WebSocket<Incoming: Sendable, Outgoing: Sendable>: AsyncSeque
 
     /// Sends a ping, and returns the time until the server's response. Connects and waits like ``send(_:compressed:)``.
     ///
-    /// Throws ``WebSocketError`` with the code `timedOut` if the pong doesn't arrive within
-    /// ``WebSocketOptions/pongTimeout``; the socket stays open. If the connection ends, throws its error. Received
-    /// messages that you haven't read yet delay the pong.
+    /// Throws ``WebSocketError`` with `timedOut` if the pong doesn't arrive within ``WebSocketOptions/pongTimeout``.
+    /// The socket then stays open. If the connection ends, throws its error. Received messages that you haven't read
+    /// yet delay the pong.
     @discardableResult public func ping() async throws -> Duration {
         let link = try await core.link()
         let start = link.time.now
@@ -103,11 +102,11 @@ public final class WebSocket<Incoming: Sendable, Outgoing: Sendable>: AsyncSeque
         return start.duration(to: link.time.now)
     }
 
-    /// Closes the socket: sends a close frame and waits up to ``WebSocketOptions/closeTimeout`` for the server's. You can
-    /// still read messages that were received before.
+    /// Closes the socket. Sends a close frame and waits up to ``WebSocketOptions/closeTimeout`` for the server's. You
+    /// can still read messages that were received before.
     ///
     /// - Parameters:
-    ///   - code: 1000, or 3000 to 4999, for an app. A code that must not be sent is omitted.
+    ///   - code: For an app, 1000 or 3000 to 4999. A code that must not be sent is omitted.
     ///   - reason: Up to 123 bytes of UTF-8. Longer reasons are truncated.
     public func close(_ code: CloseCode = .normalClosure, reason: String = "") async {
         await core.close(code, reason)
@@ -119,7 +118,7 @@ public final class WebSocket<Incoming: Sendable, Outgoing: Sendable>: AsyncSeque
     /// Ends the connection, or the wait for the next one, and reconnects immediately. Requires reconnection to be on.
     public func reconnect() { core.reconnect() }
 
-    /// Creates an iterator over the received messages. A socket can have only one reader.
+    /// Creates an iterator. A socket can have only one reader.
     public func makeAsyncIterator() -> Iterator { Iterator(socket: self, isReader: core.claim()) }
 
     /// Reads the socket's messages on the caller's actor.
@@ -127,8 +126,8 @@ public final class WebSocket<Incoming: Sendable, Outgoing: Sendable>: AsyncSeque
         fileprivate let socket: WebSocket
         fileprivate let isReader: Bool
 
-        /// Returns the next message, or `nil` once the socket is closed. After a ``WebSocketError/Code/decodingFailed``
-        /// error, you can read the next message. Any other error ends the socket.
+        /// Returns the next message, or nil after the socket was closed. After ``WebSocketError/Code/decodingFailed``,
+        /// you can read the next message. Any other error ends the socket.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> Incoming? {
             try checkReader()
             return try decoded(try await socket.core.next())
@@ -160,11 +159,11 @@ public final class WebSocket<Incoming: Sendable, Outgoing: Sendable>: AsyncSeque
     }
 }
 
-/// Sends messages over a new connection; see ``Errand/Agent/webSocket(_:options:onOpen:)``.
+/// Sends messages over a new connection: see ``Errand/Agent/webSocket(_:options:onOpen:)``.
 public struct WebSocketSender<Outgoing: Sendable>: Sendable {
     let link: SocketLink
     let encode: @Sendable (Outgoing, WebSocketCoder) throws -> WebSocketMessage
-    /// Whether this is the socket's first connection, not a later one after a reconnection.
+    /// Whether this is the socket's first connection.
     public let isFirst: Bool
 
     /// Sends a message over the new connection, before messages that are waiting.

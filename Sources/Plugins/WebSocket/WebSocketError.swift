@@ -11,23 +11,23 @@ import ErrandEssentials
 /// }
 /// ```
 ///
-/// If the connection fails, an ``Errand/ErrandError`` is thrown, like for a request. The description doesn't contain
-/// any part of a message, nor the server's `reason`.
+/// If the connection fails, the socket throws an ``Errand/ErrandError`` instead. Descriptions contain neither messages
+/// nor the server's `reason`.
 public struct WebSocketError: CodedError, RequestFailure, Sendable {
-    /// The type of the error's codes. New codes may be added, so write a `default` in a `switch`.
+    /// The error codes. More may be added, so write a `default` in a `switch`.
     public typealias Code = FailureCode<WebSocketError>
 
-    /// The kind of failure, to switch over. Stable, and suitable for metrics.
+    /// The kind of failure. Stable, so you can use it in metrics.
     public var code: Code
-    /// What failed, in one sentence with the expected and the actual result.
+    /// Describes the failure, with the expected and the actual result.
     public var message: String
-    /// The code in the close frame of either side. `nil` if no close frame was sent.
+    /// The code in either side's close frame. Nil if no close frame was sent.
     public var closeCode: CloseCode?
     /// The reason in the server's close frame, or an empty string.
     public var reason = ""
-    /// The response to a failed opening handshake. `nil` for other failures.
+    /// The response to a failed opening handshake. Nil for other failures.
     public var response: HTTPResponse?
-    /// The error that caused this one, such as a `DecodingError`.
+    /// The cause, such as a `DecodingError`.
     public var underlying: (any Error)?
 
     init(
@@ -48,7 +48,7 @@ public struct WebSocketError: CodedError, RequestFailure, Sendable {
         }
     }
 
-    /// The code and the message, without any part of a message.
+    /// The code and the message.
     public var description: String { "\(code): \(message)" }
 
     static func violation(_ message: String, _ closeCode: CloseCode = .protocolError) -> WebSocketError {
@@ -59,14 +59,13 @@ public struct WebSocketError: CodedError, RequestFailure, Sendable {
 extension FailureCode<WebSocketError> {
     /// The server didn't open the socket as RFC 6455, section 4, requires.
     public static var handshakeFailed: Self { Self("handshakeFailed", 1) }
-    /// The server sent frames that violate RFC 6455, or corrupt compressed data.
+    /// The server's frames violate RFC 6455, or its compressed data is corrupt.
     public static var protocolViolated: Self { Self("protocolViolated", 2) }
     /// A text isn't UTF-8.
     public static var invalidText: Self { Self("invalidText", 3) }
     /// A message exceeds the maximum size.
     public static var tooLarge: Self { Self("tooLarge", 4) }
-    /// The server closed the socket with a code that indicates a failure, or the socket was closed before a message
-    /// could be sent.
+    /// The server's close code indicates a failure, or the socket was closed before a message could be sent.
     public static var closed: Self { Self("closed", 5) }
     /// The server didn't respond to a ping in time, or a message didn't arrive within the reader's limit.
     public static var timedOut: Self { Self("timedOut", 6) }
@@ -76,14 +75,14 @@ extension FailureCode<WebSocketError> {
     public static var encodingFailed: Self { Self("encodingFailed", 8) }
     /// A second reader tried to read the socket's messages.
     public static var alreadyRead: Self { Self("alreadyRead", 9) }
-    /// The socket isn't connected, and messages can't wait: the options refuse it, or too many wait already.
+    /// The socket isn't connected, and the options don't allow a message to wait, or too many are waiting.
     public static var notConnected: Self { Self("notConnected", 10) }
-    /// The request was sent like an ordinary request, not opened as a socket.
+    /// The request was sent like an ordinary request.
     public static var notASocket: Self { Self("notASocket", 11) }
 }
 
 extension WebSocketError {
-    /// The sentence that users see as `localizedDescription`. For a failed handshake, it depends on the status.
+    /// The text that users see as `localizedDescription`. For a failed handshake, it depends on the status.
     public var failureSentence: FailureSentence {
         switch code {
         case .handshakeFailed: .status(response?.status ?? 0)

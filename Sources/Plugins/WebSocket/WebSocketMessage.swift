@@ -3,12 +3,12 @@ public import ErrandEssentials
 
 /// A message of a WebSocket (RFC 6455, section 5.6).
 public enum WebSocketMessage: Sendable, Hashable {
-    /// A text message, in UTF-8.
+    /// Text.
     case text(String)
-    /// A binary message, which can contain any bytes.
+    /// Bytes.
     case data(Data)
 
-    /// The message's bytes; the UTF-8 of a text.
+    /// The message's bytes. For text, its UTF-8.
     public var bytes: Data {
         switch self {
         case .text(let text): Data(text.utf8)
@@ -23,7 +23,7 @@ public enum WebSocketMessage: Sendable, Hashable {
         }
     }
 
-    /// Returns the message for accessories, with up to `limit` bytes of its content.
+    /// Returns a copy for accessories, with up to `limit` bytes.
     func report(_ direction: StreamMessage.Direction, upTo limit: Int) -> StreamMessage {
         switch self {
         case .text(let text):
@@ -33,7 +33,7 @@ public enum WebSocketMessage: Sendable, Hashable {
     }
 }
 
-/// Decodes a socket's messages with the request's or agent's decoder, and encodes with the agent's encoder.
+/// Converts a socket's messages with the request's or agent's decoder and the agent's encoder.
 public struct WebSocketCoder: Sendable {
     private let response: HTTPResponse
     private let exchange: Exchange
@@ -47,7 +47,7 @@ public struct WebSocketCoder: Sendable {
         do { return try http.decoded(as: type) } catch let error as ErrandError { throw error.underlying ?? error }
     }
 
-    /// Encodes a value: as text if the encoder produces JSON, and as bytes otherwise. Throws the encoder's error.
+    /// Encodes a value, as text if the encoder produces JSON, and as bytes otherwise. Throws the encoder's error.
     public func encode(_ value: some Encodable & Sendable) throws -> WebSocketMessage {
         let body = try exchange.encoded(.encoded(value))
         let data = body.data ?? Data()

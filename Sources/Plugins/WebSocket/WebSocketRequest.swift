@@ -14,34 +14,33 @@ public import ErrandEssentials
 /// let socket = agent.webSocket(Chat(room: 7))
 /// ```
 ///
-/// Set the path, headers, authorization, and so on like for any request. `http` and `https` URLs stand for `ws` and
-/// `wss`.
+/// Set the path, headers, authorization and so on like for any request. `http` and `https` URLs mean `ws` and `wss`.
 ///
-/// Messages can be `String`, `Data`, ``WebSocketMessage`` (the default), or `Decodable` and `Encodable` types, which
-/// use the agent's decoder and encoder and are sent as text if they're JSON. For any other type, implement `decode` or
+/// Messages can be `String`, `Data`, ``WebSocketMessage`` (the default), or `Decodable` and `Encodable` types. These
+/// use the agent's decoder and encoder, and are sent as text if they're JSON. For any other type, implement `decode` or
 /// `encode`.
 public protocol WebSocketRequest<Incoming, Outgoing>: FilterProvidingRequest
 where Output == HTTPResponse {
-    /// The type of messages that the server sends.
+    /// The type of the server's messages.
     associatedtype Incoming: Sendable = WebSocketMessage
-    /// The type of messages that the client sends.
+    /// The type of the client's messages.
     associatedtype Outgoing: Sendable = WebSocketMessage
 
-    /// The socket's options. By default, compression and reconnection are off; see ``WebSocketOptions``.
+    /// The socket's options. By default, compression and reconnection are off.
     var webSocketOptions: WebSocketOptions { get }
-    /// Converts a received message to a value. An error that you throw becomes the `underlying` error of
-    /// ``WebSocketError/Code/decodingFailed``.
+    /// Converts a received message to a value. If it throws, reading throws ``WebSocketError/Code/decodingFailed`` with
+    /// the error as `underlying`.
     func decode(_ message: WebSocketMessage, by coder: WebSocketCoder) throws -> Incoming
-    /// Converts a value to a message to send. An error that you throw becomes the `underlying` error of
-    /// ``WebSocketError/Code/encodingFailed``.
+    /// Converts a value to a message. If it throws, sending throws ``WebSocketError/Code/encodingFailed`` with the
+    /// error as `underlying`.
     func encode(_ message: Outgoing, by coder: WebSocketCoder) throws -> WebSocketMessage
 }
 
 extension WebSocketRequest {
-    /// The default implementation returns the default options.
+    /// The default options.
     public var webSocketOptions: WebSocketOptions { WebSocketOptions() }
-    /// The filter that turns the request into an opening handshake. It only does so for a request that the agent's
-    /// `webSocket(_:)` opens; others fail with `notASocket`.
+    /// A filter that turns the request into an opening handshake. Requests that the agent's `webSocket(_:)` didn't open
+    /// throw `notASocket`.
     public var requiredFilters: [any Filter] { [OpeningFilter(core: nil)] }
 }
 
@@ -78,12 +77,12 @@ extension WebSocketRequest where Outgoing == WebSocketMessage {
 }
 
 extension WebSocketRequest where Outgoing == String {
-    /// Returns a text message with the string.
+    /// Returns a text message.
     public func encode(_ message: Outgoing, by coder: WebSocketCoder) throws -> WebSocketMessage { .text(message) }
 }
 
 extension WebSocketRequest where Outgoing == Data {
-    /// Returns a binary message with the bytes.
+    /// Returns a binary message.
     public func encode(_ message: Outgoing, by coder: WebSocketCoder) throws -> WebSocketMessage { .data(message) }
 }
 
@@ -121,7 +120,7 @@ extension WebSocketRequest {
 }
 
 extension Agent {
-    /// Returns a WebSocket to the server. It connects when you send or read the first message.
+    /// Returns a WebSocket. It connects when you send or read the first message.
     ///
     /// ```swift
     /// let socket = agent.webSocket(Chat(room: 7))
@@ -132,8 +131,8 @@ extension Agent {
     /// - Parameters:
     ///   - request: Describes the opening handshake and the types of messages.
     ///   - options: The call options of handshakes.
-    ///   - onOpen: Called for each new connection, including the first, before any other message is sent over it. Use
-    ///     it to subscribe again, for example. An error that it throws ends the connection. It must not read messages.
+    ///   - onOpen: Called for each new connection before any other message is sent over it, for example to subscribe
+    ///     again. An error ends the connection. Don't read messages in it.
     public func webSocket<R: WebSocketRequest>(
         _ request: R, options: CallOptions = CallOptions(),
         onOpen: (@Sendable (WebSocketSender<R.Outgoing>) async throws -> Void)? = nil

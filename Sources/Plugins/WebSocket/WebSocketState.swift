@@ -2,20 +2,20 @@ public import Errand
 
 /// The state of a WebSocket, for display. More cases may be added, so write a `default`.
 public enum WebSocketState: Sendable {
-    /// The socket isn't connected yet, because you haven't sent or read a message.
+    /// The socket hasn't connected yet.
     case idle
-    /// The socket is connecting. `attempt` counts all its attempts, from 1.
+    /// The socket is connecting. `attempt` counts all attempts, from 1.
     case connecting(attempt: Int)
-    /// The socket is connected, and can send and receive messages. Contains the response to the opening handshake.
+    /// The socket is connected. Contains the response to the opening handshake.
     case open(HTTPResponse)
     /// The socket reconnects at this instant of the agent's clock. `after` is the error that ended the last connection.
     case waiting(until: ContinuousClock.Instant, after: any Error)
-    /// The socket has ended, with the error that its reader receives, or `nil` if it was closed normally.
+    /// The socket has ended, with the error that its reader receives. Nil if it was closed normally.
     case closed((any Error)?)
 }
 
 extension WebSocketState: CustomStringConvertible {
-    /// The state in a few words, for logs.
+    /// A short text for logs.
     public var description: String {
         switch self {
         case .idle: "idle"
@@ -33,11 +33,10 @@ extension WebSocketState: CustomStringConvertible {
 /// await socket.close(.goingAway)
 /// ```
 public struct CloseCode: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
-    /// The code's number, from 1000 to 4999.
+    /// From 1000 to 4999.
     public let rawValue: UInt16
 
-    /// Creates a code. Use 4000 to 4999 for private agreements between client and server. Codes from 3000 to 3999 are
-    /// registered.
+    /// Creates a code. Codes from 3000 to 3999 are registered, and 4000 to 4999 are for your own use.
     public init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// 1000: the connection has fulfilled its purpose.
@@ -73,6 +72,6 @@ public struct CloseCode: RawRepresentable, Sendable, Hashable, CustomStringConve
         }
     }
 
-    /// The code's number in decimal.
+    /// The number in decimal.
     public var description: String { "\(rawValue)" }
 }

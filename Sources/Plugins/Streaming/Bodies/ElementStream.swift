@@ -1,7 +1,7 @@
 public import Errand
 public import ErrandEssentials
 
-/// The elements of a body, such as lines, values, or events, each as soon as it's complete.
+/// The elements of a body, such as lines, values or events. Each is delivered when it's complete.
 ///
 /// ```swift
 /// for try await line in body.lines() { print(line) }
@@ -10,11 +10,11 @@ public import ErrandEssentials
 /// The stream reads on demand, so a slow reader slows the sender down. Memory is bounded by the maximum element size.
 /// Leaving the loop cancels the transfer.
 ///
-/// A stream over a body has one reader. A stream created from a request sends it when you start reading, and again for
+/// A stream over a body has one reader. A stream over a request sends the request when you start reading, and again for
 /// each further reader.
 ///
-/// Throws ``StreamingError``, or ``Errand/ErrandError`` if the transfer fails. After a
-/// ``StreamingError/Code/decodingFailed`` error, the iterator continues with the next element. Any other error ends it.
+/// Throws ``StreamingError``, or ``Errand/ErrandError`` if the transfer fails. After
+/// ``StreamingError/Code/decodingFailed``, the iterator continues with the next element. Any other error ends it.
 public struct ElementStream<Element: Sendable>: AsyncSequence, Sendable {
     /// Reading throws ``StreamingError``, or ``Errand/ErrandError`` if the transfer fails.
     public typealias Failure = any Error
@@ -32,7 +32,7 @@ public struct ElementStream<Element: Sendable>: AsyncSequence, Sendable {
         (self.origin, self.makeReader) = (origin, makeReader)
     }
 
-    /// Creates an iterator over the elements. It doesn't read anything before its first `next()`.
+    /// Creates an iterator. It starts reading at its first `next()`.
     public func makeAsyncIterator() -> Iterator { Iterator(origin, makeReader) }
 
     /// Reads the elements on the caller's actor.
@@ -51,7 +51,7 @@ public struct ElementStream<Element: Sendable>: AsyncSequence, Sendable {
             (self.origin, self.makeReader) = (origin, makeReader)
         }
 
-        /// Returns the next element, or `nil` at the end.
+        /// Returns the next element, or nil at the end.
         @inlinable
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> Element? {
             // Most elements are in the last received chunk.
@@ -81,7 +81,7 @@ public struct ElementStream<Element: Sendable>: AsyncSequence, Sendable {
             return resolved
         }
 
-        /// Reads one chunk. Ends the stream when the body has ended and the reader has no more elements.
+        /// Reads one chunk. Ends the stream after the last element of the body.
         private mutating func read(isolation actor: isolated (any Actor)?) async throws {
             guard let reader else { return try await open() }
             guard body != nil else { return end(nil) }
@@ -118,7 +118,7 @@ public struct ElementStream<Element: Sendable>: AsyncSequence, Sendable {
     }
 }
 
-/// Cancels a body when its only reader is released, even if something else retains the body.
+/// Cancels a body when its only reader is released, even if something else keeps the body.
 private final class BodyHold {
     private let body: HTTPBody
 
@@ -172,8 +172,7 @@ extension Agent {
         values(request, options) { JSONSequenceSplitter(limit: limit) }
     }
 
-    /// Returns the elements of a response that is a JSON array, each as soon as it's complete. See
-    /// ``Errand/HTTPBody/jsonElements(of:decoder:upTo:)``.
+    /// Returns the elements of a response that is a JSON array. See ``Errand/HTTPBody/jsonElements(of:decoder:upTo:)``.
     ///
     /// ```swift
     /// for try await user in agent.jsonElements(Call(.get, "users"), of: User.self) { print(user.name) }
@@ -195,22 +194,22 @@ extension Agent {
     }
 }
 
-/// The default limit for the elements of streams.
+/// The default limit for elements.
 public enum ElementLimit {
     /// The default maximum size of a line, a value, or an event: 16 MiB.
     public static let standard = 16 << 20
 }
 
 extension HTTPBody {
-    /// Returns the lines of UTF-8 text, without their line endings: LF, CR LF, or CR. The last line doesn't need an
-    /// ending. Invalid UTF-8 becomes U+FFFD, and a byte order mark at the beginning is skipped.
+    /// Returns the lines of UTF-8 text, without their line endings: LF, CR LF, or CR. The last line needs no ending.
+    /// Invalid UTF-8 becomes U+FFFD, and a byte order mark at the beginning is skipped.
     ///
     /// ```swift
     /// for try await line in body.lines() { print(line) }
     /// ```
     ///
-    /// - Parameter limit: The maximum size of one line in bytes. Defaults to 16 MiB. A longer line throws
-    ///   ``StreamingError/Code/elementTooLong``.
+    /// - Parameter limit: The maximum size of a line in bytes. A longer line throws
+    ///   ``StreamingError/Code/elementTooLong``. Defaults to 16 MiB.
     public func lines(upTo limit: Int = ElementLimit.standard) -> ElementStream<String> {
         ElementStream(.body(self)) { _ in LineReader(limit: limit) }
     }
@@ -223,8 +222,8 @@ extension HTTPBody {
     ///
     /// - Parameters:
     ///   - type: The type of the values. Use `Data` for their undecoded bytes.
-    ///   - decoder: The decoder. Defaults to a `JSONDecoder`.
-    ///   - limit: The maximum size of one line in bytes. Defaults to 16 MiB.
+    ///   - decoder: Defaults to a `JSONDecoder`.
+    ///   - limit: The maximum size of a line in bytes. Defaults to 16 MiB.
     public func jsonLines<Value: Decodable & Sendable>(
         of type: Value.Type = Value.self, decoder: any BodyDecoder = JSONDecoder(),
         upTo limit: Int = ElementLimit.standard
@@ -241,8 +240,8 @@ extension HTTPBody {
     ///
     /// - Parameters:
     ///   - type: The type of the values. Use `Data` for their undecoded bytes.
-    ///   - decoder: The decoder. Defaults to a `JSONDecoder`.
-    ///   - limit: The maximum size of one value in bytes. Defaults to 16 MiB.
+    ///   - decoder: Defaults to a `JSONDecoder`.
+    ///   - limit: The maximum size of a value in bytes. Defaults to 16 MiB.
     public func jsonSequence<Value: Decodable & Sendable>(
         of type: Value.Type = Value.self, decoder: any BodyDecoder = JSONDecoder(),
         upTo limit: Int = ElementLimit.standard
@@ -251,8 +250,7 @@ extension HTTPBody {
         return ElementStream(.body(self)) { _ in decoding.reader(JSONSequenceSplitter(limit: limit)) }
     }
 
-    /// Returns the elements of a JSON array, each decoded as soon as it's complete. The array can have any length
-    /// without using much memory.
+    /// Returns the elements of a JSON array, decoded as they arrive. A long array doesn't need more memory.
     ///
     /// ```swift
     /// for try await user in body.jsonElements(of: User.self) { print(user.name) }
@@ -260,8 +258,8 @@ extension HTTPBody {
     ///
     /// - Parameters:
     ///   - type: The type of the elements. Use `Data` for their undecoded bytes.
-    ///   - decoder: The decoder. Defaults to a `JSONDecoder`.
-    ///   - limit: The maximum size of one element in bytes. Defaults to 16 MiB.
+    ///   - decoder: Defaults to a `JSONDecoder`.
+    ///   - limit: The maximum size of an element in bytes. Defaults to 16 MiB.
     public func jsonElements<Value: Decodable & Sendable>(
         of type: Value.Type = Value.self, decoder: any BodyDecoder = JSONDecoder(),
         upTo limit: Int = ElementLimit.standard
@@ -270,8 +268,8 @@ extension HTTPBody {
         return ElementStream(.body(self)) { _ in decoding.reader(JSONArraySplitter(limit: limit)) }
     }
 
-    /// Returns the events of an event stream (HTML standard, section 9.2) from a response that you already have.
-    /// Doesn't reconnect; use ``Errand/Agent/events(_:_:options:)`` for that.
+    /// Returns the events of an event stream (HTML standard, section 9.2) in this body. Doesn't reconnect: use
+    /// ``Errand/Agent/events(_:_:options:)`` for that.
     ///
     /// ```swift
     /// for try await event in body.events() { print(event.data) }

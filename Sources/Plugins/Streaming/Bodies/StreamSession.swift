@@ -4,7 +4,7 @@ import Synchronization
 
 /// A stream's activity, from the first read to the last. `cancelAll` cancels it, and accessories observe it.
 ///
-/// The reader retains it, and it ends with the reader. Each connection is a request that belongs to the activity.
+/// The reader keeps it, and it ends with the reader. Each connection is a request that belongs to the activity.
 final class StreamSession: Sendable {
     private let state: StreamState
     private let activity: Activity
@@ -37,7 +37,7 @@ final class StreamSession: Sendable {
 
     deinit { state.end(nil) }
 
-    /// Sends the request and returns the response. Its body is cancelled with the activity.
+    /// Sends the request. The response's body is cancelled with the activity.
     func connect(_ filters: [any Filter] = []) async throws -> HTTPResponse {
         let response = try await running { [send] in try await send(filters) }
         var http = response.http
@@ -75,7 +75,7 @@ final class StreamSession: Sendable {
         activity.report(.progress(progress))
     }
 
-    /// Throws if the stream's user is known to have changed.
+    /// Throws if the stream's user has changed.
     func checkUser() throws { try pin.check() }
 
     func countElement() { state.addElement() }
@@ -121,7 +121,7 @@ private final class StreamState: Sendable {
         var cancelWork: (@Sendable () -> Void)?
         var body: HTTPBody?
         var bytes: Int64 = 0
-        /// The bytes at the end of the current body, if its length is known.
+        /// The stream's bytes at the end of the current body, if its length is known.
         var total: Int64?
         var connections = 0
     }

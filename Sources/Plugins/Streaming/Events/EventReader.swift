@@ -95,7 +95,7 @@ import Synchronization
     private func finish(_ error: (any Error)?) {
         isOver = true
         body = nil
-        // A second reader doesn't have a session, and must not affect the first.
+        // A second reader has no session, and must not affect the first.
         guard let session else { return }
         status.keep(lastEventID: parser.lastEventID)
         session.end(error)
@@ -103,7 +103,7 @@ import Synchronization
         status.change(to: .closed(error))
     }
 
-    /// Connects, or waits until the next attempt. Returns `false` at the end of the stream.
+    /// Connects, or waits until the next attempt. Returns false at the end of the stream.
     private func connect() async throws -> Bool {
         let session = try start()
         attempts += 1
@@ -160,13 +160,13 @@ import Synchronization
         return session
     }
 
-    /// Handles the end of a connection: waits for the next one, or returns `false` if there won't be one.
+    /// Handles the end of a connection. Waits for the next one, or returns false if there won't be one.
     private func closed(by error: (any Error)?) async throws -> Bool {
         parser.finish()
         lastEventID = parser.lastEventID
         status.keep(lastEventID: lastEventID)
         retry = parser.reconnectionTime ?? retry
-        // Some servers only send comments as heartbeats, so a lasting connection counts as good even without events.
+        // Some servers send only comments as heartbeats, so a lasting connection counts as good even without events.
         if let opened, opened.duration(to: seen.time.now) >= options.reconnection.backoff.maximumDelay {
             silent = min(silent, 1)
         }
@@ -208,8 +208,7 @@ import Synchronization
     }
 }
 
-/// Adds the header fields of an event stream to a request, and validates the response's head (HTML standard, section
-/// 9.2.3).
+/// Adds an event stream's header fields to a request, and validates the response's head (HTML standard, section 9.2.3).
 struct EventStreamFilter: Filter {
     let lastEventID: String
     let silence: Duration?
@@ -232,7 +231,7 @@ struct EventStreamFilter: Filter {
         return try await next(exchange)
     }
 
-    /// Requires 200 and the correct content type. 204 ends the stream, and isn't an error.
+    /// Requires 200 and the correct content type, or 204, which ends the stream.
     static func check(_ response: HTTPResponse) throws {
         if response.status == 204 { return }
         guard response.status == 200 else {
@@ -248,7 +247,7 @@ struct EventStreamFilter: Filter {
     }
 }
 
-/// The properties of the exchange that the filter has seen: the agent's clock, and whether the body can be sent again.
+/// What the filter has seen: the agent's clock, and whether the body can be sent again.
 final class SeenExchange: Sendable {
     private let state = Mutex<(time: (any TimeSource)?, isReplayable: Bool)>((nil, true))
 

@@ -10,14 +10,14 @@ import Synchronization
 /// for try await event in feed { print(event.name, event.data) }
 /// ```
 ///
-/// The stream connects when you start reading. It reads on demand, so a slow reader slows the server down. It ends
-/// within milliseconds if you leave the loop, cancel its task, or call ``cancel()`` or the agent's `cancelAll`. A
-/// stream has one reader; a second one gets ``StreamingError/Code/bodyAlreadyRead``.
+/// The stream connects when you start reading. It reads on demand, so a slow reader slows the server down. It ends if
+/// you leave the loop, cancel its task, or call ``cancel()`` or the agent's `cancelAll`. A stream has one reader. A
+/// second one gets ``StreamingError/Code/bodyAlreadyRead``.
 ///
 /// The stream is an activity of the kind ``Errand/ActivityKind/stream``. Each of its connections is a request with its
 /// own accessories.
 public final class EventStream: AsyncSequence, Sendable {
-    /// The element of the sequence: an event from the server.
+    /// An event from the server.
     public typealias Element = ServerSentEvent
     /// Reading throws ``StreamingError``, or ``Errand/ErrandError`` if the transfer fails.
     public typealias Failure = any Error
@@ -31,27 +31,27 @@ public final class EventStream: AsyncSequence, Sendable {
         status = EventStreamStatus(options.lastEventID)
     }
 
-    /// The state of the connection now, for display.
+    /// The connection's current state, for display.
     public var state: EventStreamState { status.state }
 
     /// The current state, then each new state until ``EventStreamState/closed(_:)``. A slow reader gets the latest 100.
     public var states: AsyncStream<EventStreamState> { status.states }
 
-    /// The ID from which the next connection continues: the ID of the last event, including events without data.
-    /// Updated when all received events have been read.
+    /// The ID from which the next connection continues: the last event's, including events without data. Updated when
+    /// all received events have been read.
     public var lastEventID: String { status.lastEventID }
 
-    /// The response of the last connection, without its body, or `nil` before the first.
+    /// The last connection's response, without its body. Nil before the first.
     public var response: HTTPResponse? { status.response }
 
     /// Ends the stream. Its reader gets a cancellation error.
     public func cancel() { status.cancel() }
 
-    /// Ends the connection, or the wait for the next one, and reconnects immediately. If reconnection
-    /// is off, the stream ends instead.
+    /// Ends the connection, or the wait for the next one, and reconnects immediately. If reconnection is off, ends the
+    /// stream.
     public func reconnect() { status.reconnect() }
 
-    /// Creates an iterator over the events. A stream can have only one reader.
+    /// Creates an iterator. A stream can have only one reader.
     public func makeAsyncIterator() -> Iterator { Iterator(EventReader(options, status, begin)) }
 
     /// Reads the events on the caller's actor.
@@ -60,7 +60,7 @@ public final class EventStream: AsyncSequence, Sendable {
 
         fileprivate init(_ reader: EventReader) { self.reader = reader }
 
-        /// Returns the next event, or `nil` at the end of the stream.
+        /// Returns the next event, or nil at the end of the stream.
         @inlinable
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> ServerSentEvent?
         {
@@ -72,21 +72,21 @@ public final class EventStream: AsyncSequence, Sendable {
 
 /// The state of an event stream. More cases may be added, so write a `default`.
 public enum EventStreamState: Sendable {
-    /// The stream isn't connected yet, because you haven't started reading.
+    /// The stream hasn't connected yet.
     case idle
-    /// The stream is connecting. `attempt` counts all its attempts, from 1.
+    /// The stream is connecting. `attempt` counts all attempts, from 1.
     case connecting(attempt: Int)
     /// The stream is connected. The response's body is empty.
     case open(HTTPResponse)
-    /// The stream reconnects at this instant of the agent's clock. `after` is the error that ended the last connection,
-    /// or `nil` if the server closed it.
+    /// The stream reconnects at this instant of the agent's clock. `after` is the error that ended the last connection.
+    /// Nil if the server closed it.
     case waiting(until: ContinuousClock.Instant, after: (any Error)?)
-    /// The stream has ended. Contains the error that its reader received, or `nil` if it ended normally.
+    /// The stream has ended, with the error that its reader received. Nil if it ended normally.
     case closed((any Error)?)
 }
 
 extension EventStreamState: CustomStringConvertible {
-    /// The state in a few words, for logs.
+    /// A short text for logs.
     public var description: String {
         switch self {
         case .idle: "idle"
@@ -98,7 +98,7 @@ extension EventStreamState: CustomStringConvertible {
     }
 }
 
-/// An event that a server sent (HTML standard, section 9.2).
+/// An event from a server (HTML standard, section 9.2).
 ///
 /// ```swift
 /// for try await event in agent.events(GetNews()) {
@@ -106,11 +106,11 @@ extension EventStreamState: CustomStringConvertible {
 /// }
 /// ```
 public struct ServerSentEvent: Sendable, Hashable {
-    /// The event's name, called `type` in the DOM. Defaults to "message".
+    /// The name, called `type` in the DOM. Defaults to "message".
     public var name: String
     /// The lines of data, joined by LF.
     public var data: String
-    /// The ID of this event, or of the last preceding event that had one. Empty if no event had an ID.
+    /// The ID of this event, or of the last preceding event with an ID. Empty if no event had one.
     public var id: String
 
     /// Creates an event, for example for a test.
@@ -126,7 +126,7 @@ public struct ServerSentEvent: Sendable, Hashable {
     }
 }
 
-/// The options of an event stream: whether it reconnects, and its limits.
+/// The options of an event stream.
 ///
 /// ```swift
 /// var eventOptions: EventOptions { .reconnecting }
@@ -134,18 +134,18 @@ public struct ServerSentEvent: Sendable, Hashable {
 public struct EventOptions: Sendable {
     /// Whether and when to reconnect after a connection ends. Defaults to `.off`.
     public var reconnection: ReconnectionPolicy
-    /// The `Last-Event-ID` of the first connection, to continue after an earlier stream. Defaults to an empty string.
+    /// The `Last-Event-ID` of the first connection, to continue an earlier stream. Defaults to an empty string.
     public var lastEventID: String
-    /// The maximum time without received bytes before a connection counts as lost. A comment is enough as a heartbeat.
-    /// Overrides the request's `timeout`. Defaults to `nil`: uses that timeout.
+    /// How long the server may be silent before the connection counts as lost. A comment is enough as a heartbeat.
+    /// Defaults to nil: the request's `timeout`.
     public var timeout: Duration?
-    /// The maximum size in bytes of one event's data, and of one line. Defaults to 16 MiB. Larger events throw
-    /// ``StreamingError/Code/elementTooLong``.
+    /// The maximum size in bytes of one event's data, and of one line. Larger events throw
+    /// ``StreamingError/Code/elementTooLong``. Defaults to 16 MiB.
     public var maximumEventBytes: Int
-    /// Called with each comment, on the reader's thread. Defaults to `nil`: ignores comments, like the standard.
+    /// Called with each comment, on the reader's thread. Defaults to nil.
     public var onComment: (@Sendable (String) -> Void)?
 
-    /// Creates options. Every argument has the default of its property.
+    /// Creates options with the defaults of the properties.
     public init(
         reconnection: ReconnectionPolicy = .off, lastEventID: String = "", timeout: Duration? = nil,
         maximumEventBytes: Int = ElementLimit.standard, onComment: (@Sendable (String) -> Void)? = nil
@@ -154,7 +154,7 @@ public struct EventOptions: Sendable {
         (self.maximumEventBytes, self.onComment) = (maximumEventBytes, onComment)
     }
 
-    /// Options with which a stream reconnects, as browsers do.
+    /// Options that reconnect, as browsers do.
     public static let reconnecting = EventOptions(reconnection: .standard)
 }
 
@@ -171,12 +171,12 @@ public struct EventOptions: Sendable {
 ///
 /// The request can use any method and have a body. With the default options, it's sent only once.
 public protocol EventRequest: Request where Output == HTTPBody {
-    /// The options of the stream. By default, the request is sent once, without reconnecting.
+    /// The options of the stream. By default, it doesn't reconnect.
     var eventOptions: EventOptions { get }
 }
 
 extension EventRequest {
-    /// The default implementation returns options that send the request once.
+    /// The default options.
     public var eventOptions: EventOptions { EventOptions() }
 }
 
@@ -190,8 +190,8 @@ extension Agent {
         events(request, request.eventOptions, options: options)
     }
 
-    /// Returns the events that a server sends, with options for this call. By default, the stream doesn't reconnect.
-    /// Accepts any request whose output is an ``Errand/HTTPBody``.
+    /// Returns the events that a server sends, with options for this call. By default, doesn't reconnect. Accepts any
+    /// request whose output is an ``Errand/HTTPBody``.
     ///
     /// ```swift
     /// for try await event in agent.events(Call(.get, "feed"), .reconnecting) { print(event.data) }

@@ -3,21 +3,21 @@ import ErrandEssentials
 
 /// A stream's events, decoded as values.
 ///
-/// If an event can't be decoded, throws ``StreamingError/Code/decodingFailed`` with its number and the underlying
-/// error; the iterator continues with the next event. Otherwise, it behaves like ``EventStream``.
+/// If an event can't be decoded, reading throws ``StreamingError/Code/decodingFailed`` with the event's number, and
+/// continues with the next event. Otherwise, it behaves like ``EventStream``.
 public struct TypedEvents<Value: Sendable>: AsyncSequence, Sendable {
-    /// The element of the sequence: a value decoded from an event.
+    /// A value decoded from an event.
     public typealias Element = Value
     /// Reading throws ``StreamingError``, or ``Errand/ErrandError`` if the transfer fails.
     public typealias Failure = any Error
 
-    /// The underlying event stream. Use it to observe or cancel the stream.
+    /// The underlying event stream, to observe or cancel it.
     public let stream: EventStream
     private let types: EventTypes<Value>
 
     init(_ stream: EventStream, _ types: EventTypes<Value>) { (self.stream, self.types) = (stream, types) }
 
-    /// Creates an iterator over the values. The stream can have only one reader.
+    /// Creates an iterator. The stream can have only one reader.
     public func makeAsyncIterator() -> Iterator { Iterator(stream, types) }
 
     /// Reads the values on the caller's actor.
@@ -32,7 +32,7 @@ public struct TypedEvents<Value: Sendable>: AsyncSequence, Sendable {
             events = stream.makeAsyncIterator()
         }
 
-        /// Returns the next value, or `nil` at the end of the stream.
+        /// Returns the next value, or nil at the end of the stream.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> Value? {
             guard events != nil else { return nil }
             while let event = try await events?.next(isolation: actor) {
@@ -112,18 +112,18 @@ public struct EventTypes<Value: Sendable>: Sendable {
         with { $0.rules[name] = { event, decoding in make(try decoding.value(event)) } }
     }
 
-    /// Returns rules that also deliver a fixed value for events with this name, and ignore their data.
+    /// Returns rules that also deliver a fixed value for events with this name.
     public func on(_ name: String, _ value: Value) -> EventTypes {
         with { $0.rules[name] = { _, _ in value } }
     }
 
-    /// Returns rules that also convert all other events. Return `nil` from the closure to ignore an event.
+    /// Returns rules that also convert all other events. Return nil from the closure to ignore an event.
     public func otherwise(_ make: @escaping @Sendable (ServerSentEvent) throws -> Value?) -> EventTypes {
         with { $0.fallback = { event, _ in try make(event) } }
     }
 
-    /// Returns rules that end the stream normally at an event with this data, as in `.ending(at: "[DONE]")`. If the
-    /// server ends the stream without it, throws ``StreamingError/Code/truncated`` after the last value.
+    /// Returns rules that end the stream normally at an event with this data, such as `.ending(at: "[DONE]")`. If the
+    /// server ends the stream without it, reading throws ``StreamingError/Code/truncated`` after the last value.
     public func ending(at data: String) -> EventTypes { ending { $0.data == data } }
 
     /// Returns rules that end the stream normally at the first event that satisfies a condition, like ``ending(at:)``.
@@ -146,7 +146,7 @@ public struct EventTypes<Value: Sendable>: Sendable {
 }
 
 extension EventTypes where Value: Decodable {
-    /// Rules that decode all events as one type, whatever their name.
+    /// Rules that decode all events as one type.
     public static var any: EventTypes {
         EventTypes().with { $0.fallback = { event, decoding in try decoding.value(event) } }
     }

@@ -2,27 +2,27 @@ import Errand
 import ErrandEssentials
 import ErrandSupport
 
-/// Parses chunks of any size into elements, without I/O or waiting. Other modules can call `next` without indirection,
-/// so each element costs one call.
+/// Parses chunks of any size into elements. Other modules can call `next` without indirection, so each element costs
+/// one call.
 @usableFromInline class ElementReader<Element> {
-    /// The session that counts elements, if any.
+    /// The session that counts elements.
     final var session: StreamSession?
-    /// Whether the stream was cancelled. If so, received bytes aren't read anymore.
+    /// Whether the stream was cancelled. Received bytes are then no longer read.
     final var isCancelled: Bool { session?.isCancelled ?? false }
 
-    /// Adds bytes. Call it after `next` has returned `nil`.
+    /// Adds bytes. Call it after `next` has returned nil.
     func push(_ chunk: Data) {}
     /// Marks the end of the bytes.
     func finish() {}
-    /// Returns the next complete element, or `nil` at the end or if more bytes are needed.
+    /// Returns the next complete element, or nil at the end or if more bytes are needed.
     @usableFromInline func next() throws -> Element? { nil }
 }
 
-/// Reads lines. Not generic, which makes it twice as fast.
+/// Not generic, which makes it twice as fast.
 final class LineReader: ElementReader<String> {
     private var parser: LineParser
 
-    /// - Parameter charset: The charset's label, or `nil` for UTF-8.
+    /// - Parameter charset: The charset's label. Nil for UTF-8.
     init(limit: Int, charset: String? = nil) { parser = LineParser(limit: limit, charset: charset) }
 
     override func push(_ chunk: Data) { parser.push(chunk) }
@@ -34,7 +34,7 @@ final class LineReader: ElementReader<String> {
     }
 }
 
-/// Reads the events of one body. Not generic, like ``LineReader``.
+/// Not generic, like ``LineReader``.
 final class EventBodyReader: ElementReader<ServerSentEvent> {
     private var parser: EventParser
 
@@ -77,18 +77,18 @@ final class DataReader: ElementReader<Data> {
     }
 }
 
-/// Parses lines of text. The last line doesn't need an ending. Invalid UTF-8 becomes U+FFFD; in other charsets, an
-/// invalid line throws. In an unknown charset, lines are UTF-8, and an invalid line throws.
+/// Parses lines of text. The last line needs no ending. Invalid UTF-8 becomes U+FFFD. In other charsets, an invalid
+/// line throws. In an unknown charset, lines are read as UTF-8, and an invalid line throws.
 struct LineParser: ~Copyable {
     private var lines: LineScanner
-    /// `nil` for UTF-8.
+    /// Nil for UTF-8.
     private let charset: Charset?
     /// The label of a charset whose lines can't be read.
     private let unreadable: String?
     /// Whether the charset is unknown. Like browsers, ignores its label if the text is UTF-8.
     private let isUnknown: Bool
 
-    /// - Parameter label: The charset's label, or `nil` for UTF-8.
+    /// - Parameter label: The charset's label. Nil for UTF-8.
     init(limit: Int, charset label: String? = nil) {
         lines = LineScanner(.any, limit: limit)
         let charset = Charset(label: label ?? "utf-8")

@@ -1,7 +1,7 @@
 import ErrandEssentials
 import ErrandSupport
 
-/// Parses an event stream according to the HTML standard, sections 9.2.5 (parsing) and 9.2.6 (interpreting).
+/// Parses an event stream (HTML standard, sections 9.2.5 and 9.2.6).
 struct EventParser: ~Copyable {
     private var lines: LineScanner
     private var fields: EventFields
@@ -12,10 +12,9 @@ struct EventParser: ~Copyable {
         fields = EventFields(limit: limit, lastEventID: lastEventID, onComment: onComment)
     }
 
-    /// The ID of the last dispatched event, including events without data. After an interruption, the stream continues
-    /// from it.
+    /// The ID of the last dispatched event, including events without data. The stream continues from it.
     var lastEventID: String { fields.lastEventID }
-    /// The server's last `retry`, if any.
+    /// The server's last `retry`.
     var reconnectionTime: Duration? { fields.reconnectionTime }
     var eventCount: Int { fields.eventCount }
     /// The number of interpreted bytes.
@@ -134,7 +133,7 @@ private struct EventFields {
         reconnectionTime = .milliseconds(milliseconds)
     }
 
-    /// One day in milliseconds. Longer values are limited to it.
+    /// One day in milliseconds, to which longer values are limited.
     private static let longestRetry: Int64 = 86_400_000
 
     mutating func dispatch() -> ServerSentEvent? {

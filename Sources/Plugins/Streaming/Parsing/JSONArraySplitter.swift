@@ -1,7 +1,7 @@
 import ErrandEssentials
 import ErrandJSONSyntax
 
-/// Finds the elements of a JSON array (RFC 8259, section 5), each as soon as it's complete.
+/// Finds the elements of a JSON array (RFC 8259, section 5).
 final class JSONArraySplitter: ElementSplitter {
     private enum State { case start, afterBracket, afterComma, element, afterElement, end }
 
@@ -50,7 +50,7 @@ final class JSONArraySplitter: ElementSplitter {
         }
     }
 
-    /// Skips white space, and a byte order mark at the beginning, and returns the next byte.
+    /// Skips white space, and a byte order mark at the beginning. Returns the next byte.
     private func firstByte() throws -> UInt8? {
         if state == .start, window.offset == 0, window.first == 0xEF {
             if window.count < 3 {
@@ -91,7 +91,7 @@ final class JSONArraySplitter: ElementSplitter {
     }
 }
 
-/// Finds the end of a JSON value in chunks of any size. Counts brackets and skips strings; the decoder checks the rest.
+/// Finds the end of a JSON value in chunks of any size. Counts brackets and skips strings. The decoder checks the rest.
 struct JSONValueScanner {
     private enum Mode { case start, container, string, scalar }
 
@@ -101,7 +101,7 @@ struct JSONValueScanner {
     private var string: JSONStringScan?
     private var position = 0
 
-    /// Returns the end of the value that begins at the start of the bytes, or `nil` if more bytes are needed.
+    /// Returns the end of the value at the start of the bytes, or nil if more bytes are needed.
     ///
     /// - Parameter bytes: The bytes of earlier calls, followed by new bytes.
     mutating func end(in bytes: Span<UInt8>) -> Int? {
@@ -127,7 +127,7 @@ struct JSONValueScanner {
         while position < bytes.count {
             let byte = bytes[position]
             if byte <= 0x20 || byte == JSONGrammar.comma || byte | 0x20 == JSONGrammar.closeBrace {
-                // Treat a byte that can't begin a value as one, so the decoder rejects it.
+                // If a byte can't begin a value, treat it as a value, so the decoder rejects it.
                 return max(position, 1)
             }
             position += 1
@@ -153,7 +153,7 @@ struct JSONValueScanner {
                 }
                 index = end
             } else if byte | 0x20 == JSONGrammar.openBrace {
-                // Brackets and braces only differ in the bit 0x20.
+                // Brackets and braces differ only in the bit 0x20.
                 level += 1
             } else if byte | 0x20 == JSONGrammar.closeBrace {
                 level -= 1
@@ -164,7 +164,7 @@ struct JSONValueScanner {
         return nil
     }
 
-    /// Returns the index after the string, or `nil` if the bytes end within it.
+    /// Returns the index after the string, or nil if the bytes end within it.
     private mutating func stringEnd(in bytes: Span<UInt8>) -> Int? {
         let end = string?.end(in: bytes, from: position)
         position = end ?? bytes.count

@@ -2,11 +2,11 @@ import ErrandEssentials
 import ErrandJSONSyntax
 import ErrandSupport
 
-/// Finds the values of a JSON text sequence (RFC 7464), in which each JSON text has a record separator before it and LF
-/// after it.
+/// Finds the values of a JSON text sequence (RFC 7464). Each JSON text has a record separator before it and LF after
+/// it.
 ///
-/// A text is complete after the white space that follows it, before the next one begins. A malformed text doesn't
-/// affect others: parsing continues after the next separator (section 2.1).
+/// A text is complete when white space or the next text follows it. After a malformed text, parsing continues at the
+/// next separator (RFC 7464, section 2.1).
 final class JSONSequenceSplitter: ElementSplitter {
     private enum State { case start, beforeText, text, afterText, skipping }
 
@@ -36,7 +36,7 @@ final class JSONSequenceSplitter: ElementSplitter {
                 window.consume(1)
                 state = .beforeText
             case .beforeText:
-                // Consecutive separators count as one (section 2.1).
+                // Consecutive separators count as one (RFC 7464, section 2.1).
                 if byte == Self.separator || JSONGrammar.isSpace(byte) {
                     window.consume(1)
                 } else {
@@ -64,7 +64,7 @@ final class JSONSequenceSplitter: ElementSplitter {
         return nil
     }
 
-    /// Returns the text at the beginning of the window, or `nil` if it's incomplete.
+    /// Returns the text at the beginning of the window, or nil if it's incomplete.
     private func text() throws -> Found? {
         // A JSON text can't contain a separator, because control characters are escaped.
         let separator = window.storage.span.firstIndex(of: Self.separator, from: window.start + scanned)
@@ -72,7 +72,7 @@ final class JSONSequenceSplitter: ElementSplitter {
         let size = scanner.end(in: window.storage.span.extracting(window.start..<window.start + scanned))
         guard let size else {
             if scanned > limit { throw tooLong() }
-            // A number or literal may be truncated unless white space follows it (section 2.4).
+            // A number or literal may be truncated unless white space follows it (RFC 7464, section 2.4).
             if separator != nil { throw cut(scanned) }
             if isFinished { throw error(.truncated, "the sequence ended in the middle of a JSON text") }
             return nil

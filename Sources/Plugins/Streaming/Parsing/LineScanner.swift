@@ -2,7 +2,7 @@ import ErrandEssentials
 import ErrandJSONSyntax
 import ErrandSupport
 
-/// Finds the lines of a stream in chunks of any size. Pure and synchronous. Tests each byte once for each line ending.
+/// Finds the lines of a stream in chunks of any size. Tests each byte once for each line ending.
 struct LineScanner: ~Copyable {
     enum Ends: Sendable {
         /// LF, CR LF, and CR.
@@ -44,7 +44,7 @@ struct LineScanner: ~Copyable {
 
     init(_ ends: Ends, limit: Int) { (self.ends, self.limit) = (ends, max(1, limit)) }
 
-    /// Adds bytes. Call it after `next` has returned `nil`.
+    /// Adds bytes. Call it after `next` has returned nil.
     mutating func push(_ chunk: Data) { window.append(chunk) }
 
     mutating func finish() { isFinished = true }
@@ -52,7 +52,7 @@ struct LineScanner: ~Copyable {
     /// The number of the stream's bytes returned as lines.
     var offset: Int64 { window.offset }
 
-    /// Returns the range of the next line in the window's storage, without its ending, or `nil` if it's incomplete. The
+    /// Returns the range of the next line in the window's storage, without its ending, or nil if it's incomplete. The
     /// range is valid until the next `push`. Use `rest()` for text after the last line ending.
     mutating func next() throws -> Range<Int>? {
         guard isReady() else { return nil }
@@ -97,7 +97,7 @@ struct LineScanner: ~Copyable {
         carriageReturn.consume(size)
     }
 
-    /// Skips a byte order mark at the beginning, and the LF of a split CR LF. Returns `false` if that requires more
+    /// Skips a byte order mark at the beginning, and the LF of a split CR LF. Returns false if that requires more
     /// bytes.
     @inline(__always)
     private mutating func isReady() -> Bool {
@@ -128,7 +128,7 @@ struct LineScanner: ~Copyable {
     }
 }
 
-/// Finds JSON values, one per line (NDJSON, JSON Lines). Skips blank lines. The last line doesn't need an ending.
+/// Finds JSON values, one per line (NDJSON, JSON Lines). Skips blank lines. The last line needs no ending.
 final class JSONLineSplitter: ElementSplitter {
     private var lines: LineScanner
 
@@ -150,7 +150,7 @@ final class JSONLineSplitter: ElementSplitter {
         return nil
     }
 
-    /// Returns the range without space, tab, LF, and CR at both ends (RFC 8259, section 2).
+    /// Removes space, tab, LF and CR at both ends (RFC 8259, section 2).
     private static func trimmed(_ text: Span<UInt8>) -> Range<Int> {
         var (first, end) = (0, text.count)
         while first < end, JSONGrammar.isSpace(text[first]) { first += 1 }
@@ -161,7 +161,7 @@ final class JSONLineSplitter: ElementSplitter {
 
 /// The contiguous unconsumed bytes of a stream.
 ///
-/// Each byte is copied into the window once, and moved again only to make room. The cost is linear in the number of
+/// Each byte is copied into the window once, and moved again only to make room. So the cost is linear in the number of
 /// bytes, however small the chunks are. The window's size is bounded by the longest element and chunk.
 struct ByteWindow {
     /// Bytes before `start` are consumed.
@@ -169,7 +169,7 @@ struct ByteWindow {
     private(set) var start = 0
     /// The window's position in the stream.
     private(set) var offset: Int64 = 0
-    /// If the capacity is larger, it's released when the window is empty.
+    /// A larger capacity is released when the window is empty.
     private static let keptCapacity = 1 << 20
 
     var count: Int { storage.count - start }

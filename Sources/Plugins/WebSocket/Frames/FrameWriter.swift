@@ -1,15 +1,13 @@
 import ErrandEssentials
 import ErrandSupport
 
-/// Writes a client's frames, each masked with a key from the system's random generator (RFC 6455, section 5.3).
+/// Writes a client's frames. Masks each with a key from the system's random generator (RFC 6455, section 5.3).
 struct FrameWriter: ~Copyable {
     private var random = SystemRandomNumberGenerator()
-    /// Unused random keys.
     private var keys: [UInt32] = []
     private var deflater: MessageDeflater?
     private let minimumBytes: Int
 
-    /// - Parameter compression: The agreed compression, if any.
     init(_ compression: DeflateAgreement? = nil, minimumBytes: Int = 0) {
         deflater = compression.map { MessageDeflater($0.clientWindow, keepsWindow: $0.clientKeepsWindow) }
         self.minimumBytes = minimumBytes
@@ -26,7 +24,7 @@ struct FrameWriter: ~Copyable {
         return result
     }
 
-    /// Returns `nil` if zlib lacks memory.
+    /// Returns nil if zlib lacks memory.
     private mutating func frame(_ opcode: Opcode, _ bytes: Span<UInt8>, _ deflates: Bool) -> Data? {
         guard deflates, deflater != nil, bytes.count >= minimumBytes else {
             return masked(opcode, bytes, isDeflated: false)
@@ -100,7 +98,7 @@ struct FrameWriter: ~Copyable {
     }
 }
 
-/// The kind of a frame (RFC 6455, section 5.2).
+/// RFC 6455, section 5.2.
 enum Opcode: UInt8 {
     case continuation = 0x0
     case text = 0x1
@@ -111,6 +109,6 @@ enum Opcode: UInt8 {
 
     var isControl: Bool { rawValue >= 0x8 }
 
-    /// The maximum content of a control frame in bytes (section 5.5).
+    /// In bytes (RFC 6455, section 5.5).
     static let maximumControlBytes = 125
 }

@@ -16,7 +16,7 @@ struct MessageDeflater: ~Copyable {
 
     deinit { if let deflater = unsafe deflater { unsafe errand_deflater_free(deflater) } }
 
-    /// Returns a compressed message without its last four bytes, which are always the same, or `nil` if there isn't
+    /// Returns a compressed message without its last four bytes, which are always the same. Returns nil if there isn't
     /// enough memory.
     mutating func deflate(_ bytes: Span<UInt8>) -> Data? {
         if unsafe deflater == nil { unsafe deflater = errand_deflater_make(Int32(window)) }
@@ -81,7 +81,6 @@ struct MessageInflater: ~Copyable {
         }
     }
 
-    /// Completes a message.
     mutating func finish(_ body: (Span<UInt8>) throws(WebSocketError) -> Void) throws(WebSocketError) {
         // If the message ends with a final block, don't add the tail, because it would begin another block.
         let hasEnded = unsafe inflater.map { unsafe errand_inflater_has_ended($0) != 0 } ?? false

@@ -1,7 +1,7 @@
 import ErrandEssentials
 import ErrandSupport
 
-/// Parses a server's bytes into messages, in pieces of any size, without I/O or waiting (RFC 6455, section 5).
+/// Parses a server's bytes into messages, in pieces of any size (RFC 6455, section 5).
 ///
 /// Memory is bounded by the maximum message size, because a frame's head is enough to reject it.
 struct MessageReader: ~Copyable {
@@ -9,7 +9,7 @@ struct MessageReader: ~Copyable {
         case message(WebSocketMessage)
         case ping(Data)
         case pong(Data)
-        /// The code is `nil` if the frame is empty.
+        /// The code is nil if the frame is empty.
         case close(CloseCode?, reason: String)
     }
 
@@ -37,16 +37,16 @@ struct MessageReader: ~Copyable {
 
     /// - Parameters:
     ///   - limit: The maximum size of a message in bytes, after decompression.
-    ///   - compression: The agreed compression, or `nil` if messages must not be compressed.
+    ///   - compression: The agreed compression. Nil if messages must not be compressed.
     init(limit: Int, _ compression: DeflateAgreement? = nil) {
         self.limit = limit
         inflater = compression.map { MessageInflater($0.serverWindow, keepsWindow: $0.serverKeepsWindow) }
     }
 
-    /// Sets the next bytes. Call it after `next` has returned `nil`.
+    /// Sets the next bytes. Call it after `next` has returned nil.
     mutating func push(_ bytes: Data) { (input, position) = (bytes, bytes.startIndex) }
 
-    /// Returns the next event, or `nil` if it needs more bytes.
+    /// Returns the next event, or nil if it needs more bytes.
     mutating func next() throws(WebSocketError) -> Event? {
         while true {
             if frame == nil {
@@ -75,7 +75,7 @@ struct MessageReader: ~Copyable {
 
     // MARK: Heads
 
-    /// Returns `false` if the head is incomplete.
+    /// Returns false if the head is incomplete.
     private mutating func readHead() throws(WebSocketError) -> Bool {
         while head.count < headCount {
             if position == input.endIndex {
@@ -187,7 +187,7 @@ struct MessageReader: ~Copyable {
 
     // MARK: Ends
 
-    /// Returns the event of a complete frame, or `nil` if its message continues.
+    /// Returns a complete frame's event, or nil if its message continues.
     private mutating func finish(_ frame: Frame) throws(WebSocketError) -> Event? {
         if frame.opcode.isControl {
             defer { control = Data() }
@@ -227,7 +227,7 @@ struct UTF8Check {
 
     var isComplete: Bool { missing == 0 }
 
-    /// Returns `false` at an invalid byte.
+    /// Returns false at an invalid byte.
     mutating func accept(_ bytes: Span<UInt8>) -> Bool {
         var index = 0
         while index < bytes.count {
@@ -245,8 +245,8 @@ struct UTF8Check {
         return true
     }
 
-    /// Skips ASCII bytes. Returns an index that is at most seven bytes before the first non-ASCII byte. Most text is
-    /// ASCII, so this checks several bytes at a time.
+    /// Skips ASCII bytes, several at a time, because most text is ASCII. Returns an index at most seven bytes before
+    /// the first other byte.
     private static func asciiEnd(_ bytes: Span<UInt8>, from start: Int) -> Int {
         func word(_ index: Int) -> UInt64 { bytes.littleEndian(at: index) }
         let high: UInt64 = 0x8080_8080_8080_8080

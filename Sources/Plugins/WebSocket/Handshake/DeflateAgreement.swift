@@ -9,7 +9,6 @@ struct DeflateAgreement: Hashable {
 
     static let name = "permessage-deflate"
 
-    /// Returns the offer for `Sec-WebSocket-Extensions`.
     static func offer(_ compression: WebSocketCompression) -> String {
         var offer = "\(name); client_max_window_bits"
         if compression.clientWindowBits < 15 { offer += "=\(compression.clientWindowBits)" }
@@ -19,8 +18,8 @@ struct DeflateAgreement: Hashable {
         return offer
     }
 
-    /// Parses a server's response to an offer. Returns `nil` if the server accepts no extension. Throws the reason why
-    /// a response isn't allowed.
+    /// Parses a server's response to an offer. Returns nil if the server accepts no extension. Throws if the response
+    /// isn't allowed.
     static func accepted(_ values: [String], _ compression: WebSocketCompression) throws(Refusal) -> DeflateAgreement? {
         let items = FieldList.items(values)
         guard let item = items.first else { return nil }

@@ -3,13 +3,13 @@ import ErrandDigests
 import ErrandEssentials
 import ErrandMessageSyntax
 
-/// Turns a socket's request into an opening handshake, for each attempt and hop, and validates the response.
+/// Turns a socket's request into an opening handshake, for each attempt and redirect, and validates the response.
 struct OpeningFilter: Filter {
-    /// The socket, or `nil` if the request was sent like an ordinary request.
+    /// Nil if the request was sent like an ordinary request.
     let core: SocketCore?
 
     var stages: FilterStages { .wire }
-    /// The handshake's fields are the connection's, so caches and signatures don't need to know them.
+    /// The handshake's fields belong to the connection, so caches and signatures needn't know them.
     var traits: FilterTraits { .unique }
     var explanation: String { "opening handshake of a WebSocket" }
 
@@ -35,7 +35,7 @@ struct OpeningFilter: Filter {
     }
 }
 
-/// An opened socket's connection, along with the agreed parameters.
+/// An opened connection, along with the agreed parameters.
 final class OpenedConnection: ByteConnection {
     let agreement: OpeningHandshake.Agreement
     let exchange: Exchange
@@ -53,7 +53,7 @@ final class OpenedConnection: ByteConnection {
     func close() { base.close() }
 }
 
-/// One opening handshake (RFC 6455, section 4.1): creates its header fields, and validates the response.
+/// An opening handshake (RFC 6455, section 4.1): creates its header fields, and validates the response.
 struct OpeningHandshake: Sendable {
     let key: String
     let subprotocols: [String]
@@ -64,7 +64,6 @@ struct OpeningHandshake: Sendable {
         var deflate: DeflateAgreement?
     }
 
-    /// Uses a random key of 16 bytes.
     init(_ subprotocols: [String], _ compression: WebSocketCompression) {
         let bytes = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
         self.init(key: Data(bytes).base64EncodedString(), subprotocols, compression)
@@ -87,7 +86,7 @@ struct OpeningHandshake: Sendable {
         if compression.isEnabled { headers.set(.secWebSocketExtensions, DeflateAgreement.offer(compression)) }
     }
 
-    /// Validates a response with the status 101. Throws `handshakeFailed`.
+    /// Validates a response with status 101. Throws `handshakeFailed`.
     func check(_ response: HTTPResponse) throws(WebSocketError) -> Agreement {
         func fail(_ message: String) -> WebSocketError {
             WebSocketError(.handshakeFailed, "\(message): \(response)", response: response)
@@ -117,7 +116,7 @@ struct OpeningHandshake: Sendable {
         return agreement
     }
 
-    /// The digest with which a server proves that it has processed the key.
+    /// With this digest, a server proves that it has processed the key.
     var accept: String {
         Data(SHA1Digest.digest(of: Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8))).base64EncodedString()
     }

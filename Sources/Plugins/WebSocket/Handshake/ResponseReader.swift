@@ -2,8 +2,8 @@ import Errand
 import ErrandEssentials
 import ErrandMessageSyntax
 
-/// Reads the response to an opening handshake in pieces of any size (RFC 9112): its head, and if the server refuses the
-/// upgrade, the beginning of its body.
+/// Reads the response to an opening handshake in pieces of any size (RFC 9112). Reads the start of the body too, if the
+/// server refuses the upgrade.
 struct ResponseReader {
     struct Head: Equatable {
         var status: Int
@@ -11,7 +11,7 @@ struct ResponseReader {
         var headers = HTTPHeaders()
     }
 
-    /// How the body is delimited (RFC 9112, section 6.3).
+    /// RFC 9112, section 6.3.
     private enum Framing: Equatable { case none, length(Int), chunked, untilEnd }
 
     private var bytes = Data()
@@ -25,7 +25,7 @@ struct ResponseReader {
 
     mutating func push(_ data: Data) { bytes.append(data) }
 
-    /// Reads the final head. Returns `false` if it's incomplete. Skips informational heads except 101. Throws
+    /// Reads the final head. Returns false if it's incomplete. Skips informational heads except 101. Throws
     /// `invalidResponse`.
     mutating func readHead() throws(ErrandError) -> Bool {
         while head == nil {
@@ -45,7 +45,7 @@ struct ResponseReader {
         if count > headLimit { throw Self.invalid("the head of the response is longer than \(headLimit) bytes") }
     }
 
-    /// Returns up to `limit` bytes of the body, without chunk framing, or `nil` if more bytes are needed.
+    /// Returns up to `limit` bytes of the body, without chunk framing, or nil if more bytes are needed.
     func body(upTo limit: Int, isAtEnd: Bool) throws(ErrandError) -> Data? {
         switch try framing() {
         case .none: return Data()
@@ -124,7 +124,6 @@ struct ResponseReader {
             if size == 0 { return (content, true) }
             rest = rest[rest.index(after: end)...]
             content.append(rest.prefix(size))
-            // CR and LF follow a chunk.
             guard rest.count >= size + 2 else { return (content, false) }
             rest = rest.dropFirst(size + 2)
         }

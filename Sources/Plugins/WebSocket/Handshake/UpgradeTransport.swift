@@ -76,7 +76,7 @@ struct UpgradeTransport: Transport {
         try await TimeLimit.run(options.timeout, options.time) { try await connection.receive() }
     }
 
-    /// Returns the next bytes of a refusal, or `nil` at its end or after the limit.
+    /// Returns the next bytes of a refusal, or nil at its end or after the limit.
     private func receive(
         _ connection: any ByteConnection, _ options: TransportOptions, until limit: ContinuousClock.Instant
     ) async throws -> Data? {
@@ -89,7 +89,7 @@ struct UpgradeTransport: Transport {
         }
     }
 
-    /// Returns the bytes of the request's head (RFC 9112, section 3).
+    /// RFC 9112, section 3.
     static func head(of request: HTTPRequest) -> Data {
         let text = request.urlText
         let rest = text.firstRange(of: "://").map { text[$0.upperBound...] } ?? text[...]
@@ -104,7 +104,7 @@ struct UpgradeTransport: Transport {
         return Data((head + "\r\n").utf8)
     }
 
-    /// Removes an IPv6 zone, which is only meaningful on this machine (RFC 6874, section 4).
+    /// Removes an IPv6 zone, which is meaningful only on this machine (RFC 6874, section 4).
     private static func withoutZone(_ authority: Substring) -> String {
         guard let zone = authority.firstIndex(of: "%"), let end = authority.lastIndex(of: "]"), zone < end else {
             return String(authority)
@@ -112,7 +112,7 @@ struct UpgradeTransport: Transport {
         return String(authority[..<zone] + authority[end...])
     }
 
-    /// Returns the absolute URL of a redirect to `ws` or `wss`, with the scheme `http` or `https`. Returns `nil` for
+    /// Returns the absolute URL of a redirect to `ws` or `wss`, with the scheme `http` or `https`. Returns nil for
     /// other redirects.
     static func target(of headers: HTTPHeaders, from url: URL) -> String? {
         guard let field = headers.first(where: { $0.name == .location }),
@@ -122,7 +122,6 @@ struct UpgradeTransport: Transport {
     }
 }
 
-/// A connection whose first bytes have already been received.
 private final class StartedConnection: ByteConnection {
     private let base: any ByteConnection
     private let received: Mutex<Data?>

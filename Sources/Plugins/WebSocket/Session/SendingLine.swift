@@ -16,8 +16,7 @@ final class SendingLine: Sendable {
 
     /// Waits for the turn, which ``leave()`` ends. Throws ``WaitingLine/Full`` or `CancellationError`.
     ///
-    /// - Parameter maximum: The maximum number of messages, including the message that has the turn. Called without
-    ///   holding a lock.
+    /// - Parameter maximum: The maximum number of messages, including the one that has the turn. Called without a lock.
     func enter(upTo maximum: () -> Int) async throws {
         let maximum = maximum()
         let number = state.withLock { state -> UInt64? in
@@ -54,7 +53,7 @@ final class SendingLine: Sendable {
         next?.resume()
     }
 
-    /// Rejects the newest messages if too many wait, because the connection was lost.
+    /// Rejects the newest messages if too many are waiting, because the connection was lost.
     func limit(to maximum: Int) {
         let refused = state.withLock { state in
             guard state.isTaken, state.waiting.count + 1 > maximum else {
@@ -74,14 +73,13 @@ final class SendingLine: Sendable {
 final class WaitingLine: Sendable {
     private let waiters = Mutex(WaitingQueue<CheckedContinuation<Void, any Error>>())
 
-    /// The maximum number of tasks is waiting.
     struct Full: Error {}
 
     /// Waits for the next `resume`. Throws ``Full`` or `CancellationError`.
     ///
     /// - Parameters:
     ///   - maximum: The maximum number of waiting tasks.
-    ///   - isToWait: Called after registering, so changes can't be missed. Called without holding a lock.
+    ///   - isToWait: Called after registering, so changes can't be missed, and without a lock.
     func wait(upTo maximum: Int = .max, while isToWait: () -> Bool) async throws {
         let number = waiters.withLock { $0.nextNumber() }
         try await withTaskCancellationHandler {

@@ -1,16 +1,16 @@
 import Errand
 import Synchronization
 
-/// The timeouts of a socket, with a single timer.
+/// A socket's timeouts, with a single timer.
 ///
-/// The timer isn't replaced if it fires early enough, so timeouts that don't expire cost no tasks.
+/// Keeps the timer if it fires early enough, so timeouts that don't expire cost no tasks.
 final class SocketAlarm: Sendable {
     private typealias Limit = (instant: ContinuousClock.Instant, action: @Sendable () -> Void)
 
     private struct State {
         var limits: [UInt64: Limit] = [:]
         var last: UInt64 = 0
-        /// When the timer fires, or `nil` without a timer.
+        /// When the timer fires. Nil without a timer.
         var fires: ContinuousClock.Instant?
         var timer: Task<Void, Never>?
         var isOver = false
@@ -20,8 +20,8 @@ final class SocketAlarm: Sendable {
 
     deinit { stop() }
 
-    /// Calls an action at an instant, unless ``unset(_:)`` is called before. The action must be brief and can run on
-    /// any thread.
+    /// Calls an action at an instant, unless ``unset(_:)`` is called before. The action must be brief, and runs on any
+    /// thread.
     func set(
         at instant: ContinuousClock.Instant, _ time: any TimeSource, _ action: @escaping @Sendable () -> Void
     ) -> UInt64 {
@@ -39,7 +39,6 @@ final class SocketAlarm: Sendable {
         withExtendedLifetime(limit) {}
     }
 
-    /// Removes all timeouts, because the socket has ended.
     func stop() {
         let (timer, limits) = state.withLock { state in
             defer { (state.timer, state.limits, state.isOver) = (nil, [:], true) }
@@ -49,7 +48,7 @@ final class SocketAlarm: Sendable {
         timer?.cancel()
     }
 
-    /// Returns the timer it replaces. Cancel it after releasing the lock, because that runs the time source's code.
+    /// Returns the replaced timer. Cancel it after unlocking, because that runs code of the time source.
     private func arm(
         _ state: inout State, at instant: ContinuousClock.Instant, _ time: any TimeSource
     ) -> Task<Void, Never>? {
@@ -79,7 +78,7 @@ final class SocketAlarm: Sendable {
 }
 
 enum TimeLimit {
-    /// Runs an operation. If it takes longer than the limit, cancels it and throws `timedOut` of ``ErrandError``.
+    /// Runs an operation. If it takes longer than the limit, cancels it and throws ``ErrandError`` with `timedOut`.
     static func run<Value: Sendable>(
         _ limit: Duration, _ time: any TimeSource, _ operation: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
@@ -96,7 +95,7 @@ enum TimeLimit {
     }
 }
 
-/// The agent's clock, once known from an exchange.
+/// The agent's clock, after an exchange has provided it.
 final class SocketClock: Sendable {
     private let known = Mutex<(any TimeSource)?>(nil)
 

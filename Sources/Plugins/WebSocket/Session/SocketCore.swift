@@ -31,13 +31,13 @@ final class SocketCore: Sendable {
         var closure: SocketLink.Closure?
         var received = FIFOQueue<Received>()
         var receivedBytes = 0
-        /// The number of messages that connections delivered, read or not.
+        /// The number of delivered messages, read or not.
         var deliveries = 0
         var bytes: Int64 = 0
         var elements = 0
         var connections = 0
 
-        /// The connection that accepts messages, or nil while the socket isn't connected.
+        /// The connection that accepts messages. Nil while the socket isn't connected.
         var open: SocketLink? { isLeft ? nil : link }
     }
 
@@ -50,8 +50,7 @@ final class SocketCore: Sendable {
     private let begin: @Sendable (SocketCore) -> Activity
     let state = Mutex(State())
     let broadcaster = StateBroadcaster(WebSocketState.idle, maximumWaiting: 100)
-    /// Tasks waiting for a connection, with or without a message to send; the reader waiting for a message; the
-    /// activity waiting for space in the queue.
+    /// Tasks waiting for a connection. `reader` waits for a message, and `room` for space in the queue.
     let senders = WaitingLine()
     /// Messages to send, in order. The first may wait for a connection.
     let turns = SendingLine()
@@ -105,7 +104,7 @@ final class SocketCore: Sendable {
 
     // MARK: For the user
 
-    /// Returns `true` for the first reader.
+    /// Returns true for the first reader.
     func claim() -> Bool {
         state.withLock { state in
             defer { state.isClaimed = true }
@@ -129,7 +128,7 @@ final class SocketCore: Sendable {
 
     func opened() async throws { _ = try await link(isSending: false) }
 
-    /// Returns the connection, after waiting for one if necessary.
+    /// Returns the connection. Waits for one if necessary.
     func link(isSending: Bool = true) async throws -> SocketLink {
         start()
         while true {
@@ -148,9 +147,9 @@ final class SocketCore: Sendable {
         }
     }
 
-    /// Adds a message to a connection that accepts it, in the order of the calls, and returns the connection.
+    /// Adds a message to a connection, in the order of the calls, and returns the connection.
     ///
-    /// - Parameter add: Returns `false` if the connection doesn't accept messages anymore.
+    /// - Parameter add: Returns false if the connection doesn't accept messages anymore.
     func inTurn(_ add: (SocketLink) throws -> Bool) async throws -> SocketLink {
         start()
         let limit = maximumWaiting
@@ -188,7 +187,7 @@ final class SocketCore: Sendable {
         }
     }
 
-    /// Returns the next message, or `nil` at the end. Throws `timedOut` if it doesn't arrive within the limit.
+    /// Returns the next message, or nil at the end. Throws `timedOut` if it doesn't arrive within the limit.
     func next(within limit: Duration? = nil) async throws -> Received? {
         start()
         let (time, resume) = (clock.time, { @Sendable [reader] in reader.resume() })
@@ -278,7 +277,7 @@ final class SocketCore: Sendable {
     }
 }
 
-// Used by the socket's activity.
+// The following members are for the socket's activity.
 extension SocketCore {
     var isOver: Bool { state.withLock { $0.isOver } }
     var isClosing: Bool { state.withLock { $0.isClosing } }
@@ -311,7 +310,6 @@ extension SocketCore {
 
     func isFirst() -> Bool { state.withLock { !$0.wasOpen } }
 
-    /// Starts using a new connection for messages.
     func connected(_ link: SocketLink) {
         let old = state.withLock { state in
             defer {
@@ -335,7 +333,7 @@ extension SocketCore {
         if wasOpen { turns.limit(to: maximumWaiting) }
     }
 
-    /// Queues a message for the reader, after waiting for space.
+    /// Queues a message for the reader. Waits for space.
     func deliver(_ message: WebSocketMessage, _ coder: WebSocketCoder) async throws {
         while true {
             let isDone = state.withLock { state in

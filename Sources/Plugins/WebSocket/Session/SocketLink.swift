@@ -3,12 +3,12 @@ import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-/// One connection of a socket, from its handshake to its end.
+/// A socket's connection, from its handshake to its end.
 final class SocketLink: Sendable {
     struct State {
         /// When bytes were last received, or could have been.
         var lastReceived: ContinuousClock.Instant
-        /// Whether received messages wait for the reader, so no more are read.
+        /// Whether reading stops because received messages wait for the reader.
         var isHeld = false
         /// The content of the last unanswered ping, while the server doesn't read its input.
         var pendingPong: Data?
@@ -32,7 +32,7 @@ final class SocketLink: Sendable {
     let time: any TimeSource
     private let writer: Mutex<FrameWriter>
     let state: Mutex<State>
-    /// Callers of `ping` waiting for their pong.
+    /// Callers of `ping` that wait for their pong.
     let pongs = WaitingLine()
 
     init(_ opened: OpenedConnection, _ response: HTTPResponse, _ core: SocketCore, _ activity: Activity) {
@@ -58,7 +58,7 @@ final class SocketLink: Sendable {
         }
     }
 
-    /// Adds a message for sending, in the order of the calls. Returns `false` if the connection doesn't accept messages
+    /// Adds a message for sending, in the order of the calls. Returns false if the connection doesn't accept messages
     /// anymore. If the session's user has changed, ends the connection and throws.
     func add(_ message: WebSocketMessage, deflates: Bool = true) throws -> Bool {
         try checkUser()
@@ -72,14 +72,14 @@ final class SocketLink: Sendable {
         return isAdded
     }
 
-    /// Returns once the system has accepted all added bytes.
+    /// Returns when the system has accepted all added bytes.
     func flush() async throws {
         do { try await connection.flush() } catch {
             throw failure ?? error
         }
     }
 
-    /// Ends the connection if its user is known to have changed.
+    /// Ends the connection and throws if its user has changed.
     private func checkUser() throws {
         do { try pin.check() } catch {
             abort(error)
@@ -116,8 +116,8 @@ final class SocketLink: Sendable {
         connection.push()
     }
 
-    /// Ends the connection immediately. Its reader and senders get this error, or an earlier one. The server gets a
-    /// close frame if it reads it.
+    /// Ends the connection immediately. Its reader and senders get this error, or an earlier one. Sends a close frame,
+    /// which the server may not read.
     func abort(_ error: any Error) {
         _ = kept(error)
         sendClose(.goingAway)
@@ -144,7 +144,6 @@ final class SocketLink: Sendable {
 
     // MARK: Receiving
 
-    /// How the server closed the connection.
     struct Closure: Sendable {
         var code: CloseCode
         var reason: String
@@ -152,7 +151,7 @@ final class SocketLink: Sendable {
         var failure: WebSocketError?
     }
 
-    /// Delivers messages until the server closes the connection. Throws if it fails.
+    /// Delivers messages until the server closes the connection. Throws if the connection fails.
     func run(_ deliver: (WebSocketMessage) async throws -> Void, count: (Int) -> Void) async throws -> Closure {
         let heartbeat = options.pingInterval.map { interval in
             Task { [weak self, time] in
@@ -238,11 +237,11 @@ final class SocketLink: Sendable {
 
 // Pings and pongs in both directions (RFC 6455, sections 5.5.2 and 5.5.3).
 extension SocketLink {
-    /// If more bytes than this wait to be sent, pings aren't answered immediately.
+    /// While more bytes than this wait to be sent, pings aren't answered immediately.
     private static let maximumPending = 64 << 10
 
-    /// Responds to a ping. If the server isn't reading its input, responds to the last ping once it does (RFC 6455,
-    /// section 5.5.3).
+    /// Responds to a ping. If the server isn't reading, responds later and only to the last ping (RFC 6455, section
+    /// 5.5.3).
     func respond(toPing content: Data) {
         if connection.pendingBytes <= Self.maximumPending { return sendControl(.pong, content) }
         let isFirst = state.withLock { state in
@@ -295,7 +294,8 @@ extension SocketLink {
         guard let lastReceived else { return time.instant(after: interval) }
         let due = lastReceived.advanced(by: interval.bounded)
         if due > time.now { return due }
-        // The timeout starts once the system has accepted the ping: the server may still be reading earlier bytes.
+        // The timeout starts when the system has accepted the ping, because the server may still be reading earlier
+        // bytes.
         var (waits, before) = (connection.pendingBytes > 0, taken)
         sendControl(.ping)
         let end = state.withLock { $0.added }

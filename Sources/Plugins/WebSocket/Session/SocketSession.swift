@@ -8,7 +8,7 @@ struct SocketSession: Sendable {
     let activity: Activity
     let connect: @Sendable () async throws -> SocketLink
 
-    /// Returns when the socket is closed normally. Throws any other reason.
+    /// Returns when the socket is closed normally, and throws otherwise.
     func run() async throws {
         let policy = core.options.reconnection
         var (attempts, failures, silent) = (0, 0, 0)
@@ -23,7 +23,8 @@ struct SocketSession: Sendable {
                 failures = 0
                 let (before, opened) = (core.deliveries, core.clock.time.now)
                 defer {
-                    // Close frames and pings don't count, because a server that's about to reject the socket sends them.
+                    // Close frames and pings don't count, because a server that's about to reject the socket sends
+                    // them.
                     if core.deliveries > before { silent = 0 }
                     let hasLasted = opened.duration(to: core.clock.time.now) >= policy.backoff.maximumDelay
                     if hasLasted { silent = min(silent, 1) }
