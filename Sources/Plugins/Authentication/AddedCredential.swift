@@ -5,13 +5,12 @@ import ErrandMessageSyntax
 import ErrandSupport
 import Synchronization
 
-/// What a credential added to a request in the call stage. On the wire, the current credential replaces it.
+/// What a credential added in the call stage. On the wire, the current credential replaces it.
 final class AddedCredential: Sendable {
-    /// How often a request was refused, and whether a refresh followed.
     struct Repetition: Sendable {
         var count = 0
         var isRefreshed = false
-        /// The lease of the first attempt. Nil until the request is refused.
+        /// Nil until the request is refused.
         var first: CredentialKeeper.Lease?
 
         func next(after first: CredentialKeeper.Lease, isRefreshed: Bool) -> Repetition {
@@ -21,9 +20,9 @@ final class AddedCredential: Sendable {
 
     let keeper: CredentialKeeper
     let lease: CredentialKeeper.Lease
-    /// The user's mark. Nil if the added fields identify the user.
+    /// Nil if the added fields identify the user.
     let mark: UserMark?
-    /// Whether a later filter signs the request. A new credential then needs a new signature.
+    /// Whether a later filter signs the request, so a new credential needs a new signature.
     let isSigned: Bool
     let repetition: Repetition
     private let before, after: HTTPRequest
@@ -46,10 +45,10 @@ final class AddedCredential: Sendable {
 
     func adds(_ name: HTTPHeaderName) -> Bool { before.headers[name] != after.headers[name] }
 
-    /// Lets one request reuse the authorized request. Others can't, because a credential may contain a time.
+    /// Only one request can reuse the authorized request, because a credential may contain a time.
     func claim() -> Bool { !isClaimed.exchange(true, ordering: .relaxed) }
 
-    /// Removes the credential but keeps changes by filters and redirects. Returns nil if they can't be separated.
+    /// Returns nil if changes by filters and redirects can't be separated from the credential.
     func removed(from request: HTTPRequest) -> HTTPRequest? {
         var result = request
         if request.method == after.method { result.method = before.method }
@@ -128,8 +127,6 @@ final class AddedCredential: Sendable {
         if let one = a.data, let two = b.data { return one == two }
         return a.data == nil && b.data == nil && a.length == b.length
     }
-
-    // MARK: Items
 
     static func queryItems(_ before: HTTPRequest, _ after: HTTPRequest) -> [String] {
         before.urlText == after.urlText ? [] : added(items(before.urlText), items(after.urlText))

@@ -121,7 +121,6 @@ public struct SessionEnded: DescribedError {
     /// The code of the `NSError`, always 1.
     public var errorCode: Int { 1 }
 
-    /// Whether an error contains an OAuth server's refusal of a refresh token.
     static func isMeant(by error: any Error) -> Bool {
         guard let response = (error as? any RequestFailure)?.response, response.status < 500,
             let reply = try? response.json(OAuthFault.self, decoder: JSONDecoder())

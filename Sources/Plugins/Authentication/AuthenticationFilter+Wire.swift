@@ -28,8 +28,6 @@ extension AuthenticationFilter {
         return try await send(exchange, next, lease, added, refused: nil)
     }
 
-    /// Sends the request. If the response refuses the credential, sends the request again with the next credential.
-    ///
     /// - Parameter refused: The response to the first attempt if that was sent, and the amount of work staged before
     ///   it.
     func send(
@@ -111,7 +109,6 @@ extension AuthenticationFilter {
         return added?.adds(.authorization) ?? (bare.headers[.authorization] != sent.headers[.authorization])
     }
 
-    /// Replaces the credential from the call stage.
     private func attempt(
         _ exchange: Exchange, _ lease: CredentialKeeper.Lease, _ added: AddedCredential?,
         _ repetition: AddedCredential.Repetition
@@ -134,8 +131,7 @@ extension AuthenticationFilter {
         return attempt
     }
 
-    /// Returns a response that a later cache has stored, because that needs no refresh. Returns nil if the request has
-    /// to be sent.
+    /// Returns a stored response without a refresh. Returns nil if the request has to be sent.
     private func stored(
         _ exchange: Exchange, _ next: Next, _ added: AddedCredential?,
         _ member: CredentialKeeper.Membership?
@@ -177,19 +173,16 @@ private enum Refusal {
     case unattributed
 }
 
-/// Decides which session handles a 401 if a request carries several credentials, such as a user's and a device's. Each
-/// pass of a request through the sessions has one instance.
+/// Decides which session handles a 401 if a request carries several credentials, such as a user's and a device's. One
+/// instance per pass of a request.
 ///
-/// A 401 concerns `Authorization` (RFC 9110, section 11.6.2). The session that adds this field handles it first.
-/// Sessions that add other fields follow after that session has given up.
+/// A 401 concerns `Authorization` (RFC 9110, section 11.6.2), so the session that adds this field handles it first.
 final class Refusals: Sendable {
     private enum Key: TagKey {
         static var defaultValue: Refusals? { nil }
     }
 
-    /// The state of the session that adds `Authorization`.
     private enum Phase {
-        /// No session adds it.
         case absent
         /// The session can still recover from a refusal.
         case able
@@ -199,8 +192,7 @@ final class Refusals: Sendable {
 
     private let phase = Mutex(Phase.absent)
 
-    /// Returns the instance of an outer session, or a new one if other sessions follow. Returns nil if there's only one
-    /// session.
+    /// Returns nil if there's only one session.
     static func ofPass(_ exchange: inout Exchange, _ next: Next) -> Refusals? {
         if let begun = exchange.tags[Key.self] { return begun }
         guard next.following.contains(.authenticates) else { return nil }

@@ -11,9 +11,7 @@ import ErrandEssentials
 /// throws ``AuthenticationError``.
 public struct AuthenticationFilter<C: Credential>: Filter {
     private let session: AuthenticationSession<C>
-    /// The part of the session that isn't generic.
     let keeper: CredentialKeeper
-    /// The source of users' marks: the credential's type.
     private let source: String
 
     init(_ session: AuthenticationSession<C>) {
@@ -52,9 +50,8 @@ public struct AuthenticationFilter<C: Credential>: Filter {
         return try await send(exchange, next, lease, nil, refused: (response, stagedWork))
     }
 
-    /// Returns the exchange to pass on without waiting. Returns nil if the slow path is needed.
-    ///
-    /// Not async, because most requests find a valid credential, and an async function would cost them a frame.
+    /// Returns nil if the slow path is needed. Not async, because most requests find a valid credential, and an async
+    /// function would cost them a frame.
     @inline(never) private func attemptAtOnce(_ exchange: Exchange, _ next: Next) throws -> Attempt? {
         guard exchange.request.authorization == nil, exchange.tags[AuthenticationMode.self] != .off else {
             return Attempt(exchange: exchange)
@@ -75,7 +72,7 @@ public struct AuthenticationFilter<C: Credential>: Filter {
         return attempt
     }
 
-    /// Whether the credential is limited to some origins, covered by a signature, or already in the request.
+    /// Whether the credential is limited to some origins, signed, or already in the request.
     private func waitsAmongCallFilters(_ exchange: Exchange, _ following: FilterTraits) -> Bool {
         origins != nil || isSigned(following) || exchange.http.headers.contains(.authorization)
     }
@@ -99,7 +96,6 @@ public struct AuthenticationFilter<C: Credential>: Filter {
         origins?.contains(exchange.http.url) ?? exchange.isTrusted
     }
 
-    /// Removes the credential if the origin may not see it.
     private func withoutCredential(_ exchange: Exchange) throws -> Exchange {
         guard let added = added(to: exchange) else { return exchange }
         guard let request = added.removed(from: exchange.http) else {
@@ -112,7 +108,7 @@ public struct AuthenticationFilter<C: Credential>: Filter {
         return exchange
     }
 
-    /// Marks a request that the refresh handler sends. The mark also applies to redirects.
+    /// The mark also applies to redirects.
     private func withoutSession(_ exchange: Exchange) -> Exchange {
         guard exchange.stage == .call else { return exchange }
         var exchange = exchange
@@ -128,14 +124,14 @@ public struct AuthenticationFilter<C: Credential>: Filter {
 /// Not a member of the filter, because a generic type looks up its metadata each time.
 private struct Attempt {
     var exchange: Exchange
-    /// The credential that the response can refuse. Nil if the response doesn't matter.
+    /// Nil if the response can't refuse a credential.
     var lease: CredentialKeeper.Lease?
 }
 
 // MARK: - The call
 
 extension AuthenticationFilter {
-    /// Adds the credential for later call filters. Starts over if a signature has to cover a new credential.
+    /// Starts over if a signature has to cover a new credential.
     private func prepare(_ exchange: Exchange, _ next: Next) async throws -> HTTPResponse {
         var repetition = AddedCredential.Repetition()
         while true {
@@ -148,7 +144,6 @@ extension AuthenticationFilter {
         }
     }
 
-    /// Adds the credential, even if it has expired.
     private func prepared(
         _ exchange: Exchange, _ following: FilterTraits, _ repetition: AddedCredential.Repetition
     ) async throws -> Exchange {
@@ -208,7 +203,7 @@ extension Filter where Self == AuthenticationFilter<Authorization> {
 }
 
 extension AuthenticationFilter {
-    /// Returns a credential, or nil to continue without a new one. The first lease determines the call's user.
+    /// Returns nil to continue without a new credential. The first lease determines the call's user.
     func lease(
         _ need: CredentialKeeper.Need, _ exchange: Exchange, _ member: CredentialKeeper.Membership?,
         refused response: HTTPResponse? = nil
@@ -248,14 +243,14 @@ extension AuthenticationFilter {
         throw keeper.refusal(of: member) ?? AuthenticationError(.userChanged)
     }
 
-    /// Returns the user of the call, or of its operation if the call hasn't sent a request yet.
+    /// The user of the call, or of its operation if the call hasn't sent a request yet.
     func member(of exchange: Exchange) -> CredentialKeeper.Membership? {
         if let known = exchange.value(of: keeper.membership) { return known }
         guard let pinned = exchange.userPin?.value(of: keeper.membership) else { return nil }
         return exchange.once(keeper.membership) { pinned }
     }
 
-    /// Returns the user of the call and its operation, which is `member` if neither has a user yet.
+    /// Returns `member` if the call and its operation have no user yet.
     private func join(
         _ member: CredentialKeeper.Membership, _ exchange: Exchange
     ) -> CredentialKeeper.Membership {
@@ -268,7 +263,7 @@ extension AuthenticationFilter {
         }
     }
 
-    /// Adds a credential that consists of one field. Returns the user's mark, if the credential has an owner.
+    /// Returns the user's mark, if the credential has an owner.
     private func authorize(
         _ exchange: inout Exchange, _ lease: CredentialKeeper.Lease, _ field: HTTPHeaders.Field
     ) -> UserMark? {
@@ -285,8 +280,7 @@ extension AuthenticationFilter {
         return mark
     }
 
-    /// Adds a credential and marks the added fields as sensitive. Returns the user's mark, unless the added fields
-    /// identify the user.
+    /// Marks the added fields as sensitive. Returns the user's mark, unless the added fields identify the user.
     @discardableResult
     func authorize(_ exchange: inout Exchange, _ lease: CredentialKeeper.Lease) throws
         -> UserMark?
@@ -331,7 +325,7 @@ extension AuthenticationFilter {
     }
 }
 
-/// The sessions that don't add their credential, because the request has its own or comes from their handler.
+/// The sessions that don't add their credential to a request, because it has its own or comes from their handler.
 enum OwnCredentials: TagKey {
     static var defaultValue: [ObjectIdentifier] { [] }
     static var affectsResponse: Bool { true }

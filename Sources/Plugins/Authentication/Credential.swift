@@ -114,7 +114,7 @@ extension HTTPRequest {
         return false
     }
 
-    /// Whether a byte can be part of a word. Excludes delimiters such as `=` and `/`, although tokens can contain them.
+    /// Excludes delimiters such as `=` and `/`, although tokens can contain them.
     private static func isOfWord(_ byte: UInt8?) -> Bool {
         guard let byte else { return false }
         return ASCII.isUnreserved(byte) || byte == UInt8(ascii: "+") || byte >= 0x80

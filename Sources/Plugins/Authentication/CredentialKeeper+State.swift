@@ -28,7 +28,6 @@ extension CredentialKeeper {
             (expiry, owner) = (credential.expiry, credential.owner)
         }
 
-        /// Returns nil if one of the credentials names no owner.
         func isOwned(asIn other: Known) -> Bool? {
             guard let owner, let others = other.owner else { return nil }
             return owner == others
@@ -42,10 +41,9 @@ extension CredentialKeeper {
         /// The generation that the last sign-out began.
         private(set) var lastSignOut: UInt64 = 0
         var isExpired = false
-        /// Whether the credential had already expired when it arrived. One of the clocks is then wrong, so the server
-        /// decides.
+        /// Whether the credential had expired when it arrived. A clock is then wrong, so the server decides.
         private(set) var ignoresExpiry = false
-        /// Whether the credential comes from a refresh, and no response has accepted it yet.
+        /// Whether no response has accepted a refreshed credential yet.
         private(set) var isOnTrial = false
         var run: Run?
         private(set) var failures: UInt64 = 0
@@ -62,7 +60,7 @@ extension CredentialKeeper {
 
         var freshLease: Lease? { known.map { Lease($0, in: self, isFresh: true) } }
 
-        /// Returns the failure for a call of another user, or nil for the current user.
+        /// Nil for the current user.
         func refusal(of member: Membership?) -> Outcome? {
             guard let member, member.generation != generation else { return nil }
             let hasSignedOut = known == nil || member.generation < lastSignOut
@@ -103,7 +101,7 @@ extension CredentialKeeper {
 
         init(_ state: State, _ outcome: Outcome) { (self.state, self.outcome) = (state, outcome) }
 
-        /// Requests of another user fail. If the refresh ended the session, all fail for that reason.
+        /// Requests of another user fail. If the session has ended, all fail for that reason.
         func outcome(for member: Membership?) -> Outcome {
             if case .failed(let error) = outcome, error.code == .signedOut { return outcome }
             return state.refusal(of: member) ?? outcome

@@ -4,9 +4,8 @@ import Synchronization
 
 /// Keeps the current credential and runs at most one refresh.
 ///
-/// Each change of the credential increments its version. If the version changes during a refresh, the result is
-/// dropped. Each change of the user, but not a refresh, increments the generation. A call belongs to the generation in
-/// which it began.
+/// Each change of the credential increments its version, which drops the result of an earlier refresh. Each change of
+/// the user increments the generation. A call belongs to the generation in which it began.
 ///
 /// Not generic, because generic code from another module looks up metadata at each step of each request.
 final class CredentialKeeper: Sendable {
@@ -32,14 +31,14 @@ final class CredentialKeeper: Sendable {
 
     var credential: (any Credential)? { state.withLock { $0.known?.credential } }
 
-    /// The membership of a call that begins without a user. Nil if a user is signed in.
+    /// Nil if a user is signed in.
     var anonymous: Membership? {
         state.withLock {
             $0.known == nil ? Membership(generation: $0.generation, isAnonymous: true) : nil
         }
     }
 
-    /// Returns the error for a call of another user, or nil for the current user.
+    /// Nil for the current user.
     func refusal(of member: Membership) -> AuthenticationError? {
         if case .failed(let error)? = state.withLock({ $0.refusal(of: member) }) { return error }
         return nil
@@ -47,7 +46,7 @@ final class CredentialKeeper: Sendable {
 
     var isRenewable: Bool { handler != nil }
 
-    /// Returns a credential that needs no wait. Returns nil if the slow path is needed.
+    /// Returns nil if the slow path is needed.
     func ready(_ time: any TimeSource, _ member: Membership?) -> Lease? {
         let (lease, expiry) = state.withLock { state -> (Lease?, Date?) in
             if let member, member.generation != state.generation { return (nil, nil) }
@@ -60,8 +59,7 @@ final class CredentialKeeper: Sendable {
         return expiry <= time.date ? nil : lease
     }
 
-    /// Whether a request comes from the handler: its task belongs to the handler, or it carries a secret that renews
-    /// the credential.
+    /// Whether the request's task belongs to the handler, or it carries a secret that renews the credential.
     func isOfHandler(_ request: @autoclosure () -> HTTPRequest) -> Bool {
         if RefreshScope.running.load(ordering: .acquiring) == 0 { return false }
         if RefreshScope.current.contains(where: { $0.keeper == ObjectIdentifier(self) && !$0.isOver }) { return true }
@@ -69,7 +67,6 @@ final class CredentialKeeper: Sendable {
         return old?.isRenewed(by: request()) ?? false
     }
 
-    /// Returns nil if a refresh is due, or if there's no credential.
     func ready(for need: Need, _ member: Membership?) -> Lease? {
         if case .ready(let lease)? = state.withLock({ decide($0, need, member) }) { return lease }
         return nil
@@ -95,7 +92,6 @@ final class CredentialKeeper: Sendable {
         }
     }
 
-    /// Starts a refresh in the background if necessary.
     func renew(after need: Need, _ time: any TimeSource) {
         let now = time.now
         state.withLock { state in
@@ -103,8 +99,6 @@ final class CredentialKeeper: Sendable {
         }
     }
 
-    /// Whether another attempt can follow a refusal.
-    ///
     /// If a refreshed credential is refused before any response has accepted it, requests that waited for this refresh
     /// or began with another credential don't start a second one.
     func canRenew(after need: Need, _ first: Lease) -> Bool {
@@ -126,7 +120,6 @@ final class CredentialKeeper: Sendable {
         }
     }
 
-    /// Returns nil if a refresh is due.
     private func decide(_ state: State, _ need: Need, _ member: Membership?) -> Outcome? {
         if let refusal = state.refusal(of: member) { return refusal }
         switch need {
@@ -211,7 +204,7 @@ final class CredentialKeeper: Sendable {
         return AuthenticationError(isOver ? .signedOut : .refreshFailed, underlying: error)
     }
 
-    /// Resumes the waiting requests. `ending` is nil if the session was released.
+    /// - Parameter ending: Nil if the session was released.
     func end(_ run: Run, _ ending: Ending?) {
         for task in run.tasks { task.cancel() }
         for waiter in run.waiting.values {
@@ -230,10 +223,10 @@ extension CredentialKeeper {
         let membership: Membership
         /// Whether it was created for requests that waited for the refresh.
         let isFresh: Bool
-        /// Whether the credential comes from a refresh, and no response had accepted it yet.
+        /// Whether no response had accepted a refreshed credential yet.
         let isOnTrial: Bool
         let version: UInt64
-        /// The number of failed refreshes when the request was sent.
+        /// The number of failed refreshes so far.
         let failures: UInt64
 
         init(_ known: Known, in state: borrowing State, isFresh: Bool = false) {
@@ -243,7 +236,7 @@ extension CredentialKeeper {
         }
 
         var credential: any Credential { known.credential }
-        /// The only field that the credential adds, if it's known in advance.
+        /// Nil if the fields aren't known in advance.
         var field: HTTPHeaders.Field? { known.field }
         var owner: String? { known.owner }
 
@@ -252,7 +245,7 @@ extension CredentialKeeper {
 
     struct Membership: Sendable {
         let generation: UInt64
-        /// Whether the call began without a user and continues without one.
+        /// Whether the call continues without a user.
         var isAnonymous = false
     }
 
@@ -260,7 +253,7 @@ extension CredentialKeeper {
         /// To find cached responses. The credential may have expired.
         case any
         case valid(at: Date)
-        /// A response refused the lease. `isRepeated`: an earlier refusal of the request has already led to a refresh.
+        /// `isRepeated`: an earlier refusal of the request has already led to a refresh.
         case refused(Lease, isRepeated: Bool)
     }
 
@@ -289,7 +282,6 @@ extension CredentialKeeper {
         withExtendedLifetime(done) { if let run = done.0 { end(run, done.1) } }
     }
 
-    /// Returns false if no user is signed in.
     func renew(with credential: any Credential) -> Bool {
         let new = Known(credential)
         let done = state.withLock { state -> (Run?, Ending, State)? in
@@ -309,7 +301,6 @@ extension CredentialKeeper {
 
     func expire() { state.withLock { $0.isExpired = true } }
 
-    /// Ends all waits after the session was released.
     func end() {
         let run = state.withLock { state in
             defer { state.run = nil }
@@ -319,10 +310,10 @@ extension CredentialKeeper {
     }
 }
 
-/// A run of a handler. Requests that the handler sends don't wait for it.
+/// Requests that a handler sends don't wait for it.
 final class RefreshScope: Sendable {
     @TaskLocal static var current: [RefreshScope] = []
-    /// The number of running handlers in the process: usually 0, and cheaper to read than a task-local value.
+    /// The number of running handlers in the process. Cheaper to read than a task-local value.
     static let running = Atomic(0)
 
     let keeper: ObjectIdentifier

@@ -154,10 +154,10 @@ public final class TrafficInspector: Accessory {
     /// For tests.
     var recordedIDs: [UInt64] { store.all.map(\.id) }
 
-    /// The activities that aren't masked yet, for tests.
+    /// For tests.
     var unmaskedIDs: [UInt64] { store.all.filter { $0.known.masked == nil }.map(\.id) }
 
-    /// Everything that a page can receive, for tests.
+    /// For tests.
     var everything: String {
         store.all.map { record in
             String(decoding: JSONText.details(of: store.masked(record)), as: UTF8.self)

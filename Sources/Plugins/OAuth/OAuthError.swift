@@ -128,12 +128,12 @@ extension FailureCode<OAuthError> {
 }
 
 enum ServerText {
-    /// Returns nil for blank text. Many servers send blank text for missing parts.
+    /// Many servers send blank text for missing parts.
     static func given(_ text: String?) -> String? {
         text?.utf8.contains { $0 > 0x20 && $0 != 0x7F } == true ? text : nil
     }
 
-    /// Shortens a text to one line without secrets. Masks before it cuts, so no part of a secret remains.
+    /// Masks secrets before it cuts the text, so no part of a secret remains.
     static func shown(_ text: String, upTo limit: Int = 200, hiding secrets: [String]) -> String {
         let secrets = secrets.filter { $0.utf8.count >= 4 }
         // A secret that crosses this cut is longer than the text that's shown.
@@ -143,7 +143,6 @@ enum ServerText {
                 result = result.replacing(form, with: Redaction.mask)
             }
         }
-        // Finds secrets in an unusual encoding.
         let decoded = PercentEncoding.decodeLeniently(result, plusIsSpace: true)
         if secrets.contains(where: decoded.contains) { return Redaction.mask }
         let cut = result.count > limit ? result.prefix(limit) + "…" : Substring(result)

@@ -3,15 +3,15 @@ import ErrandEssentials
 import ErrandRedaction
 import Synchronization
 
-/// An exchange that is running, or that has ended and isn't masked yet. Contains secrets.
+/// An exchange that isn't masked yet, so it contains secrets.
 final class ExchangeDraft: Sendable {
     private struct State {
         var response: RecordedExchange.ClearResponse?
         var messages: SocketMessages?
-        /// When the activity's next exchange began. Nil if this exchange had received a response by then, or did later.
+        /// When the next exchange began. Nil if this exchange has received a response.
         var supersededAt: Duration?
         var timeToHead: Duration?
-        /// The event with the timings, because copying its many fields would cost more.
+        /// Keeping the event is cheaper than copying its many fields.
         var timings: TransportEvent?
         var progress = TransferProgress()
         var sent = Data()
@@ -22,8 +22,7 @@ final class ExchangeDraft: Sendable {
     let attempt: Int
     let hop: Int
     private let date: Date
-    /// Times are durations since the recorder was created. Unlike a clock's instants, durations are copied without the
-    /// runtime.
+    /// Durations are copied without the runtime, unlike a clock's instants.
     let start: Duration
     private let state = Mutex(State())
 
@@ -32,7 +31,7 @@ final class ExchangeDraft: Sendable {
         (self.date, self.start) = (date, start)
     }
 
-    /// Whether the response and its timings have arrived. The timings follow the body's end.
+    /// The timings follow the end of the body.
     var isComplete: Bool { state.withLock { $0.response != nil && $0.timings != nil } }
 
     var opensSocket: Bool { state.withLock { $0.response?.status == 101 } && request.headers.requestsWebSocket }
@@ -92,7 +91,6 @@ final class ExchangeDraft: Sendable {
 
     // MARK: Masking
 
-    /// The approximate memory use in bytes, until the masked exchange is measured.
     var approximateByteCount: Int {
         let (fields, bytes) = state.withLock { state in
             let messages = state.messages?.approximateByteCount ?? 0
@@ -122,15 +120,13 @@ extension TransportEvent {
     fileprivate var isTimings: Bool { if case .timings = self { true } else { false } }
 }
 
-/// An exchange that has ended. It contains secrets until the recorder's queue masks it, within seconds, or someone
-/// reads it.
+/// A finished exchange. It contains secrets until the recorder's queue masks it, within seconds.
 final class EndedExchange: Sendable {
     struct Ending: Sendable {
         let activity: Activity.ID
         let parent: Activity.ID?
         let label: String
         let end: Duration
-        /// The activity's outcome, if this is its last exchange.
         let outcome: RecordedOutcome?
     }
 
@@ -148,7 +144,6 @@ final class EndedExchange: Sendable {
         self.ending = ending
     }
 
-    /// Masks the exchange, and returns its approximate memory use in bytes.
     func mask(_ secrets: inout HeaderSecrets) -> Int {
         let known = state.withLock { $0 }
         switch known {
@@ -161,14 +156,11 @@ final class EndedExchange: Sendable {
         }
     }
 
-    /// Returns the masked exchange.
-    ///
     /// - Parameters:
-    ///   - secrets: The secrets in the headers of the exchange that was masked last, because most exchanges share them.
+    ///   - secrets: The secrets in the headers of the last masked exchange, because most exchanges share them.
     ///   - isKept: Whether the exchange may be read again.
     func masked(_ secrets: inout HeaderSecrets, isKept: Bool = true) -> RecordedExchange {
         let known = state.withLock { $0 }
-        // After unlocking, because this searches the whole exchange.
         switch known {
         case .masked(let exchange): return exchange
         case .clear(let draft):
@@ -186,7 +178,7 @@ final class ActivityDraft: Sendable {
         var stream: StreamCount?
         var socket: SocketDraft?
         var exchange: ExchangeDraft?
-        /// Earlier exchanges without a response or timings. They have failed or are still running.
+        /// Earlier exchanges that have failed or are still running.
         var pending: [ExchangeDraft] = []
     }
 
@@ -205,7 +197,6 @@ final class ActivityDraft: Sendable {
 
     func change<Value: Sendable>(_ body: (inout State) -> Value) -> Value { state.withLock { body(&$0) } }
 
-    /// Begins an exchange. Returns the exchange that this ends, if any.
     func begin(_ draft: ExchangeDraft, at now: Duration) -> ExchangeDraft? {
         state.withLock { state in
             let last = state.exchange

@@ -237,8 +237,7 @@ public final class ExchangeRecorder: Accessory {
             bytesSent: draft.progress.sent, bytesReceived: draft.progress.received, stream: draft.stream)
     }
 
-    /// Keeps an opening handshake with the socket's activity, to collect its messages. Returns false for other
-    /// exchanges.
+    /// Returns false if the exchange doesn't open a socket.
     private func keepsOpen(_ exchange: ExchangeDraft, _ ending: EndedExchange.Ending) -> Bool {
         guard observesMessages, ending.outcome == .success, exchange.opensSocket, let parent = ending.parent else {
             return false
@@ -249,13 +248,12 @@ public final class ExchangeRecorder: Accessory {
             defer { state.socket = SocketDraft(handshake: exchange, ending: ending) }
             return state.socket
         }
-        // The previous connection.
         if let old { record(old.handshake, old.ending) }
         return true
     }
 }
 
-/// Keeps the newest elements, up to a number and a total cost. Counts the elements that it drops.
+/// Keeps the newest elements, up to a number and a total cost.
 struct BoundedHistory<Element: Sendable>: Sendable {
     private var elements: [(element: Element?, cost: Int)] = []
     /// The index of the oldest element. Earlier slots are empty, and are removed in batches.

@@ -78,7 +78,6 @@ extension RecordedOutcome {
         }
     }
 
-    /// The failure's name, such as "timedOut" or "cancelled". Nil for a success.
     var failureName: String? {
         switch self {
         case .success: nil

@@ -157,14 +157,13 @@ extension RecordedExchange {
         (self.timeToHead, self.timings, self.outcome) = (timeToHead, timings, outcome)
     }
 
-    /// The parts that may contain secrets, masked.
     typealias MaskedParts = (request: Request, response: Response?, webSocket: RecordedWebSocket?, label: String)
 
     static func maskedParts(
         _ request: ClearRequest, _ sent: Data, _ response: ClearResponse?, _ received: Data, _ receivedLength: Int64?,
         _ messages: SocketMessages?, _ label: String, _ redactor: consuming Redactor
     ) -> MaskedParts {
-        // First find all secrets, because a secret of one part is masked in all parts.
+        // A secret of one part is masked in all parts.
         var request = Request(request, sent, &redactor)
         var response = response.map { Response($0, received, receivedLength, &redactor) }
         let label = redactor.url(label)
@@ -185,7 +184,7 @@ extension RecordedExchange {
 }
 
 extension RecordedExchange {
-    /// The recorded parts of a request, with secrets. Doesn't keep the body, because masking may come later.
+    /// Doesn't keep the body, because masking may come later.
     struct ClearRequest: Sendable {
         let method: HTTPMethod
         let url: String
@@ -274,7 +273,6 @@ public struct ExchangePhases: Sendable, Hashable {
         [blocked, nameLookup, connect, secure, send, wait, receive].reduce(.zero) { $0 + ($1 ?? .zero) }
     }
 
-    /// - Parameter total: The total time, if the timings lack it.
     init(_ timings: TransferTimings, total: Duration) {
         var last = Duration.zero
         func phase(_ end: Duration?) -> Duration? {
@@ -291,7 +289,6 @@ public struct ExchangePhases: Sendable, Hashable {
         receive = phase(total) ?? .zero
     }
 
-    /// Creates phases from the recorder's own clock.
     init(timeToHead: Duration?, duration: Duration) {
         wait = max(.zero, timeToHead ?? duration)
         receive = max(.zero, duration - wait)

@@ -60,7 +60,6 @@ extension FailureCode<ReplayError> {
 }
 
 extension HTTPRequest {
-    /// The method and URL, with secrets masked. The URL is cut after 500 characters.
     func line(_ redaction: Redaction) -> String {
         var redactor = Redactor(redaction)
         return "\(method) \(redactor.url(urlText).prefix(500))"

@@ -4,7 +4,6 @@ import ErrandEssentials
 import ErrandRecording
 import Synchronization
 
-/// Sends requests over another transport and keeps the exchanges, with secrets masked.
 final class ReplayRecorder: Sendable {
     private struct State {
         var count = 0
@@ -78,14 +77,12 @@ final class ReplayRecorder: Sendable {
         let data = Mutex(Data())
     }
 
-    /// A running exchange. Contains secrets.
     private struct Draft: Sendable {
         let order: Int
         let request: HTTPRequest
         let date: Date
         let start: ContinuousClock.Instant
         let upload = SentCopy()
-        /// The response without its body.
         private(set) var response: HTTPResponse?
         private(set) var timeToHead: Duration?
 
@@ -96,7 +93,6 @@ final class ReplayRecorder: Sendable {
         }
     }
 
-    /// Copies the request's body while it's sent.
     private func watched(_ request: HTTPRequest, _ upload: SentCopy) -> HTTPRequest {
         let body = request.body
         if let data = body.data {
@@ -153,7 +149,7 @@ final class ReplayRecorder: Sendable {
 }
 
 extension Redactor {
-    /// Finds a request's named secrets and credentials. Skips cookies, because many aren't secrets.
+    /// Skips cookies, because many aren't secrets.
     fileprivate mutating func find(in request: HTTPRequest, sent: Data) {
         let authorizing = request.headers.filter { $0.name == .authorization || $0.name == .proxyAuthorization }
         _ = headers(HTTPHeaders(authorizing))
@@ -173,13 +169,13 @@ extension Redactor {
 
 final class RecordingBody: HTTPBodySource {
     private let chunks: BodyChunks
-    /// Nil after the body has exceeded the limit.
+    /// Nil if the body exceeds the limit.
     private let copy = Mutex<Data?>(Data())
     private let hasEnded = Atomic(false)
-    /// The number of bytes after which the body counts as complete, even if it isn't read to the end. Nil if only the
-    /// end counts.
+    /// After this number of bytes, the body counts as complete, even if it isn't read to the end. Nil if only the end
+    /// counts.
     private let left: Mutex<Int64?>
-    /// Receives all bytes, or nil if the body wasn't read to the end or exceeds the limit.
+    /// Receives nil if the body wasn't read to the end or exceeds the limit.
     private let end: @Sendable (Data?) -> Void
 
     init(_ body: HTTPBody, upTo length: Int64? = nil, _ end: @escaping @Sendable (Data?) -> Void) {

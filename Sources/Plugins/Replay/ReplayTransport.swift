@@ -23,9 +23,7 @@ import Synchronization
 /// from any thread.
 public final class ReplayTransport: Transport {
     private struct State {
-        /// How often each item was used.
         var uses: [Int: Int] = [:]
-        /// How many items of each key were used.
         var turns: [String: Int] = [:]
         var incompleteBodies: [Int] = []
         var unmatched: [String] = []
@@ -294,7 +292,6 @@ extension ReplayTransport {
 }
 
 extension HARFile.Entry {
-    /// Stores a binary request body in Base64.
     fileprivate mutating func keepBytes(of body: RecordedBody) {
         guard body.omission == nil, body.copiedBytes > 0, body.text == nil else { return }
         request.postData?.text = body.data.base64EncodedString()

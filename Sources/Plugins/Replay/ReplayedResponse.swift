@@ -3,7 +3,6 @@ import ErrandEssentials
 import ErrandMessageSyntax
 import Synchronization
 
-/// Rebuilds an entry's response for one request.
 struct ReplayedResponse {
     /// Longer bodies, in bytes, are read on demand.
     private static let memoryLimit = 4 << 20
@@ -13,7 +12,6 @@ struct ReplayedResponse {
     let entry: HAREntry
     let timing: ReplayTiming
 
-    /// Whether the file lacks the body, or contains only its start.
     var lacksBody: Bool { entry.isCut || entry.status > 0 && (entry.body.text ?? 0..<0).isEmpty && entry.size > 0 }
 
     func respond(to request: HTTPRequest, _ options: TransportOptions) async throws -> HTTPResponse {
@@ -94,8 +92,7 @@ struct ReplayedResponse {
             length: length, source: ReplayedBody(nil, bytes, receive / Double(max(1, length)), options.time))
     }
 
-    /// Returns the body's text if it isn't Base64, although the archive says so, and has the recorded size. Firefox
-    /// writes some texts in this way.
+    /// Firefox marks some texts as Base64, although they aren't. Returns such a text if it has the recorded size.
     private func mislabelledText(_ range: Range<Int>) throws -> HARBody? {
         // Base64 has four characters for three bytes, so this check suffices for most bodies.
         guard entry.body.isBase64, sizes.contains(where: { $0 > range.count / 4 * 3 }) else { return nil }
@@ -119,15 +116,12 @@ struct ReplayedResponse {
         return true
     }
 
-    /// The possible sizes of the decoded body.
     private var sizes: [Int] {
         guard entry.size >= 0 else { return [] }
         return [entry.size, entry.size + entry.compression].compactMap { Int(exactly: $0.rounded()) }
     }
 
-    /// Removes header fields that contradict the body, because most programs undo its content coding.
-    ///
-    /// - count: The body's size in bytes, if known.
+    /// Most programs undo a body's content coding, so some fields contradict it.
     private func settle(_ headers: inout HTTPHeaders, count: Int?, beginning: [UInt8]) {
         let length = ContentLength.parse(headers.values(of: .contentLength))
         let isAsLong = count.map { length == Int64($0) } ?? false
@@ -174,7 +168,6 @@ struct ReplayedResponse {
     }
 }
 
-/// A body that is delivered at the recorded pace.
 private final class ReplayedBody: HTTPBodySource {
     private struct State {
         var stored: HARBody?
@@ -206,13 +199,9 @@ private final class ReplayedBody: HTTPBodySource {
     func cancel() {}
 }
 
-/// Restores the received bytes from an archive's text. Programs write characters into an archive, whatever the body's
-/// charset was.
+/// Programs write characters into an archive, whatever the body's charset was.
 enum RecordedText {
-    /// - Parameters:
-    ///   - text: UTF-8.
-    ///   - charset: The charset in `Content-Type`.
-    ///   - sizes: The possible sizes of the body, if the archive contains them.
+    /// - Parameter sizes: The possible sizes of the body, if the archive contains them.
     static func bytes(_ text: [UInt8], charset: String?, sizes: [Int]) -> [UInt8] {
         let isASCII = text.allSatisfy { $0 < 0x80 }
         let mask = Array(Redaction.mask.utf8)
@@ -230,8 +219,6 @@ enum RecordedText {
         return Charset(label: "windows-1252").flatMap { EncodedText.bytes(scalars, in: $0) } ?? text
     }
 
-    /// Encodes in UTF-16, with a byte order mark if the original had one.
-    ///
     /// - Parameter isMarked: Whether the charset's name lacks a byte order. The text then has a mark, unless the size
     ///   contradicts.
     private static func wide(
@@ -246,7 +233,6 @@ enum RecordedText {
     }
 }
 
-/// Encodes text in a charset with one or two bytes per character, by inverting its decoder.
 enum EncodedText {
     private typealias Table = [Unicode.Scalar: [UInt8]]
 

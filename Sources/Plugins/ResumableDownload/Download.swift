@@ -145,7 +145,6 @@ public struct Checksum: Sendable, Hashable, CustomStringConvertible {
     /// A text such as "sha256:9f86…".
     public var description: String { "sha256:\(text)" }
 
-    /// Nil if the text is invalid.
     var bytes: [UInt8]? {
         Hexadecimal.bytes(text).flatMap { $0.count == 32 ? $0 : nil }
     }

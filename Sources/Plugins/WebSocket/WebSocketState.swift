@@ -64,7 +64,6 @@ public struct CloseCode: RawRepresentable, Sendable, Hashable, CustomStringConve
     /// 1013: the server is overloaded.
     public static let tryAgainLater = CloseCode(rawValue: 1013)
 
-    /// Whether a close frame may contain the code.
     var isSendable: Bool {
         switch rawValue {
         case 1000...1003, 1007...1014, 3000...4999: true

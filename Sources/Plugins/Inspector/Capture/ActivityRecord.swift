@@ -2,10 +2,8 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// The events of an activity so far, within limits. Contains secrets until the store masks it, one second after the
-/// activity's end.
+/// The events of an activity so far. Contains secrets until the store masks it, one second after the activity's end.
 final class ActivityRecord: Sendable {
-    /// The parts that don't change and aren't secret.
     struct Identity: Sendable {
         let id: UInt64
         let parent: UInt64?
@@ -15,7 +13,7 @@ final class ActivityRecord: Sendable {
         let start: Duration
     }
 
-    /// The shown parts of a request. Doesn't keep its body, which may be large.
+    /// Doesn't keep the body, which may be large.
     struct RequestHead: Sendable {
         let method: HTTPMethod
         let url: String
@@ -54,7 +52,7 @@ final class ActivityRecord: Sendable {
         var end: Duration?
         var timeToHead: Duration?
         var response: ResponseHead?
-        /// The event with the timings, because copying its many fields would cost more.
+        /// Keeping the event is cheaper than copying its many fields.
         var timings: TransportEvent?
         var sent = Data()
         var received = Data()
@@ -85,9 +83,7 @@ final class ActivityRecord: Sendable {
 
     struct State: Sendable {
         let label: String
-        /// The masked values, which replace all others.
         var masked: Masked?
-        /// The request to explain.
         var request: (any Request)?
         var built: RequestHead?
         var hops: [Hop] = []
@@ -99,13 +95,12 @@ final class ActivityRecord: Sendable {
         var messageCount = 0
         var progress: TransferProgress?
         var stream: StreamCount?
-        /// A response that didn't come from the network, and the start of its body.
+        /// A response that didn't come from the network.
         var other: (head: ResponseHead, body: Data, length: Int64)?
         var source: ResponseSource?
         var status: Int?
         var ending: Ending?
         var end: Duration?
-        /// The number of bytes of bodies and messages.
         var bytes = 0
         var isChanged = false
 
@@ -119,7 +114,7 @@ final class ActivityRecord: Sendable {
     }
 
     let identity: Identity
-    /// The approximate memory use in bytes, after the activity has ended. Changes under the store's lock.
+    /// In bytes, after the activity has ended. Changes under the store's lock.
     let cost = Atomic(0)
     private let state: Mutex<State>
 
@@ -135,7 +130,6 @@ final class ActivityRecord: Sendable {
 
     var known: State { state.withLock { $0 } }
 
-    /// Replaces the values of an activity that has ended.
     func keep(_ masked: MaskedActivity) {
         let old = state.withLock { state in
             let old = state
@@ -146,7 +140,6 @@ final class ActivityRecord: Sendable {
         withExtendedLifetime(old) {}
     }
 
-    /// Returns false if the record was already marked.
     func markChanged() -> Bool {
         state.withLock { state in
             defer { state.isChanged = true }
@@ -156,7 +149,7 @@ final class ActivityRecord: Sendable {
 
     func unmark() { state.withLock { $0.isChanged = false } }
 
-    /// Changes a running activity. Returns nil without a change after its end.
+    /// Returns nil without a change after the activity's end.
     @discardableResult
     func change<Value: Sendable>(_ body: (inout State) -> Value) -> Value? {
         state.withLock { state in state.end == nil ? body(&state) : nil }
@@ -189,7 +182,6 @@ extension ActivityRecord.State {
         notes.append(note)
     }
 
-    /// Returns the change in bytes.
     mutating func add(_ message: ActivityRecord.Message, limit: Int) -> Int {
         var change = Self.overhead + message.message.data.count
         messageCount += 1
@@ -205,13 +197,11 @@ extension ActivityRecord.State {
         return change
     }
 
-    /// Returns the index of a hop, or of the last one if its numbers aren't known.
     func index(attempt: Int?, hop: Int?) -> Int? {
         guard let attempt, let hop else { return hops.indices.last }
         return hops.lastIndex { $0.attempt == attempt && $0.number == hop }
     }
 
-    /// Returns the parts that can't contain secrets.
     func withoutSecrets(_ failure: ActivityRecord.Failure?) -> Self {
         var kept = Self(label: "")
         (kept.droppedHops, kept.droppedNotes, kept.droppedMessages) = (droppedHops, droppedNotes, droppedMessages)
@@ -221,7 +211,6 @@ extension ActivityRecord.State {
         return kept
     }
 
-    /// The approximate memory use in bytes.
     var cost: Int {
         var cost = 800 + label.utf8.count + bytes + Self.overhead * notes.count
         if request != nil, let built { cost += built.heldBytes }

@@ -19,12 +19,11 @@ final class ActivityStore: Sendable {
         var records = NumberedTable<ActivityRecord>()
         var running = 0
         var ended = FIFOQueue<ActivityRecord>()
-        /// The ended records that aren't masked yet.
         var clear = FIFOQueue<ActivityRecord>()
         var isMasking = false
         var cost = 0
         var dropped = 0
-        /// The records that have changed since the server read them. Empty while no page is open.
+        /// Empty while no page is open.
         var changed: [ActivityRecord] = []
         var bell: Bell?
         var clears = 0
@@ -32,7 +31,6 @@ final class ActivityStore: Sendable {
 
     let isListening = Atomic(false)
     private let isWatched = Atomic(false)
-    /// The bytes of bodies and messages of running activities.
     private let runningBytes = Atomic(0)
     let limits: Limits
     let redaction: Redaction
@@ -42,7 +40,6 @@ final class ActivityStore: Sendable {
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "errand-inspector", qos: .utility)
 
-    /// - Parameter explain: Explains a request of a named agent.
     init(
         _ limits: Limits, _ redaction: Redaction = Redaction(), time: any TimeSource,
         explain: @escaping @Sendable (any Request, _ agent: String?) -> String? = { _, _ in nil }
@@ -177,7 +174,6 @@ final class ActivityStore: Sendable {
 
     private var isFull: Bool { runningBytes.load(ordering: .relaxed) >= limits.bytes }
 
-    /// Returns the number of appended bytes.
     private static func append(_ data: Data, to copy: inout Data, _ limit: Int) -> Int {
         // Keep the first piece without copying it.
         if copy.isEmpty, data.count <= limit {
@@ -201,7 +197,7 @@ final class ActivityStore: Sendable {
         let maximumHeldBytes = limits.bytes / 4
         let ended = record.change { state -> (Int, Int) in
             state.end = now
-            // Keeps the request with its body in memory until it's explained.
+            // The request is kept with its body until it's explained.
             if let built = state.built, built.heldBytes <= maximumHeldBytes { state.request = activity.request }
             switch outcome {
             case .success(let response):
@@ -243,7 +239,6 @@ final class ActivityStore: Sendable {
             sentence: FailureSentence.text(of: error))
     }
 
-    /// Returns a response that came from a cache or a filter.
     private func other(
         _ outcome: ActivityOutcome
     ) -> (head: ActivityRecord.ResponseHead, body: Data, length: Int64)? {
@@ -255,8 +250,7 @@ final class ActivityStore: Sendable {
 
     // MARK: Masking
 
-    /// Mask later and in batches, so responses aren't delayed. Under load, most activities are dropped before they need
-    /// masking.
+    /// Mask in batches, so responses aren't delayed. Under load, most activities are dropped before they need masking.
     private func maskLater() {
         queue.asyncAfter(deadline: .now() + .seconds(1)) { [weak self] in self?.maskEnded() }
     }
@@ -285,7 +279,6 @@ final class ActivityStore: Sendable {
         withExtendedLifetime(evicted) {}
     }
 
-    /// Returns a record without its secrets, and with the explanation of its request.
     func masked(_ record: ActivityRecord) -> MaskedActivity {
         let activity = MaskedActivity(record, redaction)
         return record.known.end == nil ? activity : activity.kept { explain($0, record.identity.agent) }
@@ -299,7 +292,6 @@ final class ActivityStore: Sendable {
 
     func record(_ id: UInt64) -> ActivityRecord? { state.withLock { $0.records[id] } }
 
-    /// All records, in the order of their start.
     var all: [ActivityRecord] {
         let all = state.withLock { $0.records.all }
         return all.sorted { $0.id < $1.id }
@@ -373,7 +365,6 @@ extension ActivityRecord.State {
 }
 
 extension ActivityStore.State {
-    /// Removes the oldest records above the limits, and returns them.
     fileprivate mutating func evict(_ limits: ActivityStore.Limits) -> [ActivityRecord] {
         var evicted: [ActivityRecord] = []
         while ended.count > limits.activities || cost > limits.bytes, let old = ended.popFirst() {

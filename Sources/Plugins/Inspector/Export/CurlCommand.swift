@@ -5,7 +5,7 @@ import ErrandPlatform
 import ErrandRecording
 import ErrandSupport
 
-/// A `curl` command that repeats a recorded request. Secrets stay masked.
+/// Secrets stay masked.
 enum CurlCommand {
     static func text(of request: RecordedExchange.Request) -> String {
         var words = ["curl", "--globoff", "--path-as-is"]

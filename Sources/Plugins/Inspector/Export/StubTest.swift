@@ -37,7 +37,6 @@ enum StubTest {
         "GET": ".get", "HEAD": ".head", "POST": ".post", "PUT": ".put", "PATCH": ".patch", "DELETE": ".delete",
     ]
 
-    /// Splits a URL after its authority and before its query.
     private static func parts(_ url: String) -> (base: String, path: String, query: String)? {
         guard let scheme = url.firstRange(of: "://") else { return nil }
         let rest = url[scheme.upperBound...]
@@ -55,7 +54,7 @@ enum StubTest {
         return ("Data(base64Encoded: \(literal(body.data.base64EncodedString()))) ?? Data()", remark)
     }
 
-    /// Returns a string literal on one line, in which invisible characters are escaped.
+    /// Returns a literal on one line, with escaped invisible characters.
     private static func literal(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {

@@ -2,9 +2,8 @@ import Errand
 import ErrandEssentials
 import ErrandRecording
 
-/// An activity to show, without its secrets. A secret of one part is masked in all parts.
+/// A secret of one part is masked in all parts.
 struct MaskedActivity: Sendable {
-    /// How many bytes of bodies to search and keep.
     enum Bodies: Sendable {
         case all
         /// Leaves out larger bodies, for lists, which don't show them.
@@ -23,12 +22,10 @@ struct MaskedActivity: Sendable {
     var method: String?
     var url: String?
     var exchanges: [RecordedExchange] = []
-    /// The response of a cache or a filter.
     var other: RecordedExchange.Response?
     var notes: [Note] = []
     var messages: [RecordedWebSocket.Message] = []
     var failure: ActivityRecord.Failure?
-    /// The path of the request through its agent's filters.
     var explanation: String?
     private var redactor: Redactor
 
@@ -135,7 +132,6 @@ extension MaskedActivity.Bodies {
 }
 
 extension MaskedActivity {
-    /// Returns the activity with the explanation of its request, and without secrets.
     func kept(explaining explain: (any Request) -> String?) -> MaskedActivity {
         guard let request = state.request else { return withoutSecrets() }
         var kept = self
@@ -150,7 +146,6 @@ extension MaskedActivity {
         return kept
     }
 
-    /// The approximate memory use in bytes.
     var cost: Int {
         var cost = 800 + label.utf8.count + (url?.utf8.count ?? 0) + (explanation?.utf8.count ?? 0)
         for exchange in exchanges { cost += exchange.approximateByteCount }
@@ -160,7 +155,6 @@ extension MaskedActivity {
         return cost
     }
 
-    /// The exchanges for an archive.
     var recorded: [RecordedExchange] {
         exchanges.enumerated().map { index, exchange in
             var exchange = exchange
@@ -182,7 +176,6 @@ extension MaskedActivity {
 
     var isRunning: Bool { if case nil = state.ending { true } else { false } }
 
-    /// Whether the activity is running or didn't succeed.
     var isIncomplete: Bool { if case .success = state.ending { false } else { true } }
 
     /// The URL of the first request that was sent, or else of the request as it was built.

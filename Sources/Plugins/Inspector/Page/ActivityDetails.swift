@@ -3,7 +3,6 @@ import ErrandEssentials
 import ErrandRecording
 
 extension JSONText {
-    /// Returns the data of an opened activity.
     static func details(of activity: MaskedActivity) -> [UInt8] {
         var text = JSONText()
         text.object { text in

@@ -5,7 +5,7 @@ import ErrandRecording
 extension JSONText {
     mutating func row(_ activity: MaskedActivity) { object { $0.summary(of: activity) } }
 
-    /// Adds the members of a row in the list. Leaves out unknown members.
+    /// Leaves out unknown members.
     mutating func summary(of activity: MaskedActivity) {
         let (record, state) = (activity.record, activity.state)
         add("id", record.id)
@@ -65,7 +65,7 @@ extension JSONText {
         }
     }
 
-    /// Each bar has its start and its phases: blocked, name lookup, connect, TLS, send, wait, receive.
+    /// The start and the phases: blocked, name lookup, connect, TLS, send, wait, receive.
     private mutating func bars(of activity: MaskedActivity) {
         array("bars", activity.exchanges.suffix(20)) { text, exchange in
             text.array(exchange.bar) { $0.add($1) }
@@ -74,7 +74,7 @@ extension JSONText {
 }
 
 extension RecordedExchange {
-    /// The start, and the lengths of the phases. Only the start while the exchange runs.
+    /// Only the start while the exchange runs.
     var bar: [Duration?] {
         guard duration > .zero || timings != nil else { return [offset] }
         let phases = phases

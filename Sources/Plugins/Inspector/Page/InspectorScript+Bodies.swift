@@ -1,5 +1,4 @@
 extension InspectorScript {
-    /// Shows bodies: JSON as a tree, images, text, and bytes in hexadecimal.
     static let bodies = #"""
         const decode = base64 => Uint8Array.from(atob(base64), c => c.charCodeAt(0));
 

@@ -1,5 +1,4 @@
 extension InspectorScript {
-    /// Shows an activity's details.
     static let details = #"""
         const detail = byId("detail");
         let shownDetail = null;

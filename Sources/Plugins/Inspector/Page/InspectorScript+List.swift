@@ -1,5 +1,5 @@
 extension InspectorScript {
-    /// Shows the list. Only visible rows have elements, which are reused.
+    /// Only visible rows have elements, which are reused.
     static let list = #"""
         const scroller = byId("scroller");
         const rowsBox = byId("rows");

@@ -1,5 +1,4 @@
 extension InspectorScript {
-    /// Shows the tools: delays, failures and stubs.
     static let tools = #"""
         const toolsForm = byId("tools");
         const toolsButton = byId("tools-button");
@@ -90,7 +89,6 @@ extension InspectorScript {
         });
         """#
 
-    /// Connects to the program, and sets up the list's controls.
     static let start = #"""
         // The token is in the address only for the first visit; the cookie replaces it.
         if (location.search) history.replaceState(null, "", "/");

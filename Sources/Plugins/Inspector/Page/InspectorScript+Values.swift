@@ -1,6 +1,6 @@
 /// The parts of the page's script, in order. They share one scope.
 enum InspectorScript {
-    /// Creates elements, and formats values. All external text goes through `visible` and `textContent`.
+    /// All external text goes through `visible` and `textContent`.
     static let values = #"""
         const byId = id => document.getElementById(id);
 
@@ -57,7 +57,6 @@ enum InspectorScript {
         const phaseTitles = ["Queue", "Name lookup", "Connect", "TLS", "Send", "Wait", "Receive"];
         """#
 
-    /// The received rows, their tree, and the rows that pass the filters.
     static let model = #"""
         const model = {
           rows: new Map(), awaited: new Set(), roots: [], children: new Map(), shown: [], collapsed: new Set(), limit: 10000,

@@ -1,6 +1,6 @@
 import ErrandEssentials
 
-/// Writes JSON text without line ends, because server-sent events need that.
+/// Contains no line ends, because server-sent events need that.
 struct JSONText {
     private(set) var bytes: [UInt8] = []
     private var needsComma = false

@@ -5,8 +5,7 @@ import ErrandPlatform
 import ErrandSupport
 import Synchronization
 
-/// Serves the page on one thread. It never waits for a page. The thread runs no app code, except previews of requests
-/// that the page explains.
+/// Serves the page on one thread that never waits for a page. No app code runs on it, except previews of requests.
 final class InspectorServer: Sendable {
     let port: UInt16
     private let listeners: [Int32]
@@ -64,7 +63,7 @@ final class InspectorServer: Sendable {
         throw failure ?? LoopbackSocket.Failure("listen")
     }
 
-    /// Closes all connections and the port. Waits until that's done, except on the server's own thread.
+    /// Waits until the server has stopped, except on the server's own thread.
     func stop() {
         if isStopped.exchange(true, ordering: .sequentiallyConsistent) { return }
         bell.ring()
@@ -125,7 +124,6 @@ private struct PageLoop {
         watchPages()
     }
 
-    /// Returns the events of each connection.
     private mutating func wait() -> [Int16] {
         let accepts = time.now >= nextAccept
         var polled = [pollfd(fd: bell.waits, events: Int16(POLLIN), revents: 0)]
@@ -191,7 +189,7 @@ private struct PageLoop {
         }
     }
 
-    /// Tells the store whether a page is open. Otherwise, the store doesn't collect changes.
+    /// The store collects changes only while a page is open.
     private mutating func watchPages() {
         let hasPage = connections.contains(where: \.isStreaming)
         if hasPage != isWatching {

@@ -6,7 +6,6 @@ import ErrandSupport
 struct PageConnection {
     enum Phase: Equatable {
         case reading
-        /// Sends server-sent events.
         case streaming
         /// Sends the last response, then closes the writing direction.
         case finishing
@@ -17,7 +16,6 @@ struct PageConnection {
 
     let socket: Int32
     private(set) var phase = Phase.reading
-    /// Whether a request of the page has arrived over this connection.
     private(set) var isKnown = false
     /// When the connection ends, unless bytes are received or sent before.
     private(set) var deadline: ContinuousClock.Instant
@@ -42,7 +40,6 @@ struct PageConnection {
 
     var isStreaming: Bool { feed != nil }
 
-    /// Whether events are waiting and the output has room for them.
     var hasEvents: Bool { phase == .streaming && waiting < Self.maximumWaiting && feed?.hasMore == true }
 
     private var waiting: Int { output.count - sent }
@@ -59,7 +56,6 @@ struct PageConnection {
         return Int16(events)
     }
 
-    /// Reads the bytes that have arrived, and answers complete requests.
     mutating func receive(_ service: PageService, port: UInt16, now: ContinuousClock.Instant) {
         switch LoopbackSocket.receive(socket, into: &input, limit: 16 << 10) {
         case .wouldBlock: return
@@ -78,7 +74,7 @@ struct PageConnection {
     }
 
     private mutating func respond(_ service: PageService, _ port: UInt16, _ now: ContinuousClock.Instant) {
-        // One response at a time: the next request is parsed after this response was sent.
+        // The next request is parsed after this response was sent.
         while phase == .reading, waiting == 0 {
             do {
                 guard let (request, length) = try PageRequest.parse(input) else { return }
@@ -113,7 +109,7 @@ struct PageConnection {
         }
     }
 
-    /// Sends as many bytes as the system takes. After a whole response, answers the next request.
+    /// Answers the next request after a whole response.
     mutating func send(_ service: PageService, port: UInt16, now: ContinuousClock.Instant) {
         while waiting > 0 {
             switch LoopbackSocket.send(socket, output, from: sent) {
@@ -146,14 +142,12 @@ struct PageConnection {
 
     mutating func hangUp() { phase = .over }
 
-    /// Answers requests that arrived before the last response was sent.
     mutating func resume(_ service: PageService, port: UInt16, now: ContinuousClock.Instant) {
         if phase == .reading, waiting == 0, !input.isEmpty { respond(service, port, now) }
     }
 
     mutating func changed(_ ids: [UInt64]) { feed?.add(ids) }
 
-    /// Adds events while the output has room for them.
     mutating func stream(_ service: PageService, port: UInt16, now: ContinuousClock.Instant) {
         guard phase == .streaming else { return }
         // Limited, so one page doesn't hold up the others.
@@ -172,7 +166,7 @@ struct PageConnection {
         if waiting == 0 { deadline = now + Self.writingTime }
     }
 
-    /// Ends a connection that took too long. Responds to an incomplete request.
+    /// Responds to an incomplete request.
     mutating func checkDeadline(_ service: PageService, port: UInt16, now: ContinuousClock.Instant) {
         guard now >= deadline else { return }
         if phase == .reading, waiting == 0, !input.isEmpty {

@@ -1,10 +1,9 @@
 import ErrandEssentials
 
-/// The events of one open page. Keeps only the IDs of changed activities, and creates their rows when the page can
-/// receive them. So a slow page costs little memory, and receives only the newest state.
+/// The events of one open page. Keeps only the IDs of changed activities, so a slow page costs little memory and
+/// receives only the newest state.
 struct PageFeed {
     private var pending: [UInt64] = []
-    /// The index of the first pending ID.
     private var first = 0
     private var isPending: Set<UInt64> = []
     /// The number of rows that were dropped before the page could receive them.
@@ -13,7 +12,6 @@ struct PageFeed {
     private var clears: Int
     private let service: PageService
 
-    /// The rows of one event.
     private static let maximumRows = 200
     /// Larger bodies and messages aren't searched for secrets, because rows don't show them.
     private static let listedBodyBytes = 1 << 20
@@ -44,14 +42,13 @@ struct PageFeed {
         first < pending.count || toolsVersion != service.tools.version || clears != service.store.clears
     }
 
-    /// Forgets the IDs of activities that the store has dropped.
     private mutating func forgetDropped() {
         let kept = pending[first...].filter { service.store.record($0) != nil }
         missed += pending.count - first - kept.count
         (pending, first, isPending) = (kept, 0, Set(kept))
     }
 
-    /// Returns the next events, or no bytes if the page is up to date.
+    /// Returns no bytes if the page is up to date.
     mutating func next() -> [UInt8] {
         var bytes: [UInt8] = []
         let clears = service.store.clears

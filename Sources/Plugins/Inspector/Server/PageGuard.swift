@@ -11,7 +11,6 @@ struct PageSecrets: Sendable, CustomStringConvertible, CustomReflectable {
     var description: String { "PageSecrets" }
     var customMirror: Mirror { Mirror(self, children: []) }
 
-    /// 192 random bits in hexadecimal.
     static func random() -> String {
         var generator = SystemRandomNumberGenerator()
         return Hexadecimal.text((0..<24).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
@@ -26,8 +25,8 @@ struct PageSecrets: Sendable, CustomStringConvertible, CustomReflectable {
     }
 }
 
-/// Accepts requests from the page and from the person who opens it. Refuses requests from other programs' pages,
-/// through an attacker's DNS name for this device, or without the token.
+/// Accepts requests from the page and from the person who opens it. Refuses other programs' pages, an attacker's DNS
+/// name for this device, and requests without the token.
 struct PageGuard: Sendable {
     enum Verdict: Equatable {
         case refused(status: Int)

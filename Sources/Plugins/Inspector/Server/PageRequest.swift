@@ -1,7 +1,7 @@
 import ErrandEssentials
 import ErrandMessageSyntax
 
-/// A parsed request. The parser accepts only what browsers send (RFC 9112), and refuses everything ambiguous.
+/// The parser accepts only what browsers send (RFC 9112), and refuses everything ambiguous.
 struct PageRequest: Sendable, Equatable {
     var method: String
     var path: String
@@ -41,7 +41,7 @@ struct PageRequest: Sendable, Equatable {
         return nil
     }
 
-    /// Returns the first request and its length, or nil if it isn't complete.
+    /// Returns nil if the request isn't complete.
     static func parse(_ input: [UInt8]) throws(Fault) -> (request: PageRequest, length: Int)? {
         guard let end = headEnd(of: input) else {
             if input.count > maximumHeadBytes { throw Fault(431) }
@@ -56,7 +56,6 @@ struct PageRequest: Sendable, Equatable {
         return (request, length)
     }
 
-    /// The index after the empty line.
     private static func headEnd(of input: [UInt8]) -> Int? {
         let last = min(input.count, maximumHeadBytes + 4)
         guard last >= 4 else { return nil }

@@ -54,7 +54,6 @@ struct PageService: Sendable {
         return .json(JSONText.details(of: store.masked(record)))
     }
 
-    /// An HTTP Archive of one activity, or of all.
     private func archive(_ request: PageRequest) -> PageResponse {
         var records = store.all
         if let id = request.item("id") {

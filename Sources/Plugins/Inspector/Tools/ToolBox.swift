@@ -2,9 +2,8 @@ import ErrandEssentials
 import Synchronization
 
 struct ToolSettings: Codable, Sendable, Hashable {
-    /// A response for requests whose URL matches a pattern.
     struct Rule: Codable, Sendable, Hashable {
-        /// A part of the URL, in which `*` matches any characters.
+        /// Part of a URL. `*` matches any characters.
         var pattern: String
         var status: Int
         var type: String
@@ -15,11 +14,11 @@ struct ToolSettings: Codable, Sendable, Hashable {
 
     /// In milliseconds, for every request.
     var delay = 0
-    /// The rate of response bodies in bytes per second, or 0 for no limit.
+    /// For response bodies in bytes per second, or 0 for no limit.
     var bandwidth = 0
     /// The number of requests that still fail.
     var failures = 0
-    /// The status of these failures, or 0 for a lost connection.
+    /// 0 for a lost connection.
     var failureStatus = 0
     var rules: [Rule] = []
 
@@ -49,7 +48,6 @@ struct ToolSettings: Codable, Sendable, Hashable {
 final class ToolBox: Sendable {
     private let isActive = Atomic(false)
     private let settings = Mutex(ToolSettings())
-    /// The number of changes.
     private let changes = Atomic(0)
 
     var current: ToolSettings { settings.withLock { $0 } }
@@ -67,7 +65,7 @@ final class ToolBox: Sendable {
     struct Plan: Sendable {
         var delay: Duration = .zero
         var bandwidth = 0
-        /// The status of a failure, or 0 for a lost connection. Nil for no failure.
+        /// 0 for a lost connection. Nil for no failure.
         var failure: Int?
         var rule: ToolSettings.Rule?
     }
@@ -97,8 +95,7 @@ final class ToolBox: Sendable {
 }
 
 enum URLPattern {
-    /// Returns whether a pattern occurs in a URL. `*` matches any characters. The time is at most proportional to the
-    /// product of both lengths.
+    /// `*` matches any characters. The time is at most proportional to the product of both lengths.
     static func matches(_ url: String, _ pattern: String) -> Bool {
         let text = Array(url.utf8)
         let pattern = Array("*\(pattern)*".utf8)

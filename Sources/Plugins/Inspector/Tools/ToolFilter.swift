@@ -2,7 +2,6 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// Delays, fails or answers requests as the page's tools are set.
 struct ToolFilter: Filter {
     private let tools: ToolBox
 

@@ -118,7 +118,6 @@ public final class LoadingIndicator: Accessory {
         if let next { wake(at: next) }
     }
 
-    /// Moves the timer to an earlier instant.
     private func wake(at wake: Duration) {
         let stale = timer.withLock { timer -> Task<Void, Never>? in
             if let timer, timer.wake <= wake { return nil }

@@ -1,11 +1,9 @@
 import Errand
 
-/// Computes the visible state from the running activities and the time. Doesn't use a clock or timer.
-///
-/// Activities are tracked by ID: a duplicate start counts once, and an end without a start is ignored.
+/// Computes the visible state without a clock or timer. A duplicate start counts once, and an end without a start is
+/// ignored.
 struct LoadingTimeline: Sendable {
-    /// The time since the indicator was created. Unlike an optional instant, an optional duration costs no runtime
-    /// call.
+    /// Unlike an optional instant, an optional duration costs no runtime call.
     typealias Time = Duration
 
     private struct Live: Sendable {
@@ -18,7 +16,6 @@ struct LoadingTimeline: Sendable {
 
     let delay: Duration
     let minimum: Duration
-    /// The minimum time between two visible states.
     let interval: Duration
     let label: String?
 
@@ -38,7 +35,7 @@ struct LoadingTimeline: Sendable {
         (self.interval, self.label) = (max(interval, .zero), label)
     }
 
-    /// Adds an activity. It counts at once, or when ``count(_:)`` is called.
+    /// The activity counts at once, or when ``count(_:)`` is called.
     mutating func start(_ id: Activity.ID, parent: Activity.ID?, label: String?, counts: Bool) {
         guard live[id] == nil, !isFinished else { return }
         order += 1
@@ -90,7 +87,7 @@ struct LoadingTimeline: Sendable {
         isDirty = false
     }
 
-    /// When to update next if no event comes before. Nil if no update is due.
+    /// Nil if no update is due.
     var next: Time? {
         if let shownAt {
             if counted == 0 { return shownAt + minimum }

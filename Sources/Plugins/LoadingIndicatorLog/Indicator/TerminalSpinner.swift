@@ -140,8 +140,7 @@ extension TerminalSpinner.Terminal {
 enum SpinnerLine {
     static let frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"]
 
-    /// - Parameter columns: The terminal's width. The last column stays free, because some terminals would wrap the
-    ///   line.
+    /// - Parameter columns: The last column stays free, because some terminals would wrap the line.
     static func text(_ state: LoadingState, frame: Int, columns: Int, isColored: Bool) -> String {
         var words = [clean(state.label ?? "Loading…")]
         if let fraction = state.fraction, fraction.isFinite {
@@ -176,11 +175,11 @@ enum SpinnerLine {
         return result
     }
 
-    /// The number of columns: two in East Asian scripts and for emoji.
+    /// Two in East Asian scripts and for emoji.
     private static func width(_ character: Character) -> Int {
         guard let first = character.unicodeScalars.first else { return 0 }
-        // Some terminals use one column for characters that a variation selector turns into emoji. Cutting a line too
-        // early is better than wrapping it, because a wrapped line can't be erased.
+        // Some terminals use one column for characters that a variation selector turns into emoji. Cutting too early is
+        // better than wrapping, because a wrapped line can't be erased.
         if first.properties.isEmojiPresentation || character.unicodeScalars.contains("\u{FE0F}") { return 2 }
         switch first.value {
         case 0x1100...0x115F, 0x2E80...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF00...0xFF60,

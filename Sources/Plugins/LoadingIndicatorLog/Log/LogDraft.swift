@@ -5,7 +5,7 @@ import ErrandMessageSyntax
 import ErrandRedaction
 import Synchronization
 
-/// The data of a running activity, with secrets. It becomes a record when the activity ends.
+/// The data of a running activity, with secrets.
 final class LogDraft: Sendable {
     private let state = Mutex(State())
 
@@ -13,7 +13,7 @@ final class LogDraft: Sendable {
         var request: HTTPRequest?
         var response: Head?
         var progress = TransferProgress()
-        /// The version from the timings, for a response without a version.
+        /// For a response without a version.
         var version: String?
         var attempts = 0
         var requests = 0
@@ -24,8 +24,8 @@ final class LogDraft: Sendable {
         var receivedBytes = Data()
     }
 
-    /// The recorded parts of a response. Doesn't keep the body, because a record may wait in the queue. Doesn't keep
-    /// the response either, because its receivers would have to copy it on write.
+    /// Doesn't keep the body, because a record may wait in the queue, or the response, because its receivers would have
+    /// to copy it on write.
     private struct Head: Sendable {
         let status: Int
         let headers: HTTPHeaders
@@ -85,7 +85,6 @@ final class LogDraft: Sendable {
         }
     }
 
-    /// Returns the record and empties the draft.
     func record(
         of activity: Activity, after duration: Duration, _ level: LogLevel, _ secrets: inout HeaderSecrets, dropped: Int
     ) -> LogRecord {
@@ -136,8 +135,7 @@ final class LogDraft: Sendable {
 }
 
 enum LogBody {
-    /// Indents JSON, returns forms and text unchanged, and describes other bodies by their size. Returns nil for an
-    /// empty copy.
+    /// Describes bodies other than JSON, forms and text by their size. Returns nil for an empty copy.
     static func text(_ data: Data, _ contentType: String?, _ length: Int64?, _ redactor: inout Redactor) -> String? {
         if data.isEmpty { return nil }
         let type = contentType.flatMap { MediaType.essence(of: $0) } ?? ""
@@ -152,12 +150,12 @@ enum LogBody {
     }
 }
 
-/// Indents JSON, one line per value. Keeps names, order and numbers.
+/// One line per value. Keeps names, order and numbers.
 struct JSONIndenter {
     private var result: [UInt8] = []
     private var depth = 0
 
-    /// - Parameter bytes: JSON, possibly truncated. The result for other bytes is meaningless.
+    /// - Parameter bytes: JSON, possibly truncated.
     static func text(_ bytes: some Sequence<UInt8>) -> String {
         var indenter = JSONIndenter()
         indenter.indent(Array(bytes))

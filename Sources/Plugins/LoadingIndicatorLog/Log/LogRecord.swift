@@ -117,7 +117,6 @@ public struct LogRecord: Sendable, CustomStringConvertible {
         text.map { $0.split(separator: "\n", omittingEmptySubsequences: false).map { mark + $0 } } ?? []
     }
 
-    /// Appends milliseconds, rounded to a tenth.
     private static func append(_ duration: Duration, to line: inout String) {
         let (seconds, attoseconds) = duration.bounded.components
         let tenths = seconds * 10_000 + (attoseconds + 50_000_000_000_000) / 100_000_000_000_000

@@ -57,7 +57,6 @@ public struct StandardErrorSink: LogSink {
 }
 
 enum DescriptorText {
-    /// Returns false if the text can't be written.
     @discardableResult
     static func put(_ text: String, _ descriptor: Int32) -> Bool {
         SystemFile.write(Array(text.utf8), to: descriptor, waits: false) == nil
@@ -105,7 +104,7 @@ public final class FileSink: LogSink {
     public func write(_ record: LogRecord) {
         let text = ControlCharacters.escaped(record.description, allowsLines: true) + "\n"
         state.withLock { state in
-            // Another program may have emptied or moved the file. Records mustn't go to a file that nobody finds.
+            // Another program may have emptied or moved the file.
             let status = state.file?.status(ifAt: path)
             if status == nil { state.file = nil }
             state.size = Int(status?.size ?? 0)

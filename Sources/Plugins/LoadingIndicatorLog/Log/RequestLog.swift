@@ -97,9 +97,9 @@ public final class RequestLog: Accessory {
     }
 }
 
-/// The bounded queue between requests and a sink. Adding a record never waits.
+/// Adding a record never waits.
 final class LogQueue: Sendable {
-    /// A finished activity. The sink's thread turns it into a record.
+    /// The sink's thread turns it into a record.
     struct Ended: Sendable {
         let activity: Activity
         let draft: LogDraft

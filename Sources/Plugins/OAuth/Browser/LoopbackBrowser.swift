@@ -81,7 +81,6 @@ extension LoopbackBrowser {
 #endif
 
 enum LoopbackPage {
-    /// Returns a complete HTTP response with a page that loads no other resources and isn't cached.
     static func text(_ message: String, status: String = "200 OK") -> String {
         let page =
             "<!doctype html><html><head><meta charset=\"utf-8\"><title>\(status.hasPrefix("200") ? "✓" : "✗")</title></head>"

@@ -3,17 +3,15 @@ import ErrandPlatform
 import ErrandSupport
 import Synchronization
 
-/// Listens on a port of this machine until one redirect arrives. One thread serves at most 16 connections.
+/// Listens until one redirect arrives. One thread serves at most 16 connections.
 final class LoopbackListener: Sendable {
     private static let maximumConnections = 16
 
-    /// The address and port, as in a URL.
     let authority: String
     private let socket: Int32
     private let bell: Bell
     private let reason = Mutex<(any Error)?>(nil)
 
-    /// Listens on the first address that works.
     init(on addresses: [LoopbackBrowser.Address]) throws(OAuthError) {
         guard let bell = Bell() else { throw OAuthError(.browserFailed, "the process has too many open files") }
         for address in addresses {
@@ -39,11 +37,9 @@ final class LoopbackListener: Sendable {
         bell.ring()
     }
 
-    /// Waits for the redirect and returns its URL.
-    ///
     /// - Parameters:
     ///   - answer: The complete response to the redirect.
-    ///   - isExpected: Whether a redirect belongs to the sign-in. The listener refuses others.
+    ///   - isExpected: Whether a redirect belongs to the sign-in. Others are refused.
     func redirect(
         to path: String, answer: String, accepting isExpected: @escaping @Sendable (_ redirect: String) -> Bool
     ) async throws -> String {
@@ -73,8 +69,7 @@ final class LoopbackListener: Sendable {
         var accepts = true
         defer { for connection in connections { LoopbackSocket.end(connection.socket) } }
         while true {
-            // If the system can't accept a connection, for example without a free descriptor, the socket stays ready.
-            // Pause, so this loop doesn't spin.
+            // If the system can't accept a connection, the socket stays ready. Pause, so this loop doesn't spin.
             let ready = Self.waitForInput(
                 [bell.waits] + (accepts ? [socket] : []) + connections.map(\.socket),
                 milliseconds: accepts ? -1 : Self.pause)
@@ -110,18 +105,15 @@ final class LoopbackListener: Sendable {
         }
     }
 
-    /// Milliseconds before the listener accepts connections again, after a failure.
     private static let pause: Int32 = 100
 
-    /// Waits for input, and returns the sockets that have input or have ended.
     private static func waitForInput(_ sockets: [Int32], milliseconds: Int32) -> Set<Int32> {
         var polled = sockets.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         LoopbackSocket.wait(&polled, milliseconds: milliseconds)
         return Set(polled.lazy.filter { $0.revents != 0 }.map(\.fd))
     }
 
-    /// Appends the bytes that have arrived. Returns false at the end of the stream. Stops soon after the maximum size
-    /// of a request.
+    /// Appends the bytes that have arrived. Returns false at the end of the stream.
     private static func receive(_ socket: Int32, into bytes: inout [UInt8]) -> Bool {
         while bytes.count <= LoopbackRequest.maximumBytes {
             switch LoopbackSocket.receive(socket, into: &bytes, limit: 4096) {
@@ -133,7 +125,7 @@ final class LoopbackListener: Sendable {
         return true
     }
 
-    /// Sends a response, which is short enough for the socket's buffer, and ends the connection.
+    /// Sends a response that's short enough for the socket's buffer.
     private static func send(_ socket: Int32, _ text: String) {
         _ = LoopbackSocket.send(socket, Array(text.utf8), from: 0)
         LoopbackSocket.shutDownWriting(socket)

@@ -1,22 +1,17 @@
 import ErrandEssentials
 import ErrandMessageSyntax
 
-/// Parses and checks a request that the listener received.
 enum LoopbackRequest {
     static let maximumBytes = 32 << 10
 
     enum Verdict: Equatable {
         case incomplete
-        /// The path and the query of the redirect.
         case redirect(String)
-        /// The status to refuse the request with, such as `404 Not Found`.
         case refused(String)
     }
 
-    /// Checks the bytes received so far.
-    ///
-    /// - Parameter authority: The listener's address and port. If `Host` differs, a page of another site reached the
-    ///   listener through a name that resolves to this machine.
+    /// - Parameter authority: If `Host` differs from it, a page of another site reached the listener through a name
+    ///   that resolves to this machine.
     static func judge(_ bytes: [UInt8], path: String, authority: String) -> Verdict {
         guard let end = end(of: bytes) else {
             return bytes.count >= maximumBytes ? .refused("431 Request Header Fields Too Large") : .incomplete
@@ -44,7 +39,6 @@ enum LoopbackRequest {
         text.hasPrefix("/") && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#") }
     }
 
-    /// Returns the index after the head.
     private static func end(of bytes: [UInt8]) -> Int? {
         bytes.firstRange(of: [0x0D, 0x0A, 0x0D, 0x0A])?.upperBound
     }

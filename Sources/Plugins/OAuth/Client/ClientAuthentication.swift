@@ -80,7 +80,6 @@ enum SignedToken {
         return input + "." + Base64URL.text(signature)
     }
 
-    /// Returns the text as a JSON string.
     static func quoted(_ text: String) throws -> String {
         String(decoding: try JSONEncoder().encode(text), as: UTF8.self)
     }

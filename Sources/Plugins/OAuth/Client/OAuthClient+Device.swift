@@ -80,7 +80,7 @@ extension OAuthClient {
 enum DevicePolling {
     static let maximumInterval: Int64 = 600
 
-    /// Returns the seconds until the next poll, or nil if the error is final.
+    /// Returns nil if the error is final.
     static func interval(after error: OAuthError, _ interval: Int64) -> Int64? {
         switch error.serverCode {
         case "authorization_pending": interval

@@ -59,7 +59,6 @@ extension OAuthClient {
         _ = try await post(form, to: endpoint, hiding: token.secrets)
     }
 
-    /// - Parameter nonce: The nonce that an ID token must contain.
     func token(
         for form: [(name: String, value: String)], hiding secrets: [String], nonce: String? = nil
     ) async throws -> OAuthToken {

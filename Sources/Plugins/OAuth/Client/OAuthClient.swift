@@ -24,7 +24,6 @@ public final class OAuthClient: Sendable {
     let authentication: ClientAuthentication
     let agent: NetworkAgent
     let time: any TimeSource
-    /// The servers' clocks, which date assertions and proofs.
     private let clocks: ServerClocks
     private let known: Mutex<OAuthServer?>
 
@@ -130,7 +129,7 @@ extension OAuthClient: CustomStringConvertible, CustomDebugStringConvertible, Cu
 extension OAuthClient {
     struct Endpoint {
         let url: URL
-        /// Whether the requests carry a DPoP proof. Only token requests do.
+        /// Only token requests carry a DPoP proof.
         var hasProof = false
 
         init(_ url: URL?, _ name: String, hasProof: Bool = false) throws(OAuthError) {
@@ -141,10 +140,9 @@ extension OAuthClient {
         }
     }
 
-    /// Sends a form with the client's identity, and returns the body of a successful response.
-    ///
-    /// Sends the form again, at most once for each reason: with the nonce that the server asks for (RFC 9449, section
-    /// 8), or with the server's date if it refused the assertion or the proof and its clock differs.
+    /// Sends a form with the client's identity, and returns the response's body. Sends it again at most twice: with the
+    /// nonce that the server asks for (RFC 9449, section 8), and with the server's date if the server refused a signed
+    /// date.
     ///
     /// - Parameter secrets: Parts of the form to hide in errors.
     func post(
@@ -168,8 +166,7 @@ extension OAuthClient {
         return ServerFault(response)?.error == "use_dpop_nonce" && dpop.offersNonce(response)
     }
 
-    /// Whether the server refused a signed date because its clock differs. Servers check the date before the code or
-    /// the refresh token, so the client can send these again.
+    /// Servers check a signed date before the code or the refresh token, so the client can send these again.
     private func hasOtherClock(_ response: HTTPResponse, _ endpoint: Endpoint) -> Bool {
         guard [400, 401].contains(response.status), let error = ServerFault(response)?.error else { return false }
         let isOfProof = error == "invalid_dpop_proof" && endpoint.hasProof && dpop != nil
@@ -198,7 +195,7 @@ extension OAuthClient {
         return response
     }
 
-    /// Adds the client's identity (RFC 6749, section 2.3; RFC 7523, section 2.2), and returns its secrets.
+    /// RFC 6749, section 2.3; RFC 7523, section 2.2. Returns the secrets that it added.
     private func authenticate(
         _ call: inout Call<HTTPResponse>, _ form: inout [(name: String, value: String)], _ date: Date
     ) async throws -> [String] {
@@ -240,8 +237,7 @@ extension OAuthClient {
         }
     }
 
-    /// Returns the body, or throws the server's error (RFC 6749, section 5.2). Some servers send errors with status
-    /// 200.
+    /// RFC 6749, section 5.2. Some servers send errors with status 200.
     private func body(of response: HTTPResponse, hiding secrets: [String]) throws(OAuthError) -> Data {
         let fault = ServerFault(response)
         if (200...299).contains(response.status), fault == nil { return response.data }
@@ -265,7 +261,7 @@ struct ServerFault: Decodable {
         error_description = try? members.decodeIfPresent(String.self, forKey: .error_description)
     }
 
-    /// Returns nil if there's no error code. Some servers send an empty code along with a token.
+    /// Some servers send an empty error code along with a token.
     init?(_ response: HTTPResponse) {
         guard let fault = try? JSONDecoder().decode(ServerFault.self, from: response.data),
             ServerText.given(fault.error) != nil

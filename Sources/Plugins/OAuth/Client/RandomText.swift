@@ -2,14 +2,14 @@ import ErrandDigests
 import ErrandEssentials
 
 enum RandomText {
-    /// Returns random text: 43 characters for 32 bytes, as in RFC 7636, section 4.1.
+    /// 43 characters for 32 bytes (RFC 7636, section 4.1).
     static func make(bytes count: Int = 32) -> String {
         var generator = SystemRandomNumberGenerator()
         return Base64URL.text((0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) })
     }
 }
 
-/// Proves that the same client asks for a code and redeems it (RFC 7636), with S256.
+/// RFC 7636, with S256.
 struct PKCE {
     let verifier: String
 

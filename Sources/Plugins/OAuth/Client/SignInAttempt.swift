@@ -2,11 +2,11 @@ import ErrandEssentials
 import ErrandMessageSyntax
 import Synchronization
 
-/// The values that connect a redirect, a code and an ID token to one sign-in.
+/// Connects a redirect, a code and an ID token to one sign-in.
 final class SignInAttempt: Sendable {
     let state = RandomText.make()
     let pkce = PKCE()
-    /// The nonce of the ID token. Nil without OpenID Connect.
+    /// Nil without OpenID Connect.
     let nonce: String?
     private let scope: String?
     private let begun = Mutex<String?>(nil)
@@ -18,10 +18,10 @@ final class SignInAttempt: Sendable {
 
     var secrets: [String] { [state, pkce.verifier] + (nonce.map { [$0] } ?? []) }
 
-    /// The redirect URI in the page's URL. Nil until the browser asks for that URL.
+    /// Nil until the browser asks for the page's URL.
     var redirectURI: String? { begun.withLock { $0 } }
 
-    /// Sets the redirect URI. Returns false if it was already set.
+    /// Returns false if the sign-in has begun before.
     func begin(_ redirectURI: String) -> Bool {
         begun.withLock { known in
             guard known == nil else { return false }
@@ -30,8 +30,7 @@ final class SignInAttempt: Sendable {
         }
     }
 
-    /// The parameters of the authorization request without the client's ID (RFC 6749, section 4.1.1; RFC 7636, section
-    /// 4.3).
+    /// RFC 6749, section 4.1.1; RFC 7636, section 4.3.
     func items(_ redirectURI: String) -> [(name: String, value: String)] {
         var items = [
             (name: "response_type", value: "code"), ("redirect_uri", redirectURI), ("state", state),
@@ -47,15 +46,13 @@ final class SignInAttempt: Sendable {
 enum AuthorizationRedirect {
     private static let maximumBytes = 64 << 10
 
-    /// Returns the redirect's state, or nil if its query is invalid.
     static func state(in redirect: String) -> String? {
         let text = redirect.prefix { $0 != "#" }
         guard redirect.utf8.count <= maximumBytes, let mark = text.firstIndex(of: "?") else { return nil }
         return FormEncoding.decode(text[text.index(after: mark)...])?["state"]
     }
 
-    /// Returns the code. First checks the address, the state and the issuer, so it doesn't accept an error or a code of
-    /// another sign-in.
+    /// First checks the address, the state and the issuer, so it doesn't accept an error or a code of another sign-in.
     static func code(
         in redirect: String, to redirectURI: String, state: String, server: OAuthServer, hiding secrets: [String]
     ) throws(OAuthError) -> String {
@@ -91,8 +88,7 @@ enum AuthorizationRedirect {
         return code
     }
 
-    /// Normalizes an address, because browsers do: the scheme in lower case, and for http and https the rules of the
-    /// URL standard.
+    /// Browsers write the scheme in lower case, and normalize http and https URLs.
     private static func normalized(_ address: Substring) -> String {
         let scheme = address.prefix { $0 != ":" }.lowercased()
         if ["http", "https"].contains(scheme), let url = try? URLReference(String(address)).resolved() {

@@ -92,7 +92,7 @@ public final class DPoP: Sendable {
     /// The `ath` claim (RFC 9449, section 4.2).
     static func hash(_ token: String) -> String { Base64URL.text(SHA256Digest.digest(of: token.utf8)) }
 
-    /// The `htu` claim: the URL without query and fragment (RFC 9449, section 4.2).
+    /// The `htu` claim (RFC 9449, section 4.2).
     static func target(_ url: String) -> String { String(url.prefix { $0 != "?" && $0 != "#" }) }
 
     // MARK: Servers
@@ -101,7 +101,7 @@ public final class DPoP: Sendable {
         Place(role: role, origin: URLSyntax.origin(of: url))
     }
 
-    /// Remembers the nonce in a response (RFC 9449, section 8.2).
+    /// RFC 9449, section 8.2.
     func learn(from response: HTTPResponse, at role: Role) {
         guard let nonce = Self.nonce(in: response) else { return }
         let place = Self.place(response.url, role)

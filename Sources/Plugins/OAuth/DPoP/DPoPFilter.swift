@@ -1,10 +1,8 @@
 import Errand
 import ErrandEssentials
 
-/// Adds a proof to each request that carries a DPoP token. Every attempt and every redirect gets its own proof.
-///
-/// If the server asks for a nonce, or refuses a proof's date because its clock differs, the filter sends the request
-/// once more (RFC 9449, section 9).
+/// Adds a proof to each attempt and each redirect that carries a DPoP token. If the server asks for a nonce, or refuses
+/// a proof's date, the filter sends the request once more (RFC 9449, section 9).
 struct DPoPFilter: Filter {
     let dpop: DPoP
 
@@ -32,21 +30,20 @@ struct DPoPFilter: Filter {
     private func send(_ exchange: Exchange, _ token: String, _ next: Next) async throws -> HTTPResponse {
         var exchange = exchange
         let proof = try await dpop.proof(for: exchange.http, token: token, at: exchange.time.date, by: .resource)
-        // Logs mask the field anyway, like all fields that aren't known to be harmless. It isn't marked as a user's
-        // secret because it differs in each request.
+        // Logs mask the field like all unknown fields. It isn't marked as a user's secret, because it differs in each
+        // request.
         exchange.http.headers.set(.dpop, proof)
         let response = try await next(exchange)
         dpop.learn(from: response, at: .resource)
         return response
     }
 
-    /// Whether to send another proof. Searches the challenge without parsing it: a wrong match costs one more request.
+    /// Searches the challenge without parsing it, because a wrong match costs only one more request.
     private func maySendAgain(after response: HTTPResponse, to url: URL, at now: Date) -> Bool {
         let challenge = response.headers.values(of: .wwwAuthenticate).joined(separator: ",")
         if challenge.contains("use_dpop_nonce") { return dpop.offersNonce(response) }
         guard challenge.contains("invalid_dpop_proof") else { return false }
-        // Uses the current date, not the date of the proof, so the duration of the request doesn't count as a clock
-        // difference.
+        // Uses the current date, so the duration of the request doesn't count as a clock difference.
         let signedAt = dpop.clocks.date(of: url, now: now)
         return dpop.clocks.learn(from: response, to: url, signedAt: signedAt, now: now)
     }

@@ -83,10 +83,7 @@ private struct Members: Decodable {
 }
 
 enum ServerAddress {
-    /// The URLs of the metadata, in the order in which the client tries them.
-    ///
-    /// RFC 8414, section 3.1, puts the well-known path before the issuer's path. OpenID Connect puts it after the
-    /// issuer's path.
+    /// RFC 8414, section 3.1, puts the well-known path before the issuer's path. OpenID Connect puts it after that.
     static func metadata(of issuer: String) throws(OAuthError) -> [URL] {
         _ = try checked(issuer, "the issuer")
         guard !issuer.contains("?"), !issuer.contains("#") else {

@@ -13,18 +13,16 @@ struct TokenRenewal: Sendable {
         case signIn
     }
 
-    /// - Parameter old: The token that has expired or was refused, or nil if no user is signed in.
     func next(after old: OAuthToken?) async throws -> OAuthToken? {
         let ticket = vault.ticket
         if let stored = usable(try await vault.load(), after: old) { return stored }
         switch try await vault.exclusively({ try await source(after: old, ticket) }) {
         case .token(let token): return token
-        // Outside the lock: a person may take minutes, and other processes mustn't wait for that.
+        // Outside the lock, because a sign-in may take minutes.
         case .signIn: return try await fresh(ticket)
         }
     }
 
-    /// Returns the stored token if it's another token than the old one and hasn't expired.
     private func usable(_ stored: OAuthToken?, after old: OAuthToken?) -> OAuthToken? {
         guard let stored, stored.accessToken != old?.accessToken, !stored.isExpired(at: client.time.date) else {
             return nil

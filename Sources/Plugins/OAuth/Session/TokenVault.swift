@@ -1,17 +1,15 @@
 import ErrandEssentials
 import Synchronization
 
-/// Reads and writes a store, one operation at a time. Doesn't store a token that a refresh returns after a sign-out.
+/// Reads and writes a store, one operation at a time. Doesn't store a token of a refresh that ends after a sign-out.
 final class TokenVault: Sendable {
-    /// Identifies the sign-in during which an operation began.
     struct Ticket: Sendable, Equatable {
         fileprivate let number: Int
     }
 
     private struct State {
         var number = 0
-        /// A token that couldn't be stored. It's used in place of the stored one, which the server may have
-        /// invalidated.
+        /// A token that couldn't be stored. It replaces the stored one, which the server may have invalidated.
         var unsaved: OAuthToken?
         var last: Task<Void, Never>?
     }
@@ -26,7 +24,7 @@ final class TokenVault: Sendable {
 
     var ticket: Ticket { state.withLock { Ticket(number: $0.number) } }
 
-    /// Begins the session of another user. Writes with earlier tickets have no effect afterwards.
+    /// Writes with earlier tickets have no effect afterwards.
     @discardableResult
     func begin() -> Ticket {
         state.withLock { state in
@@ -44,17 +42,17 @@ final class TokenVault: Sendable {
         }
     }
 
-    /// Runs a renewal. Other processes and sessions with the same store wait until it ends.
+    /// Other processes and sessions with the same store wait meanwhile.
     func exclusively<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value {
         try await store.exclusively(body)
     }
 
-    /// Stores a sign-in's token. First waits for renewals elsewhere, which would replace it.
+    /// First waits for renewals elsewhere, which would replace the token.
     func saveSignedIn(_ token: OAuthToken, _ ticket: Ticket) async {
         do { try await store.exclusively { await save(token, ticket) } } catch { await save(token, ticket) }
     }
 
-    /// Stores a token. Reports an error instead of throwing it, because the token is usable.
+    /// Reports an error instead of throwing it, because the token is usable.
     func save(_ token: OAuthToken, _ ticket: Ticket) async {
         try? await inTurn { await $0.write(token, ticket) }
     }
@@ -71,7 +69,7 @@ final class TokenVault: Sendable {
         }
     }
 
-    /// Removes the token of a session that has ended. Reports an error instead of throwing it.
+    /// Reports an error instead of throwing it.
     func remove(_ ticket: Ticket) async {
         try? await inTurn { vault in
             guard vault.ticket == ticket else { return }
@@ -80,7 +78,6 @@ final class TokenVault: Sendable {
         }
     }
 
-    /// Removes the token and returns it. First waits for renewals elsewhere, which would store it again.
     func removeAll() async throws -> OAuthToken? {
         do { return try await store.exclusively { try await removeAtOnce() } } catch {
             // Waiting failed: the task was cancelled, or the time limit passed.
@@ -88,7 +85,6 @@ final class TokenVault: Sendable {
         }
     }
 
-    /// Also removes a token that can't be read.
     private func removeAtOnce() async throws -> OAuthToken? {
         try await inTurn { vault in
             let token = try? await vault.store.load()
@@ -97,8 +93,7 @@ final class TokenVault: Sendable {
         }
     }
 
-    /// Runs an operation after all earlier ones. Cancelling the caller doesn't cancel the operation, so a write always
-    /// finishes.
+    /// Cancelling the caller doesn't cancel the operation, so a write always finishes.
     private func inTurn<Value: Sendable>(
         _ body: @escaping @Sendable (TokenVault) async throws -> Value
     ) async throws -> Value {

@@ -2,16 +2,14 @@ import Errand
 import ErrandDigests
 import ErrandEssentials
 
-/// The claims of an ID token that a client checks (OpenID Connect Core 1.0, section 3.1.3.7).
-///
-/// The section allows skipping the signature, because the token came from the token endpoint over TLS. The dates aren't
-/// checked either: the token is new, and many devices have wrong clocks.
+/// The checked claims of an ID token (OpenID Connect Core 1.0, section 3.1.3.7). The section allows skipping the
+/// signature, because the token came from the token endpoint over TLS. The dates aren't checked, because many devices
+/// have wrong clocks.
 struct IDTokenClaims: Decodable {
     let iss: String
     let sub: String
     let aud: Audience
     let nonce: String?
-    /// The client that the token was issued to.
     let azp: String?
 
     struct Audience: Decodable {
@@ -35,7 +33,6 @@ struct IDTokenClaims: Decodable {
         self = claims
     }
 
-    /// - Parameter nonce: The nonce of the sign-in, or nil after a refresh.
     func check(issuer: String, client: String, nonce: String?) throws(OAuthError) {
         guard iss == issuer else {
             throw OAuthError(.issuerMismatch, "the ID token comes from another issuer")

@@ -9,7 +9,7 @@ enum OutboxChange: Sendable {
     case edit(UInt64, NewEntry)
     case mark(OutboxFormat.Kind, UInt64)
     case remove(UInt64)
-    /// Changes nothing, and only reads what other processes have written.
+    /// Only reads what other processes have written.
     case look
 }
 
@@ -22,12 +22,11 @@ struct NewEntry: Sendable {
     var enqueued: Date
     var expiry: Date?
     var replacementKey: String?
-    /// The marks of the user who enqueues the entry. Empty if the agent doesn't know the user.
+    /// Empty if the agent doesn't know the user who enqueues the entry.
     var marks: Set<UserMark> = []
-    /// The user to store with the entry. Nil if the agent doesn't know the user.
+    /// Nil if the agent doesn't know the user.
     var user: UserStamp?
     var dependencies: [UInt64]
-    /// Combines this value with an older one.
     var merge: @Sendable (Data) throws -> Data
 
     func stored(id: UInt64) -> StoredEntry {
@@ -36,14 +35,13 @@ struct NewEntry: Sendable {
             replacementKey: replacementKey, user: user, dependencies: dependencies)
     }
 
-    /// Whether this entry may replace or be merged with an older one.
     func isOfUser(of older: StoredEntry) -> Bool {
         guard let user = older.user else { return self.user == nil }
         return user.isContained(in: marks.identities)
     }
 }
 
-/// Records of several changes, written together. A change that depends on an earlier one waits for the next plan.
+/// A change that depends on an earlier one waits for the next plan.
 struct OutboxPlan {
     struct Step {
         var result: Result<UInt64?, OutboxError>
@@ -67,7 +65,7 @@ struct OutboxPlan {
         (next, count, byteCount) = (queue.next, queue.entries.count, queue.byteCount)
     }
 
-    /// Adds a change. Returns false if it depends on an earlier change of the plan.
+    /// Returns false if the change depends on an earlier one of the plan.
     mutating func add(_ change: OutboxChange, _ queue: borrowing OutboxQueue, _ options: OutboxOptions) -> Bool {
         switch change {
         case .add(let new): return add(new, queue, options)
@@ -140,7 +138,7 @@ struct OutboxPlan {
         }
     }
 
-    /// Encodes the records. Positions are relative to the first record.
+    /// Positions are relative to the first record.
     func records() -> (bytes: [UInt8], steps: [Step]) {
         var (bytes, placed) = ([UInt8](), steps)
         for (index, step) in steps.enumerated() {

@@ -2,7 +2,6 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// The delivery of an entry, from its turn to its outcome.
 extension OutboxEngine {
     func deliver(_ entry: StoredEntry) async {
         let delivery = DeliveryRecord(shown(entry))
@@ -19,8 +18,7 @@ extension OutboxEngine {
         ended(entry.id)
     }
 
-    /// Writes an entry's outcome. If the disk fails, ``deliver(_:)`` writes it later, so no entry is decided or sent
-    /// twice.
+    /// If the disk fails, ``deliver(_:)`` writes the outcome later, so no entry is decided or sent twice.
     private func record(
         _ change: OutboxChange, of id: UInt64, _ delivery: DeliveryRecord, _ activity: Activity
     ) async throws {
@@ -34,8 +32,8 @@ extension OutboxEngine {
         }
     }
 
-    /// Repeats a failed write until it succeeds or the outbox closes. Meanwhile the entry counts as being sent, so its
-    /// lane waits. Runs outside the activity, because `cancelAll` must not end it.
+    /// Repeats a failed write until it succeeds or the outbox closes. Meanwhile the lane waits. Runs outside the
+    /// activity, because `cancelAll` must not end it.
     @concurrent private func write(_ change: OutboxChange, of id: UInt64) async {
         var failures = 0
         while true {
@@ -57,9 +55,8 @@ extension OutboxEngine {
 
     private static let longestRecordWait = Duration.seconds(30)
 
-    /// Sends an entry and decides its outcome. Throws the request's error.
     @concurrent private func carryOut(_ id: UInt64, _ delivery: DeliveryRecord, _ activity: Activity) async throws {
-        // Prevent replacement, because the server receives the value that is read next.
+        // Prevents replacement, because the server receives the value that is read next.
         if state.withLock({ $0.queue.entries[id].map { $0.replacementKey != nil && !$0.isBegun } }) == true {
             try await commit(.mark(.begun, id))
             delivery.begin()
@@ -82,7 +79,7 @@ extension OutboxEngine {
             do { try await send() } catch
                 where error.isOfUser && delivery.possiblyReceivedCount == 0 && forgetPin(of: entry)
             {
-                // The session that enqueued the entry has ended, but the same user may have signed in again.
+                // The same user may have signed in again.
                 try await send()
             }
         } catch {
@@ -103,7 +100,6 @@ extension OutboxEngine {
         try await record(.mark(.sent, id), of: id, delivery, activity)
     }
 
-    /// Removes an entry whose content is gone or damaged.
     private func lose(_ id: UInt64, _ delivery: DeliveryRecord, _ activity: Activity) async throws {
         guard let length = state.withLock({ $0.queue.entries[id]?.extent.length }) else { return }
         let damage = OutboxDamage(entry: OutboxEntry.ID(rawValue: id), byteCount: length)
@@ -112,7 +108,6 @@ extension OutboxEngine {
         try await record(.remove(id), of: id, delivery, activity)
     }
 
-    /// Whether the same request may succeed later.
     private func isPassing(_ error: any Error) -> Bool {
         if (error as? any RequestFailure)?.isRetryable == true || options.repeatsError?(error) == true { return true }
         let codes: Set<ErrandError.Code> = [
@@ -208,7 +203,7 @@ final class DeliveryRecord: Sendable {
 
     /// An upper bound: the server may not have received all of them.
     var possiblyReceivedCount: Int { deliveries.load(ordering: .relaxed) }
-    /// Whether no earlier delivery may have reached a server. Tracked only for replaceable entries.
+    /// Whether no earlier delivery may have reached a server. Only for replaceable entries.
     var hasBegun: Bool { begun.load(ordering: .relaxed) }
     var isSettled: Bool { settled.load(ordering: .relaxed) }
 
@@ -225,8 +220,7 @@ final class DeliveryRecord: Sendable {
     func count(_ possible: Int) { deliveries.store(possible, ordering: .relaxed) }
 }
 
-/// Sets an entry's idempotency key, unless the request sets one itself, and counts possible deliveries. Replaces a key
-/// from another filter.
+/// Sets the idempotency key, unless the request sets one itself. Replaces a key from another filter.
 struct OutboxFilter: Filter {
     let key: String
     let delivery: DeliveryRecord

@@ -7,7 +7,7 @@ extension OutboxEngine {
     func add<R: OutboxRequest>(_ request: R, _ dependencies: [UInt64]) async throws -> UInt64? {
         let known = KnownUser()
         let pin = UserPin(within: nil) { marks in try known.check(marks) }
-        // If there's no session, or it fails, the user is unknown, and the first attempt decides.
+        // Without a session, the user is unknown, and the first attempt decides.
         let marks = try? await agent.userMarks(for: request, options: options.call.pinned(to: pin))
         let added = try newEntry(request, dependencies, marks: marks ?? [])
         known.set(added.user)
@@ -30,8 +30,7 @@ extension OutboxEngine {
         withExtendedLifetime(stale) {}
     }
 
-    /// Returns the pin for an entry's attempts. In a later process, and after a refusal, it checks the user stored with
-    /// the entry.
+    /// In a later process, and after a refusal, the pin checks the user stored with the entry.
     func pin(for entry: StoredEntry) -> UserPin {
         if let known = state.withLock({ $0.pins[entry.id] }) { return known }
         let pin = UserPin(within: nil) { [user = entry.user] marks in
@@ -41,8 +40,7 @@ extension OutboxEngine {
         return pin
     }
 
-    /// Drops an entry's pin, so the stored user is checked afterwards. Returns false if no user is stored or the pin
-    /// was already dropped.
+    /// Returns false if no user is stored or the pin was already dropped.
     func forgetPin(of entry: StoredEntry) -> Bool {
         if entry.user == nil { return false }
         let pin = state.withLock { $0.pins.removeValue(forKey: entry.id) }
@@ -71,7 +69,6 @@ extension OutboxEngine {
 }
 
 extension Error {
-    /// Whether the request wasn't sent because its user signed out or changed.
     var isOfUser: Bool {
         guard let error = self as? any CodedError else { return false }
         return ["signedOut", "userChanged"].contains("\(error.code)")

@@ -5,7 +5,7 @@ import ErrandStates
 import ErrandSupport
 import Synchronization
 
-/// Connects the log on the disk, the queue that it describes, and the running deliveries.
+/// Connects the log on disk, the queue that it describes, and the running deliveries.
 ///
 /// The disk lock is held while files are read, written and flushed. The state lock is held only briefly, sometimes
 /// within the disk lock. User code never runs under the state lock. Values are merged under the disk lock.
@@ -15,7 +15,6 @@ final class OutboxEngine: Sendable {
         var changes: [WaitingChange] = []
         var isCommitting = false
         var deliveries: [UInt64: Task<Void, Never>] = [:]
-        /// The users of entries that this process has enqueued or sent.
         var pins: [UInt64: UserPin] = [:]
         var timer: (wake: ContinuousClock.Instant, task: Task<Void, Never>)?
         var isOpen = false
@@ -23,7 +22,6 @@ final class OutboxEngine: Sendable {
         var isPaused = false
         var isSender = false
         var damage: [OutboxDamage] = []
-        /// The last published revision.
         var shown = Shown()
     }
 
@@ -65,9 +63,9 @@ final class OutboxEngine: Sendable {
         pump()
     }
 
-    /// Encodes a request, outside the locks.
+    /// Runs outside the locks.
     ///
-    /// - Parameter marks: The marks of the user who enqueues it. Empty if the agent doesn't know the user.
+    /// - Parameter marks: Empty if the agent doesn't know the user.
     func newEntry<R: OutboxRequest>(
         _ request: R, _ dependencies: [UInt64], marks: Set<UserMark> = []
     ) throws(OutboxError) -> NewEntry {
@@ -104,7 +102,7 @@ final class OutboxEngine: Sendable {
         }
     }
 
-    /// Returns an entry's current content, or nil if it's gone or damaged. Blocks.
+    /// Returns nil if the content is gone or damaged. Blocks.
     func value(of id: UInt64) throws(OutboxError) -> (entry: StoredEntry, value: Data)? {
         try disk.withLock { (log) throws(OutboxError) in
             guard let entry = state.withLock({ $0.queue.entries[id] }), let payload = try log.payload(at: entry.extent)
@@ -115,7 +113,7 @@ final class OutboxEngine: Sendable {
 
     // MARK: Sending
 
-    /// Acquires the sender's lock if it's free. Returns whether this call acquired it.
+    /// Returns whether this call acquired the lock.
     func tryTakeSenderLock() -> Bool {
         guard options.allowsSending, state.withLock({ !$0.isSender && !$0.isClosed }) else { return false }
         let path = OutboxLog.senderPath(in: directory)
@@ -128,7 +126,6 @@ final class OutboxEngine: Sendable {
         }
     }
 
-    /// Starts due deliveries, and sets the timer.
     func pump() {
         let (now, check) = (time.now, time.instant(after: max(options.checkInterval, .milliseconds(10))))
         let (isNew, stale) = state.withLock { state -> (Bool, Task<Void, Never>?) in
@@ -155,7 +152,7 @@ final class OutboxEngine: Sendable {
             return state.timer?.task
         }
         withExtendedLifetime(fired) {}
-        // Ignore the error: the next change fails in the same way and reports it.
+        // The next change fails in the same way and reports the error.
         _ = try? await commit(.look)
         pump()
     }
@@ -219,8 +216,6 @@ final class OutboxEngine: Sendable {
 }
 
 extension OutboxEngine.State {
-    /// Sets the timer to the end of the next wait, or to the next check for changes by other processes.
-    ///
     /// Returns the replaced timer. Cancel it after unlocking, because that runs code of the time source.
     fileprivate mutating func setTimer(
         for engine: OutboxEngine, checkingAt check: ContinuousClock.Instant
@@ -285,7 +280,7 @@ extension OutboxEngine {
         if isClosed { releaseSender() }
     }
 
-    /// Writes the first changes that don't depend on each other, and returns their results. Blocks.
+    /// Writes the first changes that don't depend on each other. Blocks.
     private func write(_ changes: [OutboxChange]) -> [Result<UInt64?, OutboxError>] {
         disk.withLock { log in
             do throws(OutboxError) {

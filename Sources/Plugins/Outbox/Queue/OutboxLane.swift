@@ -1,4 +1,3 @@
-/// The entries of a lane in order, and what this process knows about its first entry.
 struct OutboxLane: Sendable {
     /// Oldest first. Entries before `start` and removed entries don't count.
     private var ids: [UInt64] = []
@@ -7,7 +6,7 @@ struct OutboxLane: Sendable {
     var noted: UInt64?
     var count = 0
 
-    /// The entry that failed last, its consecutive failures, and the last error.
+    /// The entry that failed last.
     var failed: UInt64?
     var failures = 0
     var lastError: String?
@@ -42,12 +41,11 @@ struct OutboxLane: Sendable {
 
     mutating func stop(_ id: UInt64, error: String?) { (failed, lastError, stopped) = (id, error, id) }
 
-    /// Stores why an entry's outcome isn't on disk yet.
     mutating func noteFailure(_ id: UInt64, error: String) {
         if failed != id { failures = 0 }
         (failed, lastError) = (id, error)
     }
 
-    /// Resets failures, because the first entry changed or may succeed now.
+    /// The first entry changed or may succeed now.
     mutating func startOver() { (failed, failures, lastError, wait, stopped) = (nil, 0, nil, nil, nil) }
 }

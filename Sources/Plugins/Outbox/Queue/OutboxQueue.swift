@@ -2,8 +2,8 @@ import ErrandSupport
 
 /// The entries of an outbox, and the choice of the next one to send. Doesn't use files or a clock.
 ///
-/// The log calls ``apply(_:)`` and ``apply(_:_:)``, with the same result in each process. Everything else, such as
-/// turns and failures, is local to this process.
+/// The log calls ``apply(_:)`` and ``apply(_:_:)``, with the same result in each process. Everything else is local to
+/// this process.
 struct OutboxQueue: Sendable {
     /// An entry replaces an older one in the same slot.
     struct Slot: Hashable, Sendable {
@@ -17,16 +17,14 @@ struct OutboxQueue: Sendable {
     var runningCount = 0
     var revision: UInt64 = 0
     private var dependents: [UInt64: [UInt64]] = [:]
-    /// The entries of each slot, unordered.
     private var slots: [Slot: [UInt64]] = [:]
-    /// Lanes whose first entry may be sent, with that entry. Can contain outdated elements.
+    /// Lanes whose first entry may be sent. Can contain outdated elements.
     var turns = BinaryHeap<Turn>()
     var waits = BinaryHeap<Wait>()
-    /// After failures that didn't reach a server, all lanes wait: the consecutive failures, the end of the wait, and
-    /// the entry sent after it.
+    /// After failures that didn't reach a server, all lanes wait. `attempt` is the entry sent after the wait.
     var network: (failures: Int, wait: ContinuousClock.Instant, attempt: UInt64?)?
 
-    /// Adds an entry, or replaces an entry's content. An existing entry keeps its lane.
+    /// An existing entry keeps its lane.
     mutating func apply(_ entry: StoredEntry) {
         var entry = entry
         let old = entries[entry.id]
@@ -70,8 +68,7 @@ struct OutboxQueue: Sendable {
         }
     }
 
-    /// Removes an entry with damaged content. Its dependents keep the dependency, because a later record may show that
-    /// it was sent.
+    /// The entry's dependents keep the dependency, because a later record may show that it was sent.
     mutating func lose(_ id: UInt64) { remove(id, wasSent: false, isLost: true) }
 
     func contains(_ id: UInt64) -> Bool { entries[id] != nil }
@@ -133,7 +130,7 @@ struct OutboxQueue: Sendable {
         entry.replacementKey.map { Slot(name: entry.name, lane: entry.lane, key: $0) }
     }
 
-    /// Returns the entry to replace in a slot, if no server can have received it and all dependencies are older.
+    /// Returns nil if a server may have received the entry, or a dependency is newer.
     func replaced(by slot: Slot, after dependencies: [UInt64]) -> StoredEntry? {
         guard let entry = slots[slot]?.max().flatMap({ entries[$0] }), !entry.isBegun,
             dependencies.allSatisfy({ $0 < entry.id })
@@ -141,13 +138,12 @@ struct OutboxQueue: Sendable {
         return entry
     }
 
-    /// Updates positions after the file was rewritten.
     mutating func move(_ entries: [StoredEntry]) {
         for entry in entries { self.entries[entry.id]?.extent = entry.extent }
         byteCount = entries.reduce(0) { $0 + Int64($1.extent.length) }
     }
 
-    /// Replaces the queue by one read from the whole log. Keeps this process's knowledge of unchanged entries.
+    /// Keeps this process's knowledge of unchanged entries.
     mutating func replace(by new: OutboxQueue) {
         let old = self
         self = new
@@ -188,7 +184,6 @@ extension OutboxQueue {
         return lanes[lane]?.first { entries[$0] != nil }
     }
 
-    /// Adds a lane to the turns if its first entry may be sent.
     mutating func look(at lane: String) {
         revision += 1
         guard let id = sendable(of: lane), lanes[lane]?.noted != id else { return }
@@ -216,7 +211,6 @@ extension OutboxQueue {
         return turn
     }
 
-    /// Returns a lane's first entry, unless the lane or the entry has to wait.
     private mutating func sendable(of name: String) -> UInt64? {
         guard let lane = lanes[name], lane.running == nil, lane.stopped == nil, lane.wait == nil,
             let id = first(of: name), let entry = entries[id], entry.dependencies.isEmpty || entry.isOrphaned
@@ -245,7 +239,7 @@ extension OutboxQueue {
         return nil
     }
 
-    /// When ``takeNext(at:maximumConcurrent:)`` may return another entry if nothing else happens. Nil for never.
+    /// Nil if ``takeNext(at:maximumConcurrent:)`` needs another event first.
     mutating func nextWake() -> ContinuousClock.Instant? {
         while let turn = turns.first, sendable(of: turn.lane) != turn.id { _ = popTurn() }
         while let wait = waits.first, lanes[wait.lane]?.wait != wait.end { _ = waits.popFirst() }
@@ -255,7 +249,7 @@ extension OutboxQueue {
         return waiting.min()
     }
 
-    /// Schedules another delivery after a failure, at that instant but not before ``ended(_:)``.
+    /// Schedules another delivery, at that instant but not before ``ended(_:)``.
     ///
     /// - Parameter reachedNoServer: Whether other entries would fail in the same way, so they have to wait too.
     mutating func delay(
@@ -275,14 +269,14 @@ extension OutboxQueue {
         lanes[name]?.stop(id, error: error)
     }
 
-    /// The outcome is decided but not on disk yet. The entry keeps its turn.
+    /// The entry keeps its turn until its outcome is on disk.
     mutating func isUnrecorded(_ id: UInt64, error: String) {
         guard let name = runningLane(of: id) else { return }
         revision += 1
         lanes[name]?.noteFailure(id, error: error)
     }
 
-    /// The outcome is on disk. An edited entry starts over.
+    /// An edited entry starts over.
     mutating func wasRecorded(_ id: UInt64) {
         guard let name = runningLane(of: id) else { return }
         revision += 1
@@ -292,8 +286,7 @@ extension OutboxQueue {
     /// Any response counts, whatever its status.
     mutating func reachedServer() { network = nil }
 
-    /// Ends a delivery, and gives its lane the next turn unless it waits or has stopped. Until then, no other delivery
-    /// of the entry starts, so an outcome never applies to newer content.
+    /// Until this call, no other delivery of the entry starts, so an outcome never applies to newer content.
     mutating func ended(_ id: UInt64) {
         guard let name = runningLane(of: id) else { return }
         end(name)
@@ -325,7 +318,7 @@ extension OutboxQueue {
         runningCount -= 1
     }
 
-    /// The consecutive failures of the lane or the network, whichever is greater.
+    /// The failures of the lane or the network, whichever are more.
     func failures(of id: UInt64) -> Int {
         max(entries[id].flatMap { lanes[$0.lane]?.failures } ?? 0, network?.failures ?? 0)
     }

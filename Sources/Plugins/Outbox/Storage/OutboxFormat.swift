@@ -23,8 +23,8 @@ enum OutboxFormat {
     static let sumSize = 8
     /// The greatest number of an entry after a gap. Entries that follow without a gap may have greater numbers.
     static let maximumID: UInt64 = 1 << 62
-    /// The greatest number of the next entry, which a rewritten log can jump to. No entry is added at this number,
-    /// because the entry after it couldn't be read.
+    /// The greatest number of the next entry. No entry is added at this number, because the entry after it couldn't be
+    /// read.
     static let maximumNext: UInt64 = 1 << 63
     /// In bytes.
     static let maximumPayload = 32 << 20
@@ -52,9 +52,6 @@ enum OutboxFormat {
         var size: Int { headSize + (length == 0 ? 0 : length + sumSize) }
     }
 
-    /// Returns the record head at an offset, or nil if there is no valid one.
-    ///
-    /// - Parameter next: The number of the next entry, as far as the log was read.
     static func head(_ bytes: Span<UInt8>, at offset: Int, next: UInt64) -> Head? {
         guard bytes.count - offset >= headSize, bytes.contains(mark, at: offset),
             checksum(bytes.extracting(offset..<(offset + 24))) == bytes.littleEndian(at: offset + 24),
@@ -76,7 +73,6 @@ enum OutboxFormat {
         return hash ^ hash >> 32
     }
 
-    /// Appends a record, and returns the offset of its payload.
     @discardableResult
     static func add(_ kind: Kind, _ id: UInt64, _ payload: [UInt8] = [], to bytes: inout [UInt8]) -> Int {
         for _ in 0..<(kind == .put ? 1 : 2) {

@@ -1,14 +1,13 @@
 import ErrandEssentials
 import ErrandSupport
 
-/// The outbox's file. A process appends records while it holds the directory's lock. Every call can block.
+/// A process appends records while it holds the directory's lock. Every call can block.
 struct OutboxLog: ~Copyable {
     private let directory: String
     private let lockFile: SystemFile
     private var file: SystemFile?
     /// The end of the part that this process has read or written.
     private(set) var end: Int64 = 0
-    /// Whether the file was read from beginning to end.
     private var isRead = false
 
     private var path: String { "\(directory)/outbox.log" }
@@ -28,7 +27,7 @@ struct OutboxLog: ~Copyable {
         }
     }
 
-    /// Waits up to 10 seconds for the directory's lock. A process holds it while it writes and flushes.
+    /// Waits up to 10 seconds.
     mutating func lock() throws(OutboxError) {
         for _ in 0..<10_000 {
             if lockFile.tryLock() {
@@ -44,11 +43,9 @@ struct OutboxLog: ~Copyable {
 
     func unlock() { lockFile.unlock() }
 
-    /// Reads the records that any process has added since the last call. Requires the lock.
+    /// Requires the lock.
     ///
-    /// - Parameters:
-    ///   - nextID: The number of the next entry, as far as the log was read.
-    ///   - reset: Called first if the file was replaced and is read from the beginning.
+    /// - Parameter reset: Called first if the file was replaced and is read from the beginning.
     mutating func readNew(
         nextID: UInt64, reset: () -> Void, _ receive: (OutboxScanner.Item) -> Void
     ) throws(OutboxError) {
@@ -73,7 +70,7 @@ struct OutboxLog: ~Copyable {
         isRead = true
     }
 
-    /// Checks the file's version, or writes the prefix of a new file. Returns the offset of the first record.
+    /// Checks the version, or writes the prefix of a new file. Returns the offset of the first record.
     private mutating func begin(_ size: Int64) throws(OutboxError) -> Int64 {
         let prefix = OutboxFormat.prefix
         let found = Array(try read(prefix.count, at: 0))
@@ -89,8 +86,8 @@ struct OutboxLog: ~Copyable {
         return Int64(prefix.count)
     }
 
-    /// Returns a record's payload, or nil if it's damaged. Throws if the file was replaced and couldn't be read,
-    /// because the extent belongs to the previous file.
+    /// Returns nil if the payload is damaged. Throws if the file was replaced and couldn't be read, because the extent
+    /// belongs to the previous file.
     func payload(at extent: StoredEntry.Extent) throws(OutboxError) -> Data? {
         guard isRead else { throw OutboxError(.fileFailed, "\(path) was replaced, and could not be read") }
         let data = try read(extent.length + OutboxFormat.sumSize, at: extent.offset)
@@ -105,7 +102,7 @@ struct OutboxLog: ~Copyable {
         try OutboxError.converting { () throws(SystemFile.Failure) in try file?.read(count, at: offset) } ?? Data()
     }
 
-    /// Appends and flushes records, and returns their offset. Requires the lock. If it fails, the file is unchanged.
+    /// Requires the lock. If it fails, the file is unchanged.
     mutating func append(_ bytes: [UInt8]) throws(OutboxError) -> Int64 {
         let start = end
         do {
@@ -119,7 +116,7 @@ struct OutboxLog: ~Copyable {
         return start
     }
 
-    /// Rewrites the file with only these entries, and returns them with their new positions. Requires the lock.
+    /// Returns the entries with their new positions. Requires the lock.
     mutating func rewrite(_ entries: [StoredEntry], next: UInt64) throws(OutboxError) -> [StoredEntry] {
         let temporary = SystemFile.temporary(beside: path)
         do {
@@ -129,7 +126,7 @@ struct OutboxLog: ~Copyable {
             var (bytes, size, moved) = (OutboxFormat.prefix, Int64(0), [StoredEntry]())
             OutboxFormat.add(.next, next, to: &bytes)
             for entry in entries {
-                // Damage was either reported when the log was read, or is found when the entry's turn comes.
+                // Damage is reported when the log is read, or when the entry's turn comes.
                 guard let payload = try payload(at: entry.extent) else { continue }
                 let content = entry.payload(entry.value(in: payload))
                 let start = OutboxFormat.add(.put, entry.id, content, to: &bytes)

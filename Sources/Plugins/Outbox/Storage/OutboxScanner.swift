@@ -1,7 +1,7 @@
 import ErrandEssentials
 import ErrandSupport
 
-/// Finds the records of a log from an offset to its end, and the damage between them. Reads in pieces.
+/// Finds a log's records, and the damage between them.
 struct OutboxScanner {
     enum Item {
         case put(StoredEntry)
@@ -9,18 +9,15 @@ struct OutboxScanner {
         case damage(OutboxDamage)
     }
 
-    /// Returns bytes at an offset. Returns fewer only at the end of the file.
+    /// Returns fewer bytes only at the end of the file.
     typealias Reading = (_ count: Int, _ offset: Int64) throws(OutboxError) -> Data
 
     private let size: Int64
     private var offset: Int64
     private var piece = Data()
     private var pieceStart: Int64 = 0
-    /// The number of the next entry, as far as the log was read.
     private var nextID: UInt64
-    /// The end of the last valid record.
     private(set) var validEnd: Int64
-    /// The start of the last damage, and the affected entry.
     private var damage: (start: Int64, entry: UInt64?)?
 
     static let pieceSize = 1 << 20
@@ -29,7 +26,6 @@ struct OutboxScanner {
         (self.offset, self.size, validEnd, self.nextID) = (offset, size, offset, nextID)
     }
 
-    /// Returns the next record or damage, or nil at the end.
     mutating func next(_ read: Reading) throws(OutboxError) -> Item? {
         while size - offset >= Int64(OutboxFormat.headSize) {
             try load(OutboxFormat.headSize, read)

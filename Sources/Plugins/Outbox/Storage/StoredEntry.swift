@@ -2,9 +2,7 @@ import ErrandDigests
 import ErrandEssentials
 import ErrandSupport
 
-/// An entry's stored properties. Its value stays on disk.
 struct StoredEntry: Sendable, Hashable {
-    /// The position of a record's payload in the log.
     struct Extent: Sendable, Hashable {
         var offset: Int64
         var length: Int
@@ -17,17 +15,16 @@ struct StoredEntry: Sendable, Hashable {
     var enqueued: Date
     var expiry: Date?
     var replacementKey: String?
-    /// The user who enqueued the entry. Nil if the agent didn't know the user.
+    /// Nil if the agent didn't know the user.
     var user: UserStamp?
-    /// The entries to send first, which are older.
+    /// All are older.
     var dependencies: [UInt64] = []
-    /// Dependencies whose records are damaged. A later record of the log may show that they were sent.
+    /// A later record may show that these damaged entries were sent.
     var lostDependencies: [UInt64] = []
-    /// Whether a dependency was dropped or removed.
     var hasDroppedDependency = false
     /// Whether a dependency is gone without having been sent.
     var isOrphaned: Bool { hasDroppedDependency || !lostDependencies.isEmpty }
-    /// Whether a server may have received the entry. Tracked only for replaceable entries.
+    /// Whether a server may have received the entry. Only for replaceable entries.
     var isBegun = false
     var extent = Extent(offset: 0, length: 0)
 
@@ -56,7 +53,7 @@ struct StoredEntry: Sendable, Hashable {
         bytes += text.utf8
     }
 
-    /// Decodes a payload with a valid checksum. Returns nil if its content is invalid.
+    /// The checksum is valid. Returns nil if the content isn't.
     init?(id: UInt64, payload: Span<UInt8>, extent: Extent) {
         var reader = PayloadReader()
         guard let flags = reader.byte(of: payload), let key = reader.uuid(of: payload),
@@ -90,7 +87,6 @@ struct StoredEntry: Sendable, Hashable {
         self.user = user
     }
 
-    /// The size of the value at the end of the payload.
     private(set) var valueLength = 0
 
     func value(in payload: Data) -> Data { Data(payload.suffix(valueLength)) }
@@ -106,7 +102,6 @@ struct StoredEntry: Sendable, Hashable {
 private struct PayloadReader {
     private(set) var offset = 0
 
-    /// Returns the offset of the next bytes, or nil if too few are left.
     private mutating func take(_ count: Int, of bytes: Span<UInt8>) -> Int? {
         guard bytes.count - offset >= count else { return nil }
         defer { offset += count }

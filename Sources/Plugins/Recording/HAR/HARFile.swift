@@ -146,7 +146,6 @@ extension KeyedDecodingContainer where K == FieldName {
 
     fileprivate func value(_ name: String, or missing: String) throws -> String { try value(name) ?? missing }
 
-    /// Converts a number or Boolean to text.
     fileprivate func value(_ name: String) throws -> String? {
         let key = FieldName(name)
         do { return try decodeIfPresent(String.self, forKey: key) } catch {
@@ -337,7 +336,6 @@ extension HARFile.Request {
 }
 
 extension HARFile.Response {
-    /// - Parameter wireBytes: The body's size on the wire.
     fileprivate init(_ response: RecordedExchange.Response?, _ version: String, wireBytes: Int64?) {
         let body = response.flatMap { HARText($0.body) }
         let size = response?.body.length ?? 0
@@ -370,7 +368,6 @@ private struct HARText {
     let isBase64: Bool
     let comment: String?
 
-    /// Returns nil if the body is empty or wasn't copied.
     init?(_ body: RecordedBody) {
         if body.copiedBytes == 0 { return nil }
         if let omission = body.omission {

@@ -43,7 +43,6 @@ extension HTTPHeaders {
     var requestsWebSocket: Bool { self[.upgrade]?.lowercased() == "websocket" }
 }
 
-/// A socket's newest messages, with secrets.
 struct SocketMessages: Sendable {
     private struct Message: Sendable {
         let message: StreamMessage
@@ -63,8 +62,7 @@ struct SocketMessages: Sendable {
 
     mutating func add(_ message: StreamMessage, at date: Date, limit: Int) {
         var message = message
-        // The copy can be longer than this recorder wants, because another accessory may need more. A single message
-        // mustn't exceed the memory limit.
+        // Another accessory may need a longer copy. A single message mustn't exceed the memory limit.
         message.data = message.data.prefix(max(0, min(limit, maximumBytes - Self.overhead)))
         kept.append(Message(message: message, date: date), cost: Self.overhead + message.data.count)
     }
@@ -112,8 +110,7 @@ extension RecordedBody {
 }
 
 extension Redactor {
-    /// Masks secrets in a message's head: a first line without a colon, then lines of name, colon and value, up to an
-    /// empty line.
+    /// A head has a first line without a colon, then lines of name, colon and value, up to an empty line.
     fileprivate mutating func headMasked(_ data: Data) -> Data {
         let lineFeed = UInt8(ascii: "\n")
         guard let end = data.firstIndex(of: lineFeed), !data[..<end].contains(UInt8(ascii: ":")) else { return data }
@@ -139,7 +136,7 @@ extension Redactor {
     }
 }
 
-/// An open socket's handshake. A class, because most activities have no socket and then need room for only a reference.
+/// A class, because most activities have no socket and then need room for only a reference.
 final class SocketDraft: Sendable {
     let handshake: ExchangeDraft
     let ending: EndedExchange.Ending

@@ -7,12 +7,10 @@ struct WaterfallRow: Sendable {
     /// "batch", "chain" and so on. Nil for a request, or if the label is the kind.
     let kind: String?
     let label: String
-    /// The outcome, and the source unless it's the network.
     let notes: [String]
     let start: Duration
     let end: Duration
     var exchanges: [RecordedExchange]
-    /// The number of batches and chains around the activity.
     var depth = 0
 
     /// Returns parts after their batch or chain, both ordered by start. Exchanges without an activity come last.
@@ -124,7 +122,6 @@ enum HTMLText {
         return "\(tenths / 10).\(tenths % 10) ms"
     }
 
-    /// Escapes markup in untrusted text, and replaces control characters with spaces.
     static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {

@@ -12,7 +12,6 @@ indirect enum JSONTree: Sendable, Equatable {
 
     private static let depthLimit = 64
 
-    /// Returns nil if the text isn't a JSON object or array, or is nested too deeply.
     init?(_ bytes: [UInt8]) {
         guard let first = bytes.first(where: { $0 > 0x20 }), first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
         else { return nil }
@@ -39,14 +38,13 @@ indirect enum JSONTree: Sendable, Equatable {
         }
     }
 
-    /// Returns a JSON Pointer to the first difference. A mask in this value matches anything.
+    /// Returns a JSON Pointer. A mask in this value matches anything.
     func difference(from other: JSONTree) -> String? {
         path(to: other).map { path in
             path.reversed().map { "/" + $0.replacing("~", with: "~0").replacing("/", with: "~1") }.joined()
         }
     }
 
-    /// The names and indices that lead to the difference, innermost first.
     private func path(to other: JSONTree) -> [String]? {
         if case .string(Redaction.mask) = self { return nil }
         switch (self, other) {
@@ -66,7 +64,6 @@ indirect enum JSONTree: Sendable, Equatable {
         }
     }
 
-    /// Writes a form that doesn't depend on the order of names.
     func write(into result: inout String) {
         switch self {
         case .object(let members):
@@ -101,8 +98,8 @@ struct JSONName: Sendable, Hashable, Comparable {
 /// Gives equal JSON numbers (RFC 8259, section 6) the same text without losing digits: `1`, `1.0` and `10e-1` are
 /// equal.
 enum JSONNumberText {
-    /// Returns the digits without outer zeros, and the power of ten of the last digit: `1e0`. A text that isn't a
-    /// number, or whose exponent has more than 15 digits, stays unchanged.
+    /// The digits without outer zeros, and the power of ten of the last digit: `1e0`. A text that isn't a number, or
+    /// whose exponent has more than 15 digits, stays unchanged.
     static func normal(_ text: String) -> String {
         var rest = Array(text.utf8)[...]
         let isNegative = rest.first == UInt8(ascii: "-")
@@ -123,7 +120,7 @@ enum JSONNumberText {
         return (isNegative ? "-" : "") + String(decoding: digits.dropLast(zeros), as: UTF8.self) + "e\(power)"
     }
 
-    /// Returns nil if the text isn't an exponent or has too many digits. Zero accepts any exponent.
+    /// Zero accepts any exponent.
     private static func exponent(_ text: ArraySlice<UInt8>, isZero: Bool) -> Int64? {
         guard let mark = text.first else { return 0 }
         guard mark == UInt8(ascii: "e") || mark == UInt8(ascii: "E") else { return nil }

@@ -79,7 +79,7 @@ struct ReplayBody: Sendable {
 
     var hasMask: Bool { bytes.firstRange(of: Array(Redaction.mask.utf8)) != nil }
 
-    /// Describes the first difference. A mask in this body matches anything.
+    /// A mask in this body matches anything.
     func difference(from other: ReplayBody) -> String? {
         switch (content, other.content) {
         case (.json(let mine), .json(let its)):
@@ -106,14 +106,11 @@ struct ReplayBody: Sendable {
     }
 }
 
-/// A part of a multipart body (RFC 2046, section 5.1; RFC 7578), without details that vary between senders, such as the
-/// boundary.
+/// A part of a multipart body (RFC 2046, section 5.1; RFC 7578), without details that vary between senders.
 struct ReplayPart: Sendable {
-    /// The name, file name and media type, and the other fields.
     let head: String
     let body: ReplayBody
 
-    /// Bodies with more parts are compared as bytes.
     private static let maximumParts = 1_000
 
     init(_ part: HAREntry.Part) {
@@ -155,7 +152,6 @@ struct ReplayPart: Sendable {
         return fields.map(\.debugDescription).joined(separator: " ") + (file == nil ? "" : " file")
     }
 
-    /// Returns nil if the bytes aren't a multipart body with this boundary.
     static func parts(of bytes: [UInt8], boundary: String, depth: Int) -> [ReplayPart]? {
         guard !boundary.isEmpty else { return nil }
         // A delimiter starts a line.
@@ -166,7 +162,6 @@ struct ReplayPart: Sendable {
             let line = text[found.upperBound...].firstIndex(of: UInt8(ascii: "\n")) ?? text.endIndex
             let isLast = text[found.upperBound..<line].starts(with: "--".utf8)
             guard text[(found.upperBound + (isLast ? 2 : 0))..<line].allSatisfy({ $0 <= 0x20 }) else {
-                // This line only starts like a delimiter.
                 rest = text[found.upperBound...]
                 continue
             }

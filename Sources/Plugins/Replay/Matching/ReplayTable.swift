@@ -3,7 +3,6 @@ import ErrandEssentials
 import ErrandHTTPFields
 import ErrandMessageSyntax
 
-/// Finds the recorded requests that equal a request, or the nearest one.
 struct ReplayTable: Sendable {
     /// In bytes.
     static let bodyLimit = 64 << 20
@@ -12,7 +11,7 @@ struct ReplayTable: Sendable {
     private let matching: ReplayMatching
     private let redaction: Redaction
     private var exact: [String: [Int]] = [:]
-    /// Items whose queries a server may read as a form, by the key for such a server.
+    /// Items whose queries a server may read as a form.
     private var forms: [String: [Int]] = [:]
     /// Items with a mask in a compared part, by method.
     private var masked: [String: [Int]] = [:]
@@ -38,7 +37,6 @@ struct ReplayTable: Sendable {
         "\(method) \(url)\(headers.map { "\n\($0.debugDescription)" }.joined())\n\(body?.key ?? "")"
     }
 
-    /// Returns the parts to compare in addition to method and URL.
     private func compared(_ item: HARIndex.Item) throws(HARError) -> (headers: [String], body: ReplayBody?) {
         guard matching.body || !matching.headers.isEmpty else { return ([], nil) }
         let entry = try index.entry(item)
@@ -71,7 +69,6 @@ struct ReplayTable: Sendable {
         )
     }
 
-    /// - Parameter contentType: The body's type, for headers that lack it.
     private func compared(_ headers: HTTPHeaders, contentType: String?) -> [String] {
         matching.headers.map { name in
             let value = headers[name] ?? (name == .contentType ? contentType : nil) ?? "none"
@@ -84,7 +81,7 @@ struct ReplayTable: Sendable {
         }
     }
 
-    /// Finds equal entries: `exact` has the same key, and `others` match in another way, for example through masks.
+    /// `exact` has the same key, and `others` match in another way, for example through masks.
     func find(_ request: HTTPRequest, _ body: ReplayBody?) throws(HARError) -> (
         key: String, exact: [Int], others: [Int]
     ) {
@@ -94,7 +91,7 @@ struct ReplayTable: Sendable {
         let key = Self.key(request.method.rawValue, url.text, headers, body)
         let exact = exact[key] ?? []
         var found: [Int] = []
-        // Only without an exact match: if both spellings were recorded, they stay separate.
+        // If both spellings were recorded, they stay separate.
         if exact.isEmpty, let text = url.formText {
             found += forms[Self.key(request.method.rawValue, text, headers, body)] ?? []
         }

@@ -7,7 +7,6 @@ import ErrandSupport
 struct ReplayURL: Sendable, Hashable {
     let origin: String
     let path: String
-    /// The query items, with normalized escapes.
     let items: [String]
 
     init(_ text: String, _ matching: ReplayMatching) {
@@ -31,11 +30,11 @@ struct ReplayURL: Sendable, Hashable {
         items = QueryItem.split(query).filter { ignored.isEmpty || !ignored.contains($0.name) }.map(Self.normal)
     }
 
-    /// Characters whose meaning in a path changes if they're escaped: `/a%2Fb` is one segment.
+    /// Characters whose meaning changes if they're escaped: `/a%2Fb` is one segment.
     private static let apartInPath = Array("/;?#%\\".utf8)
-    /// The same in an item's name: `+` may be a space, and `;` a separator.
+    /// In a name, `+` may be a space, and `;` a separator.
     private static let apartInName = Array("&=+#%;".utf8)
-    /// The same in an item's value, where `=` isn't a delimiter.
+    /// In a value, `=` isn't a delimiter.
     private static let apartInValue = Array("&+#%;".utf8)
 
     private static func normal(_ item: QueryItem) -> String {
@@ -43,8 +42,7 @@ struct ReplayURL: Sendable, Hashable {
         return item.encodedValue.map { "\(name)=\(normal($0, apart: apartInValue))" } ?? name
     }
 
-    /// Normalizes escapes and unescapes masks. Browsers don't escape `[`, `|`, `,` and others (WHATWG URL, section
-    /// 1.3), but apps that follow RFC 3986 do.
+    /// Browsers don't escape `[`, `|`, `,` and others (WHATWG URL, section 1.3), but apps that follow RFC 3986 do.
     ///
     /// - Parameter apart: The characters for which escaping makes a difference.
     private static func normal(_ text: Substring, apart: [UInt8]) -> String {
@@ -74,8 +72,8 @@ struct ReplayURL: Sendable, Hashable {
 
     var text: String { items.isEmpty ? origin + path : "\(origin)\(path)?\(items.joined(separator: "&"))" }
 
-    /// The URL as read by a server that treats the query as a form (WHATWG URL, section 5): `+` is a space, and `;`
-    /// isn't a separator. Nil if the URL contains neither.
+    /// A server may treat the query as a form (WHATWG URL, section 5): `+` is a space, and `;` isn't a separator. Nil
+    /// if the URL contains neither.
     var formText: String? {
         let marks = ["+", "%20", ";", "%3B"]
         guard items.contains(where: { item in marks.contains { item.contains($0) } }) else { return nil }
@@ -93,11 +91,9 @@ struct ReplayURL: Sendable, Hashable {
     }
 }
 
-/// Text in which masks replace secrets.
 enum MaskedText {
     static func hasMask(_ text: String) -> Bool { text.utf8.contains(0xE2) && text.contains(Redaction.mask) }
 
-    /// A mask in the pattern matches any text.
     static func matches(_ pattern: String, _ text: String) -> Bool {
         if pattern.hasSameBytes(as: text) { return true }
         guard hasMask(pattern) else { return false }

@@ -1,7 +1,6 @@
 import Errand
 import ErrandEssentials
 
-/// Decodes a body in an archive piece by piece.
 struct HARBody {
     private static let pieceSize = 256 << 10
 
@@ -13,7 +12,6 @@ struct HARBody {
     private var base64 = Base64Decoder()
     private var hasEnded = false
 
-    /// - Parameter path: The path of the text in the file, for errors.
     init(_ source: HARSource, _ range: Range<Int>, isBase64: Bool, path: String) {
         (self.source, rest, self.isBase64, self.path) = (source, range, isBase64, path)
     }
@@ -49,7 +47,7 @@ struct HARBody {
     }
 }
 
-/// Decodes Base64 (RFC 4648, section 4) piece by piece. Also accepts the URL alphabet, line breaks and missing padding.
+/// RFC 4648, section 4. Also accepts the URL alphabet, line breaks and missing padding.
 struct Base64Decoder {
     private var bits: UInt32 = 0
     private var count = 0

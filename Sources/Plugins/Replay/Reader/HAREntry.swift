@@ -3,10 +3,10 @@ import ErrandEssentials
 import ErrandHTTPFields
 import ErrandMessageSyntax
 
-/// The parts of an archive's entry that a replay needs. Bodies are ranges of the file.
+/// Bodies are ranges of the file.
 struct HAREntry: Sendable {
     struct Body: Sendable {
-        /// The range of the escaped text without quotes. Nil if there's no text.
+        /// Still escaped, without quotes.
         var text: Range<Int>?
         var isBase64 = false
         var mimeType: String?
@@ -34,13 +34,11 @@ struct HAREntry: Sendable {
     private(set) var size = -1.0
     /// The number of bytes that content coding saved on the wire.
     private(set) var compression = 0.0
-    /// Whether the text is only the start of the body, as marked by Errand's recorder.
+    /// Whether Errand's recorder has cut the body.
     private(set) var isCut = false
     private(set) var redirectURL = ""
     private(set) var timeToHead = Duration.zero
-    /// From the response's head to its end.
     private(set) var timeToReceive = Duration.zero
-    /// Why there's no response.
     private(set) var failure = ""
     private(set) var comment = ""
     /// Some programs mark WebSockets with HTTP URLs.
@@ -55,7 +53,6 @@ struct HAREntry: Sendable {
 
 extension HAREntry {
     private static let urlLimit = 64 << 10
-    /// In bytes, for a message's header fields.
     private static let headLimit = 1 << 20
 
     init(_ reader: inout JSONReader) throws(HARError) {

@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 import ErrandSupport
 
-/// The positions of an archive's entries, with method and URL. Entries are read on demand.
+/// The positions of an archive's entries. Entries are read on demand.
 struct HARIndex: Sendable {
     struct Item: Sendable {
         /// The index in the file, from 0.
@@ -14,16 +14,12 @@ struct HARIndex: Sendable {
     }
 
     let source: HARSource
-    /// The entries over HTTP.
     let items: [Item]
     let count: Int
-    /// The ranges of all entries.
     let ranges: [Range<Int>]
 
     init() { (source, items, count, ranges) = (HARSource(Data()), [], 0, []) }
 
-    /// Reads the file once, 64 KiB at a time.
-    ///
     /// - Parameter memoryLimit: The approximate maximum size of the index in bytes.
     init(_ source: HARSource, memoryLimit: Int) throws(HARError) {
         var reader = JSONReader(source)
@@ -71,7 +67,6 @@ struct HARIndex: Sendable {
     }
 }
 
-/// The bytes of an archive, in memory or in an open file.
 final class HARSource: Sendable {
     private enum Storage: ~Copyable, Sendable {
         case data(Data)
@@ -108,7 +103,6 @@ final class HARSource: Sendable {
         byteCount = size
     }
 
-    /// Reads up to `count` bytes from an offset.
     func read(_ count: Int, at offset: Int) throws(HARError) -> [UInt8] {
         let end = min(offset + max(0, count), byteCount)
         guard offset >= 0, offset < end else { return [] }

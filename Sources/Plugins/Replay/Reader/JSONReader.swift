@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandJSONSyntax
 import ErrandMessageSyntax
 
-/// Reads an archive's JSON (RFC 8259) in one pass, 64 KiB at a time. Skips values of any length without keeping them.
+/// Reads an archive's JSON (RFC 8259) in one pass, 64 KiB at a time. Skipped values can have any length.
 struct JSONReader {
     private static let windowSize = 64 << 10
 
@@ -60,10 +60,10 @@ struct JSONReader {
 
     // MARK: Containers
 
-    /// Reads an object. The closure receives each name, and reads or skips its value.
+    /// The closure receives each name, and reads or skips its value.
     ///
-    /// - Parameter nameLimit: The maximum length of a name in bytes. A longer name is passed as an empty string. The
-    ///   format's names don't exceed 256 bytes.
+    /// - Parameter nameLimit: In bytes. A longer name is passed as an empty string. The format's names don't exceed 256
+    ///   bytes.
     mutating func object(
         nameLimit: Int = 256, _ member: (inout JSONReader, String) throws(HARError) -> Void
     ) throws(HARError) {
@@ -79,14 +79,13 @@ struct JSONReader {
         }
     }
 
-    /// Reads an object. Accepts `null` as an empty object, because some programs write it.
+    /// Some programs write `null` for an empty object.
     mutating func objectOrNull(
         _ member: (inout JSONReader, String) throws(HARError) -> Void
     ) throws(HARError) {
         if try !skipNull() { try object(member) }
     }
 
-    /// Reads an array. Accepts `null` as an empty array.
     mutating func arrayOrNull(
         _ element: (inout JSONReader, Int) throws(HARError) -> Void
     ) throws(HARError) {
@@ -105,7 +104,6 @@ struct JSONReader {
         return !name.isEmpty && isPlain && name.utf8.count <= 40 ? name : "?"
     }
 
-    /// Reads an array. The closure reads or skips each element.
     mutating func array(_ element: (inout JSONReader, Int) throws(HARError) -> Void) throws(HARError) {
         try open(UInt8(ascii: "["), "an array")
         var (isFirst, position) = (true, 0)
@@ -138,7 +136,6 @@ struct JSONReader {
 
     // MARK: Values
 
-    /// Throws unless a string or `null` is next.
     mutating func expectString() throws(HARError) {
         let byte = try token()
         guard byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "n") else {
@@ -146,20 +143,19 @@ struct JSONReader {
         }
     }
 
-    /// Returns nil for `null`. Numbers, `true` and `false` count as text, because some programs omit the quotes.
+    /// Some programs omit the quotes of numbers, `true` and `false`.
     mutating func string(limit: Int) throws(HARError) -> String? {
         guard let range = try stringRange() else { return nil }
         guard range.count <= limit else { throw fault(.tooLarge, "a string of more than \(limit) bytes") }
         return try text(range)
     }
 
-    /// Returns the string's first `limit` bytes, or nil for `null`.
     mutating func beginning(limit: Int) throws(HARError) -> (text: String, isCut: Bool)? {
         guard let range = try stringRange() else { return nil }
         return (try text(range.prefix(limit)), range.count > limit)
     }
 
-    /// Returns the range of the string without quotes, or of another value. Nil for `null`.
+    /// The range excludes the quotes. Nil for `null`.
     mutating func stringRange() throws(HARError) -> Range<Int>? {
         let byte = try token()
         if byte == UInt8(ascii: "\"") { return try skipString() }
@@ -169,7 +165,7 @@ struct JSONReader {
         return byte == UInt8(ascii: "n") ? nil : start..<offset
     }
 
-    /// Returns nil for `null`. Accepts a number in quotes, because some programs write it.
+    /// Some programs write numbers in quotes.
     mutating func number() throws(HARError) -> Double? {
         let byte = try token()
         if byte == UInt8(ascii: "\"") { return try string(limit: 64).flatMap(Double.init) }
@@ -181,7 +177,6 @@ struct JSONReader {
         return try skipNumber()
     }
 
-    /// Returns a number, `true`, `false` or `null` as written.
     mutating func word() throws(HARError) -> String {
         _ = try token()
         let start = offset
@@ -191,7 +186,6 @@ struct JSONReader {
 
     // MARK: Strings
 
-    /// Returns the range without quotes.
     mutating func skipString() throws(HARError) -> Range<Int> {
         index += 1
         let start = offset

@@ -4,9 +4,8 @@ import ErrandSupport
 
 /// Undoes the escapes of a JSON string (RFC 8259, section 7), piece by piece.
 ///
-/// Deviates from the standard in two ways, to restore bodies byte for byte. Invalid UTF-8 stays unchanged. An unpaired
-/// surrogate from U+DC80 to U+DCFF becomes a byte from 0x80 to 0xFF, because Python writes undecodable bytes in this
-/// way.
+/// To restore bodies byte for byte, invalid UTF-8 stays unchanged. An unpaired surrogate from U+DC80 to U+DCFF becomes
+/// a byte from 0x80 to 0xFF, because Python writes undecodable bytes in this way.
 struct JSONStringDecoder {
     /// An incomplete escape at the end of a piece.
     private var pending: [UInt8] = []

@@ -6,8 +6,8 @@ import ErrandSupport
 import ErrandTransfers
 import Synchronization
 
-/// Computes a file's SHA-256 during its download. Hashes bytes that arrive in order, and reads all others from disk.
-/// Always reads bytes of an earlier run, because a saved state could hide later damage.
+/// Hashes bytes that arrive in order, and reads all others from disk at the end. Always reads bytes of an earlier run,
+/// because a saved state could hide later damage.
 final class FileDigest: Sendable {
     private struct State {
         let given: [UInt8]?
@@ -35,12 +35,11 @@ final class FileDigest: Sendable {
 
     func restart() { state.withLock { ($0.running, $0.position, $0.server) = (nil, 0, nil) } }
 
-    /// Hashes bytes that follow the previously hashed bytes.
     func update(_ data: Data, at offset: Int64) {
         state.withLock { if $0.isWanted, offset == $0.position { $0.add(data) } }
     }
 
-    /// Hashes the remaining bytes and compares the digests. Blocks.
+    /// Blocks.
     func check(_ file: PartialFile, total: Int64) throws {
         while try state.withLock({ state -> Bool in
             guard state.isWanted, state.position < total else { return false }
@@ -70,7 +69,7 @@ final class FileDigest: Sendable {
     }
 }
 
-/// Verifies a response's `Content-Digest`, if it has one (RFC 9530, section 2).
+/// RFC 9530, section 2.
 struct ContentDigestCheck {
     private let expected: [UInt8]?
     private var running: (any RunningSHA256)?
@@ -90,8 +89,7 @@ struct ContentDigestCheck {
 
 /// Digest fields (RFC 9530): `Repr-Digest: sha-256=:…:, sha-512=:…:`.
 enum DigestField {
-    /// Returns the bytes of `sha-256`, or nil if the value is missing or the field isn't a dictionary (RFC 9651,
-    /// section 3.2).
+    /// Returns nil if the value is missing or the field isn't a dictionary (RFC 9651, section 3.2).
     static func sha256(_ field: String?) -> [UInt8]? {
         guard let field, field.utf8.count <= 4096,
             let digest = try? StructuredField.Dictionary(parsing: field)["sha-256"]?.item?.value.bytes,

@@ -6,7 +6,7 @@ import ErrandSupport
 import ErrandTransfers
 import Synchronization
 
-/// A call's download, validated before files are opened or requests are sent.
+/// A call's download, validated before files are opened.
 struct DownloadOrder: Sendable {
     let request: any DownloadRequest
     let exchange: Exchange
@@ -17,7 +17,6 @@ struct DownloadOrder: Sendable {
     let checksum: [UInt8]?
     /// Whether the request may be sent more than once.
     let isRepeatable: Bool
-    /// The user in the sidecar, or else the first request's user.
     let user: TransferUser
     private let pin: UserPin
     private let name: String
@@ -71,7 +70,7 @@ struct DownloadOrder: Sendable {
 
     private static func key(_ url: URL) -> String { String(url.absoluteString.prefix { $0 != "#" }) }
 
-    /// Opens and locks the partial file. While too many files are open, waits.
+    /// Waits while too many files are open.
     func open() async throws -> PartialFile {
         let url = String(URLSyntax.redacted(exchange.http.urlText).prefix(2048))
         var wait = Duration.milliseconds(10)
@@ -85,7 +84,6 @@ struct DownloadOrder: Sendable {
         }
     }
 
-    /// Reports a notice to accessories and to the reader of events.
     func report(_ notice: TransferNotice, _ state: TransferState? = nil) {
         exchange.note("download", describing: notice)
         listener(.notice(notice))
@@ -93,7 +91,7 @@ struct DownloadOrder: Sendable {
     }
 }
 
-/// The byte counts last reported to the activity, which ignores mere changes of state.
+/// The activity ignores mere changes of state.
 private final class LastReportedBytes: Sendable {
     private let last = Mutex<(count: Int64, total: Int64?)?>(nil)
 

@@ -5,7 +5,7 @@ import ErrandSupport
 import ErrandTransfers
 
 extension DownloadRun {
-    /// Sends one request and receives its body. `.whole` means that all requested bytes have arrived.
+    /// `.whole` means that all requested bytes have arrived.
     func transfer(
         part start: Int64, _ inquiry: Inquiry, _ plan: AttemptPlan, _ claim: SegmentClaim? = nil
     ) async throws -> Outcome {
@@ -80,7 +80,7 @@ extension DownloadRun {
         return .whole(response)
     }
 
-    /// Returns an unrequested content coding, or nil for the file's own bytes. Throws if another request wouldn't help.
+    /// Nil for the file's own bytes. Throws if another request wouldn't help.
     private func foreignCoding(_ response: HTTPResponse, _ plan: AttemptPlan) throws -> String? {
         let coding = Representation.coding(response.headers)
         if coding.isEmpty { return nil }
@@ -97,7 +97,7 @@ extension DownloadRun {
         return coding
     }
 
-    /// Waits for a response's head. A pause, or a takeover by another segment, ends the wait.
+    /// A pause, or a takeover by another segment, ends the wait.
     private func send(_ exchange: Exchange, _ claim: SegmentClaim?) async throws -> HTTPResponse {
         let response = try await control.send(exchange, next, mayInterrupt: { isRepeatable }) { cancel in
             claim?.onInterrupt(cancel)
@@ -108,7 +108,6 @@ extension DownloadRun {
 }
 
 extension DownloadRun {
-    /// Records a response's file properties before its first byte is written.
     func accept(
         _ response: HTTPResponse, _ representation: Representation, isNew: Bool, decodes: Bool = false
     ) throws {
@@ -135,12 +134,12 @@ extension DownloadRun {
         }
     }
 
-    /// Receives the whole file, although a range may have been requested.
+    /// A range may have been requested.
     func receiveWhole(
         _ response: HTTPResponse, _ representation: Representation, _ isSame: Bool, _ inquiry: Inquiry, decodes: Bool
     ) async throws {
         if isSame {
-            // The server doesn't support ranges, but the version is the same, so skip the bytes on disk.
+            // The version is the same, so skip the bytes on disk.
             if file.plan.parts.count > 1 { try file.change { $1.collapse() } }
             try accept(response, representation, isNew: false)
             order.report(.skipping(file.plan.frontier))
@@ -157,7 +156,7 @@ extension DownloadRun {
         }
     }
 
-    /// Writes a body after a part's received bytes. Skips the body's first `skipping` bytes and stops at `end`.
+    /// Skips the body's first `skipping` bytes and stops at `end`.
     func receive(
         _ response: HTTPResponse, part start: Int64, skipping: Int64, upTo end: Int64?, _ claim: SegmentClaim? = nil,
         decodes: Bool = false
@@ -171,7 +170,6 @@ extension DownloadRun {
         defer { file.count() }
         // If the body can't be fetched again, a pause only stops reading it.
         let isResumable = isRepeatable && file.representation?.validator != nil
-        /// Whether another segment has taken over the bytes up to `end`.
         func isCut() -> Bool {
             guard let part = file.part(start) else { return true }
             return part.isDone && part.end.map { $0 < end ?? .max } ?? false
@@ -247,7 +245,6 @@ private struct Flushing {
 }
 
 extension DownloadRun {
-    /// Verifies the complete file, flushes it, and moves it to its destination.
     @concurrent func finish(_ response: HTTPResponse) async throws -> HTTPResponse {
         let total = file.plan.received
         meter.set(.verifying)

@@ -21,10 +21,8 @@ struct DownloadRun: Sendable {
     var isRepeatable: Bool { order.isRepeatable }
 
     struct AttemptPlan: Sendable {
-        /// False after the server has sent a wrong range.
         var usesRanges = true
         var segments: Int
-        /// Whether the transport may negotiate and decode a content coding.
         var decodes: Bool
     }
 
@@ -156,13 +154,12 @@ struct DownloadRun: Sendable {
         var plan: AttemptPlan
         var retry: TransferRetries
         var mark: HighWaterMark
-        /// Whether the file was fetched again because of a wrong digest.
         var hasRefetched = false
         /// The other source that offered the rest in the last attempt.
         var otherSource: String?
     }
 
-    /// Fetches the file again, in one piece, because its digest is wrong. Throws the error the second time.
+    /// Fetches the file in one piece. Throws the error the second time.
     private func refetch(_ state: inout RunState, _ error: TransferError, isWorthIt: Bool) throws {
         guard isWorthIt, isRepeatable, !state.hasRefetched, options.retry.maximumAttempts ?? .max > 1 else {
             try startOver()
@@ -173,8 +170,8 @@ struct DownloadRun: Sendable {
         state.plan.usesRanges = false
     }
 
-    /// Handles a rest that another source, such as a mirror, offers. Keeps the bytes on disk, because their own source
-    /// may respond again. If the same other source offers the rest twice in a row, starts over there.
+    /// Another source, such as a mirror, offers the rest. Keeps the bytes on disk, because their own source may respond
+    /// again. Starts over at the other source if it offers the rest twice in a row.
     private func handleOtherSource(_ state: inout RunState, _ url: URL) async throws {
         let madeProgress = state.mark.rises(to: file)
         let source = Representation.source(of: url)
@@ -218,13 +215,12 @@ struct DownloadRun: Sendable {
 }
 
 extension DownloadRun {
-    /// Runs one attempt, with one or several concurrent requests.
     @concurrent func attempt(_ plan: AttemptPlan) async throws -> Outcome {
         let wasComplete = file.plan.isDone && file.representation != nil
         let lacksLength = file.plan.total == nil && file.representation?.validator != nil
         if wasComplete || lacksLength {
-            // Request the last byte again. The response shows whether the file has changed, and its length. The earlier
-            // run received all bytes without finishing, or only the end of a body without a length is missing.
+            // The response to the last byte shows whether the file has changed, and its length. An earlier run didn't
+            // finish, or only the end of a body without a length is missing.
             try file.change { $1.reopen() }
         }
         meter.begin(at: file.plan.received, total: file.plan.total)
@@ -244,7 +240,7 @@ extension DownloadRun {
         Inquiry(range: range, known: known, joinsSources: order.checksum != nil)
     }
 
-    /// Requests the first bytes to find out whether the server supports segments.
+    /// Shows whether the server supports segments.
     private func probe(_ plan: AttemptPlan) async throws -> Outcome {
         let last = max(1, options.minimumSegmentBytes) - 1
         let outcome = try await transfer(part: 0, inquiry(.init(first: 0, last: last)), plan)
@@ -252,8 +248,7 @@ extension DownloadRun {
         return try await segments(plan)
     }
 
-    /// Fetches the missing bytes, in several segments if the plan allows it. If a segment fails, others continue its
-    /// part, and the attempt throws the first failure.
+    /// If a segment fails, others continue its part, and the attempt throws the first failure.
     private func segments(_ plan: AttemptPlan) async throws -> Outcome {
         let minimum = max(1, options.minimumSegmentBytes)
         if plan.segments > 1 || file.plan.parts.count > 1 {
@@ -283,8 +278,7 @@ extension DownloadRun {
         return try results.outcome(isDone: file.plan.isDone)
     }
 
-    /// Fetches parts until the file is complete. After a failure, gives its part back. Returns nil if other workers
-    /// fetched everything.
+    /// Gives its part back after a failure. Returns nil if other workers fetched everything.
     private func worker(_ scheduler: SegmentScheduler, _ plan: AttemptPlan) async throws -> Outcome? {
         var response: HTTPResponse?
         let start = exchange.time.now
@@ -339,7 +333,7 @@ extension DownloadRun {
         return response.map { .whole($0) }
     }
 
-    /// Whether the request rejects the response's content type, so its body isn't needed.
+    /// Whether the content type isn't acceptable, so the body isn't needed.
     func isUnwanted(_ response: HTTPResponse) -> Bool {
         let accepted = request.acceptableContentTypes
         guard accepted != .any, let type = response.mediaType else { return false }
@@ -361,7 +355,7 @@ private struct SegmentResults {
     private var other: DownloadRun.Outcome?
     private var failure: (any Error)?
 
-    /// Adds a result. Returns whether the other segments have to end.
+    /// Returns whether the other segments have to end.
     mutating func add(_ element: Element) -> Bool {
         switch element {
         case .supervisor: return false

@@ -1,5 +1,5 @@
-/// Determines whether an attempt made progress: whether it received more bytes of a version than all earlier attempts.
-/// The file's length limits the number of such attempts.
+/// An attempt makes progress if it receives more bytes of a version than all earlier attempts. The file's length limits
+/// the number of such attempts.
 struct HighWaterMark {
     private var received: Int64
     private var validator: StrongValidator?

@@ -1,8 +1,8 @@
-/// A file's received and missing bytes, as adjacent ranges that cover the whole file.
+/// Adjacent ranges that cover the whole file.
 struct RangePlan: Codable, Hashable, Sendable {
     struct Part: Codable, Hashable, Sendable {
         var start: Int64
-        /// Exclusive. Only the last part's end can be nil, while the length is unknown.
+        /// Exclusive. Nil in the last part while the length is unknown.
         var end: Int64?
         /// The number of received bytes, from the start of the part.
         var done: Int64 = 0
@@ -16,7 +16,7 @@ struct RangePlan: Codable, Hashable, Sendable {
 
     init(total: Int64?) { parts = [Part(start: 0, end: total)] }
 
-    /// Validates parts read from disk: they must be adjacent, and can't have more bytes than their length.
+    /// Parts from the disk must be adjacent, and can't have more bytes than their length.
     init?(checking parts: [Part], total: Int64?) {
         guard !parts.isEmpty, parts.count <= Self.limit else { return nil }
         var expected: Int64 = 0
@@ -48,11 +48,10 @@ struct RangePlan: Codable, Hashable, Sendable {
 
     mutating func end(at total: Int64) { parts[parts.count - 1].end = total }
 
-    /// Discards bytes after the first gap and joins all parts, because the server sends only the whole file.
+    /// The server sends only the whole file, so bytes after the first gap are useless.
     mutating func collapse() { parts = [Part(start: 0, end: total, done: frontier)] }
 
-    /// Discards the last byte of a plan that may be complete. Requesting it again shows whether the file has changed,
-    /// and its length.
+    /// Requesting the last byte again shows whether the file has changed, and its length.
     mutating func reopen() {
         guard isDone || total == nil, let index = parts.lastIndex(where: { $0.done > 0 }) else { return }
         parts[index].done -= 1
@@ -60,7 +59,7 @@ struct RangePlan: Codable, Hashable, Sendable {
 
     func index(of start: Int64) -> Int? { parts.firstIndex { $0.start == start } }
 
-    /// Splits a part. Returns the second part's start, or nil if it would be empty or there are too many parts.
+    /// Returns the second part's start, or nil if it would be empty or there are too many parts.
     mutating func divide(_ index: Int, at offset: Int64) -> Int64? {
         if parts.count >= Self.limit { joinDone() }
         guard parts.count < Self.limit, parts.indices.contains(index), let end = parts[index].end,
@@ -95,7 +94,7 @@ struct RangePlan: Codable, Hashable, Sendable {
     }
 
     /// Joins complete parts with the following part, then halves the longest missing ranges until `count` parts are
-    /// open. No half is shorter than `minimum`.
+    /// open.
     mutating func split(into count: Int, minimum: Int64) {
         var joined: [Part] = []
         for part in parts {

@@ -11,9 +11,9 @@ struct Representation: Codable, Hashable, Sendable {
     var validator: StrongValidator?
     /// Nil until a response contains the file's length.
     var total: Int64?
-    /// The lowercase content codings of the file's bytes. Empty if it isn't encoded.
+    /// In lower case. Empty without a coding.
     var coding: String
-    /// A digest of the final URL without its query. A validator identifies a version of only one resource.
+    /// A digest of the final URL without its query, because a validator is valid for only one resource.
     var source: String
 
     /// Requires a 200 response, or a 206 with the whole file's length.
@@ -23,13 +23,12 @@ struct Representation: Codable, Hashable, Sendable {
         self.total = total
         let refusesRanges = FieldList.contains("none", in: response.headers[.acceptRanges] ?? "")
         validator = refusesRanges ? nil : StrongValidator(strongIn: response.headers)
-        // Without a length, only an entity tag proves that a later part belongs to this version. That part contains the
-        // length.
+        // Only an entity tag proves that a later part, which contains the length, belongs to this version.
         if total == nil, validator?.kind != .entityTag || Self.hasNoFraming(response) { validator = nil }
     }
 
-    /// Whether an HTTP/1.1 response's head doesn't tell where its body ends. URLSession may decode content even if no
-    /// coding was requested, and then hides the length, so byte offsets are unknown.
+    /// URLSession may decode content even if no coding was requested, and then hides the length, so byte offsets are
+    /// unknown.
     static func hasNoFraming(_ response: HTTPResponse) -> Bool {
         let closes = FieldList.contains("close", in: response.headers[.connection] ?? "")
         let isFramed = closes || response.headers.contains(.transferEncoding)
@@ -39,8 +38,7 @@ struct Representation: Codable, Hashable, Sendable {
     enum Objection: Equatable {
         case unknownVersion, changed, coding
         case length(Int64, Int64)
-        /// Everything matches, but a validator is valid for only one resource (RFC 9110, section 8.8.3), and this is
-        /// another one.
+        /// A validator is valid for only one resource (RFC 9110, section 8.8.3), and this is another one.
         case source
 
         var text: String {
@@ -54,7 +52,7 @@ struct Representation: Codable, Hashable, Sendable {
         }
     }
 
-    /// Returns why a response can't be joined with the bytes on disk, or nil if it can.
+    /// Nil if the response can be joined with the bytes on disk.
     func objection(to response: HTTPResponse, total other: Int64?, joiningSources: Bool) -> Objection? {
         guard let validator else { return .unknownVersion }
         if !validator.matches(response.headers) { return .changed }
@@ -75,18 +73,17 @@ struct Representation: Codable, Hashable, Sendable {
     }
 }
 
-/// Proves that two responses contain the same version of a file, byte for byte (RFC 9110, section 8.8).
+/// Identifies a version of a file, byte for byte (RFC 9110, section 8.8).
 struct StrongValidator: Codable, Hashable, Sendable {
     enum Kind: String, Codable, Sendable { case entityTag, date }
 
     let kind: Kind
     let value: String
-    /// True if the server sent Latin-1 bytes, which are sent back unchanged. Otherwise, and in older sidecars, nil.
+    /// True if the server sent Latin-1 bytes, which are sent back unchanged.
     private let isLatin1: Bool?
 
-    /// Creates a validator, or returns nil if there is no strong one. A date is strong only if there is no entity tag
-    /// (RFC 9110, section 13.1.5) and it's a minute older than the response, because a file can change twice within a
-    /// second, and clocks differ.
+    /// A date is strong only if there is no entity tag (RFC 9110, section 13.1.5) and it's a minute older than the
+    /// response, because a file can change twice within a second, and clocks differ.
     init?(strongIn headers: HTTPHeaders) {
         let tags = headers.filter { $0.name == .entityTag }
         if !tags.isEmpty {
@@ -101,7 +98,6 @@ struct StrongValidator: Codable, Hashable, Sendable {
         (kind, value, isLatin1) = (.date, dates[0], nil)
     }
 
-    /// Whether a response is of this version. Without the validator, it isn't.
     func matches(_ headers: HTTPHeaders) -> Bool {
         switch kind {
         case .entityTag: isOnly(.entityTag, in: headers)
@@ -114,7 +110,7 @@ struct StrongValidator: Codable, Hashable, Sendable {
         return values.count == 1 && values[0].hasSameBytes(as: value)
     }
 
-    /// The `If-Range` field of a range request (RFC 9110, section 13.1.5), with the same bytes that the server sent.
+    /// RFC 9110, section 13.1.5, with the same bytes that the server sent.
     var ifRange: HTTPHeaders.Field {
         var field = HTTPHeaders.Field(.ifRange, value)
         field.isLatin1 = isLatin1 ?? false

@@ -4,27 +4,23 @@ import ErrandHTTPFields
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// Makes file names from servers safe for use in any directory.
 enum SafeFileName {
-    /// The name in `Content-Disposition`, or else the last component of the final URL's path, or else "download".
+    /// Falls back to the last component of the URL's path, and then to "download".
     static func choose(disposition: String?, url: URL) -> String {
         if let name = disposition.map(ContentDisposition.init(parsing:))?.fileName.flatMap(clean) { return name }
         let segment = url.path(percentEncoded: true).split(separator: "/").last ?? ""
         return clean(decoded(segment)) ?? "download"
     }
 
-    /// Decodes percent escapes as UTF-8 if valid, and as Latin-1 otherwise.
+    /// Decodes UTF-8 if valid, and Latin-1 otherwise.
     private static func decoded(_ segment: Substring) -> String {
         guard let bytes = PercentEncoding.bytes(segment) else { return String(segment) }
         return String(validating: bytes, as: UTF8.self)
             ?? String(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))
     }
 
-    /// Returns a path component of at most 200 UTF-8 bytes, or nil if no usable character is left. Removes separators,
-    /// control and direction characters, and dots and spaces at both ends. Adds a prefix to names that a system
-    /// reserves.
-    ///
-    /// File systems compare scalars, not characters: a dot with an accent is a leading dot.
+    /// Returns at most 200 UTF-8 bytes, or nil if no usable character is left. Adds a prefix to names that a system
+    /// reserves. File systems compare scalars, not characters: a dot with an accent is a leading dot.
     static func clean(_ name: String) -> String? {
         let last = name.unicodeScalars.split { $0 == "/" || $0 == "\\" }.last ?? ""[...].unicodeScalars
         var scalars = String.UnicodeScalarView()
@@ -34,7 +30,7 @@ enum SafeFileName {
         return isReserved(text) ? "_" + fitted(text.unicodeScalars, to: maximumBytes - 1) : text
     }
 
-    /// Trims and shortens a name. Each can require the other again.
+    /// Trimming and shortening can each require the other again.
     private static func fitted(_ name: String.UnicodeScalarView, to limit: Int) -> String {
         var name = name
         while true {
@@ -50,7 +46,7 @@ enum SafeFileName {
         return "\(String(stem)) (\(number))\(String(ending))"
     }
 
-    /// Whether a system, or this module, gives the name a special meaning.
+    /// Whether a system or this module gives the name a special meaning.
     private static func isReserved(_ name: String) -> Bool {
         var stem = name.unicodeScalars.prefix { $0 != "." }
         while stem.last == " " { stem.removeLast() }
@@ -65,7 +61,7 @@ enum SafeFileName {
         }
     }
 
-    /// Removes dots and spaces at both ends. A leading dot hides a file, and Windows drops trailing dots and spaces.
+    /// A leading dot hides a file, and Windows drops trailing dots and spaces.
     private static func trimmed(_ name: Substring.UnicodeScalarView) -> Substring.UnicodeScalarView {
         var name = name.drop(while: isTrimmed)
         while let end = name.last, isTrimmed(end) { name.removeLast() }
@@ -78,7 +74,7 @@ enum SafeFileName {
 
     private static let maximumBytes = 200
 
-    /// Shortens a name before its extension, at a character's end if possible.
+    /// Cuts a name before its extension, at a character's end if possible.
     private static func shortened(
         _ name: Substring.UnicodeScalarView, to limit: Int
     ) -> Substring.UnicodeScalarView {

@@ -1,8 +1,8 @@
 import Errand
 import Synchronization
 
-/// Distributes a file's open parts among segments. A segment that finds no open part takes half of the largest
-/// remaining part of another segment.
+/// Distributes a file's open parts among segments. A segment that finds no open part takes half of another segment's
+/// largest remaining part.
 final class SegmentScheduler: Sendable {
     private struct Work {
         let claim: SegmentClaim
@@ -39,8 +39,8 @@ final class SegmentScheduler: Sendable {
 
     var openCount: Int { state.withLock { $0.open.count } }
 
-    /// Returns a part to fetch, or nil if the file is complete. Waits if necessary. `rate` is the caller's bytes per
-    /// second so far. Throws if the task is cancelled.
+    /// Returns nil if the file is complete. Throws if the task is cancelled. `rate` is the caller's bytes per second so
+    /// far.
     func take(rate: Double) async throws -> SegmentClaim? {
         while true {
             try Task.checkCancellation()
@@ -58,7 +58,6 @@ final class SegmentScheduler: Sendable {
         }
     }
 
-    /// Gives a part back. If it's incomplete, other segments fetch the rest.
     func giveBack(_ claim: SegmentClaim) {
         let isDone = file.part(claim.start)?.isDone ?? true
         change { state in
@@ -67,7 +66,7 @@ final class SegmentScheduler: Sendable {
         }
     }
 
-    /// Wakes idle segments periodically to look for a slow one, until the task is cancelled.
+    /// Wakes idle segments until the task is cancelled.
     func supervise() async throws {
         while true {
             try await time.sleep(until: time.now.advanced(by: Self.interval))
@@ -109,7 +108,6 @@ final class SegmentScheduler: Sendable {
         return claim
     }
 
-    /// Finds a piece of another segment's part to take over, and the segment to interrupt for it.
     private func takeOver(
         _ state: inout State, _ rate: Double, at now: ContinuousClock.Instant
     ) -> (start: Int64?, interrupted: SegmentClaim?) {
@@ -143,7 +141,7 @@ final class SegmentClaim: Sendable {
 
     init(id: Int, start: Int64) { (self.id, self.start) = (id, start) }
 
-    /// Sets an action that ends the current request. If the segment was already interrupted, runs it immediately.
+    /// If the segment was already interrupted, runs the action immediately.
     func onInterrupt(_ action: @escaping @Sendable () -> Void) {
         let isInterrupted = state.withLock { state in
             state.action = action

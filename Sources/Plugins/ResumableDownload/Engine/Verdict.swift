@@ -5,9 +5,8 @@ import ErrandMessageSyntax
 struct Inquiry: Sendable {
     /// Nil requests the whole file.
     var range: Range?
-    /// The version of the bytes on disk, if there are any.
     var known: Representation?
-    /// Whether to join parts from different sources, because a checksum verifies the result.
+    /// A checksum then verifies the result.
     var joinsSources = false
 
     struct Range: Sendable, Equatable {
@@ -18,18 +17,17 @@ struct Inquiry: Sendable {
     }
 }
 
-/// How to use a response, determined from its head.
 enum Verdict: Equatable {
-    /// The requested bytes up to `end`, of the same version as those on disk.
+    /// Of the same version as the bytes on disk.
     case part(end: Int64, Representation)
-    /// The whole file. `isSame` if it's the version of the bytes on disk.
+    /// `isSame` if it's the version of the bytes on disk.
     case whole(Representation, isSame: Bool)
     case complete
     /// The rest of the file, but from another source.
     case elsewhere
-    /// The bytes can't be joined with those on disk. `ranges` tells whether to request ranges again.
+    /// `ranges` tells whether to request ranges again.
     case startOver(String, ranges: Bool)
-    /// A status for Core to check, because downloads don't handle it.
+    /// Core checks the status.
     case refused
     case unusable(String)
 
@@ -58,7 +56,7 @@ enum Verdict: Equatable {
         return .whole(Representation(response, total: total), isSame: isSame)
     }
 
-    /// Whether a response's fields describe a part, and its length is the part's.
+    /// Whether the fields describe a part, and the length is the part's.
     private static func isPart(_ response: HTTPResponse) -> Bool {
         guard case .part(let first, let last, let total)? = ContentRange(in: response.headers),
             let length = ContentLength.parse(lengths(of: response))
@@ -123,8 +121,7 @@ enum Verdict: Equatable {
 }
 
 extension ContentRange {
-    /// Returns nil if the field is missing, repeated, invalid, or exceeds 2^60. That limit prevents overflow when
-    /// lengths are added.
+    /// The limit of 2^60 prevents overflow when lengths are added.
     init?(in headers: HTTPHeaders) {
         let fields = headers.values(of: .contentRange)
         guard fields.count == 1, let range = ContentRange(parsing: fields[0]) else { return nil }

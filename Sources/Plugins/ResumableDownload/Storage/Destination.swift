@@ -4,13 +4,13 @@ import ErrandPlatform
 import ErrandSupport
 import ErrandTransfers
 
-/// A name in a directory, or a directory in which the server names the file.
+/// A file, or a directory in which the server names the file.
 struct Destination: Sendable {
     let directory: String
     /// Nil if the server names the file.
     let name: String?
 
-    /// Throws if a download can't or shouldn't write a file there. Blocks.
+    /// Throws if a download can't or shouldn't write there. Blocks.
     init(_ url: URL) throws(TransferError) {
         guard url.isFileURL, url.path.utf8.first == UInt8(ascii: "/") else {
             throw TransferError(.invalidRequest, "the destination is not a file URL with an absolute path")
@@ -35,8 +35,8 @@ struct Destination: Sendable {
         _ = try Self.replaceable(path)
     }
 
-    /// Returns the key in the names of the partial file and its sidecar. It leaves out the directory's path, which an
-    /// app update may change. Within a directory, each request has its own partial file.
+    /// Leaves out the directory's path, which an app update may change. Within a directory, each request has its own
+    /// partial file.
     func key(request: String) -> String {
         let text = name.map { "file\n\($0)" } ?? "directory\n\(request)"
         return String(Hexadecimal.text(SHA256Digest.digest(of: Array(text.utf8))).prefix(24))
@@ -44,7 +44,7 @@ struct Destination: Sendable {
 
     func path(of name: String) -> String { directory.hasSuffix("/") ? directory + name : "\(directory)/\(name)" }
 
-    /// Returns the permissions of the file at a path, or nil if there isn't one. Throws if it isn't a regular file.
+    /// Returns nil without a file. Throws if it isn't a regular file.
     static func replaceable(_ path: String) throws(TransferError) -> mode_t? {
         let status: FileStatus
         do { status = try FileStatus(at: path, followingLinks: false) } catch {
@@ -62,7 +62,6 @@ struct Destination: Sendable {
         throw TransferError(.notAFile, "\(path) cannot be replaced: it is \(kind)")
     }
 
-    /// Throws `noSpace` if the disk doesn't have space for `count` more bytes.
     func checkSpace(for count: Int64) throws(TransferError) {
         guard count > 0, let available = SystemQueries.freeSpace(in: directory) else { return }
         if UInt64(count) > available {

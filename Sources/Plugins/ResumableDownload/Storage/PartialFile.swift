@@ -4,12 +4,11 @@ import ErrandSupport
 import ErrandTransfers
 import Synchronization
 
-/// An unfinished download's file, and a second file next to it, the sidecar, that records the valid bytes. The sidecar
-/// is locked, so only one download in any process uses them.
+/// An unfinished download's file, and the sidecar: a file next to it that records the valid bytes. The sidecar is
+/// locked, so only one download in any process uses them.
 ///
-/// Bytes are written first and counted afterwards, so a count never exceeds the bytes in the file. If the process is
-/// killed, uncounted bytes are lost: one chunk per part, or up to 1 MiB for parts with at least 16 MiB. If the machine
-/// crashes, unflushed bytes are lost.
+/// Bytes are written first and counted afterwards. If the process is killed, uncounted bytes are lost: one chunk per
+/// part, or up to 1 MiB for parts with at least 16 MiB. If the machine crashes, unflushed bytes are lost.
 final class PartialFile: Sendable {
     let path: String
     let sidecarPath: String
@@ -22,24 +21,24 @@ final class PartialFile: Sendable {
         var record: PartialRecord
         var plan: RangePlan
         var sequence: UInt64
-        /// The ends of current writes, by the start of their part.
+        /// The ends of current writes, by the start of the part.
         var writing: [Int64: Int64] = [:]
-        /// The number of bytes missing in the sidecar's counters, by the start of their part.
+        /// Bytes missing in the sidecar's counters, by the start of the part.
         var uncounted: [Int64: Int64] = [:]
-        /// The ends of reserved disk space, by the start of its part. Nil if the file system can't reserve space.
+        /// The ends of reserved disk space. Nil if the file system can't reserve space.
         var reserved: [Int64: Int64]? = [:]
         var isRemoved = false
     }
 
-    /// Whether to update the counter of a part with `done` bytes now. Large parts are counted less often.
+    /// Large parts are counted less often.
     private static func isDue(_ uncounted: Int64, of done: Int64) -> Bool {
         done < 16 << 20 || uncounted >= min(1 << 20, done / 64)
     }
 
-    /// The number of bytes to reserve at once. A stopped download occupies little more than its received bytes.
+    /// In bytes. A stopped download occupies little more than its received bytes.
     private static let reservation: Int64 = 32 << 20
 
-    /// Opens an earlier run's file, or creates one. Throws `busy` if another download uses it. Blocks.
+    /// Throws `busy` if another download uses the file. Blocks.
     init(_ destination: Destination, request: String, url: String) throws(TransferError) {
         let key = destination.key(request: request)
         path = Self.data(key, in: destination.directory)
@@ -71,10 +70,9 @@ final class PartialFile: Sendable {
     var representation: Representation? { state.withLock { $0.record.representation } }
     var plan: RangePlan { state.withLock { $0.plan } }
     var user: UserStamp? { state.withLock { $0.record.user } }
-    /// The file name from the server.
     var suggestedName: String? { state.withLock { $0.record.name } }
 
-    /// Discards all bytes, because the file's version is different or unknown.
+    /// The file's version is different or unknown.
     func startOver(_ representation: Representation?, of user: UserStamp? = nil) throws(TransferError) {
         let hadBytes = state.withLock { $0.record.flushed.received > 0 }
         try change { record, plan in
@@ -92,7 +90,7 @@ final class PartialFile: Sendable {
         try TransferError.converting { () throws(SystemFile.Failure) in try file.truncate(to: size) }
     }
 
-    /// Changes the record or the division into parts. Doesn't change the file's bytes.
+    /// Doesn't change the file's bytes.
     func change(_ body: (inout PartialRecord, inout RangePlan) -> Void) throws(TransferError) {
         // The new record states that these bytes are on disk.
         let flushed = plan
@@ -114,7 +112,7 @@ final class PartialFile: Sendable {
         state.withLock { state in state.plan.index(of: start).map { state.plan.parts[$0] } }
     }
 
-    /// Appends bytes to a part. Returns the number of written bytes, because the part may have become shorter.
+    /// Returns the number of written bytes, because the part may have become shorter.
     func write(_ data: Data, part start: Int64) throws(TransferError) -> Int {
         let (offset, count) = state.withLock { state -> (Int64, Int) in
             guard let index = state.plan.index(of: start) else { return (0, 0) }
@@ -129,7 +127,7 @@ final class PartialFile: Sendable {
         try TransferError.converting { () throws(SystemFile.Failure) in
             try file.write(count == data.count ? data : data.prefix(count), at: offset)
         }
-        // Keep the lock, because an outdated counter could otherwise overwrite a new plan's counter.
+        // An outdated counter must not overwrite a new plan's counter.
         let failure = state.withLock { state -> TransferError? in
             guard let index = state.plan.index(of: start) else { return nil }
             state.plan.advance(index, by: Int64(count))
@@ -142,7 +140,6 @@ final class PartialFile: Sendable {
         return count
     }
 
-    /// Updates outdated counters. Call it when a transfer ends.
     func count() {
         state.withLock { state in
             if state.uncounted.isEmpty || state.isRemoved { return }
@@ -152,7 +149,7 @@ final class PartialFile: Sendable {
         }
     }
 
-    /// Reserves space for a part's next bytes, so the file system allocates fewer and larger extents.
+    /// With reserved space, the file system allocates fewer and larger extents.
     private func reserve(_ start: Int64, from offset: Int64, _ count: Int) {
         let next = state.withLock { state -> Range<Int64>? in
             guard let end = state.plan.index(of: start).flatMap({ state.plan.parts[$0].end }),
@@ -167,12 +164,12 @@ final class PartialFile: Sendable {
         if !file.reserve(Int64(next.count), at: next.lowerBound) { state.withLock { $0.reserved = nil } }
     }
 
-    /// Halves a part's missing bytes. Returns the start of the new part, or nil if it would be shorter than `minimum`.
+    /// Returns the start of the new part, or nil if it would be shorter than `minimum`.
     func halve(_ start: Int64, minimum: Int64) -> Int64? {
         divide(start) { (next, end) in (end - next) / 2 >= minimum ? next + (end - next) / 2 : nil }
     }
 
-    /// Ends a part after its received bytes. Returns the start of the new part, or nil if the part is empty.
+    /// Returns the start of the new part, or nil if the part is empty.
     func cut(_ start: Int64) -> Int64? { divide(start) { (next, _) in next } }
 
     private func divide(_ start: Int64, _ split: (Int64, Int64) -> Int64?) -> Int64? {
@@ -238,7 +235,6 @@ final class PartialFile: Sendable {
 }
 
 extension PartialFile {
-    /// Records the file's length, unless it's already known.
     func learn(total: Int64?) throws(TransferError) {
         guard let total, plan.total == nil, representation != nil else { return }
         try change { record, plan in
@@ -247,7 +243,7 @@ extension PartialFile {
         }
     }
 
-    /// Throws if another program has changed the file's length.
+    /// Another program may have changed the file's length.
     func check(size: Int64) throws(TransferError) {
         let length = file.status?.size ?? 0
         if length == size { return }
@@ -264,7 +260,6 @@ extension PartialFile {
 }
 
 extension PartialFile {
-    /// Moves the file to its destination atomically, and removes the sidecar.
     func finish(replacing path: String) throws(TransferError) {
         let mode = try Destination.replaceable(path)
         if let mode { try? file.setPermissions(mode) }
@@ -272,7 +267,7 @@ extension PartialFile {
         cleanUp(path)
     }
 
-    /// Moves the file to its destination. Returns false if a file exists there.
+    /// Returns false if a file exists there.
     func finish(ifFree path: String) throws(TransferError) -> Bool {
         do {
             try SystemFile.link(self.path, to: path)
@@ -312,15 +307,15 @@ extension PartialFile {
     static func data(_ id: String, in directory: String) -> String { "\(directory)/\(prefix)\(id)\(dataEnding)" }
     static func sidecar(_ id: String, in directory: String) -> String { "\(directory)/\(prefix)\(id)\(sidecarEnding)" }
 
-    /// Whether a name looks like a partial file or sidecar. A file from a server never gets such a name.
+    /// A file from a server never gets such a name.
     static func isOurs(_ name: String) -> Bool {
         let name = Array(name.lowercased().utf8)
         return name.starts(with: prefix.utf8)
             && [dataEnding, sidecarEnding].contains { name.suffix($0.utf8.count).elementsEqual($0.utf8) }
     }
 
-    /// Opens the partial file. If it has a second name, a download was killed after moving it to its destination. Then
-    /// this keeps that file and creates a new one.
+    /// If the file has a second name, a download was killed after moving it to its destination. Keeps that file and
+    /// creates a new one.
     static func opened(_ path: String) throws(TransferError) -> SystemFile {
         for _ in 0..<100 {
             do { return try SystemFile(path, [.read, .write, .create, .refusesLinks]) } catch {
@@ -337,7 +332,7 @@ extension PartialFile {
         return file
     }
 
-    /// Returns no bytes if the sidecar can't be read or is too large.
+    /// Returns no bytes if the sidecar is unusable.
     static func content(of sidecar: borrowing SystemFile) -> [UInt8] {
         let limit = 64 << 10
         guard let data = try? sidecar.read(limit + 1, at: 0), data.count <= limit else { return [] }
@@ -345,12 +340,12 @@ extension PartialFile {
     }
 }
 
-/// Identifies the current boot of the system. Until the next boot, bytes that a killed process wrote stay valid.
+/// Changes at each boot. Until then, bytes that a killed process wrote stay valid.
 enum SystemSession {
     private static let known = Mutex("")
 
-    /// Empty if it can't be read. Then only flushed bytes are valid. A failure isn't cached, because a process with too
-    /// many open files may succeed later.
+    /// If it's empty, only flushed bytes are valid. A failure isn't cached, because a process with too many open files
+    /// may succeed later.
     static var identifier: String {
         known.withLock { known in
             if known.isEmpty { known = read() }

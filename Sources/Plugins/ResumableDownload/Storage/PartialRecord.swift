@@ -4,19 +4,18 @@ import ErrandSupport
 import ErrandTransfers
 
 struct PartialRecord: Codable, Sendable, Equatable {
-    /// The format's version. Records with other versions aren't read.
+    /// Records with other versions aren't read.
     var format = Self.format
-    /// A digest of the method and key, so no secret in a URL is written to disk.
+    /// A digest, so no secret in a URL is written to disk.
     var request: String
-    /// The bytes' user. Nil before the first byte, and in older sidecars, which count as anonymous.
+    /// Nil before the first byte, and in older sidecars, which count as anonymous.
     var user: UserStamp?
-    /// The URL for display, with a masked query.
     var url: String
-    /// The destination's name or the server's, if known.
+    /// The name from the destination or the server, if known.
     var name: String?
     /// Nil before the first response.
     var representation: Representation?
-    /// The system session. Bytes from an earlier session are valid only if they were flushed.
+    /// Bytes from an earlier session are valid only if they were flushed.
     var session: String
     /// Connects counters to this record.
     var plan: UInt32
@@ -25,8 +24,8 @@ struct PartialRecord: Codable, Sendable, Equatable {
     static let format = 1
 }
 
-/// The sidecar's format: two record slots, written alternately so one is always intact, followed by a counter for each
-/// part. Counters change with every chunk.
+/// Two record slots, written alternately so one is always intact, and a counter for each part. Counters change with
+/// every chunk.
 enum SidecarFormat {
     static let slotSize = RecordSlot.size
     static let counters = 2 * slotSize
@@ -34,7 +33,6 @@ enum SidecarFormat {
 
     private static let magic = Array("ErrandP1".utf8)
 
-    /// Returns nil if the record doesn't fit into a slot.
     static func slot(_ record: PartialRecord, sequence: UInt64) -> [UInt8]? {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -62,7 +60,7 @@ enum SidecarFormat {
         return UInt32(truncatingIfNeeded: (mixed ^ mixed >> 29) >> 7)
     }
 
-    /// Returns the counters, with nil for those of other plans.
+    /// Nil for counters of other plans.
     static func counters(_ bytes: ArraySlice<UInt8>, plan: UInt32, count: Int) -> [Int64?] {
         (0..<count).map { index in
             let start = bytes.startIndex + index * counterSize
@@ -73,7 +71,7 @@ enum SidecarFormat {
         }
     }
 
-    /// Returns the newest record, and its plan with the counters added if they belong to this session.
+    /// Adds the counters if they belong to this session.
     static func read(_ bytes: [UInt8], session: String) -> (record: PartialRecord, plan: RangePlan, sequence: UInt64)? {
         guard let newest = RecordSlot.newest(bytes, magic: magic, decode: record) else { return nil }
         let total = newest.record.representation?.total

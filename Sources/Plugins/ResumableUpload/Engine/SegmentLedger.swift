@@ -3,11 +3,10 @@ import ErrandSupport
 import ErrandTransfers
 import Synchronization
 
-/// The segments of a running upload, recorded on disk.
 final class SegmentLedger: Sendable {
     private struct State {
         var segments: [UploadSegment]
-        /// Segments that the server has confirmed as complete in this run.
+        /// Segments that the server has confirmed in this run.
         var complete: Set<Int> = []
         var mayBeJoined: Bool
     }
@@ -17,7 +16,6 @@ final class SegmentLedger: Sendable {
     private let record: (file: UploadRecordFile, content: UploadRecord)?
     private let state: Mutex<State>
 
-    /// - Parameter mayBeJoined: Whether an earlier run asked the server to join the segments.
     init(
         _ segments: [UploadSegment], mayBeJoined: Bool = false, _ sum: SegmentSum,
         _ record: (file: UploadRecordFile, content: UploadRecord)?
@@ -28,7 +26,6 @@ final class SegmentLedger: Sendable {
 
     var segments: [UploadSegment] { state.withLock { $0.segments } }
     var places: [UploadResource] { segments.compactMap(\.resource) }
-    /// The indices of the segments that may be incomplete on the server.
     var open: [Int] {
         state.withLock { state in state.segments.indices.filter { !state.complete.contains($0) } }
     }
@@ -44,7 +41,7 @@ final class SegmentLedger: Sendable {
 
     func complete(_ index: Int) { state.withLock { _ = $0.complete.insert(index) } }
 
-    /// Marks all segments as incomplete, so the server is asked about each again.
+    /// The server is then asked about each segment again.
     func doubt() { state.withLock { $0.complete = [] } }
 
     /// Records that the server is about to be asked to join the segments.
@@ -67,23 +64,23 @@ final class SegmentLedger: Sendable {
     }
 }
 
-/// A range of the body. It's a separate upload until the server joins all segments.
+/// A separate upload until the server joins all segments.
 struct UploadSegment: Codable, Sendable, Equatable {
     var start: Int64
     /// Exclusive.
     var end: Int64
     /// Nil until the server has sent the segment's URL.
     var resource: UploadResource?
-    /// The number of bytes that the server had when last asked, for display.
+    /// For display.
     var acknowledged: Int64 = 0
 
     var length: Int64 { end - start }
 
     static let limit = 16
 
-    /// Splits a body into at most `count` segments of similar length. Returns nil if that's only one.
+    /// Returns nil for a single segment.
     ///
-    /// - Parameter minimum: The minimum size of a segment in bytes.
+    /// - Parameter minimum: In bytes.
     static func split(_ total: Int64, into count: Int, minimum: Int64) -> [UploadSegment]? {
         let count = min(Int64(min(count, limit)), total / max(1, minimum))
         guard count > 1 else { return nil }
@@ -108,7 +105,7 @@ struct UploadSegment: Codable, Sendable, Equatable {
     }
 }
 
-/// Adds up the segments' sent and confirmed bytes, and determines the upload's state.
+/// Adds up the segments' bytes, and determines the upload's state.
 final class SegmentSum: Sendable {
     private struct Segment {
         var sent: Int64
@@ -121,7 +118,6 @@ final class SegmentSum: Sendable {
     private let meter: TransferMeter
     private let acknowledged: Acknowledgement
 
-    /// - Parameter found: The bytes that the server had of each segment in an earlier run.
     init(_ found: [Int64], _ meter: TransferMeter, _ acknowledged: Acknowledgement) {
         segments = Mutex(found.map { Segment(sent: $0, acknowledged: $0) })
         (self.meter, self.acknowledged) = (meter, acknowledged)
@@ -157,7 +153,7 @@ final class SegmentSum: Sendable {
         if let shown = segments.withLock({ Self.show(state, &$0, index) }) { meter.set(shown) }
     }
 
-    /// Returns the upload's new state, or nil if it's unchanged. The upload is sending while any segment is.
+    /// Returns nil if the state is unchanged. The upload is sending while any segment is.
     private static func show(_ state: TransferState?, _ segments: inout [Segment], _ index: Int) -> TransferState? {
         segments[index].state = state
         if segments.contains(where: { $0.state == .sending }) { return nil }

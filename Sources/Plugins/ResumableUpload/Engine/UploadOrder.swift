@@ -5,14 +5,13 @@ import ErrandMessageSyntax
 import ErrandSupport
 import ErrandTransfers
 
-/// A call's upload, validated before files are opened or requests are sent.
+/// A call's upload, validated before files are opened.
 struct UploadOrder: Sendable {
     let request: any UploadRequest
     private(set) var exchange: Exchange
-    /// The recorded user, or else the first request's user.
     private(set) var user = TransferUser()
     private var pin: UserPin
-    /// The index of this upload's record. Each user has a separate record.
+    /// Each user has a separate record.
     private var place = 0
     private(set) var beginsAnew = false
     let options: UploadOptions
@@ -62,8 +61,7 @@ struct UploadOrder: Sendable {
         return (pin, user)
     }
 
-    /// Returns an order that uses the next record, because the current one belongs to another user. If all records do,
-    /// overwrites the last one.
+    /// The current record belongs to another user. If all do, the last one is overwritten.
     func afterAnotherUser(within outer: UserPin?) -> UploadOrder {
         var order = self
         (order.pin, order.user) = Self.user(of: &order.exchange, within: outer)
@@ -79,10 +77,8 @@ struct UploadOrder: Sendable {
         "Tus-Resumable", "Upload-Metadata",
     ]
 
-    /// Returns a digest that identifies the upload and names its record. It doesn't reveal secrets in a URL.
-    ///
-    /// Without the app's key, it covers the URL, the metadata, and the file's path or the other body's bytes, because a
-    /// length or a name isn't unique. Reads the same bytes as ``UploadBody/contentDigest()``. Blocks.
+    /// Identifies the upload and names its record, without secrets. Without the app's key, it covers the URL, the
+    /// metadata, and the file's path or the other body's bytes, because a length or a name isn't unique. Blocks.
     @concurrent func identity(in directory: String) async throws -> String {
         let http = exchange.http
         let url = exchange.tags[ResourceURL.self] ?? http.url
@@ -120,10 +116,9 @@ struct UploadOrder: Sendable {
             name: self.source.path.map { URL(filePath: $0).lastPathComponent }, source: source, server: server)
     }
 
-    /// The maximum number of concurrent segments, if the server can join them.
     var maximumSegments: Int { max(1, min(UploadSegment.limit, options.maximumSegments)) }
 
-    /// Returns the body's segments, or nil to use one connection.
+    /// Returns nil to use one connection.
     func split(_ source: UploadBody) -> [UploadSegment]? {
         guard source.opensAtOffset, let total = source.length,
             options.uploadProtocol == .automatic || options.uploadProtocol == .tus
@@ -131,7 +126,7 @@ struct UploadOrder: Sendable {
         return UploadSegment.split(total, into: maximumSegments, minimum: options.minimumSegmentBytes)
     }
 
-    /// The maximum number of open files: the record, and a body and a socket for each connection.
+    /// The record, and a body and a socket for each connection.
     var descriptors: Int { 1 + 2 * (split(source)?.count ?? 1) }
 
     func report(_ notice: TransferNotice) {
@@ -141,15 +136,14 @@ struct UploadOrder: Sendable {
 }
 
 enum RelativePath {
-    /// Returns the relative path between two absolute paths, such as `../film.mp4`. It doesn't change if both are moved
-    /// together, as in every app update on iOS.
+    /// A relative path, such as `../film.mp4`, stays the same if both are moved together, as in every app update on
+    /// iOS.
     static func of(_ path: String, from directory: String) -> String {
         let (target, base) = (steps(path), steps(directory))
         let shared = zip(target, base).prefix { $0 == $1 }.count
         return (base.dropFirst(shared).map { _ in ".." } + target.dropFirst(shared)).joined(separator: "/")
     }
 
-    /// Resolves `.` and `..`.
     private static func steps(_ path: String) -> [Substring] {
         var steps: [Substring] = []
         for step in path.split(separator: "/") where step != "." {

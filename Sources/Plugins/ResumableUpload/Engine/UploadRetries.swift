@@ -6,8 +6,7 @@ struct UploadRetries {
     private var retries: TransferRetries
     private let maximumInquiries: Int
     private var inquiries = 0
-    /// The most bytes that the server has confirmed. A server that loses confirmed bytes doesn't make progress until it
-    /// has more.
+    /// A server that loses confirmed bytes doesn't make progress until it has more than these.
     private var highWaterMark: Int64 = 0
 
     init(_ policy: TransferRetryPolicy) {
@@ -17,7 +16,7 @@ struct UploadRetries {
 
     var attempts: Int { retries.attempts }
 
-    /// Returns the wait after a failure, or nil after the last attempt.
+    /// Nil after the last attempt.
     mutating func wait() -> Duration? { retries.wait() }
 
     mutating func wait(after response: HTTPResponse, now: Date) -> Duration? {
@@ -25,7 +24,7 @@ struct UploadRetries {
         return retries.wait(asked: response.headers.retryAfter(from: now))
     }
 
-    /// Counts an inquiry, which isn't progress. Returns false if the server was asked too often.
+    /// An inquiry isn't progress. Returns false if the server was asked too often.
     mutating func countsInquiry() -> Bool {
         inquiries += 1
         return inquiries <= maximumInquiries
@@ -48,7 +47,7 @@ struct UploadRetries {
     }
 }
 
-/// A server fault that may be temporary, although no response says so.
+/// A fault that may be temporary, although no response says so.
 struct TemporaryFault: RequestFailure, CustomStringConvertible {
     let reason: String
     var description: String { reason }

@@ -27,16 +27,15 @@ extension UploadRun {
         return try await append(&state, plan, resource, plan.part(at: offset))
     }
 
-    /// Returns the bytes to exclude from a creating request that must not be repeated. A body that can't be opened at
-    /// an offset has to be sent in a single request. With the draft protocol, that's the creating request. It isn't
-    /// repeated after a server may have received all of it.
+    /// Excludes bytes from a creating request that must not be repeated. A body that can't be opened at an offset has
+    /// to be sent in a single request. With the draft protocol, that's the creating request, which isn't repeated after
+    /// a server may have received all of it.
     private func heldBack(_ state: State, _ server: UploadServer) -> UploadPlan.HeldBack {
         if isRepeatable { return .nothing }
         if state.source.opensAtOffset { return .lastByte }
         return server.uploadProtocol == .tus ? .everything : .nothing
     }
 
-    /// Asks the server for its protocol.
     private func ask(_ state: inout State) async throws -> Outcome {
         tally.set(.connecting)
         let message = UploadMessage(method: .options, headers: [UploadFields.version: "8"])
@@ -58,7 +57,6 @@ extension UploadRun {
         return .continues
     }
 
-    /// Creates the upload. The protocol determines how many bytes the request contains.
     private func create(_ state: inout State, _ plan: UploadPlan) async throws -> Outcome {
         let dialect = plan.server.dialect
         var digest: [UInt8]?
@@ -117,7 +115,6 @@ extension UploadRun {
         }
     }
 
-    /// Asks which bytes the server has.
     private func inquire(_ state: inout State, _ plan: UploadPlan, _ resource: UploadResource) async throws -> Outcome {
         tally.set(.connecting)
         let dialect = plan.server.dialect
@@ -141,13 +138,12 @@ extension UploadRun {
         return outcome
     }
 
-    /// Whether the refusal of an inquiry is permanent and concerns the upload's URL.
+    /// Whether a refusal is permanent and concerns the upload's URL.
     private static func refusesPlace(_ response: HTTPResponse) -> Bool {
         let isFinal = 400...499 ~= response.status || response.status == 501
         return isFinal && ![401, 407, 421].contains(response.status) && !UploadRetries.isTemporary(response)
     }
 
-    /// Sends the missing bytes, or as many as one request may carry.
     private func append(
         _ state: inout State, _ plan: UploadPlan, _ resource: UploadResource, _ part: UploadPart
     ) async throws -> Outcome {
@@ -173,7 +169,6 @@ extension UploadRun {
         return try took(verdict, response, &state, part)
     }
 
-    /// Handles a response that doesn't complete the upload.
     private func took(
         _ verdict: UploadVerdict, _ response: HTTPResponse, _ state: inout State, _ part: UploadPart?
     ) throws -> Outcome {
@@ -208,12 +203,10 @@ extension UploadRun {
         }
     }
 
-    /// Handles a 104 response, which contains the upload's URL or confirmed offset.
     private func interim(_ status: Int, _ headers: HTTPHeaders, _ findings: CreationFindings) {
         guard status == 104 else { return }
         let url = HTTPResponse(url: exchange.http.url, status: status, headers: headers).location
         let state = findings.learn(headers, url.flatMap { isAcceptable($0) ? $0 : nil }, exchange.time.date)
-        // Ignore offsets beyond the body's end.
         let length = state.source.length ?? .max
         if let offset = UploadFields.integer(headers, UploadFields.offset), offset <= length {
             tally.acknowledge(offset)
@@ -233,7 +226,7 @@ extension UploadRun {
         return try await source.digest(of: UploadPart(offset: 0, count: source.length, isLast: true))
     }
 
-    /// Adds the upload's URL as the `Location` of a tus response without one.
+    /// tus responses may lack the `Location`.
     private func named(_ response: HTTPResponse, _ state: State) -> HTTPResponse {
         var response = response
         if state.server?.uploadProtocol == .tus, !response.headers.contains(.location), let resource = state.resource {

@@ -4,23 +4,19 @@ import ErrandHTTPFields
 import ErrandSupport
 import ErrandTransfers
 
-/// Uploads a body in concurrent segments. They are separate uploads that the server joins at the end.
+/// Uploads a body in concurrent segments: separate uploads that the server joins at the end.
 ///
 /// Only the response to the joining request contains the resulting upload's URL. If that response is lost, the request
-/// is repeated only if the server may receive it twice. Otherwise the call fails, and the next start repeats the
-/// request.
-///
-/// If segments no longer exist then, they are sent again, although the server may have deleted them after joining them.
-/// The server's response is the same if it has lost them, and an upload must not count as complete before the server
-/// has confirmed it.
+/// is repeated only if the server may receive it twice. Otherwise the call fails, and the next start repeats it. If
+/// segments no longer exist then, they are sent again, because the server may have lost them, or deleted them after
+/// joining.
 extension UploadRun {
-    /// The segment that this run sends.
     struct Segment {
         let ledger: SegmentLedger
         let index: Int
     }
 
-    /// Splits the body if the server can join segments. Returns false to use one connection.
+    /// Returns false to use one connection.
     func divides(_ state: inout State, _ server: UploadServer) -> Bool {
         guard segment == nil, state.mayDivide, server.joinsSegments, let segments = order.split(state.source) else {
             return false
@@ -29,7 +25,6 @@ extension UploadRun {
         return true
     }
 
-    /// Starts with new segments, or with an earlier run's.
     func begin(_ segments: [UploadSegment], mayBeJoined: Bool, _ state: inout State, _ server: UploadServer) {
         let found = segments.map(\.acknowledged)
         let count = found.reduce(0, +)
@@ -43,7 +38,6 @@ extension UploadRun {
             segments, mayBeJoined: mayBeJoined, SegmentSum(found, order.meter, order.acknowledged), record)
     }
 
-    /// Sends the segments' missing bytes, or joins the complete segments.
     func step(_ state: inout State, _ ledger: SegmentLedger, _ server: UploadServer) async throws -> Outcome {
         if ledger.open.isEmpty { return try await join(&state, ledger, server) }
         do {
@@ -71,7 +65,6 @@ extension UploadRun {
             &state, ledger, server, "the server cannot join segments: it responded with \(status)")
     }
 
-    /// Discards the segments, and starts over with one connection.
     private func undivide(
         _ state: inout State, _ ledger: SegmentLedger, _ server: UploadServer, _ reason: String
     ) async throws -> Outcome {
@@ -83,7 +76,7 @@ extension UploadRun {
         return .continues
     }
 
-    /// Sends open segments concurrently, up to the limit. A failure ends all of them.
+    /// A failure ends all segments.
     private func send(
         _ ledger: SegmentLedger, _ source: UploadBody, _ server: UploadServer
     ) async throws -> Outcome {
@@ -126,7 +119,6 @@ extension UploadRun {
         return end
     }
 
-    /// Asks the server to join the segments. Its response becomes the call's response.
     private func join(_ state: inout State, _ ledger: SegmentLedger, _ server: UploadServer) async throws -> Outcome {
         tally.set(.connecting)
         try ledger.willJoin()
@@ -150,5 +142,5 @@ extension UploadRun {
     }
 }
 
-/// The segments' URLs are too long to list in a header field.
+/// The URLs don't fit in a header field.
 struct PlaceTooLong: Error {}

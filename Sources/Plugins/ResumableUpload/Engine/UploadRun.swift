@@ -21,7 +21,7 @@ struct UploadRun: Sendable {
     struct State: Sendable {
         var source: UploadBody
         var retries: UploadRetries
-        /// Identifies the upload across starts. Empty if it isn't recorded.
+        /// Empty if the upload isn't recorded.
         var identity = ""
         var record: UploadRecordFile?
         /// Nil if the upload isn't recorded or the body can't be sampled.
@@ -33,16 +33,15 @@ struct UploadRun: Sendable {
         var segments: SegmentLedger?
         /// False after the server has shown that it can't join segments.
         var mayDivide = true
-        /// Whether all segments were checked again because the server couldn't join them.
+        /// Whether the segments were checked again because the server couldn't join them.
         var hasDoubted = false
         /// The number of bytes that the server has. Nil if it has to be asked.
         var offset: Int64?
-        /// Whether the first request must go to the origin at which the upload began, because other requests don't
-        /// identify the user.
+        /// Requests to other origins don't identify the user.
         var mustShowUser = false
-        /// False after a server may have received the whole body without having sent the upload's URL.
+        /// False if a server may have received the whole body without having sent the upload's URL.
         var mayRepeat = true
-        /// Whether a server that supports the protocol received bytes, but its URL didn't arrive in time.
+        /// Whether a server received bytes, but its URL didn't arrive in time.
         var beginsEmpty = false
         /// Whether the body was opened for an upload without a URL.
         var hasSent = false
@@ -53,9 +52,7 @@ struct UploadRun: Sendable {
         case complete(HTTPResponse)
         case refused(HTTPResponse)
         case startsOver(String)
-        /// A segment was refused in all attempts.
         case ended(HTTPResponse)
-        /// A segment failed in all attempts.
         case failed(any Error)
     }
 
@@ -152,8 +149,7 @@ struct UploadRun: Sendable {
         state.source.body.isReplayable || !state.hasSent
     }
 
-    /// Whether a refused request may be sent again. If the request may have had an effect, the response must show that
-    /// it wasn't processed.
+    /// If the request may have had an effect, the response must show that it wasn't processed.
     private func mayRepeat(_ state: State, after response: HTTPResponse) -> Bool {
         mayOpenAgain(state) && (state.mayRepeat || Self.saysNothingWasDone(response))
     }
@@ -175,12 +171,12 @@ private struct SegmentFailure: Error {
 }
 
 extension Error {
-    /// Whether the body has changed since the upload began. Transports wrap a body's error.
+    /// Transports wrap a body's error.
     var isChangeOfSource: Bool { self is SourceChanged || (self as? ErrandError)?.underlying is SourceChanged }
 }
 
 extension UploadRun {
-    /// Opens the record, and resumes the recorded upload if the body is the same.
+    /// Resumes the recorded upload if the body is the same.
     @concurrent func prepare(_ state: inout State) async throws {
         if options.uploadProtocol == .draft8 || options.uploadProtocol == .draft6 {
             state.server = UploadServer(options.uploadProtocol)
@@ -230,7 +226,7 @@ extension UploadRun {
         (state.server, state.resource) = (found.server, resource)
     }
 
-    /// Resumes recorded segments. Expired segments start over.
+    /// Expired segments start over.
     private func takeUp(_ found: UploadRecord, _ state: inout State) {
         guard var segments = found.segments, UploadSegment.areWhole(segments, of: state.source.length),
             found.server.joinsSegments
@@ -245,7 +241,7 @@ extension UploadRun {
         begin(segments, mayBeJoined: found.mayBeJoined == true, &state, found.server)
     }
 
-    /// Whether this upload may send requests to a URL from a server or a record.
+    /// The URL comes from a server or a record.
     func isAcceptable(_ url: URL) -> Bool {
         switch url.scheme?.lowercased() {
         case "https": true
@@ -265,7 +261,7 @@ extension UploadRun {
         try save(state)
     }
 
-    /// Starts over because the file changed while it was sent, so the server's bytes are outdated.
+    /// The server's bytes are outdated.
     func sourceChanged(_ state: inout State) async throws {
         if let server = state.server, state.segments?.mayBeJoined != true { await terminate(state.places, on: server) }
         state.source = try state.source.renewed()
@@ -274,7 +270,6 @@ extension UploadRun {
         try await startOver(&state, "the body changed while it was sent")
     }
 
-    /// Asks the server to delete unneeded uploads. Ignores failures.
     func terminate(_ resources: [UploadResource], on server: UploadServer) async {
         if server.uploadProtocol == .tus, !server.extensions.contains("termination") { return }
         let message = server.dialect.termination()
@@ -303,8 +298,6 @@ extension UploadRun.State {
 }
 
 extension UploadRun {
-    /// Combines the user's request with the protocol's additions.
-    ///
     /// - Parameters:
     ///   - url: The upload's URL, or nil for the request's URL.
     ///   - isCreation: Whether to keep the header fields that describe the body.
@@ -324,7 +317,6 @@ extension UploadRun {
         .reprDigest, .expect, .idempotencyKey, .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince,
     ]
 
-    /// Sets a request's part of the body, and counts its bytes as they're sent.
     func load(_ exchange: inout Exchange, _ source: UploadBody, _ part: UploadPart, _ count: SentBytes) throws {
         if part.count == 0 {
             exchange.http.body = .data(Data(), contentType: nil)
@@ -354,7 +346,7 @@ extension UploadRun {
             ? .stream(length: part.count, contentType: nil, open: open) : .stream(try open(), contentType: nil)
     }
 
-    /// Sends a request. A pause ends the request if the upload can resume, and otherwise stops sending the body.
+    /// A pause ends the request if the upload can resume, and otherwise stops sending the body.
     ///
     /// - Parameter findings: The findings of a creating request, which can resume when the server has sent its URL.
     func send(_ exchange: Exchange, canPause: Bool, _ findings: CreationFindings? = nil) async throws -> HTTPResponse {
@@ -363,11 +355,10 @@ extension UploadRun {
     }
 }
 
-/// Counts the bytes of a part that the transport has received.
+/// Counts bytes that the transport has received. Only the transport knows whether they were sent.
 final class SentBytes: Sendable {
     private let state = Mutex((count: Int64(0), isOpen: false, isEnded: false))
 
-    /// Resets the count. Returns whether the part was opened before.
     func restart() -> Bool {
         state.withLock { state in
             defer { state = (0, true, false) }

@@ -2,16 +2,11 @@ import ErrandEssentials
 import ErrandTransfers
 import Synchronization
 
-/// Receives the progress and state of a run that sends a whole body or a segment.
 protocol UploadTally: AnyObject, Sendable {
-    /// An attempt begins at an offset.
     func begin(at offset: Int64, of total: Int64?)
-    /// The network received bytes.
     func add(_ count: Int64)
-    /// The server has this many bytes.
     func acknowledge(_ count: Int64)
     func set(_ state: TransferState)
-    /// The server has all bytes.
     func end(at total: Int64)
 }
 
@@ -38,16 +33,14 @@ final class WholeTally: UploadTally {
     }
 }
 
-/// The number of bytes that the server has confirmed, and the number of the call's current transfer, from 1.
+/// `transfer` is the number of the call's current transfer, from 1.
 final class Acknowledgement: Sendable {
     private let state = Mutex((count: Int64(0), transfer: 0, reported: (count: Int64(0), transfer: 0)))
 
     var count: Int64 { state.withLock { $0.count } }
-    /// The number of sent bytes in the last report.
     var reported: Int64 { state.withLock { $0.reported.count } }
 
-    /// Returns the values for a report. Fewer bytes than in the last report mean another transfer. Call it for one
-    /// report at a time, in order.
+    /// Fewer bytes than in the last report mean another transfer. Call it for one report at a time, in order.
     func values(reporting sent: Int64) -> (count: Int64, transfer: Int) {
         state.withLock { state in
             state.transfer = max(1, state.transfer)

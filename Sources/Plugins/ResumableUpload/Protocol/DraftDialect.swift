@@ -1,8 +1,7 @@
 import Errand
 import ErrandEssentials
 
-/// Resumable uploads for HTTP (draft-ietf-httpbis-resumable-upload), interop versions 6 and 8. The versions differ in
-/// their number, and in the name of the upload's age in `Upload-Limit`.
+/// Resumable uploads for HTTP (draft-ietf-httpbis-resumable-upload), interop versions 6 and 8.
 struct DraftDialect: UploadDialect {
     let version: Int
 

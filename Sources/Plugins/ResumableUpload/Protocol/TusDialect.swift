@@ -1,8 +1,7 @@
 import Errand
 import ErrandEssentials
 
-/// tus 1.0 (tus.io/protocols/resumable-upload) with the extensions creation, creation-with-upload, expiration,
-/// checksum, termination, and concatenation.
+/// tus 1.0 (tus.io/protocols/resumable-upload).
 struct TusDialect: UploadDialect {
     let server: UploadServer
 
@@ -25,7 +24,6 @@ struct TusDialect: UploadDialect {
         return UploadMessage(method: .post, headers: headers, part: part)
     }
 
-    /// Joins segments. The metadata describes the whole body.
     func joining(_ places: [UploadResource], _ metadata: [String: String]) -> UploadMessage {
         var headers = fields
         headers[UploadConcat.name] = UploadConcat.final(places.map(\.url.absoluteString)).text
@@ -96,7 +94,7 @@ struct TusDialect: UploadDialect {
     private static let maximumCreationBytes: Int64 = 256 << 10
     private static let contentType = "application/offset+octet-stream"
 
-    /// Encodes values in Base64. Skips keys that contain spaces or commas. Returns nil for empty metadata.
+    /// Skips keys that contain spaces or commas. Returns nil for empty metadata.
     static func metadata(_ metadata: [String: String]) -> String? {
         let pairs = metadata.filter { key, _ in
             !key.isEmpty && key.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != 0x2C }
@@ -114,10 +112,9 @@ enum UploadConcat: Sendable, Equatable {
     case final([String])
 
     static let name: HTTPHeaderName = "Upload-Concat"
-    /// The maximum size of the field in bytes. Many servers limit lines to 8 KiB.
+    /// In bytes. Many servers limit lines to 8 KiB.
     static let maximumBytes = 7_800
 
-    /// Returns nil if the field is missing, repeated, or invalid.
     init?(_ headers: HTTPHeaders) {
         let values = headers.values(of: Self.name)
         guard values.count == 1 else { return nil }
@@ -137,7 +134,7 @@ enum UploadConcat: Sendable, Equatable {
         }
     }
 
-    /// Whether a URL fits in the field along with all other segments' URLs.
+    /// All other segments' URLs have to fit too.
     static func fits(_ place: URL, among count: Int) -> Bool {
         place.absoluteString.utf8.count < (maximumBytes - 6) / max(1, count)
     }

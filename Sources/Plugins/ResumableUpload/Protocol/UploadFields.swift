@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandHTTPFields
 import ErrandMessageSyntax
 
-/// Header fields of both protocols. Invalid and repeated values count as missing.
+/// Invalid and repeated values count as missing.
 enum UploadFields {
     static let version: HTTPHeaderName = "Upload-Draft-Interop-Version"
     static let complete: HTTPHeaderName = "Upload-Complete"
@@ -11,7 +11,7 @@ enum UploadFields {
     static let length: HTTPHeaderName = "Upload-Length"
     static let limit: HTTPHeaderName = "Upload-Limit"
 
-    /// Returns a non-negative number. Unlike structured fields, accepts the leading zeros of tus servers.
+    /// Accepts the leading zeros of tus servers, unlike structured fields.
     static func integer(_ headers: HTTPHeaders, _ name: HTTPHeaderName) -> Int64? {
         let values = headers.values(of: name)
         guard values.count == 1, values[0].utf8.count <= 20 else { return nil }
@@ -45,8 +45,8 @@ enum UploadFields {
         return numbers
     }
 
-    /// When the server discards the upload, by the device's clock: `max-age` in `Upload-Limit` (`expires` in version
-    /// 6), or tus' `Upload-Expires`.
+    /// The expiry by the device's clock: `max-age` in `Upload-Limit` (`expires` in version 6), or tus'
+    /// `Upload-Expires`.
     static func expiry(_ headers: HTTPHeaders, now: Date) -> Date? {
         if let limits = limits(headers), let age = limits["max-age"] ?? limits["expires"] {
             return now.addingTimeInterval(Double(age))

@@ -1,14 +1,11 @@
 import Errand
 
-/// The protocol's additions to the user's request.
 struct UploadMessage: Sendable, Equatable {
     var method: HTTPMethod
     var headers: HTTPHeaders
-    /// Nil for no body.
     var part: UploadPart?
 }
 
-/// The part of the body that a request carries.
 struct UploadPart: Sendable, Equatable {
     var offset: Int64
     /// Nil if the body's length is unknown.
@@ -18,10 +15,6 @@ struct UploadPart: Sendable, Equatable {
     var end: Int64? { count.map { offset + $0 } }
 
     /// Creates a part with as many bytes as one request may carry.
-    ///
-    /// - Parameters:
-    ///   - total: The body's length, if known.
-    ///   - maximum: The maximum size of a request, if limited.
     init(at offset: Int64, of total: Int64?, within limits: UploadLimits, upTo maximum: Int64?) {
         self.offset = offset
         guard let total else {
@@ -34,7 +27,7 @@ struct UploadPart: Sendable, Equatable {
         (count, isLast) = (min(rest, size), rest <= size)
     }
 
-    /// Excludes the body's end, so another request has to complete the upload.
+    /// Another request then has to complete the upload.
     mutating func holdBack(_ held: UploadPlan.HeldBack) {
         guard isLast, held != .nothing else { return }
         // If the body's length is unknown, so is its last byte.
@@ -42,7 +35,6 @@ struct UploadPart: Sendable, Equatable {
     }
 }
 
-/// The meaning of a response for the upload.
 enum UploadVerdict: Sendable, Equatable {
     case complete
     /// The server has the bytes up to this offset. Nil if it has to be asked.
@@ -58,16 +50,11 @@ enum UploadVerdict: Sendable, Equatable {
 
 /// Builds the requests of a protocol and interprets its responses.
 protocol UploadDialect: Sendable {
-    /// Creates an upload.
-    ///
     /// - Parameters:
     ///   - method: The method of the user's request.
     ///   - digest: The whole body's SHA-256, if it should be sent.
     func creation(_ upload: UploadPlan, method: HTTPMethod, digest: [UInt8]?) -> UploadMessage
-    /// Asks which bytes the server has.
     func inquiry() -> UploadMessage
-    /// Sends bytes.
-    ///
     /// - Parameter digest: The part's SHA-256, if it should be sent.
     func append(_ part: UploadPart, digest: [UInt8]?) -> UploadMessage
     func termination() -> UploadMessage
@@ -75,25 +62,21 @@ protocol UploadDialect: Sendable {
     func verdict(onCreation response: HTTPResponse, _ upload: UploadPlan, part: UploadPart?) -> UploadVerdict
     func verdict(onInquiry response: HTTPResponse, _ upload: UploadPlan) -> UploadVerdict
     func verdict(onAppend response: HTTPResponse, _ upload: UploadPlan, part: UploadPart) -> UploadVerdict
-    /// Whether a final response's `Location` is the upload's URL, and not the resulting resource's.
     func namesUpload(_ response: HTTPResponse) -> Bool
 }
 
 struct UploadPlan: Sendable, Equatable {
     /// Nil if the body's length is unknown.
     var total: Int64?
-    /// The app's limit for the bytes of one request.
     var maximumRequestBytes: Int64?
     var metadata: [String: String] = [:]
-    /// Whether to create the upload without bytes, because the server's 104 responses don't arrive. The final response
-    /// then contains its URL.
+    /// If the server's 104 responses don't arrive, an empty request gets a final response with the upload's URL.
     var beginsEmpty = false
-    /// The bytes to exclude from the creating request. If its response is lost, the request is repeated and creates a
-    /// second upload, so the first one must not become complete.
+    /// The bytes to exclude from the creating request. If its response is lost, a repeated request creates a second
+    /// upload, so the first one must not become complete.
     enum HeldBack: Sendable { case nothing, lastByte, everything }
 
     var heldBack = HeldBack.nothing
-    /// Whether it's a segment of a tus upload.
     var isSegment = false
     var server: UploadServer
 

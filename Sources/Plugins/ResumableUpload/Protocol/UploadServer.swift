@@ -24,7 +24,7 @@ struct UploadServer: Codable, Sendable, Equatable {
 
     init(_ uploadProtocol: UploadProtocol) { self.uploadProtocol = uploadProtocol }
 
-    /// Interprets a response to OPTIONS. If it doesn't identify a protocol, assumes the chosen one.
+    /// If the response doesn't identify a protocol, assumes the chosen one.
     init(offering headers: HTTPHeaders, chosen: UploadProtocol) {
         let versions = UploadFields.list(headers, "Tus-Version") + UploadFields.list(headers, "Tus-Resumable")
         let isTus = versions.contains("1.0.0")
@@ -57,18 +57,17 @@ struct UploadServer: Codable, Sendable, Equatable {
     }
 }
 
-/// The server's limits in bytes, from `Upload-Limit` or `Tus-Max-Size`.
+/// In bytes, from `Upload-Limit` or `Tus-Max-Size`.
 struct UploadLimits: Codable, Sendable, Equatable {
-    /// The maximum size of a body (`max-size`).
+    /// `max-size`.
     var maximumBytes: Int64?
-    /// The maximum size of a request (`max-append-size`).
+    /// `max-append-size`.
     var maximumRequestBytes: Int64?
-    /// The minimum size of all requests except the last (`min-append-size`).
+    /// `min-append-size`, for all requests except the last.
     var minimumRequestBytes: Int64?
 
     init() {}
 
-    /// Returns nil without a valid `Upload-Limit` field.
     init?(_ headers: HTTPHeaders) {
         guard let limits = UploadFields.limits(headers) else { return nil }
         maximumBytes = limits["max-size"]
@@ -79,7 +78,6 @@ struct UploadLimits: Codable, Sendable, Equatable {
 
 struct UploadResource: Codable, Sendable, Equatable {
     var url: URL
-    /// When the server discards the upload. Nil if the server doesn't say.
     var expiry: Date?
 
     mutating func learn(_ headers: HTTPHeaders, now: Date) {

@@ -5,7 +5,6 @@ import ErrandSupport
 import ErrandTransfers
 import Synchronization
 
-/// The upload's body as it was when the run began.
 struct UploadBody: Sendable {
     let body: RequestBody
     private(set) var length: Int64?
@@ -14,12 +13,10 @@ struct UploadBody: Sendable {
     /// Nil if the body isn't a file.
     let path: String?
     private let modified: Int64?
-    /// The file's length.
     private let size: Int64?
     /// The segment's offset in the request's body.
     private var start: Int64 = 0
 
-    /// Reads the attributes of a file. Blocks.
     init(_ body: RequestBody) throws {
         self.body = body
         opensAtOffset = body.opensAtOffset
@@ -50,8 +47,8 @@ struct UploadBody: Sendable {
         if status.size != size || status.modified != modified { throw SourceChanged() }
     }
 
-    /// Opens a part, and checks at its end that the file hasn't changed. Calls `willSend` with the size of each chunk,
-    /// and `didEnd` at the end of a part of unknown length.
+    /// Checks at the part's end that the file hasn't changed. Calls `willSend` with the size of each chunk, and
+    /// `didEnd` at the end of a part of unknown length.
     func open(
         _ part: UploadPart, didEnd: @escaping @Sendable () -> Void = {},
         willSend: @escaping @Sendable (Int) async throws -> Void
@@ -62,7 +59,7 @@ struct UploadBody: Sendable {
         return HTTPBody(length: part.count, source: reader)
     }
 
-    /// Opens the file again, because its length may have changed since the request was created.
+    /// The length may have changed since the request was created.
     private func file(at offset: Int64) throws -> HTTPBody {
         try RequestBody.file(URL(filePath: path ?? "")).open(at: offset)
     }
@@ -77,7 +74,7 @@ struct UploadBody: Sendable {
             size: length ?? 0, modified: modified, digest: Hexadecimal.text(digest.finalized()))
     }
 
-    /// Distinguishes bodies of the same length. Returns the SHA-256 of bytes in memory, or of samples of a stream.
+    /// Distinguishes bodies of the same length. Covers bytes in memory, or samples of a stream.
     @concurrent func contentDigest() async throws -> String {
         guard body.data != nil else { return try await fingerprint().digest }
         return Hexadecimal.text(try await digest(of: UploadPart(offset: 0, count: length, isLast: true)))
@@ -105,7 +102,7 @@ extension UploadPart {
     }
 }
 
-/// Checks the file before it returns the last chunk, so a part that changed in the meantime never arrives completely.
+/// Checks the file before the last chunk, so a changed part never arrives completely.
 private final class PartReader: HTTPBodySource {
     private let chunks: BodyChunks
     private let left: Mutex<Int64?>
@@ -146,7 +143,7 @@ private final class PartReader: HTTPBodySource {
     func cancel() { chunks.cancel() }
 }
 
-/// Identifies a body without reading all of it: by its length, its modification date, and a digest of samples.
+/// Identifies a body without reading all of it.
 struct SourceFingerprint: Codable, Sendable, Hashable {
     var size: Int64
     /// Nanoseconds since 1970. Nil if the body isn't a file.

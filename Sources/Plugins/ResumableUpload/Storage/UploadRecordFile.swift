@@ -4,13 +4,11 @@ import ErrandSupport
 import ErrandTransfers
 import Synchronization
 
-/// The file with an upload's record. It's locked against other runs of the same upload in any process.
+/// Locked against other runs of the same upload in any process.
 final class UploadRecordFile: Sendable {
     private struct State {
         var sequence: UInt64
-        /// The record in the file.
         var latest: UploadRecord?
-        /// Whether the file was removed or released.
         var isOver = false
     }
 
@@ -31,7 +29,7 @@ final class UploadRecordFile: Sendable {
         return id.utf8.count == 24 && id.utf8.allSatisfy { Hexadecimal.value(of: $0) != nil } ? String(id) : nil
     }
 
-    /// Opens an earlier run's file, or creates one. Throws `busy` if another run uses it. Blocks.
+    /// Throws `busy` if another run uses the file. Blocks.
     init(_ id: String, in directory: String) throws(TransferError) {
         path = Self.path(id, in: directory)
         file = try Self.open(path, in: directory)
@@ -49,7 +47,6 @@ final class UploadRecordFile: Sendable {
         return file
     }
 
-    /// Returns the newest intact record with a supported format.
     static func read(_ file: borrowing SystemFile) -> (record: UploadRecord, sequence: UInt64)? {
         guard let data = try? file.read(2 * RecordSlot.size + 1, at: 0), data.count <= 2 * RecordSlot.size else {
             return nil
@@ -60,10 +57,9 @@ final class UploadRecordFile: Sendable {
         }
     }
 
-    /// Writes the record to the older of two slots, so one is intact at all times.
+    /// The older of two slots is replaced, so one is intact at all times.
     ///
-    /// - Parameter flushes: Whether to wait until the record survives a crash of the machine. It always survives a
-    ///   crash of the process.
+    /// - Parameter flushes: Whether to wait until the record survives a crash of the machine, not only of the process.
     func write(_ record: UploadRecord, flushes: Bool = true) throws(TransferError) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -85,7 +81,7 @@ final class UploadRecordFile: Sendable {
         if let failure { throw failure }
     }
 
-    /// Adds the number of sent bytes to the record, for display. Ignores failures.
+    /// For display. Ignores failures.
     func keep(sent: Int64) {
         guard var record = state.withLock({ $0.isOver ? nil : $0.latest }), record.segments == nil else { return }
         record.sent = sent
@@ -103,8 +99,8 @@ final class UploadRecordFile: Sendable {
         SystemFile.remove(path)
     }
 
-    /// Releases the lock and ignores further writes, because the record may then belong to another run. A transport may
-    /// keep this object after its request has ended.
+    /// Ignores further writes, because the record may then belong to another run. A transport may keep this object
+    /// after its request has ended.
     func release() {
         state.withLock { state in
             // Don't leave an empty file.
@@ -127,13 +123,12 @@ extension TransferError {
 
 /// What a later run needs to resume an upload.
 struct UploadRecord: Codable, Sendable, Equatable {
-    /// The format's version. Records with other versions aren't read.
+    /// Records with other versions aren't read.
     var format = Self.format
-    /// A digest that identifies the upload, so no secret in its URL is written to disk.
+    /// A digest, so no secret in a URL is written to disk.
     var request: String
-    /// The upload's user. Nil in records of earlier versions, which count as anonymous.
+    /// Nil in records of earlier versions, which count as anonymous.
     var user: UserStamp?
-    /// The request's URL for display, with a masked query.
     var url: String
     /// Nil if the body isn't a file.
     var name: String?
@@ -141,13 +136,13 @@ struct UploadRecord: Codable, Sendable, Equatable {
     var server: UploadServer
     /// Nil until the server has sent the upload's URL.
     var resource: UploadResource?
-    /// The number of bytes that the server had when last asked, for display.
+    /// For display.
     var acknowledged: Int64 = 0
-    /// The number of bytes sent by the end of the last run, for display. Nil while it runs, and for segments.
+    /// The bytes sent by the end of the last run, for display. Nil while it runs, and for segments.
     var sent: Int64?
     /// Nil for a single upload, whose URL is in `resource`.
     var segments: [UploadSegment]?
-    /// True after the server was asked to join the segments, because the result may depend on them.
+    /// The result may depend on the segments.
     var mayBeJoined: Bool?
 
     static let format = 1

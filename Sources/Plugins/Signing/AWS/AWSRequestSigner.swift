@@ -66,7 +66,7 @@ public struct AWSRequestSigner: RequestSigner {
     }
 
     private static let servicesOfS3: Set = ["s3", "s3express", "s3-object-lambda", "s3-outposts"]
-    /// This service expects the session token after the signature, and refuses a signature that covers the token.
+    /// This service refuses signatures that cover the session token.
     private static let serviceWithoutToken = "iotdevicegateway"
 
     /// The scheme, the service and the region.

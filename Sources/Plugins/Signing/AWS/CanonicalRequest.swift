@@ -4,7 +4,6 @@ import ErrandKeys
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// The text that represents a request in a signature.
 struct CanonicalRequest {
     let text: String
     let signedFields: String
@@ -68,7 +67,7 @@ struct CanonicalRequest {
         return "/" + kept.map { PercentEncoding.encode(String($0)) }.joined(separator: "/") + (isDirectory ? "/" : "")
     }
 
-    /// Percent-encodes a text that may already be percent-encoded.
+    /// The text may already be percent-encoded.
     private static func encodedOnce(_ text: Substring) -> String {
         guard let bytes = PercentEncoding.bytes(text) else { return PercentEncoding.encode(String(text)) }
         return encoded(bytes)
@@ -136,7 +135,6 @@ struct AWSTimestamp {
     }
 }
 
-/// The key for one day, region and service.
 struct AWSSigningKey: Sendable {
     private let key: HMACKey
 

@@ -7,7 +7,6 @@ struct ChunkChain: Sendable {
     let key: AWSSigningKey
     let time: AWSTimestamp
     let scope: String
-    /// The request's signature.
     let seed: String
 
     func signature(of chunk: Data, after previous: String) throws -> String {

@@ -30,7 +30,6 @@ public struct SignableMessage: Sendable {
     public var requestTarget: String?
     /// The types of structured fields that the specifications don't define. Defaults to no fields.
     public var fieldTypes: [HTTPHeaderName: FieldType] = [:]
-    /// The content, if it's in memory.
     var content: Data?
     private let related: [SignableMessage]
 
@@ -180,8 +179,7 @@ public struct SignableMessage: Sendable {
         .wantContentDigest: .dictionary, .wantReprDigest: .dictionary,
     ]
 
-    /// Throws if the `Host` field and the URL name different hosts. Otherwise, a server could trust one host while the
-    /// signature covers the other.
+    /// Otherwise, a server could trust one host while the signature covers the other.
     func checkHost() throws {
         guard case .request(_, let url) = start else { return try request?.checkHost() ?? () }
         let byField = try RequestURLParts(url, host: headers.values(of: .host))
@@ -192,7 +190,6 @@ public struct SignableMessage: Sendable {
     }
 }
 
-/// The parts of a request's URL, as sent.
 struct RequestURLParts {
     let scheme: String
     /// In lower case, without the scheme's default port.
@@ -201,7 +198,7 @@ struct RequestURLParts {
     /// Nil if the URL has no `?`.
     let query: Substring?
 
-    /// - Parameter host: The values of the `Host` field, which takes precedence over the URL.
+    /// - Parameter host: Takes precedence over the URL.
     init(_ url: String, host: [String]) throws {
         guard let end = try? URLSyntax.check(url), let colon = url.firstIndex(of: ":") else {
             throw SigningError(.invalidValue, "the request's URL is invalid")
@@ -222,10 +219,8 @@ struct RequestURLParts {
         authority = text
     }
 
-    /// The query with its `?`, or an empty text.
     var queryText: String { query.map { "?\($0)" } ?? "" }
 
-    /// Returns the value of a parameter that occurs once, encoded for the signature base.
     func parameter(_ name: String, _ component: SignatureComponent) throws -> String {
         var found: String?
         for pair in (query ?? "").split(separator: "&") {

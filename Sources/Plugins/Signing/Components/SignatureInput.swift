@@ -13,7 +13,6 @@ public struct SignatureInput: Sendable, Hashable {
     /// A limit against attacks.
     private static let maximumComponents = 256
 
-    /// Throws ``SigningError`` if a component is invalid or occurs twice, or if a known parameter has the wrong type.
     init(_ components: [SignatureComponent], _ parameters: StructuredField.Parameters) throws {
         guard components.count <= Self.maximumComponents else {
             throw SigningError(.malformedSignature, "a signature covers more than \(Self.maximumComponents) components")
@@ -82,7 +81,6 @@ public struct SignatureInput: Sendable, Hashable {
 }
 
 extension SignatureComponent {
-    /// Throws unless the name and the parameters are known and can be combined.
     func validate() throws {
         func fail(_ reason: String) -> SigningError { SigningError(.invalidComponent, "\(self): \(reason)") }
         guard (try? item.serialized()) != nil else {

@@ -87,7 +87,6 @@ private struct Signatures: Sendable {
 
     var explanation: String { "signs on the wire: " + signers.map(\.explanation).joined(separator: ", ") }
 
-    /// Whether to sign: the request isn't marked as ``SigningMode/off``, and its origin is trusted.
     func isFor(_ exchange: Exchange) -> Bool {
         exchange.tags[SigningMode.self] == .on && (origins?.contains(exchange.http.url) ?? exchange.isTrusted)
     }
@@ -115,7 +114,7 @@ private struct Signatures: Sendable {
         return exchange
     }
 
-    /// Returns the owners at the start of the call and its operation. Throws if they have changed.
+    /// Throws if the owners have changed since the call or its operation began.
     private func remembered(_ owners: [String?], _ exchange: Exchange) throws -> [String?] {
         let first = exchange.once(ownerKey) {
             guard let pin = exchange.userPin else { return owners }
@@ -144,8 +143,7 @@ private struct Signatures: Sendable {
         do {
             again = try await signed(exchange, by: revised ?? signers, at: self.date(of: url, now), owners)
         } catch  where !error.isCancellation {
-            // If the request can't be signed as the server asks, return the refusal, which is more informative than the
-            // error.
+            // If the request can't be signed as the server asks, the refusal is more informative than the error.
             return response
         }
         exchange.note("signing", isLate ? "signed by the server's clock" : "signed as the server asks")
@@ -154,7 +152,6 @@ private struct Signatures: Sendable {
         return try await next(again)
     }
 
-    /// Returns the date by the server's clock, or `now` if its clock isn't known.
     private func date(of url: URL, _ now: Date) -> Date { clocks?.date(of: url, now: now) ?? now }
 
     private func signed(
@@ -176,7 +173,6 @@ private struct Signatures: Sendable {
         return exchange
     }
 
-    /// Marks fields that a signer added or changed as sensitive.
     private static func masking(
         _ headers: HTTPHeaders, added before: HTTPHeaders, _ plain: Set<HTTPHeaderName>
     ) -> HTTPHeaders {

@@ -95,7 +95,6 @@ public struct HTTPMessageSigner: RequestSigner {
         try Self.add(.item(.bytes(signature)), label, to: &headers, .signature)
     }
 
-    /// Adds a member to a field that may contain other signatures.
     private static func add(
         _ member: StructuredField.Member, _ label: String, to headers: inout HTTPHeaders, _ name: HTTPHeaderName
     ) throws {

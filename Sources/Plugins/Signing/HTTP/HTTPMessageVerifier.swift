@@ -55,7 +55,7 @@ public struct HTTPMessageVerifier: Sendable {
         try ContentDigest(parsing: message.headers[.contentDigest] ?? "")
     }
 
-    /// - Parameter hasContent: Nil if it isn't known yet.
+    /// - Parameter hasContent: Nil if unknown.
     func verifyHead(
         of message: SignableMessage, at date: Date, hasContent: Bool?
     ) async throws -> [VerifiedSignature] {
@@ -132,7 +132,7 @@ public struct HTTPMessageVerifier: Sendable {
         }
     }
 
-    /// Whether the signature covers the whole digest field, not just a member or the request's field.
+    /// A member of the digest field, or the request's field, isn't enough.
     private func coversDigest(_ input: SignatureInput) -> Bool {
         input.components.contains { component in
             component.name == "content-digest" && !component.has("req") && !component.has("tr")
@@ -140,7 +140,6 @@ public struct HTTPMessageVerifier: Sendable {
         }
     }
 
-    /// Returns the date after which the signature isn't accepted.
     private func checkDates(_ input: SignatureInput, at date: Date) throws -> Date {
         let tolerance = requirements.clockTolerance.bounded.seconds
         var end = Date.distantFuture

@@ -27,7 +27,7 @@ public struct ElementStream<Element: Sendable>: AsyncSequence, Sendable {
     private let origin: Origin
     private let makeReader: @Sendable (HTTPResponse?) -> ElementReader<Element>
 
-    /// - Parameter makeReader: Called once for each reader, with the response if there is one.
+    /// - Parameter makeReader: Called once for each reader.
     init(_ origin: Origin, makeReader: @escaping @Sendable (HTTPResponse?) -> ElementReader<Element>) {
         (self.origin, self.makeReader) = (origin, makeReader)
     }
@@ -72,7 +72,7 @@ public struct ElementStream<Element: Sendable>: AsyncSequence, Sendable {
             } catch { throw ended(by: error) }
         }
 
-        /// Returns the error to throw. Ends the stream, unless an element couldn't be decoded.
+        /// Ends the stream, unless an element couldn't be decoded.
         @usableFromInline
         mutating func ended(by error: any Error) -> any Error {
             if (error as? StreamingError)?.code == .decodingFailed { return error }
@@ -81,7 +81,6 @@ public struct ElementStream<Element: Sendable>: AsyncSequence, Sendable {
             return resolved
         }
 
-        /// Reads one chunk. Ends the stream after the last element of the body.
         private mutating func read(isolation actor: isolated (any Actor)?) async throws {
             guard let reader else { return try await open() }
             guard body != nil else { return end(nil) }
@@ -118,7 +117,7 @@ public struct ElementStream<Element: Sendable>: AsyncSequence, Sendable {
     }
 }
 
-/// Cancels a body when its only reader is released, even if something else keeps the body.
+/// The body may outlive its only reader, for example in a response.
 private final class BodyHold {
     private let body: HTTPBody
 

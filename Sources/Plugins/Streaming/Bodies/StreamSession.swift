@@ -2,9 +2,8 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// A stream's activity, from the first read to the last. `cancelAll` cancels it, and accessories observe it.
-///
-/// The reader keeps it, and it ends with the reader. Each connection is a request that belongs to the activity.
+/// A stream's activity. `cancelAll` cancels it, and accessories observe it. It ends with its reader. Each connection is
+/// a request that belongs to the activity.
 final class StreamSession: Sendable {
     private let state: StreamState
     private let activity: Activity
@@ -37,7 +36,7 @@ final class StreamSession: Sendable {
 
     deinit { state.end(nil) }
 
-    /// Sends the request. The response's body is cancelled with the activity.
+    /// The response's body is cancelled with the activity.
     func connect(_ filters: [any Filter] = []) async throws -> HTTPResponse {
         let response = try await running { [send] in try await send(filters) }
         var http = response.http
@@ -46,7 +45,6 @@ final class StreamSession: Sendable {
         return http
     }
 
-    /// Runs an operation that is cancelled with the activity or the calling task.
     func running<Value: Sendable>(
         _ operation: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
@@ -80,7 +78,6 @@ final class StreamSession: Sendable {
 
     func countElement() { state.addElement() }
 
-    /// Shows an event to accessories that want messages.
     func report(_ event: ServerSentEvent) {
         activity.report(message: { limit in
             StreamMessage(
@@ -151,7 +148,7 @@ private final class StreamState: Sendable {
         }
     }
 
-    /// Registers an operation to cancel with the stream. If the stream was already cancelled, cancels it immediately.
+    /// If the stream was already cancelled, cancels the operation immediately.
     func run(_ cancel: (@Sendable () -> Void)?) {
         let isCancelled = state.withLock { state in
             state.cancelWork = cancel
@@ -172,7 +169,7 @@ private final class StreamState: Sendable {
         throw ErrandError(.cancelled, "the stream was cancelled")
     }
 
-    /// Returns when the reader has ended, or throws its error.
+    /// Throws the reader's error.
     func ended() async throws {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in

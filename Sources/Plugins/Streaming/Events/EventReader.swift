@@ -3,7 +3,6 @@ import ErrandBackoff
 import ErrandEssentials
 import Synchronization
 
-/// Reads an event stream over one or more connections.
 @usableFromInline final class EventReader {
     private let options: EventOptions
     private let status: EventStreamStatus
@@ -30,7 +29,7 @@ import Synchronization
 
     deinit { finish(nil) }
 
-    /// Returns the next event, if it was already received.
+    /// Doesn't wait.
     @usableFromInline
     func ready() throws -> ServerSentEvent? {
         do {
@@ -47,7 +46,6 @@ import Synchronization
         status.keep(lastEventID: parser.lastEventID)
     }
 
-    /// Returns the next event, and reconnects if necessary.
     @usableFromInline
     func next(isolation actor: isolated (any Actor)?) async throws -> ServerSentEvent? {
         if isOver { return nil }
@@ -103,7 +101,7 @@ import Synchronization
         status.change(to: .closed(error))
     }
 
-    /// Connects, or waits until the next attempt. Returns false at the end of the stream.
+    /// Returns false at the end of the stream.
     private func connect() async throws -> Bool {
         let session = try start()
         attempts += 1
@@ -160,7 +158,7 @@ import Synchronization
         return session
     }
 
-    /// Handles the end of a connection. Waits for the next one, or returns false if there won't be one.
+    /// Returns false if there won't be another connection.
     private func closed(by error: (any Error)?) async throws -> Bool {
         parser.finish()
         lastEventID = parser.lastEventID
@@ -208,7 +206,7 @@ import Synchronization
     }
 }
 
-/// Adds an event stream's header fields to a request, and validates the response's head (HTML standard, section 9.2.3).
+/// HTML standard, section 9.2.3.
 struct EventStreamFilter: Filter {
     let lastEventID: String
     let silence: Duration?
@@ -231,7 +229,7 @@ struct EventStreamFilter: Filter {
         return try await next(exchange)
     }
 
-    /// Requires 200 and the correct content type, or 204, which ends the stream.
+    /// 204 ends the stream.
     static func check(_ response: HTTPResponse) throws {
         if response.status == 204 { return }
         guard response.status == 200 else {
@@ -247,7 +245,6 @@ struct EventStreamFilter: Filter {
     }
 }
 
-/// What the filter has seen: the agent's clock, and whether the body can be sent again.
 final class SeenExchange: Sendable {
     private let state = Mutex<(time: (any TimeSource)?, isReplayable: Bool)>((nil, true))
 

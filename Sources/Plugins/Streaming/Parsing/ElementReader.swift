@@ -2,19 +2,14 @@ import Errand
 import ErrandEssentials
 import ErrandSupport
 
-/// Parses chunks of any size into elements. Other modules can call `next` without indirection, so each element costs
-/// one call.
+/// Other modules can call `next` without indirection, so each element costs one call.
 @usableFromInline class ElementReader<Element> {
-    /// The session that counts elements.
     final var session: StreamSession?
-    /// Whether the stream was cancelled. Received bytes are then no longer read.
+    /// Received bytes are then no longer read.
     final var isCancelled: Bool { session?.isCancelled ?? false }
 
-    /// Adds bytes. Call it after `next` has returned nil.
     func push(_ chunk: Data) {}
-    /// Marks the end of the bytes.
     func finish() {}
-    /// Returns the next complete element, or nil at the end or if more bytes are needed.
     @usableFromInline func next() throws -> Element? { nil }
 }
 
@@ -22,7 +17,7 @@ import ErrandSupport
 final class LineReader: ElementReader<String> {
     private var parser: LineParser
 
-    /// - Parameter charset: The charset's label. Nil for UTF-8.
+    /// - Parameter charset: Nil for UTF-8.
     init(limit: Int, charset: String? = nil) { parser = LineParser(limit: limit, charset: charset) }
 
     override func push(_ chunk: Data) { parser.push(chunk) }
@@ -77,18 +72,17 @@ final class DataReader: ElementReader<Data> {
     }
 }
 
-/// Parses lines of text. The last line needs no ending. Invalid UTF-8 becomes U+FFFD. In other charsets, an invalid
-/// line throws. In an unknown charset, lines are read as UTF-8, and an invalid line throws.
+/// The last line needs no ending. Invalid UTF-8 becomes U+FFFD. In other charsets, an invalid line throws. In an
+/// unknown charset, lines are read as UTF-8, and an invalid line throws.
 struct LineParser: ~Copyable {
     private var lines: LineScanner
     /// Nil for UTF-8.
     private let charset: Charset?
-    /// The label of a charset whose lines can't be read.
     private let unreadable: String?
-    /// Whether the charset is unknown. Like browsers, ignores its label if the text is UTF-8.
+    /// Like browsers, ignores an unknown charset's label if the text is UTF-8.
     private let isUnknown: Bool
 
-    /// - Parameter label: The charset's label. Nil for UTF-8.
+    /// - Parameter label: Nil for UTF-8.
     init(limit: Int, charset label: String? = nil) {
         lines = LineScanner(.any, limit: limit)
         let charset = Charset(label: label ?? "utf-8")
@@ -126,8 +120,7 @@ struct LineParser: ~Copyable {
     }
 }
 
-/// Finds the bytes of each element in chunks of any size. A decoder interprets them. The methods work like those of
-/// ``ElementReader``.
+/// Finds the bytes of each element, which a decoder interprets.
 class ElementSplitter {
     struct Found {
         let bytes: Data
@@ -170,7 +163,7 @@ struct ElementDecoding<Value: Decodable & Sendable>: Sendable {
         }
     }
 
-    /// Returns a reader for a splitter's elements. If `Value` is `Data`, it doesn't decode them.
+    /// If `Value` is `Data`, doesn't decode the elements.
     func reader(_ splitter: ElementSplitter) -> ElementReader<Value> {
         DataReader(splitter) as? ElementReader<Value> ?? DecodingReader(splitter, self)
     }

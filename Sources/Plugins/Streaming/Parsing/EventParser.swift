@@ -6,23 +6,20 @@ struct EventParser: ~Copyable {
     private var lines: LineScanner
     private var fields: EventFields
 
-    /// - Parameter lastEventID: The ID from the previous connection.
     init(limit: Int, lastEventID: String = "", onComment: (@Sendable (String) -> Void)? = nil) {
         lines = LineScanner(.any, limit: limit)
         fields = EventFields(limit: limit, lastEventID: lastEventID, onComment: onComment)
     }
 
-    /// The ID of the last dispatched event, including events without data. The stream continues from it.
+    /// Includes events without data. The stream continues from this ID.
     var lastEventID: String { fields.lastEventID }
-    /// The server's last `retry`.
     var reconnectionTime: Duration? { fields.reconnectionTime }
     var eventCount: Int { fields.eventCount }
-    /// The number of interpreted bytes.
     var offset: Int64 { lines.offset }
 
     mutating func push(_ chunk: Data) { lines.push(chunk) }
 
-    /// Discards a pending event, because only a blank line completes it.
+    /// Only a blank line completes an event.
     mutating func finish() { fields.discard() }
 
     mutating func next() throws -> ServerSentEvent? {
@@ -45,7 +42,7 @@ struct EventParser: ~Copyable {
     }
 }
 
-/// Interprets the lines of an event stream. Uses the standard's names for buffers.
+/// Uses the standard's names for buffers.
 private struct EventFields {
     private let limit: Int
     private let onComment: (@Sendable (String) -> Void)?
@@ -69,9 +66,7 @@ private struct EventFields {
         (hasData, eventType, lastEventIDBuffer) = (false, "", lastEventID)
     }
 
-    /// - Parameters:
-    ///   - line: At least one byte.
-    ///   - position: The line's position in the stream, for errors.
+    /// - Parameter position: The line's position in the stream, for errors.
     mutating func process(_ line: Span<UInt8>, at position: Int64) throws {
         // Check the first bytes, because the colon is usually among them.
         var near = 0
@@ -133,7 +128,7 @@ private struct EventFields {
         reconnectionTime = .milliseconds(milliseconds)
     }
 
-    /// One day in milliseconds, to which longer values are limited.
+    /// In milliseconds: one day.
     private static let longestRetry: Int64 = 86_400_000
 
     mutating func dispatch() -> ServerSentEvent? {

@@ -50,7 +50,7 @@ final class JSONArraySplitter: ElementSplitter {
         }
     }
 
-    /// Skips white space, and a byte order mark at the beginning. Returns the next byte.
+    /// Skips white space, and a byte order mark at the beginning.
     private func firstByte() throws -> UInt8? {
         if state == .start, window.offset == 0, window.first == 0xEF {
             if window.count < 3 {
@@ -91,18 +91,15 @@ final class JSONArraySplitter: ElementSplitter {
     }
 }
 
-/// Finds the end of a JSON value in chunks of any size. Counts brackets and skips strings. The decoder checks the rest.
+/// Counts brackets and skips strings. The decoder checks the rest.
 struct JSONValueScanner {
     private enum Mode { case start, container, string, scalar }
 
     private var mode = Mode.start
     private var depth = 0
-    /// The string in which the scanned bytes end.
     private var string: JSONStringScan?
     private var position = 0
 
-    /// Returns the end of the value at the start of the bytes, or nil if more bytes are needed.
-    ///
     /// - Parameter bytes: The bytes of earlier calls, followed by new bytes.
     mutating func end(in bytes: Span<UInt8>) -> Int? {
         guard position < bytes.count else { return nil }
@@ -164,7 +161,6 @@ struct JSONValueScanner {
         return nil
     }
 
-    /// Returns the index after the string, or nil if the bytes end within it.
     private mutating func stringEnd(in bytes: Span<UInt8>) -> Int? {
         let end = string?.end(in: bytes, from: position)
         position = end ?? bytes.count

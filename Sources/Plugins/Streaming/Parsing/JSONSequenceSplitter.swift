@@ -2,11 +2,8 @@ import ErrandEssentials
 import ErrandJSONSyntax
 import ErrandSupport
 
-/// Finds the values of a JSON text sequence (RFC 7464). Each JSON text has a record separator before it and LF after
-/// it.
-///
-/// A text is complete when white space or the next text follows it. After a malformed text, parsing continues at the
-/// next separator (RFC 7464, section 2.1).
+/// RFC 7464: each JSON text has a record separator before it and LF after it. A text is delivered before the next one
+/// begins. After a malformed text, parsing continues at the next separator (section 2.1).
 final class JSONSequenceSplitter: ElementSplitter {
     private enum State { case start, beforeText, text, afterText, skipping }
 
@@ -15,7 +12,7 @@ final class JSONSequenceSplitter: ElementSplitter {
     private var scanner = JSONValueScanner()
     private var state = State.start
     private var isFinished = false
-    /// The number of bytes in the window known to contain no separator.
+    /// The bytes in the window known to contain no separator.
     private var scanned = 0
     private var count = 0
 
@@ -64,7 +61,6 @@ final class JSONSequenceSplitter: ElementSplitter {
         return nil
     }
 
-    /// Returns the text at the beginning of the window, or nil if it's incomplete.
     private func text() throws -> Found? {
         // A JSON text can't contain a separator, because control characters are escaped.
         let separator = window.storage.span.firstIndex(of: Self.separator, from: window.start + scanned)

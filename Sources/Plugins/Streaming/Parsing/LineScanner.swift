@@ -2,7 +2,7 @@ import ErrandEssentials
 import ErrandJSONSyntax
 import ErrandSupport
 
-/// Finds the lines of a stream in chunks of any size. Tests each byte once for each line ending.
+/// Tests each byte once for each line ending.
 struct LineScanner: ~Copyable {
     enum Ends: Sendable {
         /// LF, CR LF, and CR.
@@ -14,7 +14,7 @@ struct LineScanner: ~Copyable {
     private(set) var window = ByteWindow()
     private let ends: Ends
     private let limit: Int
-    /// The positions in the window at which the next line endings were found, or before which there aren't any.
+    /// Where the next line endings are, or before which there aren't any.
     private var lineFeed = Mark()
     private var carriageReturn = Mark()
     private var skipsLineFeed = false
@@ -44,16 +44,14 @@ struct LineScanner: ~Copyable {
 
     init(_ ends: Ends, limit: Int) { (self.ends, self.limit) = (ends, max(1, limit)) }
 
-    /// Adds bytes. Call it after `next` has returned nil.
     mutating func push(_ chunk: Data) { window.append(chunk) }
 
     mutating func finish() { isFinished = true }
 
-    /// The number of the stream's bytes returned as lines.
     var offset: Int64 { window.offset }
 
-    /// Returns the range of the next line in the window's storage, without its ending, or nil if it's incomplete. The
-    /// range is valid until the next `push`. Use `rest()` for text after the last line ending.
+    /// Returns nil if the line is incomplete. The range excludes the ending, and is valid until the next `push`. Use
+    /// `rest()` for text after the last line ending.
     mutating func next() throws -> Range<Int>? {
         guard isReady() else { return nil }
         let feed = lineFeed.find(0x0A, in: window)
@@ -69,7 +67,6 @@ struct LineScanner: ~Copyable {
         return try line(end, marks: 1)
     }
 
-    /// Returns the text after the last line ending, if any.
     mutating func rest() throws -> Range<Int>? {
         guard isFinished, isReady(), window.count > 0 else { return nil }
         return try line(window.count, marks: 0)
@@ -97,8 +94,7 @@ struct LineScanner: ~Copyable {
         carriageReturn.consume(size)
     }
 
-    /// Skips a byte order mark at the beginning, and the LF of a split CR LF. Returns false if that requires more
-    /// bytes.
+    /// Skips a byte order mark, and the LF of a split CR LF. Returns false if that requires more bytes.
     @inline(__always)
     private mutating func isReady() -> Bool {
         if !needsByteOrderMarkCheck, !skipsLineFeed { return true }
@@ -128,7 +124,7 @@ struct LineScanner: ~Copyable {
     }
 }
 
-/// Finds JSON values, one per line (NDJSON, JSON Lines). Skips blank lines. The last line needs no ending.
+/// NDJSON, JSON Lines. Skips blank lines. The last line needs no ending.
 final class JSONLineSplitter: ElementSplitter {
     private var lines: LineScanner
 
@@ -150,7 +146,7 @@ final class JSONLineSplitter: ElementSplitter {
         return nil
     }
 
-    /// Removes space, tab, LF and CR at both ends (RFC 8259, section 2).
+    /// RFC 8259, section 2.
     private static func trimmed(_ text: Span<UInt8>) -> Range<Int> {
         var (first, end) = (0, text.count)
         while first < end, JSONGrammar.isSpace(text[first]) { first += 1 }
@@ -161,8 +157,8 @@ final class JSONLineSplitter: ElementSplitter {
 
 /// The contiguous unconsumed bytes of a stream.
 ///
-/// Each byte is copied into the window once, and moved again only to make room. So the cost is linear in the number of
-/// bytes, however small the chunks are. The window's size is bounded by the longest element and chunk.
+/// Bytes are moved only to make room, so the cost is linear in their number. The window's size is bounded by the
+/// longest element and chunk.
 struct ByteWindow {
     /// Bytes before `start` are consumed.
     private(set) var storage: ContiguousArray<UInt8> = []
@@ -177,7 +173,7 @@ struct ByteWindow {
 
     func first(_ count: Int) -> Data { Data(copying: storage.span.extracting(start..<(start + count))) }
 
-    /// Adds bytes. Invalidates indices into `storage`.
+    /// Invalidates indices into `storage`.
     mutating func append(_ chunk: Data) {
         if chunk.isEmpty { return }
         makeRoom(for: chunk.count)

@@ -1,7 +1,7 @@
 import ErrandEssentials
 import ErrandSupport
 
-/// Writes a client's frames. Masks each with a key from the system's random generator (RFC 6455, section 5.3).
+/// Masks each frame with a random key (RFC 6455, section 5.3).
 struct FrameWriter: ~Copyable {
     private var random = SystemRandomNumberGenerator()
     private var keys: [UInt32] = []
@@ -13,7 +13,7 @@ struct FrameWriter: ~Copyable {
         self.minimumBytes = minimumBytes
     }
 
-    /// Returns a whole message's frame, compressed if agreed. Throws `encodingFailed` if zlib lacks memory.
+    /// Throws `encodingFailed` if zlib lacks memory.
     mutating func frame(_ message: WebSocketMessage, deflates: Bool = true) throws(WebSocketError) -> Data {
         let result =
             switch message {
@@ -33,12 +33,12 @@ struct FrameWriter: ~Copyable {
         return masked(opcode, deflated.span, isDeflated: true)
     }
 
-    /// Returns a control frame. Truncates the content to 125 bytes.
+    /// Truncates the content to 125 bytes.
     mutating func control(_ opcode: Opcode, _ content: Data = Data()) -> Data {
         masked(opcode, content.prefix(Opcode.maximumControlBytes).span, isDeflated: false)
     }
 
-    /// Returns a close frame. Truncates the reason between Unicode scalars.
+    /// Truncates the reason between Unicode scalars.
     mutating func close(_ code: CloseCode, _ reason: String = "") -> Data {
         guard code.isSendable else { return control(.close) }
         var content = Data([UInt8(code.rawValue >> 8), UInt8(code.rawValue & 0xFF)])
@@ -79,8 +79,7 @@ struct FrameWriter: ~Copyable {
 
     private static let numbersAtOnce = 8
 
-    /// Masks eight bytes at a time, because single bytes take eight times as long. The key's lowest byte masks the
-    /// first byte.
+    /// Masks eight bytes at a time, because single bytes take eight times as long.
     private static func mask(_ bytes: Span<UInt8>, with key: UInt32, into frame: inout Data, at start: Int) {
         let wide = UInt64(key) | UInt64(key) << 32
         var target = frame.mutableBytes

@@ -5,7 +5,7 @@ import ErrandSupport
 // Safe: a C library object is created here, freed once at the end, and only passed to C functions. These read `count`
 // bytes of the input and write `count` bytes of the buffer. Both outlive the call.
 
-/// Compresses messages (RFC 7692, section 7.2.1). Allocates its window for the first message.
+/// RFC 7692, section 7.2.1. Allocates its window for the first message.
 @safe
 struct MessageDeflater: ~Copyable {
     private var deflater: OpaquePointer?
@@ -16,8 +16,7 @@ struct MessageDeflater: ~Copyable {
 
     deinit { if let deflater = unsafe deflater { unsafe errand_deflater_free(deflater) } }
 
-    /// Returns a compressed message without its last four bytes, which are always the same. Returns nil if there isn't
-    /// enough memory.
+    /// Leaves out the last four bytes, which are always the same. Returns nil if there isn't enough memory.
     mutating func deflate(_ bytes: Span<UInt8>) -> Data? {
         if unsafe deflater == nil { unsafe deflater = errand_deflater_make(Int32(window)) }
         guard let deflater = unsafe deflater else { return nil }
@@ -46,7 +45,7 @@ struct MessageDeflater: ~Copyable {
     static let tail = Data([0x00, 0x00, 0xFF, 0xFF])
 }
 
-/// Decompresses messages in pieces (RFC 7692, section 7.2.2). Allocates its window for the first message.
+/// RFC 7692, section 7.2.2. Allocates its window for the first message.
 @safe
 struct MessageInflater: ~Copyable {
     private var inflater: OpaquePointer?
@@ -57,7 +56,7 @@ struct MessageInflater: ~Copyable {
 
     deinit { if let inflater = unsafe inflater { unsafe errand_inflater_free(inflater) } }
 
-    /// Decompresses a piece of a message. Passes the result to `body`, which throws if it's too large.
+    /// Passes the result to `body`, which throws if it's too large.
     mutating func inflate(
         _ bytes: Span<UInt8>, _ body: (Span<UInt8>) throws(WebSocketError) -> Void
     ) throws(WebSocketError) {

@@ -1,9 +1,8 @@
 import ErrandEssentials
 import ErrandSupport
 
-/// Parses a server's bytes into messages, in pieces of any size (RFC 6455, section 5).
-///
-/// Memory is bounded by the maximum message size, because a frame's head is enough to reject it.
+/// Parses a server's bytes into messages (RFC 6455, section 5). A frame's head is enough to reject a message that's too
+/// large, so memory is bounded.
 struct MessageReader: ~Copyable {
     enum Event: Equatable {
         case message(WebSocketMessage)
@@ -36,17 +35,17 @@ struct MessageReader: ~Copyable {
     private let limit: Int
 
     /// - Parameters:
-    ///   - limit: The maximum size of a message in bytes, after decompression.
-    ///   - compression: The agreed compression. Nil if messages must not be compressed.
+    ///   - limit: In bytes, after decompression.
+    ///   - compression: Nil if messages must not be compressed.
     init(limit: Int, _ compression: DeflateAgreement? = nil) {
         self.limit = limit
         inflater = compression.map { MessageInflater($0.serverWindow, keepsWindow: $0.serverKeepsWindow) }
     }
 
-    /// Sets the next bytes. Call it after `next` has returned nil.
+    /// Call it after `next` has returned nil.
     mutating func push(_ bytes: Data) { (input, position) = (bytes, bytes.startIndex) }
 
-    /// Returns the next event, or nil if it needs more bytes.
+    /// Nil if it needs more bytes.
     mutating func next() throws(WebSocketError) -> Event? {
         while true {
             if frame == nil {
@@ -187,7 +186,7 @@ struct MessageReader: ~Copyable {
 
     // MARK: Ends
 
-    /// Returns a complete frame's event, or nil if its message continues.
+    /// Nil if the message continues.
     private mutating func finish(_ frame: Frame) throws(WebSocketError) -> Event? {
         if frame.opcode.isControl {
             defer { control = Data() }
@@ -218,9 +217,9 @@ struct MessageReader: ~Copyable {
     }
 }
 
-/// Validates UTF-8 incrementally (RFC 3629). Fails at the first invalid byte.
+/// RFC 3629. Fails at the first invalid byte.
 struct UTF8Check {
-    /// The number of bytes that the current character lacks, and the bounds of the next byte.
+    /// The bytes that the current character lacks, and the bounds of the next byte.
     private var missing = 0
     private var lower: UInt8 = 0x80
     private var upper: UInt8 = 0xBF
@@ -245,8 +244,8 @@ struct UTF8Check {
         return true
     }
 
-    /// Skips ASCII bytes, several at a time, because most text is ASCII. Returns an index at most seven bytes before
-    /// the first other byte.
+    /// Skips several bytes at a time, because most text is ASCII. Returns an index at most seven bytes before the first
+    /// other byte.
     private static func asciiEnd(_ bytes: Span<UInt8>, from start: Int) -> Int {
         func word(_ index: Int) -> UInt64 { bytes.littleEndian(at: index) }
         let high: UInt64 = 0x8080_8080_8080_8080

@@ -1,6 +1,6 @@
 import ErrandMessageSyntax
 
-/// The agreed parameters of permessage-deflate (RFC 7692, section 7.1).
+/// RFC 7692, section 7.1.
 struct DeflateAgreement: Hashable {
     var clientWindow: Int
     var serverWindow = 15
@@ -18,8 +18,7 @@ struct DeflateAgreement: Hashable {
         return offer
     }
 
-    /// Parses a server's response to an offer. Returns nil if the server accepts no extension. Throws if the response
-    /// isn't allowed.
+    /// Nil if the server accepts no extension. Throws if the response isn't allowed.
     static func accepted(_ values: [String], _ compression: WebSocketCompression) throws(Refusal) -> DeflateAgreement? {
         let items = FieldList.items(values)
         guard let item = items.first else { return nil }
@@ -62,7 +61,7 @@ struct DeflateAgreement: Hashable {
         }
     }
 
-    /// Parses a window size from 8 to 15, without leading zeros and optionally quoted.
+    /// From 8 to 15, without leading zeros and optionally quoted.
     private static func bits(_ value: String?) -> Int? {
         guard let value, let text = value.hasPrefix("\"") ? QuotedString.content(value) : value,
             let number = Int(text), "\(number)" == text, 8...15 ~= number

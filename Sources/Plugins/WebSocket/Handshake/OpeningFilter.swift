@@ -3,7 +3,7 @@ import ErrandDigests
 import ErrandEssentials
 import ErrandMessageSyntax
 
-/// Turns a socket's request into an opening handshake, for each attempt and redirect, and validates the response.
+/// Turns each attempt and redirect into an opening handshake.
 struct OpeningFilter: Filter {
     /// Nil if the request was sent like an ordinary request.
     let core: SocketCore?
@@ -35,7 +35,6 @@ struct OpeningFilter: Filter {
     }
 }
 
-/// An opened connection, along with the agreed parameters.
 final class OpenedConnection: ByteConnection {
     let agreement: OpeningHandshake.Agreement
     let exchange: Exchange
@@ -53,7 +52,7 @@ final class OpenedConnection: ByteConnection {
     func close() { base.close() }
 }
 
-/// An opening handshake (RFC 6455, section 4.1): creates its header fields, and validates the response.
+/// RFC 6455, section 4.1.
 struct OpeningHandshake: Sendable {
     let key: String
     let subprotocols: [String]
@@ -86,7 +85,7 @@ struct OpeningHandshake: Sendable {
         if compression.isEnabled { headers.set(.secWebSocketExtensions, DeflateAgreement.offer(compression)) }
     }
 
-    /// Validates a response with status 101. Throws `handshakeFailed`.
+    /// Throws `handshakeFailed` unless the status is 101 and the fields are valid.
     func check(_ response: HTTPResponse) throws(WebSocketError) -> Agreement {
         func fail(_ message: String) -> WebSocketError {
             WebSocketError(.handshakeFailed, "\(message): \(response)", response: response)
@@ -116,7 +115,7 @@ struct OpeningHandshake: Sendable {
         return agreement
     }
 
-    /// With this digest, a server proves that it has processed the key.
+    /// Proves that the server has processed the key.
     var accept: String {
         Data(SHA1Digest.digest(of: Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8))).base64EncodedString()
     }

@@ -2,8 +2,7 @@ import Errand
 import ErrandEssentials
 import ErrandMessageSyntax
 
-/// Reads the response to an opening handshake in pieces of any size (RFC 9112). Reads the start of the body too, if the
-/// server refuses the upgrade.
+/// Reads the response to an opening handshake (RFC 9112), and the start of the body if the server refuses the upgrade.
 struct ResponseReader {
     struct Head: Equatable {
         var status: Int
@@ -20,13 +19,11 @@ struct ResponseReader {
 
     init(headLimit: Int = 64 << 10) { self.headLimit = headLimit }
 
-    /// Received bytes after the head.
     var rest: Data { Data(bytes) }
 
     mutating func push(_ data: Data) { bytes.append(data) }
 
-    /// Reads the final head. Returns false if it's incomplete. Skips informational heads except 101. Throws
-    /// `invalidResponse`.
+    /// Returns false if the head is incomplete. Skips informational heads except 101. Throws `invalidResponse`.
     mutating func readHead() throws(ErrandError) -> Bool {
         while head == nil {
             guard let end = bytes.firstRange(of: Self.headEnd) else {
@@ -45,7 +42,7 @@ struct ResponseReader {
         if count > headLimit { throw Self.invalid("the head of the response is longer than \(headLimit) bytes") }
     }
 
-    /// Returns up to `limit` bytes of the body, without chunk framing, or nil if more bytes are needed.
+    /// Without chunk framing. Nil if more bytes are needed.
     func body(upTo limit: Int, isAtEnd: Bool) throws(ErrandError) -> Data? {
         switch try framing() {
         case .none: return Data()
@@ -113,7 +110,7 @@ struct ResponseReader {
             ?? String(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))
     }
 
-    /// Returns the content of all chunks, including the last incomplete one (RFC 9112, section 7.1).
+    /// Includes the last incomplete chunk (RFC 9112, section 7.1).
     private static func unchunked(_ bytes: Data) -> (Data, isComplete: Bool) {
         var content = Data()
         var rest = bytes[...]

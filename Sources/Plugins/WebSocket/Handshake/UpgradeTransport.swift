@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandMessageSyntax
 import Synchronization
 
-/// Sends a request over a dedicated connection. If the server switches protocols, the response keeps the connection.
+/// Uses a dedicated connection, which the response keeps if the server switches protocols.
 struct UpgradeTransport: Transport {
     let base: any ConnectingTransport
 
@@ -76,7 +76,7 @@ struct UpgradeTransport: Transport {
         try await TimeLimit.run(options.timeout, options.time) { try await connection.receive() }
     }
 
-    /// Returns the next bytes of a refusal, or nil at its end or after the limit.
+    /// Nil at the end of a refusal or after the limit.
     private func receive(
         _ connection: any ByteConnection, _ options: TransportOptions, until limit: ContinuousClock.Instant
     ) async throws -> Data? {
@@ -104,7 +104,7 @@ struct UpgradeTransport: Transport {
         return Data((head + "\r\n").utf8)
     }
 
-    /// Removes an IPv6 zone, which is meaningful only on this machine (RFC 6874, section 4).
+    /// A zone is meaningful only on this machine (RFC 6874, section 4).
     private static func withoutZone(_ authority: Substring) -> String {
         guard let zone = authority.firstIndex(of: "%"), let end = authority.lastIndex(of: "]"), zone < end else {
             return String(authority)
@@ -112,8 +112,7 @@ struct UpgradeTransport: Transport {
         return String(authority[..<zone] + authority[end...])
     }
 
-    /// Returns the absolute URL of a redirect to `ws` or `wss`, with the scheme `http` or `https`. Returns nil for
-    /// other redirects.
+    /// Returns the URL of a redirect to `ws` or `wss`, with the scheme `http` or `https`.
     static func target(of headers: HTTPHeaders, from url: URL) -> String? {
         guard let field = headers.first(where: { $0.name == .location }),
             let target = try? field.reference.resolved(against: url), target.scheme == "ws" || target.scheme == "wss"

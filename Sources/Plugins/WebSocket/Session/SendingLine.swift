@@ -2,7 +2,7 @@ import ErrandCollections
 import ErrandSupport
 import Synchronization
 
-/// Lets messages be added to a connection one at a time, in the order of the calls.
+/// Messages are added to a connection one at a time, in the order of the calls.
 final class SendingLine: Sendable {
     private struct State {
         var isTaken = false
@@ -16,7 +16,7 @@ final class SendingLine: Sendable {
 
     /// Waits for the turn, which ``leave()`` ends. Throws ``WaitingLine/Full`` or `CancellationError`.
     ///
-    /// - Parameter maximum: The maximum number of messages, including the one that has the turn. Called without a lock.
+    /// - Parameter maximum: Includes the message that has the turn. Called without a lock.
     func enter(upTo maximum: () -> Int) async throws {
         let maximum = maximum()
         let number = state.withLock { state -> UInt64? in
@@ -53,7 +53,7 @@ final class SendingLine: Sendable {
         next?.resume()
     }
 
-    /// Rejects the newest messages if too many are waiting, because the connection was lost.
+    /// The connection was lost, so fewer messages may wait.
     func limit(to maximum: Int) {
         let refused = state.withLock { state in
             guard state.isTaken, state.waiting.count + 1 > maximum else {
@@ -75,11 +75,9 @@ final class WaitingLine: Sendable {
 
     struct Full: Error {}
 
-    /// Waits for the next `resume`. Throws ``Full`` or `CancellationError`.
+    /// Throws ``Full`` or `CancellationError`.
     ///
-    /// - Parameters:
-    ///   - maximum: The maximum number of waiting tasks.
-    ///   - isToWait: Called after registering, so changes can't be missed, and without a lock.
+    /// - Parameter isToWait: Called after registering, so changes can't be missed, and without a lock.
     func wait(upTo maximum: Int = .max, while isToWait: () -> Bool) async throws {
         let number = waiters.withLock { $0.nextNumber() }
         try await withTaskCancellationHandler {

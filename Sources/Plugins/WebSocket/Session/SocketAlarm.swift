@@ -1,16 +1,14 @@
 import Errand
 import Synchronization
 
-/// A socket's timeouts, with a single timer.
-///
-/// Keeps the timer if it fires early enough, so timeouts that don't expire cost no tasks.
+/// A single timer for all of a socket's timeouts. Timeouts that don't expire cost no tasks.
 final class SocketAlarm: Sendable {
     private typealias Limit = (instant: ContinuousClock.Instant, action: @Sendable () -> Void)
 
     private struct State {
         var limits: [UInt64: Limit] = [:]
         var last: UInt64 = 0
-        /// When the timer fires. Nil without a timer.
+        /// Nil without a timer.
         var fires: ContinuousClock.Instant?
         var timer: Task<Void, Never>?
         var isOver = false
@@ -20,8 +18,7 @@ final class SocketAlarm: Sendable {
 
     deinit { stop() }
 
-    /// Calls an action at an instant, unless ``unset(_:)`` is called before. The action must be brief, and runs on any
-    /// thread.
+    /// The action must be brief, and runs on any thread.
     func set(
         at instant: ContinuousClock.Instant, _ time: any TimeSource, _ action: @escaping @Sendable () -> Void
     ) -> UInt64 {
@@ -78,7 +75,7 @@ final class SocketAlarm: Sendable {
 }
 
 enum TimeLimit {
-    /// Runs an operation. If it takes longer than the limit, cancels it and throws ``ErrandError`` with `timedOut`.
+    /// If the operation takes longer than the limit, cancels it and throws ``ErrandError`` with `timedOut`.
     static func run<Value: Sendable>(
         _ limit: Duration, _ time: any TimeSource, _ operation: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
@@ -95,7 +92,7 @@ enum TimeLimit {
     }
 }
 
-/// The agent's clock, after an exchange has provided it.
+/// Known after an exchange has provided it.
 final class SocketClock: Sendable {
     private let known = Mutex<(any TimeSource)?>(nil)
 

@@ -5,7 +5,6 @@ import ErrandStates
 import ErrandSupport
 import Synchronization
 
-/// The state shared by a socket, its reader, its senders, and its activity.
 final class SocketCore: Sendable {
     struct Received: Sendable {
         let message: WebSocketMessage
@@ -37,7 +36,7 @@ final class SocketCore: Sendable {
         var elements = 0
         var connections = 0
 
-        /// The connection that accepts messages. Nil while the socket isn't connected.
+        /// Nil while the socket isn't connected.
         var open: SocketLink? { isLeft ? nil : link }
     }
 
@@ -50,9 +49,9 @@ final class SocketCore: Sendable {
     private let begin: @Sendable (SocketCore) -> Activity
     let state = Mutex(State())
     let broadcaster = StateBroadcaster(WebSocketState.idle, maximumWaiting: 100)
-    /// Tasks waiting for a connection. `reader` waits for a message, and `room` for space in the queue.
+    /// `senders` and `openers` wait for a connection, `reader` for a message, and `room` for space in the queue.
     let senders = WaitingLine()
-    /// Messages to send, in order. The first may wait for a connection.
+    /// The first message may wait for a connection.
     let turns = SendingLine()
     let openers = WaitingLine()
     let reader = WaitingLine()
@@ -104,7 +103,6 @@ final class SocketCore: Sendable {
 
     // MARK: For the user
 
-    /// Returns true for the first reader.
     func claim() -> Bool {
         state.withLock { state in
             defer { state.isClaimed = true }
@@ -128,7 +126,7 @@ final class SocketCore: Sendable {
 
     func opened() async throws { _ = try await link(isSending: false) }
 
-    /// Returns the connection. Waits for one if necessary.
+    /// Waits for a connection if necessary.
     func link(isSending: Bool = true) async throws -> SocketLink {
         start()
         while true {
@@ -147,7 +145,7 @@ final class SocketCore: Sendable {
         }
     }
 
-    /// Adds a message to a connection, in the order of the calls, and returns the connection.
+    /// Messages are added in the order of the calls.
     ///
     /// - Parameter add: Returns false if the connection doesn't accept messages anymore.
     func inTurn(_ add: (SocketLink) throws -> Bool) async throws -> SocketLink {
@@ -168,14 +166,14 @@ final class SocketCore: Sendable {
         WebSocketError(.notConnected, "not connected, and \(limit) messages are already waiting")
     }
 
-    /// Stops using a connection for messages, so they wait for the next one. Throws if there won't be one.
+    /// Messages then wait for the next connection. Throws if there won't be one.
     func leave(_ link: SocketLink) throws {
         guard options.reconnection.isEnabled else { throw link.end }
         state.withLock { if $0.link === link { $0.isLeft = true } }
         turns.limit(to: maximumWaiting)
     }
 
-    /// Stops using a connection that failed to send, even if its reader hasn't noticed the failure yet.
+    /// The reader may not have noticed the failure yet.
     func leaveFailed(_ link: SocketLink, _ error: any Error) {
         if !error.isCancellation { try? leave(link) }
     }
@@ -187,7 +185,7 @@ final class SocketCore: Sendable {
         }
     }
 
-    /// Returns the next message, or nil at the end. Throws `timedOut` if it doesn't arrive within the limit.
+    /// Nil at the end. Throws `timedOut` after the limit.
     func next(within limit: Duration? = nil) async throws -> Received? {
         start()
         let (time, resume) = (clock.time, { @Sendable [reader] in reader.resume() })
@@ -259,7 +257,7 @@ final class SocketCore: Sendable {
         cancelWork?()
     }
 
-    /// Ends the socket for its user. Only the first call has an effect.
+    /// Only the first call has an effect.
     func finish(_ failure: (any Error)?) {
         let (isFirst, link, activity) = state.withLock { state in
             defer {
@@ -291,7 +289,6 @@ extension SocketCore {
         }
     }
 
-    /// Registers how `reconnect` cancels the current wait.
     func keep(_ cancel: (@Sendable () -> Void)?) {
         let old = state.withLock { state in
             defer { state.cancelWork = cancel }
@@ -333,7 +330,7 @@ extension SocketCore {
         if wasOpen { turns.limit(to: maximumWaiting) }
     }
 
-    /// Queues a message for the reader. Waits for space.
+    /// Waits for space in the queue.
     func deliver(_ message: WebSocketMessage, _ coder: WebSocketCoder) async throws {
         while true {
             let isDone = state.withLock { state in

@@ -3,18 +3,16 @@ import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-/// A socket's connection, from its handshake to its end.
 final class SocketLink: Sendable {
     struct State {
         /// When bytes were last received, or could have been.
         var lastReceived: ContinuousClock.Instant
-        /// Whether reading stops because received messages wait for the reader.
+        /// Received messages wait for the reader, so no more are read.
         var isHeld = false
         /// The content of the last unanswered ping, while the server doesn't read its input.
         var pendingPong: Data?
-        /// The number of bytes added for sending.
         var added = 0
-        /// The numbers of the app's last ping, and of the last answered one.
+        /// Numbers of the app's pings.
         var lastPing: UInt64 = 0
         var lastPong: UInt64 = 0
         var isClosing = false
@@ -32,7 +30,6 @@ final class SocketLink: Sendable {
     let time: any TimeSource
     private let writer: Mutex<FrameWriter>
     let state: Mutex<State>
-    /// Callers of `ping` that wait for their pong.
     let pongs = WaitingLine()
 
     init(_ opened: OpenedConnection, _ response: HTTPResponse, _ core: SocketCore, _ activity: Activity) {
@@ -58,8 +55,8 @@ final class SocketLink: Sendable {
         }
     }
 
-    /// Adds a message for sending, in the order of the calls. Returns false if the connection doesn't accept messages
-    /// anymore. If the session's user has changed, ends the connection and throws.
+    /// Returns false if the connection doesn't accept messages anymore. If the session's user has changed, ends the
+    /// connection and throws.
     func add(_ message: WebSocketMessage, deflates: Bool = true) throws -> Bool {
         try checkUser()
         let isAdded = try writer.withLock { writer in
@@ -98,13 +95,12 @@ final class SocketLink: Sendable {
         connection.enqueue(frame)
     }
 
-    /// The number of bytes that the system has accepted. Can be too high while other bytes are being added.
+    /// Can be too high while other bytes are being added.
     var taken: Int {
         let pending = connection.pendingBytes
         return state.withLock { $0.added } - pending
     }
 
-    /// Sends a close frame, unless one was sent before.
     func sendClose(_ code: CloseCode, _ reason: String = "") {
         writer.withLock { writer in
             let isFirst = state.withLock { state in
@@ -116,15 +112,14 @@ final class SocketLink: Sendable {
         connection.push()
     }
 
-    /// Ends the connection immediately. Its reader and senders get this error, or an earlier one. Sends a close frame,
-    /// which the server may not read.
+    /// Readers and senders get this error, or an earlier one. The server may not read the close frame.
     func abort(_ error: any Error) {
         _ = kept(error)
         sendClose(.goingAway)
         connection.close()
     }
 
-    /// Records the first failure, and passes it to callers of `ping`.
+    /// Only the first failure counts.
     private func kept(_ error: any Error) -> any Error {
         let failure = state.withLock { state in
             let failure = state.failure ?? error
@@ -147,11 +142,10 @@ final class SocketLink: Sendable {
     struct Closure: Sendable {
         var code: CloseCode
         var reason: String
-        /// The failure that the code indicates, if any.
         var failure: WebSocketError?
     }
 
-    /// Delivers messages until the server closes the connection. Throws if the connection fails.
+    /// Returns when the server has closed the connection. Throws if the connection fails.
     func run(_ deliver: (WebSocketMessage) async throws -> Void, count: (Int) -> Void) async throws -> Closure {
         let heartbeat = options.pingInterval.map { interval in
             Task { [weak self, time] in
@@ -210,7 +204,7 @@ final class SocketLink: Sendable {
         try reader.next()
     }
 
-    /// Responds to a close frame, and waits for the server to close the connection (RFC 6455, section 7.1.1).
+    /// Also waits for the server to close the connection (RFC 6455, section 7.1.1).
     @inline(never) private func closed(_ code: CloseCode?, _ reason: String) async -> Closure {
         let isOurs = isClosing
         var error = WebSocketError(
@@ -225,7 +219,6 @@ final class SocketLink: Sendable {
         return Closure(code: code ?? .noStatusReceived, reason: reason, failure: isNormal ? nil : error)
     }
 
-    /// Waits until the server closes the connection or the timeout expires.
     private func waitForEnd() async {
         let connection = connection
         try? await TimeLimit.run(options.closeTimeout, time) {
@@ -240,8 +233,7 @@ extension SocketLink {
     /// While more bytes than this wait to be sent, pings aren't answered immediately.
     private static let maximumPending = 64 << 10
 
-    /// Responds to a ping. If the server isn't reading, responds later and only to the last ping (RFC 6455, section
-    /// 5.5.3).
+    /// If the server isn't reading, responds later and only to the last ping (RFC 6455, section 5.5.3).
     func respond(toPing content: Data) {
         if connection.pendingBytes <= Self.maximumPending { return sendControl(.pong, content) }
         let isFirst = state.withLock { state in
@@ -257,7 +249,7 @@ extension SocketLink {
         if let content { sendControl(.pong, content) }
     }
 
-    /// Sends a numbered ping. Returns after a pong with this number or a later one.
+    /// Returns after a pong with the same number or a later one.
     func ping() async throws {
         let number = state.withLock { state in
             state.lastPing += 1
@@ -288,7 +280,7 @@ extension SocketLink {
         pongs.resume()
     }
 
-    /// Sends a ping if the server is silent, and fails if it stays silent. Returns when to check again.
+    /// Pings a silent server, and fails if it stays silent. Returns when to check again.
     func beat(_ interval: Duration) async throws -> ContinuousClock.Instant {
         let lastReceived = state.withLock { $0.isHeld ? nil : $0.lastReceived }
         guard let lastReceived else { return time.instant(after: interval) }

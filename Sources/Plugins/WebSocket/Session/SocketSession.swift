@@ -2,13 +2,13 @@ import Errand
 import ErrandBackoff
 import ErrandEssentials
 
-/// Runs a socket's connections one after another, as the body of its activity.
+/// Runs a socket's connections one after another.
 struct SocketSession: Sendable {
     let core: SocketCore
     let activity: Activity
     let connect: @Sendable () async throws -> SocketLink
 
-    /// Returns when the socket is closed normally, and throws otherwise.
+    /// Throws unless the socket is closed normally.
     func run() async throws {
         let policy = core.options.reconnection
         var (attempts, failures, silent) = (0, 0, 0)
@@ -47,7 +47,7 @@ struct SocketSession: Sendable {
         }
     }
 
-    /// Reads messages until the connection ends. Returns the failure that the server's close code indicates, if any.
+    /// Returns the failure that the server's close code indicates.
     private func use(_ link: SocketLink) async throws -> WebSocketError? {
         let (core, activity) = (core, activity)
         return try await withTaskCancellationHandler {
@@ -97,7 +97,7 @@ struct SocketSession: Sendable {
     }
 }
 
-/// Ends the socket when its activity ends, even if the activity was cancelled before its body ran.
+/// Ends the socket with its activity, which may be cancelled before its body runs.
 struct SocketEnd: Accessory {
     let core: SocketCore
 
