@@ -11,8 +11,9 @@ import Synchronization
 /// ```
 ///
 /// The accessory belongs to the first activity that starts with it, and ignores later ones. It calls each closure
-/// except `progress` at most once, and then releases it. `willStop` runs before the delegate and the completion.
-/// Exactly one of `success`, `failure` and `cancelled` follows. `didStop` runs after the delegate and the completion.
+/// except `progress` at most once, and releases closures that it can no longer call. `willStop` runs before the
+/// delegate and the completion. Exactly one of `success`, `failure` and `cancelled` follows. `didStop` runs after the
+/// delegate and the completion.
 ///
 /// Closures run on the event's thread. For the main actor, use
 /// ``onMain(willStart:progress:willStop:success:failure:cancelled:didStop:)``.

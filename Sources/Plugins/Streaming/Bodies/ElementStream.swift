@@ -117,7 +117,7 @@ public struct ElementStream<Element: Sendable>: AsyncSequence, Sendable {
     }
 }
 
-/// The body may outlive its only reader, for example in a response.
+/// Cancels a body when its only reader is released, even if something else keeps the body.
 private final class BodyHold {
     private let body: HTTPBody
 
