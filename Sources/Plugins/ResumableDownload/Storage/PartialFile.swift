@@ -72,7 +72,7 @@ final class PartialFile: Sendable {
     var user: UserStamp? { state.withLock { $0.record.user } }
     var suggestedName: String? { state.withLock { $0.record.name } }
 
-    /// The file's version is different or unknown.
+    /// Discards all bytes, because the file's version is different or unknown.
     func startOver(_ representation: Representation?, of user: UserStamp? = nil) throws(TransferError) {
         let hadBytes = state.withLock { $0.record.flushed.received > 0 }
         try change { record, plan in
@@ -243,7 +243,7 @@ extension PartialFile {
         }
     }
 
-    /// Another program may have changed the file's length.
+    /// Throws if another program has changed the file's length.
     func check(size: Int64) throws(TransferError) {
         let length = file.status?.size ?? 0
         if length == size { return }

@@ -37,7 +37,7 @@ struct UploadRun: Sendable {
         var hasDoubted = false
         /// The number of bytes that the server has. Nil if it has to be asked.
         var offset: Int64?
-        /// Requests to other origins don't identify the user.
+        /// Whether the next request must go to the upload's first origin, because others don't identify the user.
         var mustShowUser = false
         /// False if a server may have received the whole body without having sent the upload's URL.
         var mayRepeat = true
@@ -241,7 +241,7 @@ extension UploadRun {
         begin(segments, mayBeJoined: found.mayBeJoined == true, &state, found.server)
     }
 
-    /// The URL comes from a server or a record.
+    /// Whether requests may go to a URL from a server or a record.
     func isAcceptable(_ url: URL) -> Bool {
         switch url.scheme?.lowercased() {
         case "https": true
@@ -261,7 +261,7 @@ extension UploadRun {
         try save(state)
     }
 
-    /// The server's bytes are outdated.
+    /// Starts over, because the server's bytes are outdated.
     func sourceChanged(_ state: inout State) async throws {
         if let server = state.server, state.segments?.mayBeJoined != true { await terminate(state.places, on: server) }
         state.source = try state.source.renewed()
