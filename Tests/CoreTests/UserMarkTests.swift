@@ -71,6 +71,9 @@ import Testing
         }
         #expect(try await marks([signing("1")]) == [[ada]])
         #expect(try await marks([signing("1", then: "2")]) == [[ada, UserMark("2", source: "x-sign")]])
+        // Other bytes for the same characters are another value.
+        let other = UserMark("e\u{301}", source: "x-sign")
+        #expect(try await marks([signing("\u{E9}", then: "e\u{301}")]) == [[ada, other]])
     }
 
     @Test("a redirect to another origin removes the marks, a redirect within the origin keeps them")

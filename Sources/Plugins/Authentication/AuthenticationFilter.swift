@@ -300,7 +300,10 @@ extension AuthenticationFilter {
                 })
         }
         let carriers = exchange.http.headers.filter { field in
-            field.isSensitive && !old.contains { $0.name == field.name && $0.value == field.value }
+            field.isSensitive
+                && !old.contains {
+                    $0.name == field.name && $0.value.utf8.elementsEqual(field.value.utf8)
+                }
         }
         let items = AddedCredential.queryItems(before, exchange.http)
         if let owner = lease.owner {

@@ -47,8 +47,12 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
 
         /// Compares the name without case, the value's bytes, and both flags.
         public static func == (a: Field, b: Field) -> Bool {
-            a.name == b.name && a.value.hasSameBytes(as: b.value) && a.isSensitive == b.isSensitive
-                && a.isLatin1 == b.isLatin1
+            a.hasSameText(as: b) && a.isSensitive == b.isSensitive && a.isLatin1 == b.isLatin1
+        }
+
+        /// Returns whether the names are equal without case and the values byte by byte, whatever the flags.
+        package func hasSameText(as other: Field) -> Bool {
+            name == other.name && value.hasSameBytes(as: other.value)
         }
 
         /// Hashes the name and value.

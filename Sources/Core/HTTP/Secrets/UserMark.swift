@@ -97,7 +97,7 @@ package struct UserMarks: Sendable, Equatable {
 
     /// Returns whether a mark replaces a field with this value.
     private func stand(for field: HTTPHeaders.Field) -> Bool {
-        carriers.contains { $0.name == field.name && $0.value == field.value }
+        carriers.contains { $0.hasSameText(as: field) }
     }
 }
 

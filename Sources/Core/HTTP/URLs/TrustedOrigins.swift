@@ -56,7 +56,8 @@ package struct OriginTrust: Sendable {
         let names = Set(old.lazy.filter { $0.isSensitive || $0.name == .host }.map(\.name))
         let isOld = { (field: HTTPHeaders.Field) in
             names.contains(field.name)
-                && (old.contains { $0.name == field.name && $0.value == field.value } || old[field.name] == field.value)
+                && (old.contains { $0.hasSameText(as: field) }
+                    || old[field.name]?.hasSameBytes(as: field.value) == true)
         }
         // The old request's fields, because the filter may have removed their sensitive marks.
         withheld.merge(HTTPHeaders(old.filter(\.isSensitive)))

@@ -165,7 +165,10 @@ private struct Signatures: Sendable {
         request.headers = Self.masking(request.headers, added: before.headers, plain)
         exchange.http = request
         let added = request.headers.filter { field in
-            field.isSensitive && !before.headers.contains { $0.name == field.name && $0.value == field.value }
+            field.isSensitive
+                && !before.headers.contains {
+                    $0.name == field.name && $0.value.utf8.elementsEqual(field.value.utf8)
+                }
         }
         let mark = mark(owners)
         if let mark { exchange.assign(to: mark, carriedBy: Array(added)) }
