@@ -70,7 +70,8 @@ public enum ASCII {
     }
 
     package static func equalsIgnoringCase(_ a: Span<UInt8>, _ b: Span<UInt8>) -> Bool {
-        // Most texts differ in the first byte, and most equal texts have the same case.
+        // Compare the first bytes, then all bytes exactly, and fold case last: most unequal texts differ in the first
+        // byte, and most equal texts have the same case.
         if a.isEmpty || lowercase(a[0]) != lowercase(b[0]) { return a.isEmpty }
         if a.hasSameBytes(as: b) { return true }
         for index in a.indices where a[index] != b[index] && lowercase(a[index]) != lowercase(b[index]) {

@@ -36,16 +36,17 @@ public enum ControlCharacters {
         }
     }
 
-    /// Returns whether a byte begins a character to escape.
+    /// Returns whether the text may contain a character to escape. Some bytes that begin such characters also begin
+    /// others.
     private static func mayNeedEscapes(_ text: String, allowsLines: Bool) -> Bool {
         text.withSpan { bytes in
             for index in bytes.indices {
                 switch bytes[index] {
                 case UInt8(ascii: "\n"), UInt8(ascii: "\t"): if !allowsLines { return true }
                 case 0..<0x20, 0x7F: return true
-                // U+0080 to U+00BF, and U+0600 to U+063F.
+                // These bytes begin U+0080 to U+00BF, and U+0600 to U+063F.
                 case 0xC2, 0xD8: return true
-                // U+2000 to U+207F.
+                // These bytes begin U+2000 to U+207F.
                 case 0xE2: if bytes[index + 1] == 0x80 || bytes[index + 1] == 0x81 { return true }
                 default: break
                 }

@@ -28,7 +28,7 @@ extension HostName {
     enum Conversion {
         case done(String)
         case refused
-        /// The system lacks the library.
+        /// The system doesn't have libidn2.
         case missing
     }
 

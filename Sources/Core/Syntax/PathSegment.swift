@@ -22,7 +22,7 @@ public enum PathSegment {
     /// Throws if a value between them would change the path's structure: if a segment is empty, or if `.` or `..` is a
     /// part between slashes or backslashes, encoded or not.
     public static func resolve(_ path: String) throws(URLSyntax.Fault) -> String {
-        // No other valid path contains the first byte of these characters.
+        // The two characters begin with the byte 0xEE. Other characters that begin with it are invalid in a path.
         guard path.withSpan({ $0.contains(0xEE) }) else { return path }
         let end = path.unicodeScalars.firstIndex { $0 == "?" || $0 == "#" } ?? path.endIndex
         for segment in path[..<end].unicodeScalars.split(separator: "/", omittingEmptySubsequences: false) {
@@ -38,18 +38,20 @@ public enum PathSegment {
         }
         var (result, isMarked) = (String.UnicodeScalarView(), false)
         for scalar in path.unicodeScalars {
-            // Only pairs come from `encode`. Later checks reject other private-use characters.
+            // Remove only pairs, because `encode` adds pairs. Later checks reject the private-use characters that
+            // remain.
             if scalar == (isMarked ? close : open) { isMarked.toggle() } else { result.append(scalar) }
         }
         return isMarked ? path : String(result)
     }
 
-    /// Returns whether a value is empty or all dots, so the adjacent text matters, or contains a segment of dots.
+    /// Returns whether a value could become `.` or `..`. This is the case if it contains such a segment, or if it's
+    /// empty or all dots, because then the adjacent text decides.
     private static func canLeave(_ text: String) -> Bool {
         decoded(text).allSatisfy { $0 == UInt8(ascii: ".") } || hasDots(text)
     }
 
-    /// Returns whether `.` or `..` is a part between slashes and backslashes, encoded or not.
+    /// Returns whether the text contains `.` or `..` between slashes or backslashes, even if they're percent-encoded.
     private static func hasDots(_ text: String) -> Bool {
         let bytes = decoded(text)
         return bytes.split(omittingEmptySubsequences: true) { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }

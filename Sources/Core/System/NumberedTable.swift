@@ -1,8 +1,8 @@
 /// A hash table whose keys are serial numbers from 1. A lookup costs one multiplication, a tenth of a dictionary's
 /// hashing. Inlinable, so that other modules specialize it.
 @usableFromInline package struct NumberedTable<Value> {
-    /// The number of slots is a power of two. At least half of them are free, with the number 0. A search compares only
-    /// numbers, because comparing values would copy them.
+    /// The hash table. The number of slots is a power of two. At least half of the slots are free and have the number
+    /// 0. A search compares only numbers, because comparing values would copy them.
     @usableFromInline var slots: [(number: UInt64, value: Value?)] = []
     @usableFromInline var shift = 64
     @usableFromInline var valueCount = 0
@@ -28,7 +28,8 @@
         var free = place(of: number)
         guard slots[free].number != 0, let value = slots[free].value else { return nil }
         valueCount -= 1
-        // A search ends at a free slot. So move later values up, unless they are in their home slot.
+        // A search stops at the first free slot, so freeing this slot could hide the values after it. Move each of them
+        // into the free slot, unless its home slot comes after that slot.
         let mask = slots.count - 1
         var next = (free + 1) & mask
         while slots[next].number != 0 {
@@ -56,7 +57,7 @@
         return index
     }
 
-    /// Fibonacci hashing, which spreads consecutive numbers far apart.
+    /// Returns the slot where the search for a number starts. Fibonacci hashing spreads consecutive numbers far apart.
     @inlinable @inline(__always) func home(of number: UInt64) -> Int { Int((number &* 0x9E37_79B9_7F4A_7C15) >> shift) }
 }
 

@@ -35,7 +35,7 @@ public enum FieldList {
         var parts: [Substring] = []
         var (isQuoted, isEscaped) = (false, false)
         var start = text.startIndex
-        // Reading a byte costs less than computing its index.
+        // Iterate over the bytes and compute an index only at a separator, because computing each index is slower.
         for (offset, byte) in text.utf8.enumerated() {
             switch byte {
             case _ where isEscaped: isEscaped = false

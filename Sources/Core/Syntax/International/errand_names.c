@@ -5,7 +5,7 @@
 
 #if defined(__linux__)
 
-// The flag for nontransitional UTS 46, as in browsers: "ß" stays "ß". Includes normalization.
+// libidn2's flag for nontransitional UTS 46, as in browsers: "ß" stays "ß". The flag includes normalization.
 enum { NONTRANSITIONAL = 8 };
 
 typedef int lookup_function(const uint8_t *, uint8_t **, int);
@@ -13,7 +13,7 @@ typedef void free_function(void *);
 
 #if defined(ERRAND_LINKED_LIBCURL)
 
-// Part of the program if libcurl links libidn2.
+// The program contains these functions if libcurl links libidn2. Otherwise they are null.
 extern int idn2_lookup_u8(const uint8_t *, uint8_t **, int) __attribute__((weak));
 extern void idn2_free(void *) __attribute__((weak));
 
@@ -27,7 +27,8 @@ static int find(lookup_function **lookup, free_function **release) {
 
 #include <dlfcn.h>
 
-// dlopen counts each call for a loaded library, so it's called again only while the library is missing.
+// Loads libidn2 once, because each call to dlopen would increase the library's reference count. Tries again as long as
+// the library is missing.
 static int find(lookup_function **lookup, free_function **release) {
     static _Atomic(void *) found;
     void *library = found;

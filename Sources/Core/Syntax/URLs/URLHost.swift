@@ -31,7 +31,7 @@ enum URLHost {
         URLSyntax.Fault(description: "the host has a character that isn't allowed in host names")
     }
 
-    /// The standard's forbidden host code points.
+    /// Returns whether a byte is one of the standard's forbidden host code points.
     private static func isForbidden(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x00, 0x09, 0x0A, 0x0D, 0x20, UInt8(ascii: "#"), UInt8(ascii: "/"), UInt8(ascii: ":"), UInt8(ascii: "<"),
@@ -61,7 +61,7 @@ enum URLHost {
         return !last.isEmpty && (last.allSatisfy(ASCII.isDigit) || number(last) != nil)
     }
 
-    /// Parses one to four numbers, each decimal, octal or hexadecimal.
+    /// Parses an IPv4 address of one to four numbers, each decimal, octal or hexadecimal.
     private static func address(_ name: [UInt8]) throws(URLSyntax.Fault) -> UInt32 {
         var name = name[...]
         if name.last == UInt8(ascii: ".") { name = name.dropLast() }
@@ -77,7 +77,8 @@ enum URLHost {
         return UInt32(address | number)
     }
 
-    /// Caps numbers above 32 bits.
+    /// Parses a decimal, octal (`0` prefix) or hexadecimal (`0x` prefix) number. Caps the result at 2^40, which is too
+    /// large for any part of an address.
     private static func number(_ text: ArraySlice<UInt8>) -> UInt64? {
         var (digits, radix) = (text, UInt64(10))
         if text.isEmpty { return nil }
@@ -111,7 +112,8 @@ enum URLHost {
     }
 
     private static func pieces(_ text: ArraySlice<UInt8>) -> [UInt16]? {
-        // `::` represents all missing zeros, so it can occur only once.
+        // `front` contains the pieces before `::`, and `back` the pieces after it. `::` represents all missing zeros,
+        // so it can occur only once.
         var (front, back): ([UInt16], [UInt16]?) = ([], nil)
         var rest = text
         if rest.starts(with: "::".utf8) {
@@ -187,10 +189,11 @@ package enum InternationalName {
         case missing
     }
 
-    /// In bytes. DNS allows 253 ASCII characters, and each can come from at most three bytes.
+    /// The maximum length of a name and of its ASCII form, in bytes. DNS allows 253 ASCII characters, and each can come
+    /// from at most three bytes.
     private static let maximumLength = 1024
 
-    /// Throws if a character isn't allowed in a host name, or if the table is missing.
+    /// Converts a name to ASCII. Throws if a character isn't allowed in a host name, or if the table is missing.
     static func ascii(_ name: String, table: Table) throws(URLSyntax.Fault) -> String {
         guard name.utf8.count <= maximumLength, !name.utf8.contains(0) else { throw refusal(name) }
         if table == .system {
@@ -210,10 +213,10 @@ package enum InternationalName {
                 + "libidn2 is missing")
     }
 
-    /// Returns nil if Foundation has no table or rejects the name.
+    /// Converts a name with Foundation. Returns nil if Foundation doesn't have a table or rejects the name.
     private static func foundation(_ name: String) -> String? {
         guard let url = URL(string: "http://\(name)/"), let host = url.host(percentEncoded: true),
-            // Some characters are equivalent to a slash or another separator.
+            // The URL must not change, because Foundation maps some characters to a slash or another separator.
             url.absoluteString == "http://\(host)/", host.utf8.allSatisfy({ $0 < 0x80 && $0 != UInt8(ascii: "%") })
         else { return nil }
         return host

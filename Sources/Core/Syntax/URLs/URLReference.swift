@@ -45,7 +45,8 @@ public struct URLReference: Sendable, Hashable {
         try Self.requestURL(parsed(against: base))
     }
 
-    /// Returns the URL for a redirect. Without a fragment, the reference keeps the base's (RFC 9110, section 10.2.2).
+    /// Returns the URL for a redirect. If the reference doesn't contain a fragment, the URL gets the base's fragment
+    /// (RFC 9110, section 10.2.2).
     package func redirectURL(
         from base: URL, table: InternationalName.Table = .system
     ) throws(URLSyntax.Fault) -> URL {
@@ -95,15 +96,15 @@ extension URLReference: CustomStringConvertible {
 
 /// The parts of a URL (WHATWG URL, section 4.1), percent-encoded so that each is also valid in RFC 3986.
 struct ParsedURL {
-    /// In lowercase, without the colon.
+    /// The scheme in lowercase, without the colon.
     var scheme = ""
     var user: [UInt8] = []
     var password: [UInt8] = []
-    /// Nil without an authority. An IPv6 address includes its brackets.
+    /// The host, or nil without an authority. An IPv6 address includes its brackets.
     var host: [UInt8]?
-    /// Nil for the scheme's default port.
+    /// The port, or nil for the scheme's default port.
     var port: UInt16?
-    /// All segments, each after a slash, or an opaque path's text.
+    /// The path's segments, each after a slash, or the text of an opaque path.
     var path: [UInt8] = []
     /// Whether the path doesn't consist of segments, as in `mailto:a@example.com`.
     var isOpaque = false

@@ -99,7 +99,8 @@ extension URLSyntax {
 
     private static let maximumDepth = 4
 
-    /// Returns whether a value has a character that every item contains.
+    /// Returns whether a value contains `%`, `=` or `:`. Without them, it can't contain an item, so it needn't be
+    /// decoded.
     private static func mayHoldItems(_ value: Span<UInt8>) -> Bool {
         value.firstIndex { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: ":") } != nil
     }
@@ -133,14 +134,14 @@ extension URLSyntax {
         text.split(whereSeparator: { "?&;#".utf8.contains($0) }).contains { piece in
             guard let equals = piece.firstIndex(of: UInt8(ascii: "=")) else { return false }
             let name = piece[..<equals]
-            // Base64 ends with equals signs.
+            // Equals signs alone aren't a value, because Base64 text ends with them.
             let hasValue = piece[equals...].contains { $0 != UInt8(ascii: "=") }
             return hasValue && name.count <= maximumName && name.allSatisfy(ASCII.isToken)
                 && isSecret(String(Substring(name)))
         }
     }
 
-    /// Looks for quoted names before a colon.
+    /// Looks for secret members of a JSON object: quoted names before a colon.
     private static func hasSecretMember(_ text: [UInt8], where isSecret: (String) -> Bool) -> Bool {
         let quote = UInt8(ascii: "\"")
         var start: Int?

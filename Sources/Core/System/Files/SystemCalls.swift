@@ -28,7 +28,7 @@ extension SystemFile {
         if systemRename(from, path) != 0 { throw Failure("cannot be replaced", path) }
     }
 
-    /// Creates a hard link. Fails with `EEXIST` if the name is taken.
+    /// Creates a hard link. Throws a failure with `EEXIST` if the name is taken.
     package static func link(_ from: String, to path: String) throws(Failure) {
         if systemLink(from, path) != 0 { throw Failure("cannot be created", path) }
     }
@@ -37,7 +37,7 @@ extension SystemFile {
     @discardableResult
     package static func remove(_ path: String) -> Bool { unsafe unlink(path) == 0 }
 
-    /// Fails with `EEXIST` if the name is taken.
+    /// Creates a directory. Throws a failure with `EEXIST` if the name is taken.
     package static func makeDirectory(_ path: String, permissions: mode_t) throws(Failure) {
         if unsafe mkdir(path, permissions) != 0 { throw Failure("cannot be created", path) }
     }
@@ -67,7 +67,8 @@ extension SystemFile {
     }
 
     #if os(Linux) || os(Android)
-    /// fallocate(2), which Swift's C library module lacks. Its offsets have 64 bits on 64-bit systems only.
+    /// fallocate(2), which Swift's C library module lacks. `nil` on 32-bit systems, because its offsets don't have 64
+    /// bits there.
     static let fallocate: (@convention(c) (Int32, Int32, Int64, Int64) -> Int32)? =
         MemoryLayout<Int>.size < 8
         ? nil : systemFunction("fallocate", as: (@convention(c) (Int32, Int32, Int64, Int64) -> Int32).self)
@@ -87,7 +88,7 @@ package func systemFunction<Function>(_ name: String, as type: Function.Type) ->
 }
 #endif
 
-/// Returns a negative number on failure.
+/// Opens a file. Returns its descriptor, or a negative number on failure.
 func systemOpen(_ path: String, _ flags: Int32, _ permissions: mode_t) -> Int32 {
     uninterrupted { unsafe open(path, flags, permissions) }
 }

@@ -59,7 +59,7 @@ package struct SystemFile: ~Copyable, Sendable {
         package let code: Int32
         package var reason: String { systemErrorText(code) }
         private let what: String
-        /// Created on demand, because a cache looks for many files that don't exist.
+        /// Computed only on demand, because a cache looks for many files that don't exist and ignores the failures.
         package var description: String { "\(path.debugDescription) \(what): \(reason)" }
 
         package init(_ what: String, _ path: String, code: Int32 = errno) {
@@ -70,7 +70,7 @@ package struct SystemFile: ~Copyable, Sendable {
     package let path: String
     let descriptor: Int32
 
-    /// The process's umask applies to `permissions`.
+    /// Opens a file. If this creates the file, the process's umask restricts `permissions`.
     package init(_ path: String, _ access: Access, permissions: mode_t = 0o666) throws(Failure) {
         let opened = systemOpen(path, access.flags, permissions)
         if let code = opened < 0 ? errno : access.refusal(of: opened) {
@@ -90,13 +90,14 @@ package struct SystemFile: ~Copyable, Sendable {
 
     deinit { close(descriptor) }
 
-    /// `nil` if the file system fails.
+    /// The file's attributes, or `nil` if the file system can't read them.
     package var status: FileStatus? { FileStatus(descriptor: descriptor) }
 
     /// Returns whether the path itself, not a symbolic link's target, still refers to this file.
     package func isAt(_ path: String) -> Bool { status(ifAt: path) != nil }
 
-    /// Returns the file's status if the file ``isAt(_:)`` the path.
+    /// Returns the file's status if the path still refers to this file, as ``isAt(_:)`` checks. Otherwise returns
+    /// `nil`.
     package func status(ifAt path: String) -> FileStatus? {
         guard let mine = status, let other = try? FileStatus(at: path, followingLinks: false),
             mine.identity == other.identity
@@ -158,7 +159,7 @@ extension SystemFile {
         }
     }
 
-    /// Returns a random name in the directory of `path`.
+    /// Returns a path with a random file name in the directory of `path`.
     package static func temporary(beside path: String) -> String {
         let name = ".errand-\(getpid())-\(UInt64.random(in: 0 ... .max)).partial"
         guard let slash = path.lastIndex(of: "/") else { return name }
@@ -254,7 +255,7 @@ package struct FileStatus: Sendable, Hashable {
 
     package let kind: Kind
     package let size: Int64
-    /// In nanoseconds since 1970, clamped to 64 bits.
+    /// The modification time in nanoseconds since 1970, clamped to 64 bits.
     package let modified: Int64
     package let permissions: mode_t
     package let linkCount: Int
@@ -282,7 +283,7 @@ package struct FileStatus: Sendable, Hashable {
             device: UInt64(truncatingIfNeeded: info.st_dev), number: UInt64(truncatingIfNeeded: info.st_ino))
     }
 
-    /// Clamped to 64 bits before 1678 and after 2262.
+    /// Returns a time in nanoseconds since 1970. Clamps times before 1678 and after 2262, which don't fit in 64 bits.
     private static func nanoseconds(_ seconds: Int64, _ rest: Int64) -> Int64 {
         let (whole, isFar) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         let (sum, isTooFar) = whole.addingReportingOverflow(rest)
@@ -290,5 +291,5 @@ package struct FileStatus: Sendable, Hashable {
     }
 }
 
-/// A failure of this module. The caller adds its own error code.
+/// A failure of this module. Callers wrap it in an `ErrandError` with a code for their operation.
 package protocol SupportFault: Error, CustomStringConvertible {}
