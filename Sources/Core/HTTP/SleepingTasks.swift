@@ -20,7 +20,7 @@ final class SleepingTasks: Sendable {
 
     private struct State {
         var sleepers: [UInt64: (continuation: Continuation, instant: ContinuousClock.Instant)] = [:]
-        /// Includes the alarms of cancelled sleeps.
+        /// The instants of all sleeps. A cancelled sleep's alarm stays until it's due or the heap is rebuilt.
         var alarms = BinaryHeap<Alarm>()
         /// The instants of pending timers, latest first, because each new timer fires before the others.
         var timers: [ContinuousClock.Instant] = []
@@ -44,7 +44,8 @@ final class SleepingTasks: Sendable {
             return due
         }
 
-        /// Returns the instant for a new timer. `nil` if a pending timer is early enough.
+        /// Adds a timer for the earliest alarm and returns its instant. Returns `nil` if a pending timer fires early
+        /// enough.
         mutating func nextTimer() -> ContinuousClock.Instant? {
             guard let next = alarms.first?.instant else { return nil }
             if let earliest = timers.last, earliest <= next { return nil }
@@ -57,7 +58,7 @@ final class SleepingTasks: Sendable {
 
     var counts: (sleeps: Int, alarms: Int) { state.withLock { ($0.sleepers.count, $0.alarms.count) } }
 
-    /// Throws `CancellationError` if the task is cancelled.
+    /// Suspends the task until an instant. Throws `CancellationError` if the task is cancelled.
     func sleep(until instant: ContinuousClock.Instant) async throws {
         if instant <= .now {
             await Task.yield()
@@ -87,7 +88,7 @@ final class SleepingTasks: Sendable {
     }
 
     private func set(_ instant: ContinuousClock.Instant) {
-        // A task of any priority may be waiting.
+        // The priority is high because tasks of any priority may wait for the timer.
         Task.detached(priority: .high) {
             try? await Task.sleep(until: instant, clock: .continuous)
             self.fire(instant)

@@ -2,7 +2,7 @@ package import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-/// Admits one reader and counts its bytes. Cancels the source when the body is released.
+/// Reads a streamed body for a single reader and counts the bytes. Cancels the source when the body is released.
 package final class BodyReader: Sendable {
     package struct Ticket: Sendable {}
 
@@ -40,7 +40,7 @@ package final class BodyReader: Sendable {
         state.withLock { $0.evidence }?.attached(to: error) ?? error
     }
 
-    /// The collected bytes, for every copy of the body.
+    /// The collected bytes, which all copies of the body share.
     var kept: Data? { state.withLock { $0.kept } }
 
     func keep(_ data: Data) { state.withLock { $0.kept = data } }
@@ -100,7 +100,7 @@ package struct WeakBody: Sendable {
     package init(_ reader: BodyReader?) { self.reader = reader }
 }
 
-/// A response's head and first body bytes, for an error that ends the body.
+/// A response's head and first body bytes, to attach to an error that occurs while the body is read.
 package struct BodyEvidence: Sendable {
     let request: HTTPRequest
     let response: HTTPResponse
@@ -124,7 +124,8 @@ package struct BodyEvidence: Sendable {
         return copy
     }
 
-    /// Adds the evidence to a failure that has none. Doesn't change cancellations.
+    /// Adds the request and the partial response to an ``ErrandError`` that lacks them. Returns cancellations and other
+    /// errors unchanged.
     package func attached(to error: any Error) -> any Error {
         guard var known = error as? ErrandError, !known.isCancelled else { return error }
         known.request = known.request ?? request

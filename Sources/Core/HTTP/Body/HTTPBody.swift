@@ -19,7 +19,7 @@ public struct HTTPBody: AsyncSequence, Sendable {
     /// The error that reading throws: ``ErrandError``, or any error of the source.
     public typealias Failure = any Error
 
-    // Small, because each filter copies the response.
+    // The storage is small, because each filter copies the response and its body.
     private let storage: Storage
 
     fileprivate enum Storage: Sendable {
@@ -107,7 +107,7 @@ public struct HTTPBody: AsyncSequence, Sendable {
         return reader?.withEvidence(error) ?? error
     }
 
-    /// Collects the bytes for every copy of the body.
+    /// Reads all bytes into memory and keeps them for every copy of the body.
     package func gather(upTo limit: Int) async throws {
         if data == nil { reader?.keep(try await collect(upTo: limit)) }
     }
@@ -123,7 +123,8 @@ public struct HTTPBody: AsyncSequence, Sendable {
         if case .stream(let reader) = storage { reader } else { nil }
     }
 
-    /// Returns the next chunk, for a single reader.
+    /// Returns a streamed body's next chunk, or `nil` at the end. The caller must be its only reader. Always returns
+    /// `nil` for a body in memory.
     package func nextChunk() async throws -> Data? {
         guard case .stream(let reader) = storage else { return nil }
         return try await reader.next()
@@ -181,9 +182,9 @@ package struct BodyAllowance: Sendable {
         duration = min(longest, timeout)
     }
 
-    /// Returns at the time limit, or when the caller's task is cancelled.
+    /// Waits for the work to end. Stops it at the time limit, or when the caller's task is cancelled.
     func wait(for work: some StoppableWork) async {
-        // Not awaited, because a time source may ignore cancellation.
+        // The timer isn't awaited, because a time source may ignore cancellation.
         let timer = Task { @concurrent in
             try? await time.sleep(until: time.instant(after: duration))
             work.stop()
@@ -197,7 +198,7 @@ package struct BodyAllowance: Sendable {
     }
 }
 
-/// Work in a task that ends on its own or when it's stopped.
+/// Work that ends by itself or when it's stopped.
 protocol StoppableWork: Sendable {
     func stop()
     func stopped() async
@@ -210,14 +211,14 @@ extension HTTPBody {
         defer { cancel() }
         if allowance.bytes == 0 || Task.isCancelled { return Data() }
         let gathering = Gathering(limit: allowance.bytes)
-        // Not awaited, because a source may ignore cancellation.
+        // The reading task isn't awaited, because a source may ignore cancellation.
         let reading = Task { @concurrent in await gathering.read(self) }
         await allowance.wait(for: gathering)
         reading.cancel()
         return gathering.data
     }
 
-    /// Reads a short remaining body, so the connection can be reused. Cancels a long or slow body.
+    /// Prepares the connection for reuse by reading a short remaining body. Cancels a long or slow body instead.
     package func finish(within timeout: Duration, time: any TimeSource) async {
         if data == nil, let length, length <= 64 << 10 {
             _ = await prefix(within: BodyAllowance(bytes: 64 << 10 + 1, timeout: timeout, time: time))
@@ -236,12 +237,13 @@ extension HTTPBody {
         return rest
     }
 
-    /// Keeps the bytes that arrive within an allowance for every copy of the body. Cancels the remaining transfer.
+    /// Reads the bytes that arrive within an allowance and keeps them for every copy of the body. Then cancels the
+    /// transfer.
     package func gatherEvidence(within allowance: BodyAllowance) async {
         if data == nil { reader?.keep(await prefix(within: allowance)) }
     }
 
-    /// Returns the stream. Each read passes a copy of the first bytes to the observer.
+    /// Returns a body that passes a copy of its first `limit` bytes to the observer while it's read.
     package func observed(upTo limit: Int, by observer: @escaping @Sendable (Data) -> Void) -> HTTPBody {
         let count = Atomic(0)
         return HTTPBody(length: length, cancel: cancel) {

@@ -36,17 +36,17 @@ final class SequenceSource<Chunks: AsyncSequence & Sendable>: HTTPBodySource whe
 
     func nextChunk() async throws -> Data? { try await pull.next() }
 
-    /// A pending pull ends with its task.
+    /// Does nothing: a pending `nextChunk()` ends when its task is cancelled.
     func cancel() {}
 }
 
-/// A body that is being sent. Gives its source's failures a separate error code.
+/// A body that is being sent. Converts failures of its source to ``ErrandError/Code/encodingFailed``.
 final class UploadSource: HTTPBodySource {
     private let body: HTTPBody
 
     private init(_ body: HTTPBody) { self.body = body }
 
-    /// Opens a body that must have the announced length.
+    /// Opens a body. Throws if its length differs from the announced length.
     static func guarding(length: Int64?, _ open: () throws -> HTTPBody) throws -> HTTPBody {
         let body: HTTPBody
         do { body = try open() } catch { throw typed(error) }
@@ -65,7 +65,8 @@ final class UploadSource: HTTPBodySource {
 
     func cancel() { body.cancel() }
 
-    /// Doesn't change errors that transports handle, and the cancellation of the sending task.
+    /// Converts a failure of the source to ``ErrandError/Code/encodingFailed``. Keeps errors that transports handle,
+    /// and the cancellation of the sending task.
     private static func typed(_ error: any Error) -> any Error {
         let own: [ErrandError.Code] = [
             .invalidRequest, .encodingFailed, .bodyNotReplayable, .bodyAlreadyRead, .fileFailed, .truncated,

@@ -60,7 +60,8 @@ package final class PendingFile: Sendable {
 
     package func discard() { SystemFile.remove(temporary.path) }
 
-    /// Replaces the temporary file with the destination, if Core knows the value's type.
+    /// Replaces the temporary file with the destination in a `URL`, an ``HTTPBody`` or an ``HTTPResponse``. Returns
+    /// other values unchanged.
     package func placed<Value>(_ value: Value) -> Value {
         let final = HTTPBody(file: destination, length: length)
         switch value {

@@ -5,9 +5,9 @@ import Synchronization
 final class ReadAhead: HTTPBodySource, StoppableWork {
     private let body: HTTPBody
     private let beginning: Beginning
-    /// Returns whether the body ended within the bytes read ahead.
+    /// The task that reads ahead. It returns whether the body ended within the bytes read ahead.
     private let reading: Task<Bool, any Error>
-    /// The evidence for the body's errors, without the bytes read ahead.
+    /// The response's head and first bytes, for errors of the body. The bytes read ahead aren't included.
     let evidence: BodyEvidence?
 
     init(_ body: HTTPBody, upTo limit: Int) {
@@ -24,7 +24,7 @@ final class ReadAhead: HTTPBodySource, StoppableWork {
         }
     }
 
-    /// Stops reading ahead. Keeps the pending chunk for the reader.
+    /// Stops reading ahead. The chunk that is being read is kept for the reader.
     func stop() { beginning.stop() }
 
     func stopped() async { await beginning.stopped() }
@@ -34,7 +34,7 @@ final class ReadAhead: HTTPBodySource, StoppableWork {
     func nextChunk() async throws -> Data? {
         if let data = beginning.take() { return data }
         let isWhole = try await withTaskCancellationHandler {
-            // The bytes that were received before an error come first.
+            // If bytes were received before an error, return them first. The next call throws the error.
             do { return try await reading.value } catch {
                 if !beginning.isEmpty { return false }
                 throw error

@@ -19,7 +19,7 @@ extension Error {
         return (self as? any LocalizedError)?.errorDescription ?? outline
     }
 
-    /// The type, case, numbers and Booleans.
+    /// The error's type and case, with its numbers and Booleans but without its strings.
     private var outline: String {
         let name = "\(type(of: self))"
         if type(of: self) is AnyClass || isOfTheSystem || self is any CustomDebugStringConvertible { return name }
@@ -67,7 +67,8 @@ extension DecodingError {
         }
     }
 
-    /// A more precise summary, because the body can be examined.
+    /// Returns a summary that also examines the body, to distinguish invalid JSON from a number that doesn't fit its
+    /// type.
     func summary(of body: Data) -> String {
         guard case .dataCorrupted(let context) = self, context.mayBeNumber else { return summary }
         let hasStructure = (try? JSONDecoder().decode(Anything.self, from: body)) != nil

@@ -36,7 +36,7 @@ public struct Authorization: Sendable, Hashable, CustomStringConvertible, Custom
     public var description: String { value == nil ? "omitted" : "\(scheme) •••" }
     /// Returns `description`.
     public var debugDescription: String { description }
-    /// Has no children, so a dump doesn't reveal secrets.
+    /// A mirror without children, so a dump doesn't reveal secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 

@@ -98,7 +98,7 @@ struct ScalarText {
 
     mutating func append(ascii byte: UInt8) { utf8.append(byte) }
 
-    /// Returns false for zero, the mark of a missing character.
+    /// Appends a character. Returns false for zero, which marks a missing character, and for an invalid scalar.
     mutating func append(_ value: UInt32) -> Bool {
         guard value != 0, let encoded = Unicode.Scalar(value).flatMap(UTF8.encode) else { return false }
         utf8.append(contentsOf: encoded)

@@ -77,7 +77,7 @@ struct DoubleByteDecoder {
         guard (0x81...0xFE).contains(lead), let trail = next(in: 0x40...0x7E, 0xA1...0xFE) else { return false }
         let pointer = (Int(lead) - 0x81) * 157 + trail - (trail < 0x7F ? 0x40 : 0x62)
         switch pointer {
-        // Four characters consist of two scalars.
+        // Four characters of Big5 consist of two Unicode scalars each.
         case 1_133: return output.append(0xCA) && output.append(0x304)
         case 1_135: return output.append(0xCA) && output.append(0x30C)
         case 1_164: return output.append(0xEA) && output.append(0x304)
@@ -107,7 +107,7 @@ struct DoubleByteDecoder {
             guard let trail = next(in: 0x40...0x7E, 0x80...0xFC) else { return false }
             let row = Int(lead) - (lead < 0xA0 ? 0x81 : 0xC1)
             let pointer = row * 188 + trail - (trail < 0x7F ? 0x40 : 0x41)
-            // User-defined characters.
+            // User-defined characters map to Unicode's private use area.
             if (8_836...10_715).contains(pointer) { return output.append(UInt32(0xE000 - 8_836 + pointer)) }
             return output.append(CharsetIndex.jis0208?[pointer] ?? 0)
         default: return false
@@ -123,7 +123,7 @@ struct DoubleByteDecoder {
 
     private enum Shift { case ascii, roman, katakana, jis0208 }
 
-    /// Escape sequences change how the following bytes are read. Two in a row are an error.
+    /// Decodes ISO-2022-JP. An escape sequence changes how the following bytes are read. Two in a row are an error.
     private mutating func iso2022JP() -> Bool {
         var (shift, isFresh) = (Shift.ascii, false)
         while let byte = next() {
@@ -166,7 +166,7 @@ struct DoubleByteDecoder {
 /// The characters of a double-byte charset, by the standard's pointers (WHATWG Encoding, section 6). They come from the
 /// system's tables, with corrections.
 struct CharsetIndex: Sendable {
-    /// Zero marks a missing character.
+    /// The character for each pointer. Zero marks a missing character.
     let scalars: [UInt32]
 
     subscript(pointer: Int) -> UInt32 { scalars.indices.contains(pointer) ? scalars[pointer] : 0 }
@@ -211,7 +211,7 @@ struct CharsetIndex: Sendable {
             !(0xD800...0xDFFF).contains($0) && !taken.contains($0)
         }
         guard rest.count == 39_420 else { return nil }
-        // The only exception in the standard.
+        // The standard has one exception: this pointer isn't the next character without a two-byte form.
         rest[7_457] = 0xE7C7
         return rest
     }()
@@ -226,14 +226,15 @@ struct CharsetIndex: Sendable {
         }
     }
 
-    /// By bytes: characters that JIS X 0208 tables without the Windows additions map differently.
+    /// Corrections, keyed by a character's bytes. Tables of JIS X 0208 without the Windows additions map these
+    /// characters differently.
     private static let jisCorrections: [Int: UInt32] = [
         0x815C: 0x2015, 0x815F: 0xFF3C, 0x8160: 0xFF5E, 0x8161: 0x2225, 0x817C: 0xFF0D, 0x8191: 0xFFE0,
         0x8192: 0xFFE1, 0x81CA: 0xFFE2,
     ]
 
-    /// By bytes: changes of GB 18030-2005 and 2022 that the standard didn't adopt, changes that it did adopt, and a
-    /// space.
+    /// Corrections, keyed by a character's bytes. They undo changes of GB 18030-2005 and 2022 that the WHATWG standard
+    /// didn't adopt, apply changes that it did adopt, and add a space.
     private static let gb18030Corrections: [Int: UInt32] = [
         0xA3A0: 0x3000, 0xA6D9: 0xFE10, 0xA6DA: 0xFE12, 0xA6DB: 0xFE11, 0xA6DC: 0xFE13, 0xA6DD: 0xFE14,
         0xA6DE: 0xFE15, 0xA6DF: 0xFE16, 0xA6EC: 0xFE17, 0xA6ED: 0xFE18, 0xA6F3: 0xFE19, 0xA8BC: 0x1E3F,
@@ -242,7 +243,8 @@ struct CharsetIndex: Sendable {
         0xFE91: 0xE855, 0xFEA0: 0x9FBB,
     ]
 
-    /// Characters that got two bytes after GB 18030-2000, and the characters that had these bytes before.
+    /// Characters that got a two-byte form after GB 18030-2000, each with the character that had these two bytes
+    /// before.
     private static let gb18030Changes: [(UInt32, former: UInt32)] = [
         (0x1E3F, 0xE7C7), (0xFE10, 0xE78D), (0xFE12, 0xE78E), (0xFE11, 0xE78F), (0xFE13, 0xE790), (0xFE14, 0xE791),
         (0xFE15, 0xE792), (0xFE16, 0xE793), (0xFE17, 0xE794), (0xFE18, 0xE795), (0xFE19, 0xE796), (0x9FB4, 0xE81E),
@@ -250,8 +252,8 @@ struct CharsetIndex: Sendable {
         (0x9FBB, 0xE864), (0, 0xE5E5),
     ]
 
-    /// By bytes: characters that the C library's HKSCS-2008 dropped or maps differently, and the symbols for control
-    /// characters from 0xA3C0.
+    /// Corrections, keyed by a character's bytes. They restore characters that the C library's HKSCS-2008 dropped or
+    /// maps differently, and add the symbols for control characters from 0xA3C0.
     private static let big5Corrections: [Int: UInt32] = {
         var corrections = big5Differences
         for offset in 0..<0x20 { corrections[0xA3C0 + offset] = UInt32(0x2400 + offset) }

@@ -26,7 +26,7 @@ public struct HTTPHeaderName: Sendable, Hashable, ExpressibleByStringLiteral, Cu
         rawName.withSpan { bytes in
             for index in bytes.indices {
                 let byte = bytes[index]
-                // A fast path for most names.
+                // Most names consist of letters and hyphens, so test these first.
                 if 0x61...0x7A ~= byte | 0x20 || byte == UInt8(ascii: "-") { continue }
                 if !ASCII.isToken(byte) { return false }
             }
@@ -56,7 +56,7 @@ public struct HTTPHeaderName: Sendable, Hashable, ExpressibleByStringLiteral, Cu
 
     /// Hashes the lowercase name.
     public func hash(into hasher: inout Hasher) {
-        // Eight bytes at a time, because each call costs more than a byte.
+        // Combine eight bytes at a time, because each call of `combine` costs more than processing a byte.
         let (last, count) = rawName.withSpan { bytes in
             var word: UInt64 = 0
             for index in bytes.indices {

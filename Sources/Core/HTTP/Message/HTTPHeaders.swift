@@ -118,7 +118,7 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
     }
     /// Creates headers from a literal, in its order. A name can occur more than once.
     public init(dictionaryLiteral elements: (HTTPHeaderName, String)...) {
-        // A literal's fields are sensitive only by their names.
+        // A literal's field is sensitive only if its name is, so all fields of a name already agree.
         fields = ContiguousArray(elements.map { Field($0.0, $0.1) })
     }
 
@@ -157,7 +157,7 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
     /// Returns whether there's a field of that name.
     public func contains(_ name: HTTPHeaderName) -> Bool { index(of: name) != nil }
 
-    /// Uses a loop, because a closure would get a copy of each field.
+    /// Returns the index of the first field of a name. Uses a loop, because a closure would get a copy of each field.
     private func index(of name: HTTPHeaderName, from start: Int = 0) -> Int? {
         let fields = fields.span
         for index in start..<fields.count where fields[index].name == name { return index }
@@ -226,7 +226,7 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
             fields.map { $0.sensitive($0.isSensitive || other.isSensitive($0.name)) })
     }
 
-    /// A copy whose valid fields requests don't check again.
+    /// A copy whose valid fields aren't checked again when a request is sent.
     package var checked: HTTPHeaders {
         var copy = self
         for index in fields.indices { copy.fields[index] = fields[index].checked }
@@ -246,7 +246,7 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
         return secrets
     }
 
-    /// Compares the sensitive fields with these, in order, without copying them.
+    /// Returns whether the sensitive fields equal `known`, in the same order. Compares them without copying.
     package func haveSecrets(equalTo known: ContiguousArray<Field>) -> Bool {
         let (fields, known) = (fields.span, known.span)
         var count = 0
@@ -277,7 +277,7 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
         }
     }
 
-    /// Marks all fields of a name if one of them is marked.
+    /// Marks all fields of a name as sensitive if one of them is.
     private mutating func spreadMarks() {
         for index in fields.indices where fields[index].isSensitive && !fields[index].name.isSensitive {
             mark(fields[index].name)
@@ -293,7 +293,7 @@ extension HTTPHeaders: CustomStringConvertible, CustomDebugStringConvertible, Cu
 
     /// Returns `description`.
     public var debugDescription: String { description }
-    /// Has no children, so a dump doesn't reveal secrets.
+    /// A mirror without children, so a dump doesn't reveal secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
@@ -302,7 +302,7 @@ extension HTTPHeaders.Field: CustomStringConvertible, CustomDebugStringConvertib
     public var description: String { "\(name): \(isSensitive ? "•••" : value)" }
     /// Returns `description`.
     public var debugDescription: String { description }
-    /// Has no children, so a dump doesn't reveal secrets.
+    /// A mirror without children, so a dump doesn't reveal secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
@@ -326,7 +326,8 @@ extension HTTPHeaders {
         return self[.date].flatMap { HTTPDate.parse($0, now: now) }
     }
 
-    /// In seconds. `Date` has no fractions, and a response takes time to arrive.
+    /// The clock difference that ``localDate(_:now:)`` ignores, in seconds: `Date` doesn't contain fractions, and a
+    /// response takes time to arrive.
     private static let clockTolerance = 5.0
 
     /// Returns the longest wait of all valid `Retry-After` fields (RFC 9110, section 10.2.3), or `nil` without a wait.

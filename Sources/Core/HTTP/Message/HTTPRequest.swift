@@ -57,7 +57,8 @@ public struct HTTPRequest: Sendable {
 
     var messageURL: MessageURL { fields.value.url }
 
-    /// Whether one request is a copy of the other with the same URL. If not, the URLs can still be equal.
+    /// Returns whether one request is a copy of the other and both share a checked URL. If not, the URLs can still be
+    /// equal.
     package func sharesURL(with other: HTTPRequest) -> Bool {
         guard case .checked(let own) = fields.value.url, case .checked(let others) = other.fields.value.url else {
             return false
@@ -113,6 +114,6 @@ extension HTTPRequest: CustomStringConvertible, CustomDebugStringConvertible, Cu
     }
     /// Returns `description`.
     public var debugDescription: String { description }
-    /// Has no children, so a dump doesn't reveal secrets.
+    /// A mirror without children, so a dump doesn't reveal secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -102,7 +102,7 @@ public struct HTTPResponse: Sendable {
     public func text() throws -> String {
         let label = charsetLabel ?? "utf-8"
         guard let charset = Charset(label: label) else {
-            // A null character suggests wider units, such as those of UTF-32.
+            // A null character suggests a charset with wider units, such as UTF-32.
             if let text = Charset.utf8.decode(data), !text.utf8.contains(0) { return text }
             throw ErrandError(
                 .decodingFailed, "the body's charset \(label.prefix(40).debugDescription) is unknown",
@@ -144,13 +144,13 @@ public struct HTTPResponse: Sendable {
         }
     }
 
-    /// Explains that the body is still encoded.
+    /// Why the body couldn't be decoded, if it still has a content coding.
     private var encoded: String? {
         guard let coding = headers[.contentEncoding], !CodingNames.areNone(coding) else { return nil }
         return "the body is still compressed, with the content coding \(coding.prefix(40).debugDescription)"
     }
 
-    /// Explains that the body isn't UTF-8, which JSON requires.
+    /// Why the body couldn't be decoded, if it isn't UTF-8, which JSON requires.
     private var otherCharset: String? {
         guard let label = charsetLabel, let charset = Charset(label: label), !charset.name.hasPrefix("utf-"),
             String(validating: data, as: UTF8.self) == nil
@@ -170,7 +170,7 @@ public struct HTTPResponse: Sendable {
         return copy
     }
 
-    /// Returns the response with a body from its file, or with the collected bytes.
+    /// Returns the response with a body that reads the file, or that contains the collected bytes.
     package func delivered(to file: PendingFile?) -> HTTPResponse {
         guard let body = file?.body ?? body.collected else { return self }
         var copy = self
@@ -200,7 +200,7 @@ extension HTTPResponse: CustomStringConvertible, CustomDebugStringConvertible, C
     public var description: String { "\(status) \(Redaction.masked(fields.value.url.text))" }
     /// Returns `description`.
     public var debugDescription: String { description }
-    /// Has no children, so a dump doesn't reveal secrets.
+    /// A mirror without children, so a dump doesn't reveal secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
@@ -231,7 +231,7 @@ public struct ResponseSource: Sendable, Hashable, CustomStringConvertible {
         let reason: String?
     }
 
-    // A single reference, because each filter copies the response.
+    // An array of one element is a single reference, because each filter copies the response.
     private let details: [Details]
 
     /// Creates a source, for a filter that responds itself.

@@ -10,7 +10,7 @@ import ErrandSupport
     private let converter: iconv_t
 
     init?(_ name: String) {
-        // Android imports the result as nonoptional.
+        // The type is declared because Android imports the result of `iconv_open` as nonoptional.
         let opened: iconv_t? = unsafe iconv_open("UTF-32BE", name)
         guard let converter = unsafe opened, Int(bitPattern: converter) != -1 else { return nil }
         unsafe self.converter = unsafe converter
@@ -28,7 +28,7 @@ import ErrandSupport
                 var (left, room) = (source.count, target.count)
                 unsafe iconv(converter, nil, nil, nil, nil)
                 guard unsafe iconv(converter, &from, &left, &to, &room) != -1, left == 0 else { return 0 }
-                // Flushes a letter that the converter holds back.
+                // Flush the character, because the converter can hold it back.
                 guard unsafe iconv(converter, nil, nil, &to, &room) != -1 else { return 0 }
                 return target.count - room
             }

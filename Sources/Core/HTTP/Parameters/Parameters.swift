@@ -48,7 +48,7 @@ public struct Parameters: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         }
     }
 
-    /// Describes the value that couldn't be encoded.
+    /// The reason why the value couldn't be encoded as parameters, or `nil`.
     private(set) var fault: String?
 
     /// Whether there are no parameters.
@@ -140,7 +140,8 @@ struct ParameterReader {
         }
         if let whole = Int64(word) { return .integer(whole) }
         guard let number = Double(word) else { throw Malformed() }
-        // A `Double` prints its shortest exact text, so any other text has more digits.
+        // A `Double` prints the shortest text that identifies it. If the JSON contains another text, it may have more
+        // digits, so keep it as a `Decimal`.
         if "\(number)" != word, let exact = Decimal(string: word), "\(exact)" == word { return .decimal(exact) }
         return .number(number)
     }

@@ -10,7 +10,7 @@ extension RequestBody: CustomStringConvertible, CustomDebugStringConvertible, Cu
     }
     /// Returns `description`.
     public var debugDescription: String { description }
-    /// Has no children, so a dump doesn't reveal secrets.
+    /// A mirror without children, so a dump doesn't reveal secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
@@ -19,7 +19,7 @@ extension HTTPBody: CustomStringConvertible, CustomDebugStringConvertible, Custo
     public var description: String { length.map { "\($0) bytes" } ?? "length unknown" }
     /// Returns `description`.
     public var debugDescription: String { description }
-    /// Has no children, so a dump doesn't reveal secrets.
+    /// A mirror without children, so a dump doesn't reveal secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
@@ -28,7 +28,7 @@ extension Parameters: CustomStringConvertible, CustomDebugStringConvertible, Cus
     public var description: String { items.map(\.description).joined(separator: "&") }
     /// Returns `description`.
     public var debugDescription: String { description }
-    /// Has no children, so a dump doesn't reveal secrets.
+    /// A mirror without children, so a dump doesn't reveal secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
@@ -37,7 +37,7 @@ extension Parameters.Item: CustomStringConvertible, CustomDebugStringConvertible
     public var description: String { "\(name)=\(value)" }
     /// Returns `description`.
     public var debugDescription: String { description }
-    /// Has no children, so a dump doesn't reveal secrets.
+    /// A mirror without children, so a dump doesn't reveal secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
@@ -46,7 +46,7 @@ extension ParameterValue: CustomStringConvertible, CustomDebugStringConvertible,
     public var description: String { Redaction.mask }
     /// Returns `description`.
     public var debugDescription: String { description }
-    /// Has no children, so a dump doesn't reveal secrets.
+    /// A mirror without children, so a dump doesn't reveal secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
@@ -55,7 +55,7 @@ extension Tags: CustomStringConvertible, CustomDebugStringConvertible, CustomRef
     public var description: String { "\(values.count) tags" }
     /// Returns `description`.
     public var debugDescription: String { description }
-    /// Has no children, so a dump doesn't reveal secrets.
+    /// A mirror without children, so a dump doesn't reveal secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
@@ -64,7 +64,7 @@ extension Redactor: CustomStringConvertible, CustomDebugStringConvertible, Custo
     public var description: String { "a redactor" }
     /// Returns `description`.
     public var debugDescription: String { description }
-    /// Has no children, so a dump doesn't reveal secrets.
+    /// A mirror without children, so a dump doesn't reveal secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 

@@ -4,11 +4,12 @@ import ErrandSupport
 /// Finds words in field names, all words in one pass over the bytes (Aho-Corasick). Compares letters and digits in
 /// lower case, after percent-decoding.
 final class NameMatcher: Sendable {
-    /// The next state for each state and symbol. A state is the longest suffix of the name that begins a word. The
-    /// first state is empty.
+    /// The next state for each state and symbol. A state represents the longest suffix of the text read so far that
+    /// begins a word. The first state is the empty suffix.
     private let next: [UInt32]
     private let states: [State]
-    /// Non-ASCII words, which can have several spellings in bytes.
+    /// Parts with non-ASCII characters. Each character can have several spellings in bytes, so the states don't contain
+    /// them.
     private let otherParts: [String]
     private let otherWords: Set<String>
 
@@ -16,11 +17,11 @@ final class NameMatcher: Sendable {
         var length = 0
         var endsPart = false
         var isWord = false
-        /// The state of the longest shorter suffix.
+        /// The state of the longest proper suffix that also begins a word.
         var fallback: UInt32 = 0
     }
 
-    /// 26 letters and 10 digits.
+    /// The number of symbols: 26 letters and 10 digits.
     private static let symbols = 36
 
     /// - Parameters:
@@ -68,7 +69,8 @@ final class NameMatcher: Sendable {
             advance(&scan, symbol)
         }
         if isMatch(scan) || otherWords.contains(name) { return true }
-        // Equal characters can have different bytes, and equal bytes can occur within a character, such as an accent's.
+        // Compare characters and bytes. Equal characters can have different bytes, and a part can match in bytes only,
+        // for example if an accent follows it.
         return otherParts.contains { name.contains($0) || name.utf8.firstRange(of: $0.utf8) != nil }
     }
 
@@ -114,7 +116,8 @@ final class NameMatcher: Sendable {
         var next = [UInt32](repeating: 0, count: symbols)
         var states = [State()]
 
-        /// Adds a word, unless no lowercase name can contain it.
+        /// Adds a word of lowercase letters and digits. Ignores other words, because a lowercase name without
+        /// punctuation can't contain them.
         mutating func add(_ word: String, _ mark: (inout State) -> Void) {
             guard word.utf8.allSatisfy({ ASCII.isAlphanumeric($0) && ASCII.lowercase($0) == $0 }) else { return }
             var state = 0
@@ -130,7 +133,7 @@ final class NameMatcher: Sendable {
             mark(&states[state])
         }
 
-        /// Fills missing transitions with the fallback's, shorter states first.
+        /// Fills each missing transition with the transition of the state's fallback. Starts with the shortest states.
         mutating func link() {
             var queue = [0]
             var position = 0

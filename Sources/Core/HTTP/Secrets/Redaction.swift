@@ -67,7 +67,7 @@ public struct Redaction: Sendable {
             "usercode", "hash", "nonce", "state", "requesturi", "verificationuricomplete",
         ]
         var shownNames = Redaction.standardShownNames
-        /// `nil` for the default names and words.
+        /// Finds changed names and words. `nil` for the defaults, which use the standard matcher.
         var matcher: NameMatcher?
 
         mutating func updateMatcher() { matcher = NameMatcher(parts: secretNames, words: secretWords) }

@@ -32,7 +32,7 @@ public struct Redactor: Sendable {
         guard secret.count >= SecretFinder.minimumLength, secrets.count < Self.maximumSecrets else { return }
         guard secrets.insert(secret) else { return }
         if secret.allSatisfy(ASCII.isUnreserved) { return }
-        // The secret's form in a URL, and in JSON, which may escape slashes.
+        // Also mask the secret as it appears in a URL, and in JSON, which may escape slashes.
         let text = String(decoding: secret, as: UTF8.self)
         insert(PercentEncoding.encode(text))
         if secret.contains(UInt8(ascii: "\\")) {
@@ -76,7 +76,7 @@ public struct Redactor: Sendable {
         if rememberedValues.count < Self.maximumSecrets { rememberedValues.append(text) }
         let value = Array(text.utf8)
         remember(value)
-        // The credentials after a scheme, and the parts of cookies.
+        // Also mask the credentials after a scheme, and the parts of cookies.
         for part in value.split(whereSeparator: Self.separatesParts) { remember(Array(part)) }
     }
 
@@ -124,7 +124,7 @@ struct SecretFinder: Sendable {
 
     var count: Int { secrets.count }
 
-    /// Returns false if the secret is too short or known.
+    /// Adds a secret. Returns false if it's too short or known.
     mutating func insert(_ secret: [UInt8]) -> Bool {
         guard secret.count >= Self.minimumLength, !secrets.contains(secret) else { return false }
         secrets.append(secret)
@@ -132,7 +132,7 @@ struct SecretFinder: Sendable {
         return true
     }
 
-    /// Returns false if no secret occurs. Almost always false for a text without secrets.
+    /// Returns whether a text may contain a secret. Almost always returns false for a text without secrets.
     func mayOccur(in text: Span<UInt8>) -> Bool { !secrets.isEmpty && pieces.mayOccur(in: text) }
 
     /// Masks each secret. Returns `nil` if no secret occurs. Overlapping secrets get one mask.
@@ -150,10 +150,10 @@ struct SecretFinder: Sendable {
         return result + text[end...]
     }
 
-    /// Merges overlapping ranges.
+    /// Returns the ranges of all secrets, in order. Merges overlapping ranges.
     private func occurrences(in text: [UInt8]) -> [Range<Int>] {
         var ranges: [Range<Int>] = []
-        // Few texts contain a secret, so the patterns aren't prepared in advance.
+        // Few texts contain a secret, so the patterns are created here instead of once for each secret.
         for secret in secrets { ranges += BytePattern(secret).matches(in: text) }
         ranges.sort { $0.lowerBound < $1.lowerBound }
         var merged: [Range<Int>] = []
@@ -174,7 +174,7 @@ struct SecretFinder: Sendable {
 /// occurs, one of its pieces starts at a multiple of three. So the filter looks up only the pieces at these offsets.
 private struct PrefixFilter: Sendable {
     private static let (length, step) = (4, 3)
-    /// 1,024 bits, one for each hash. Empty without secrets.
+    /// The filter's 1,024 bits, one for each hash value. Empty without secrets.
     private var bits: ContiguousArray<UInt64> = []
 
     /// - Parameter secret: At least ``SecretFinder/minimumLength`` bytes.

@@ -53,7 +53,7 @@ package struct UserMarks: Sendable, Equatable {
         queryItems += items.filter { !queryItems.contains($0) }
     }
 
-    /// Returns whether inserting these would change nothing.
+    /// Returns whether the marks already contain this mark, these fields and these query items.
     package func include(
         _ mark: UserMark, carriedBy fields: [HTTPHeaders.Field], queryItems items: [String] = []
     ) -> Bool {
@@ -69,7 +69,8 @@ package struct UserMarks: Sendable, Equatable {
         return union
     }
 
-    /// Returns a mark for each name of a sensitive header field that no mark replaces.
+    /// Returns a mark for each sensitive header field that no declared mark represents. Fields of the same name share a
+    /// mark.
     package static func implied(by headers: HTTPHeaders, besides marks: UserMarks?) -> Set<UserMark> {
         var implied: Set<UserMark> = []
         for field in headers where field.isSensitive && marks?.stand(for: field) != true {
@@ -86,7 +87,7 @@ package struct UserMarks: Sendable, Equatable {
         return implied
     }
 
-    /// Returns the lowercase name, without converting the usual names.
+    /// Returns a header name in lowercase. Doesn't convert the most common names, because that is slower.
     private static func source(of name: HTTPHeaderName) -> String {
         switch name.rawName {
         case "Authorization": "authorization"
@@ -95,7 +96,7 @@ package struct UserMarks: Sendable, Equatable {
         }
     }
 
-    /// Returns whether a mark replaces a field with this value.
+    /// Returns whether a declared mark represents a field with this value.
     private func stand(for field: HTTPHeaders.Field) -> Bool {
         carriers.contains { $0.hasSameText(as: field) }
     }

@@ -56,7 +56,7 @@ extension TransferProgress {
 
     package var isBegun: Bool { sent > 0 || received > 0 }
 
-    /// Returns the progress. Within one transfer, no number is lower than in `before`.
+    /// Returns this progress. Within the same transfer, raises each number to at least its value in `before`.
     package func following(_ before: TransferProgress) -> TransferProgress {
         guard before.transfer == transfer else { return self }
         var next = self

@@ -12,13 +12,13 @@ package final class BaseURL: Sendable {
     let url: URL
     /// The lowercase host, without the brackets of an IPv6 address.
     let host: String
-    /// Whether no segment starts with a dot.
+    /// Whether no segment of the directory starts with a dot.
     private let isPlain: Bool
 
-    /// The origin in its comparable form.
+    /// The origin as comparable text, from ``URLSyntax/origin(of:)``.
     private let comparable: String?
 
-    /// Throws unless the text is an absolute http or https URL without a query and a fragment.
+    /// Creates a base URL. Throws unless the text is an absolute http or https URL without a query and a fragment.
     package init(_ base: String) throws {
         if base.isEmpty { throw URLSyntax.Fault(description: "there is no base URL") }
         let end = try URLSyntax.naming("the base URL", base) { () throws(URLSyntax.Fault) in
@@ -53,7 +53,7 @@ package final class BaseURL: Sendable {
             if !query.isEmpty { text = appending(query, to: text) }
             return CheckedURL(text, base: base)
         }
-        // A server's link to itself.
+        // A fast path for an absolute URL with the base's origin, such as a link that the server sent.
         if let base = try? base(), base.isOrigin(ofPlain: path) {
             return CheckedURL(query.isEmpty ? path : appending(query, to: path), base: base)
         }
@@ -100,7 +100,7 @@ package final class BaseURL: Sendable {
         guard let url = URL(string: text, encodingInvalidCharacters: false) else {
             throw URLSyntax.Fault(description: "it isn't a valid URL")
         }
-        // Like browsers, so the transport sees the same path as the filters.
+        // Resolve `.` and `..` like browsers, so filters and the transport see the same path.
         return URLSyntax.mayHaveDotSegments(text) ? url.standardized : url
     }
 

@@ -2,7 +2,8 @@ package import ErrandEssentials
 import ErrandMessageSyntax
 import Synchronization
 
-/// An absolute http or https URL of checked text. Parsed on first use, because most requests need only the text.
+/// An absolute http or https URL whose text was checked. It's parsed on first use, because most requests need only the
+/// text.
 package final class CheckedURL: Sendable {
     private enum Origin {
         /// The origin of the base URL that the path was joined to.

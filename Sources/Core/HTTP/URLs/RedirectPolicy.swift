@@ -63,10 +63,10 @@ extension RedirectPolicy {
 }
 
 package enum Location {
-    /// Resolves a `Location` against the response's URL (RFC 9110, section 10.2.2). Drops credentials. Without a
-    /// fragment, the `Location` inherits the URL's.
+    /// Resolves a `Location` against the response's URL (RFC 9110, section 10.2.2). Drops credentials. If the
+    /// `Location` has no fragment, the result has the fragment of the response's URL.
     package static func resolve(_ field: HTTPHeaders.Field, from url: URL) throws(URLSyntax.Fault) -> URL {
-        // Browsers show the response in this case.
+        // Browsers don't follow an empty `Location` either. They show the response.
         if field.value.isEmpty { throw URLSyntax.Fault(description: "the Location header is empty") }
         do { return try field.reference.redirectURL(from: url) } catch {
             throw URLSyntax.Fault(

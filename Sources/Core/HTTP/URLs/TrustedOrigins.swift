@@ -59,7 +59,7 @@ package struct OriginTrust: Sendable {
                 && (old.contains { $0.hasSameText(as: field) }
                     || old[field.name]?.hasSameBytes(as: field.value) == true)
         }
-        // The old request's fields, because the filter may have removed their sensitive marks.
+        // Take the fields from the old request, because the filter may have removed their sensitive marks.
         withheld.merge(HTTPHeaders(old.filter(\.isSensitive)))
         withheldUsers = users ?? withheldUsers
         if request.headers.contains(where: isOld) { request.headers.removeAll(where: isOld) }
