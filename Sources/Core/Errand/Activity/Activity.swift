@@ -8,7 +8,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     /// The number of an activity, counted from 1 in each process.
     public typealias ID = ActivityID
 
-    /// Unique within the process.
+    /// The activity's number, unique within the process.
     public let id: ID
     /// The composite or request that started this activity, if any.
     public let parent: ID?
@@ -29,7 +29,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     let ledger = CallLedger()
     private let state = Mutex(State())
     private let over = Atomic(false)
-    /// Set under the state's lock, so most readers don't need the lock.
+    /// Whether the state contains a cause. Set under the state's lock, so readers take the lock only if this is true.
     private let hasCause = Atomic(false)
     private let hasProgress = Atomic(false)
     private static let count = Atomic<UInt64>(0)
@@ -38,7 +38,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         var task: Task<Void, Never>?
         var cause: CancellationCause?
         var outcome: ActivityOutcome?
-        /// From then on, the activity can't be cancelled.
+        /// Whether the response was accepted. From then on, the activity can't be cancelled.
         var isAccepted = false
         var progress = TransferProgress()
         /// Cached, because several accessories read the label.
@@ -55,7 +55,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         self.request = request
         self.parent = parent
         self.tags = tags
-        // One pass, because each pass copies the accessories.
+        // Use a single loop, because each loop copies the accessories.
         var (isHeard, maximumBodyBytes, observesNotes) = (true, 0, false)
         for accessory in accessories {
             guard accessory.isListening else {
@@ -142,7 +142,8 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         if !isAccepted { throw CancellationError() }
     }
 
-    /// Returns nil if the outcome is decided.
+    /// Stores a progress value and returns it, raised to the previous value if it's measured. Returns nil if the
+    /// outcome is decided.
     func store(_ progress: TransferProgress, isMeasured: Bool) -> TransferProgress? {
         state.withLock { state in
             guard state.outcome == nil else { return nil }
@@ -154,12 +155,12 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
 
     var time: any TimeSource { registry.time }
 
-    /// Empty after the last event.
+    /// The accessories to notify. Empty after the last event.
     var accessories: [any Accessory] { events?.accessories ?? [] }
 
     /// Decides the outcome. An earlier cancellation takes precedence over the response or the error.
     func settle(_ failure: (any Error)?, http: HTTPResponse?) -> Settlement {
-        // Outside the lock, because the label runs the request's code.
+        // Read the label outside the lock, because a request can compute its label.
         let (label, lastSent) = isCancelled ? (label, ledger.lastSent) : ("the call", nil)
         let (settled, task) = state.withLock { state in
             var settled = Settlement(failure: failure, outcome: .success(http?.withoutStream))
@@ -209,7 +210,7 @@ extension Activity: TransportObserver {
     func notifyLast(_ event: @autoclosure () -> ActivityEvent, end: EventQueue.End) {
         guard let events else { return }
         if events.isObserved { return events.deliver(event(), of: self, end: end) }
-        // The closure receives only progress.
+        // Without accessories, only the progress closure listens, and it doesn't receive this event.
         if end == .events { events.end(self) }
     }
 
@@ -217,8 +218,8 @@ extension Activity: TransportObserver {
     /// and composites. A slow accessory receives only the newest waiting progress. Ignored once the activity is over.
     public func report(_ event: TransportEvent) { report(event, isMeasured: false) }
 
-    /// Within a transfer, keeps progress from decreasing, including its fraction when the response's length becomes
-    /// known.
+    /// Reports a network event. Measured progress never decreases within a transfer. This includes its fraction, which
+    /// could decrease when the response's length becomes known.
     func report(_ event: TransportEvent, isMeasured: Bool) {
         if isOver { return }
         guard case .progress(let progress) = event else { return notify(.transport(event)) }

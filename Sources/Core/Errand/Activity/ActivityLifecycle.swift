@@ -2,7 +2,8 @@ import ErrandHTTP
 import Synchronization
 
 extension ActivityRegistry {
-    /// Registers an activity and sends will-start. The activity then runs in a separate task, off the caller's actor.
+    /// Registers an activity and notifies its accessories of will-start. The activity then runs in a separate task, off
+    /// the caller's actor.
     ///
     /// - Parameters:
     ///   - agent: Kept alive until the outcome is decided.
@@ -45,7 +46,8 @@ extension ActivityRegistry {
         _ activity: Activity, _ result: ActivityResult, _ received: Result<HTTPResponse?, any Error>,
         _ completion: (@Sendable (ActivityResult) async -> Void)?
     ) async {
-        // A single suspension point for each kind of rare work, because each enlarges the async frame of every request.
+        // Each kind of rare work has a single suspension point, because each suspension point enlarges the async frame
+        // of every request.
         let decided = decide(activity, received)
         if activity.ledger.hasStagedWork { await finishStagedWork(of: activity, decided) }
         settle(activity, result, decided)
@@ -91,7 +93,7 @@ extension ActivityRegistry {
             }
         if let failure = settled.failure { result.fail(failure) }
         activity.notifyLast(.willStop(settled.outcome), end: .events)
-        // Before the callbacks, which never run if the main thread is blocked.
+        // Remove the activity before the callbacks, because they never run if the main thread is blocked.
         remove(activity)
     }
 
@@ -108,7 +110,7 @@ extension ActivityRegistry {
     /// Whether the activity ended before `launch` returned.
     @usableFromInline let isDone: Bool
 
-    /// Waits for did-stop. Cancelling the awaiting task cancels the activity.
+    /// Waits until accessories have received did-stop. Cancelling the awaiting task cancels the activity.
     @usableFromInline func joined() async {
         await withTaskCancellationHandler {
             await task.value

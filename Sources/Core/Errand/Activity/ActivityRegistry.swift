@@ -11,7 +11,7 @@ final class ActivityRegistry: Sendable {
 
     private struct State {
         var entries = NumberedTable<Entry>()
-        /// When the timer fires. Nil if it isn't set.
+        /// When the timer fires, or nil if no timer is set.
         var wakes: ContinuousClock.Instant?
         var timer: Task<Void, Never>?
     }
@@ -30,17 +30,17 @@ final class ActivityRegistry: Sendable {
 
     func remove(_ activity: Activity) {
         let entry = state.withLock { $0.entries.remove(activity.id.rawValue) }
-        // Released after the lock, because this can deallocate the agent and this registry.
+        // Release the entry outside the lock, because this can deallocate the agent and this registry.
         withExtendedLifetime(entry) {}
     }
 
-    /// In the order of their starts.
+    /// The running activities, in the order of their starts.
     var activities: [Activity] {
         state.withLock { $0.entries.all.map(\.activity) }.sorted { $0.id.rawValue < $1.id.rawValue }
     }
 
-    /// Sets the timer, unless it fires early enough. Returns the replaced timer, to be cancelled outside the lock,
-    /// because that runs the time source's code.
+    /// Sets the timer for a moment, unless the current timer fires early enough. Returns the replaced timer. Cancel it
+    /// outside the lock, because cancelling runs the time source's code.
     private func wake(_ state: inout State, at moment: ContinuousClock.Instant) -> Task<Void, Never>? {
         if let wakes = state.wakes, wakes <= moment { return nil }
         let stale = state.timer
@@ -58,7 +58,7 @@ final class ActivityRegistry: Sendable {
             state.wakes = nil
             let running = state.entries.all.map(\.activity)
             let deadlines = running.compactMap(\.deadline)
-            // The replaced timer just fired.
+            // Ignore the replaced timer, because it has just fired.
             if let next = deadlines.filter({ $0 > now }).min() { _ = wake(&state, at: next) }
             return running.filter { $0.deadline.map { $0 <= now } ?? false }
         }

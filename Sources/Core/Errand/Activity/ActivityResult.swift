@@ -1,8 +1,8 @@
 public import ErrandHTTP
 import Synchronization
 
-/// The result of an activity, complete from will-stop on. Not generic, because looking up the metadata costs more than
-/// a cast.
+/// The result of an activity, complete when accessories receive will-stop. The class isn't generic, because looking up
+/// generic metadata costs more than a cast.
 @usableFromInline final class ActivityResult: Sendable {
     private struct State {
         var value: (any Sendable)?
@@ -11,7 +11,7 @@ import Synchronization
     }
 
     private let state = Mutex(State())
-    /// Whether did-stop has been delivered.
+    /// Whether accessories have received did-stop.
     let isComplete = Atomic(false)
 
     func succeed(_ value: some Sendable, from http: HTTPResponse? = nil) {

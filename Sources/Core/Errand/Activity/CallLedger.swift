@@ -1,7 +1,8 @@
 import ErrandHTTP
 import Synchronization
 
-/// Collects data of a call. Owned by an activity, or by an exchange that several calls share.
+/// Collects the data of a call, such as its checks, its values, and the staged work to commit or discard at its end.
+/// Owned by an activity, or by an exchange that several calls share.
 struct CallLedger: ~Copyable, Sendable {
     // Not private, because the compiler needs the layout wherever a ledger is stored.
     struct State {
@@ -14,18 +15,20 @@ struct CallLedger: ~Copyable, Sendable {
     }
 
     private let state = Mutex(State())
-    /// Whether there were checks or staged work. Set under the state's lock, so most readers don't need the lock.
+    /// Whether checks or staged work were added. Set under the state's lock, so readers take the lock only if this is
+    /// true.
     private let isMarked = Atomic(false)
     private let attempts = Atomic(0)
     private let transfers = Atomic(0)
     private let finalFailures = Atomic(0)
     private let deliveries = Atomic(0)
 
-    // Replaced values are kept until after the lock, because releasing a user's object can run its code.
+    // Methods keep replaced values until they have released the lock, because releasing a user's object can run its
+    // code.
 
     // MARK: Checks and staged work
 
-    /// Replaces a check of the same name.
+    /// Adds a check. It replaces a check of the same name.
     func add(_ check: ResponseCheck) {
         let old = state.withLock { state in
             let old = state.checks
@@ -38,7 +41,7 @@ struct CallLedger: ~Copyable, Sendable {
 
     var checks: [ResponseCheck] { isMarked.load(ordering: .acquiring) ? state.withLock { $0.checks } : [] }
 
-    /// Discards the work if the ledger is closed.
+    /// Adds work to commit or discard when the call ends. If the ledger is closed, discards it immediately.
     func stage(_ work: StagedWork) {
         let isTooLate = state.withLock { state in
             if !state.isClosed { state.staged.append(work) }
@@ -52,7 +55,9 @@ struct CallLedger: ~Copyable, Sendable {
 
     var stagedWorkCount: Int { isMarked.load(ordering: .acquiring) ? state.withLock { $0.staged.count } : 0 }
 
-    /// - Parameter count: The number of pieces that stay.
+    /// Removes and returns staged work.
+    ///
+    /// - Parameter count: The number of pieces to keep. They were staged first.
     func takeStagedWork(after count: Int = 0) -> [StagedWork] {
         state.withLock { state in
             let taken = state.staged.dropFirst(count)
@@ -78,7 +83,7 @@ struct CallLedger: ~Copyable, Sendable {
 
     // MARK: Sent and received messages
 
-    /// The last version of the request, for errors.
+    /// The request as it was last sent, for errors.
     var lastSent: HTTPRequest? { state.withLock { $0.lastSent } }
 
     func willSend(_ request: HTTPRequest) {
@@ -90,7 +95,7 @@ struct CallLedger: ~Copyable, Sendable {
         withExtendedLifetime(old) {}
     }
 
-    /// Keeps the body weakly, so a later error can cancel its transfer.
+    /// Keeps the body weakly, so an error that occurs later can cancel its transfer.
     func watch(_ body: HTTPBody) {
         let readers = state.withLock { state in
             let readers = state.bodies.compactMap(\.reader)
@@ -117,7 +122,7 @@ struct CallLedger: ~Copyable, Sendable {
 
     func value(_ number: UInt64) -> (any Sendable)? { state.withLock { $0.values[number] } }
 
-    /// Returns the existing value, if any.
+    /// Adds a value, unless the number already has one. Returns the existing value, if any.
     func add(_ value: any Sendable, for number: UInt64) -> (any Sendable)? {
         state.withLock { state in
             let known = state.values[number]

@@ -10,12 +10,12 @@ final class EventQueue: Sendable {
         var progress: (@Sendable (TransferProgress) -> Void)?
     }
 
-    /// The part of the queue that ends with an event.
+    /// Specifies what a delivered event ends.
     enum End {
         case nothing
-        /// Drops later events, unless they also end a part.
+        /// Ends normal events. Later events are dropped, unless they also end something.
         case events
-        /// Also releases the listeners, because the activity can live longer.
+        /// Ends all events and releases the listeners, because the activity can live longer.
         case all
     }
 
@@ -28,7 +28,7 @@ final class EventQueue: Sendable {
         var hasEnded = false
     }
 
-    /// Whether there are, or were, accessories.
+    /// Whether the queue was created with accessories.
     let isObserved: Bool
     let observesNotes: Bool
     private let state: Mutex<State>
@@ -65,7 +65,8 @@ final class EventQueue: Sendable {
         }
     }
 
-    /// Returns the listeners if the calling thread should deliver the event.
+    /// Returns the listeners if the calling thread should deliver the event. Otherwise, the event is left to the
+    /// delivering thread, or dropped after the end, and the result is nil.
     private func claim(_ event: ActivityEvent?, end: End) -> Listeners? {
         state.withLock { state in
             if state.isClosed, end == .nothing { return nil }
@@ -93,7 +94,7 @@ final class EventQueue: Sendable {
 
     /// Returns the waiting events, or ends the delivery and returns nil.
     private func next() -> ([ActivityEvent], Listeners)? {
-        // Released outside the lock, because that can run user code.
+        // Release the listeners outside the lock, because that can run user code.
         var released = Listeners()
         var waiters: [CheckedContinuation<Void, Never>] = []
         let next = state.withLock { state -> ([ActivityEvent], Listeners)? in
@@ -111,7 +112,7 @@ final class EventQueue: Sendable {
         return next
     }
 
-    /// Keeps only the newest of consecutive progress values.
+    /// Adds an event to the waiting ones. Of consecutive progress values, keeps only the newest.
     private static func add(_ event: ActivityEvent, to waiting: inout [ActivityEvent]) {
         if case .transport(.progress) = event, case .transport(.progress)? = waiting.last { waiting.removeLast() }
         waiting.append(event)

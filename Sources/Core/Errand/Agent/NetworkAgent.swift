@@ -84,7 +84,7 @@ public final class NetworkAgent: Agent {
     /// closure runs again on the newer configuration. Nested changes run once, before the outer change is stored.
     public func configure(_ change: (inout AgentConfiguration) throws -> Void) rethrows {
         if ConfigurationChange.isRepeated(on: self) {
-            // The first run of the enclosing change has already stored this change.
+            // Don't store the change again, because the first run of the enclosing change has stored it.
             var configuration = configuration
             return try change(&configuration)
         }
@@ -268,7 +268,7 @@ final class ConfigurationChange: Sendable {
         try $current.withValue(run) { try change() }
     }
 
-    /// Returns whether the caller is within a change of the owner that runs again.
+    /// Returns whether the calling code runs inside a change of the owner that is being repeated.
     static func isRepeated(on owner: AnyObject) -> Bool {
         var run = current
         while let change = run {

@@ -47,9 +47,10 @@ public struct ActivityNote: Sendable {
         get { kept.first }
         set { kept = newValue.map { [$0] } ?? [] }
     }
-    // An array, because copying a value of any type is a runtime call.
+    // An array of at most one element. Copying it is cheaper than copying an optional of any type, which calls the
+    // runtime.
     private var kept: [any Sendable]
-    /// Nil if the message is the details' description.
+    /// The message, or nil if it's the details' description.
     private var text: String?
 
     /// Creates a note with a message and optional details for programs.

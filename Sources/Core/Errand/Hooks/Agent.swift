@@ -184,7 +184,7 @@ extension Agent {
         begin(kind, options, completion: completion, http: { _ in nil }, body: body)
     }
 
-    /// Starts an activity outside any agent's registry.
+    /// Starts an activity that belongs to no agent's registry.
     private func begin<Success: Sendable>(
         _ kind: ActivityKind, request: (any Request)? = nil, _ options: CallOptions, completion: Completion<Success>?,
         http: @escaping @Sendable (Success) -> HTTPResponse?,
@@ -222,7 +222,7 @@ extension CallOptions {
 /// Forwards a call's events to the activity that represents it, except progress, start and end.
 private struct ForwardedEvents: Accessory {
     let activity: Activity
-    /// Kept for work that outlives the activity.
+    /// The activity's accessories. Kept here because background work can outlive the activity and still notify them.
     let accessories: [any Accessory]
 
     var maximumBodyBytes: Int { activity.maximumBodyBytes }

@@ -72,7 +72,7 @@ public struct Call<Output: Sendable>: Request {
     /// See ``Request/decoder``.
     public var decoder: (any BodyDecoder)?
     private let decode: @Sendable (HTTPResponse, Call) async throws -> Output
-    /// Nil for the default, which is computed when it's read.
+    /// The label that was set. The outer optional is nil if none was set. The default is then computed when it's read.
     private var givenLabel: String??
 
     private var pathWithoutQuery: String {
@@ -186,7 +186,7 @@ extension Call: CustomStringConvertible, CustomDebugStringConvertible, CustomRef
     public var description: String { "\(method) \(path.prefix { $0 != "?" })" }
     /// Returns `description`.
     public var debugDescription: String { description }
-    /// Has no children, so a dump doesn't reveal secrets.
+    /// A mirror without children, so a dump doesn't reveal secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
@@ -195,6 +195,6 @@ extension Exchange: CustomStringConvertible, CustomDebugStringConvertible, Custo
     public var description: String { http.description }
     /// Returns `description`.
     public var debugDescription: String { description }
-    /// Has no children, so a dump doesn't reveal secrets.
+    /// A mirror without children, so a dump doesn't reveal secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -3,7 +3,7 @@ import ErrandSupport
 
 /// Options of a single call.
 public struct CallOptions: Sendable {
-    /// Nil without options, the most common case.
+    /// The options' values. Nil if there are none, which is the most common case.
     private var fields: CopyOnWrite<Fields>?
 
     private struct Fields {

@@ -26,7 +26,7 @@ extension Exchange {
             of request: any Request, _ headers: HTTPHeaders, declared: UserMarks?, _ lastMarks: LastMarks
         ) -> Set<UserMark> {
             let marks = declared == nil && !headers.haveSecrets ? [] : lastMarks.marks(headers, declared)
-            // Read each time, because a request can compute its owners.
+            // The owners aren't cached, because a request can compute them.
             let type = type(of: request)
             if lastMarks.ownerless.excludes(type, unless: { type is any OwnedRequest.Type }) { return marks }
             return marks.union((request as? any OwnedRequest)?.owners ?? [])
@@ -56,7 +56,7 @@ extension Exchange {
         to user: UserMark, carriedBy fields: [HTTPHeaders.Field] = [], queryItems: [String] = []
     ) {
         settle()
-        // A filter that runs in two stages declares the same user again.
+        // Avoid a copy if a filter that runs in two stages declares the same user again.
         if users?.include(user, carriedBy: fields, queryItems: queryItems) == true { return }
         var marks = users ?? UserMarks()
         marks.insert(user, carriedBy: fields, queryItems: queryItems)
@@ -96,7 +96,7 @@ extension Exchange {
     /// with stored data.
     public func reportUsers() {
         if let record = recordOfFilter { return record.add(userMarks) }
-        // Computed only if a call records users. Usually none does.
+        // The marks are computed only if one of the calls records users, which is rare.
         shared?.add(ownership)
     }
 }

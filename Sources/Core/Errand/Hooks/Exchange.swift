@@ -30,7 +30,7 @@ public struct Exchange: Sendable {
         var priority: RequestPriority
         var tags: Tags
         var activity: Activity
-        /// For work that is detached after the activity's end.
+        /// The activity's accessories, for work that is detached after the activity has released them.
         let accessories: [any Accessory]
         let settings: PipelineSettings
         let built: HTTPRequest

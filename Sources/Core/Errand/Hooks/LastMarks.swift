@@ -5,7 +5,7 @@ import Synchronization
 /// Remembers the last marks computed for an agent, because several filters ask for a request's marks, and most requests
 /// belong to one user. Filters also compare equal sets faster if one is a copy of the other.
 final class LastMarks: Sendable {
-    /// A class, so taking it out of the lock costs one retain.
+    /// The last marks, and the values they were computed from. A class, so copying it out of the lock costs one retain.
     private final class Known: Sendable {
         let secrets: ContiguousArray<HTTPHeaders.Field>
         let declared: UserMarks?
@@ -19,7 +19,7 @@ final class LastMarks: Sendable {
     }
 
     private let last = Mutex<Known?>(nil)
-    /// A type of requests that don't declare owners.
+    /// The last type of request that doesn't declare owners.
     let ownerless = PlainType()
 
     /// Returns the declared marks, and the marks implied by sensitive fields that the declared marks don't represent.

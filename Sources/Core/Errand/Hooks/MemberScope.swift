@@ -7,10 +7,10 @@ final class MemberScope: Sendable {
         var count = 0
         /// The number of members that are awaited or being started.
         var sending = 0
-        /// They may be running without being awaited.
+        /// The members that were started with `start`. They may be running without being awaited.
         var started: [Activity.ID: Activity] = [:]
         var isClosed = false
-        /// At most one. An array, because reading it costs less than an optional.
+        /// The continuation of ``close()``, if it waits. An array, because reading it costs less than an optional.
         var waiters: [CheckedContinuation<Void, Never>] = []
 
         var isEmpty: Bool { sending == 0 && started.isEmpty }
@@ -31,7 +31,8 @@ final class MemberScope: Sendable {
         if activity.isCancelled { throw CancellationError() }
     }
 
-    /// Returns the next member's index. Call ``end()`` afterward.
+    /// Counts a new member and returns its index. Throws if the activity has ended or was cancelled. Call ``end()``
+    /// once the member isn't awaited or being started anymore.
     func begin() throws -> Int {
         try state.withLock { state in
             try check(state)
@@ -59,10 +60,10 @@ final class MemberScope: Sendable {
         }
     }
 
-    /// Cancelling the activity's own task doesn't reach started members.
+    /// Cancels the started members, because cancelling the activity's own task doesn't reach them.
     func cancelAll() { for member in state.withLock({ Array($0.started.values) }) { member.cancel() } }
 
-    /// Registers a started member until its did-stop.
+    /// An accessory that registers a started member from its will-start to its did-stop.
     var watcher: any Accessory { Watcher(scope: self) }
 
     private struct Watcher: Accessory {
@@ -71,7 +72,7 @@ final class MemberScope: Sendable {
         func observesNotes(of kind: ActivityKind) -> Bool { false }
 
         func activity(_ member: Activity, did event: ActivityEvent) {
-            // Work that a member detached has the member's accessories, but can outlive the scope.
+            // Ignore work that a member detached. It has the member's accessories, but can outlive the scope.
             guard member.parent == scope.activity.id else { return }
             switch event {
             case .willStart: scope.enter(member)

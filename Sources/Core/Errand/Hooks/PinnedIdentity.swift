@@ -8,7 +8,7 @@ struct PinnedIdentity {
     /// The user's marks, except cookies and marks that a session vouches for.
     let marks: Set<UserMark>
     let vouched: Set<UserMark>
-    /// Empty if something else names the user.
+    /// The request's cookies by name. Empty if a session or the request's owners identify the user.
     var cookies: [String: String] = [:]
 
     init(_ exchange: Exchange) {

@@ -52,7 +52,7 @@ public struct ScopedAgent: Agent {
         return try await base.send(request, options: joined(options))
     }
 
-    // Looking up the response's generic type is slow and only needed with an observer.
+    // A separate method, because looking up the response's generic type is slow and only needed with an observer.
     private func send<R: Request>(
         _ request: R, at index: Int, _ options: CallOptions, for observer: any MemberObserver
     ) async throws -> Response<R.Output> {
@@ -102,7 +102,8 @@ public struct ScopedAgent: Agent {
                 return start(options, completion)
             }
             let member = try CompositeMember(scope.begin(), options.label, kind, request)
-            // The scope knows the member from its will-start on, before `start` returns.
+            // The member still counts after this call, because the watcher received its will-start before `start`
+            // returned.
             defer { scope.end() }
             observer?.memberWillStart(member)
             var options = joined(options, member)
@@ -117,7 +118,8 @@ public struct ScopedAgent: Agent {
         }
     }
 
-    /// Creates new options, because mutating a few members would copy everything first.
+    /// Returns the options of a member's call. Creates new options, because mutating a few properties would copy
+    /// everything first.
     @inline(never) private func joined(_ options: CallOptions, _ member: CompositeMember? = nil) -> CallOptions {
         var progress = options.progress
         if let member, let observer {

@@ -22,7 +22,7 @@ public struct TransportOptions: Sendable {
         var transfer = 1
         var preSendFilters: [any PreSendFilter] = []
         var position: (attempt: Int?, hop: Int?)
-        /// Whether redirects and filters can decide based on the head of a response.
+        /// Whether redirects and filters may examine a response's head before its body arrives.
         var isDecidedByHead = false
     }
 
@@ -88,7 +88,8 @@ public struct TransportOptions: Sendable {
         delivery == .data && (!fields.value.origin.isDecidedByHead || Self.isCollected(status: status))
     }
 
-    /// Whether no redirect or filter decides before the body has arrived.
+    /// Returns whether a response waits for its body. From status 300 on, a redirect or a filter may need only the
+    /// head.
     static func isCollected(status: Int) -> Bool { status < 300 }
 
     /// Whether an accessory receives events other than progress. If not, don't collect data such as timings.
@@ -112,7 +113,7 @@ public struct TransportOptions: Sendable {
     }
 }
 
-/// A class, because a reference is the cheapest value to pass on.
+/// Receives a transfer's events. A class, because a reference is the cheapest value to pass on.
 protocol TransportObserver: AnyObject, Sendable {
     var isObserved: Bool { get }
     /// - Parameter isMeasured: Whether the transport reports the event, not a filter or a composite.

@@ -1,13 +1,13 @@
 import ErrandHTTP
 
-/// Attaches the evidence to a failed request's error, and maps it.
+/// Adds the activity, the request and the response to a failed request's error, and maps the error.
 struct FailureReport {
     let described: any Request
     let settings: PipelineSettings
     let activity: Activity
     let response: HTTPResponse?
 
-    /// Cancels a remaining body.
+    /// Returns the completed and mapped error. Keeps the beginning of the response's body and cancels the rest.
     func complete(_ error: any Error) async -> any Error {
         var error = error
         if var known = error as? ErrandError {

@@ -41,7 +41,7 @@ enum FilterChain {
         let looksAgain = own.contains { $0.stages.contains(.wire) && $0 is any PreSendFilter }
         steps.append((WireStep(transport, after: standard == nil || looksAgain ? filters + own : []), .hop))
         if looksAgain { ownEnd = steps.count }
-        // The standard chain continues after the call's last own step.
+        // After the call's last own step, the chain continues with the steps of the standard chain.
         var (next, common) = (Next(), standard?.steps ?? [])
         let firstOnWire = steps.firstIndex { $0.stage == .wire }
         for (index, step) in steps.enumerated().reversed() {
@@ -56,8 +56,8 @@ enum FilterChain {
 }
 
 extension [any Filter] {
-    /// Drops filters with the trait ``FilterTraits/unique`` if `others`, or this array further out, has one of the same
-    /// type.
+    /// Drops a filter with the trait ``FilterTraits/unique`` if `others` or the earlier part of this array contains a
+    /// filter of the same type.
     func withoutCovered(by others: [any Filter]) -> [any Filter] {
         guard contains(where: { $0.traits.contains(.unique) }) else { return self }
         var kept: [any Filter] = []

@@ -37,7 +37,8 @@ struct FilteredRequest {
         return last.exchange ?? first
     }
 
-    /// Whether a filter only changes or signs requests, and doesn't store, repeat, share or wait for a credential.
+    /// Returns whether a filter only changes or signs requests, and doesn't store, repeat, share or wait for a
+    /// credential.
     private static func changes(_ filter: any Filter) -> Bool {
         let traits = filter.traits
         return !traits.isDisjoint(with: [.changesRequest, .signs])

@@ -26,6 +26,8 @@ enum FilterOrder {
         return problems
     }
 
+    /// Returns the problem with the order of two filters, or nil.
+    ///
     /// - Parameter crosses: Whether only the outer filter is a call filter.
     private static func problem(_ outer: FilterTraits, _ inner: FilterTraits, _ crosses: Bool) -> String? {
         let storesForAll = outer.contains(.caches) && !outer.contains(.separatesUsers)

@@ -20,7 +20,7 @@ final class PipelineSettings: Sendable {
     /// The chain for requests that don't add filters.
     let chain: Next
     let lastMarks = LastMarks()
-    /// A type of requests that don't provide filters.
+    /// The last type of request that doesn't provide filters.
     let filterless = PlainType()
     private let baseURL: String
     private let base: Result<BaseURL, any Error>

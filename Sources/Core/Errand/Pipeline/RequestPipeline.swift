@@ -28,7 +28,7 @@ struct RequestPipeline: Sendable {
             #endif
             let exchange = try build(request)
 
-            // Call filters, redirects, hop filters, wire filters.
+            // The chain runs call filters, redirects, hop filters, wire filters and the transport.
             received = try await FilterChain.make(of: request, callFilters, activity.tags, settings)(exchange)
             received.decoder = settings.decoder(of: request)
         } catch {

@@ -16,8 +16,8 @@ final class WireStep: CoreStep {
     var explanation: String { "transport \(type(of: carrier.transport))" }
 
     @inline(__always) func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-        // A separate method, because values that live across another suspension would enlarge the async frame of every
-        // request.
+        // Checking an empty stream is a separate method, because values that live across another suspension would
+        // enlarge the async frame of every request.
         if Self.announcesNothing(exchange.http.body) { return try await sendProven(exchange) }
         return try await transfer(exchange)
     }
@@ -50,12 +50,13 @@ final class WireStep: CoreStep {
         return request
     }
 
-    /// Whether a streamed body announced 0 bytes. A transport doesn't read such a body.
+    /// Returns whether a streamed body announces 0 bytes. Transports don't read such a body, so it must be checked
+    /// here.
     private static func announcesNothing(_ body: RequestBody) -> Bool {
         body.length == 0 && body.data == nil && !body.isNone
     }
 
-    /// Checks that the body is empty, as announced, and sends it.
+    /// Checks that the body is empty, as announced, and sends the request.
     @inline(never) private func sendProven(_ exchange: Exchange) async throws -> HTTPResponse {
         var exchange = exchange
         exchange.http.body = try await proven(exchange.http.body, exchange)
@@ -89,7 +90,8 @@ final class WireStep: CoreStep {
         return .data(Data(), contentType: body.contentType)
     }
 
-    /// Unwraps a filter's error. A request that didn't reach a server doesn't count as delivered.
+    /// Returns the error to throw: a filter's own error if it refused the request. If the request didn't reach a
+    /// server, it no longer counts as delivered.
     @inline(never) private func failed(_ error: any Error, _ exchange: Exchange) -> any Error {
         if let refusal = (error as? ErrandError)?.underlying as? PreSendRefusal {
             exchange.addDeliveries(-1)
@@ -143,8 +145,8 @@ final class WireStep: CoreStep {
         return response
     }
 
-    /// Whether the body isn't collected here: a stream is wanted, or the head may show that the body isn't needed, as
-    /// with redirects, rejected credentials, retries and revalidation.
+    /// Returns whether to leave the body as a stream: the exchange wants a stream, or the head may show that the body
+    /// isn't needed, as with redirects, rejected credentials, retries and revalidation.
     private func isStream(_ response: HTTPResponse, _ exchange: Exchange) -> Bool {
         exchange.delivery != .data || !TransportOptions.isCollected(status: response.status)
     }
@@ -166,7 +168,7 @@ final class WireStep: CoreStep {
 
     private static let shortBody = 64 << 10
 
-    /// The body's reader attaches the evidence to errors.
+    /// Reads the body into memory. If that fails, the body's reader attaches the response to the error.
     private func collect(_ response: HTTPResponse, _ exchange: Exchange) async throws -> HTTPResponse {
         let data = try await response.body.collect(upTo: exchange.settings.maximumBodyBytes)
         var response = response
