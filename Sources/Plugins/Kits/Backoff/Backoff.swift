@@ -49,7 +49,7 @@ public struct Backoff: Sendable, Hashable {
         let factor = factor > 1 ? min(factor, 1_000_000) : 1
         var delay = min(max(base, floor), limit)
         if factor > 1, delay > .zero {
-            // Enough failures to reach the limit with any practical factor.
+            // With any practical factor, 10,000 failures are enough to reach the limit.
             for _ in 1..<max(1, min(count, 10_000)) {
                 delay = min(delay * factor, limit)
                 if delay == limit { break }

@@ -56,7 +56,7 @@ public struct ReconnectionPolicy: Sendable, Hashable {
     public func wait(retry: Duration?, silent: Int, chance: Double = .random(in: 0...1)) -> Duration {
         let floor = min(max(retry ?? backoff.base, minimumDelay, .zero), Self.maximumRetryAfter)
         var backoff = backoff
-        // Later waits grow even if the first wait is zero.
+        // If the first wait is zero, later waits grow from 100 milliseconds.
         backoff.base = silent > 1 ? max(floor, .milliseconds(100)) : floor
         return backoff.delay(afterFailures: silent, atLeast: floor, random: chance)
     }

@@ -92,7 +92,8 @@ void errand_decoder_free(struct errand_decoder *decoder) {
     free(decoder);
 }
 
-// "deflate" is zlib's format (RFC 9110, section 8.4.1.2), but some servers leave out its header of two bytes.
+// Returns the window size for zlib, which also selects the format. "deflate" is zlib's format (RFC 9110, section
+// 8.4.1.2), but some servers leave out its header of two bytes.
 static int window(int coding, const uint8_t *input, size_t size) {
     if (coding == ERRAND_CODING_GZIP) return 15 + 16;
     int is_zlib = (input[0] & 15) == 8 && input[0] >> 4 <= 7 && (size < 2 || (input[0] * 256 + input[1]) % 31 == 0);
@@ -110,7 +111,7 @@ static int run_zlib(
         decoder->is_open = 1;
     }
     if (decoder->is_ended) {
-        // Another member may follow (RFC 1952, section 2.2). Any other bytes after the end are ignored.
+        // Another gzip member may follow (RFC 1952, section 2.2). Any other bytes after the end are ignored.
         if (size == 0) return ERRAND_DECODER_END;
         if (decoder->coding != ERRAND_CODING_GZIP || input[0] != 0x1f) {
             *taken = size;

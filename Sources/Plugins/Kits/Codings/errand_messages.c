@@ -17,7 +17,7 @@ static struct {
     int (*inflate)(z_stream *, int);
     int (*inflate_reset)(z_stream *);
     int (*inflate_end)(z_stream *);
-    // NULL before zlib 1.2.8.
+    // These functions copy the window. `get_window` is NULL before zlib 1.2.8, which introduced inflateGetDictionary.
     int (*get_window)(z_stream *, unsigned char *, unsigned int *);
     int (*set_window)(z_stream *, const unsigned char *, unsigned int);
 } api;

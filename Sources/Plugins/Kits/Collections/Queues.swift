@@ -31,7 +31,7 @@ extension FIFOQueue: Sendable where Element: Sendable {}
 /// cancelled.
 package struct WaitingQueue<Element> {
     private var elements: [UInt64: Element] = [:]
-    /// Includes the numbers of removed elements.
+    /// The numbers of the elements in order, including the numbers of removed elements.
     private var order = FIFOQueue<UInt64>()
     private var last: UInt64 = 0
 
@@ -42,7 +42,7 @@ package struct WaitingQueue<Element> {
     /// The number of elements, including removed elements that aren't cleaned up yet.
     package var orderCount: Int { order.count }
 
-    /// The element doesn't have to be added.
+    /// Returns a number for a new element. The element doesn't have to be added.
     package mutating func nextNumber() -> UInt64 {
         last += 1
         return last

@@ -18,7 +18,7 @@ struct OpenSSLSHA256: RunningSHA256 {
     mutating func update(_ bytes: Span<UInt8>) { context.update(bytes) }
     func finalized() -> [UInt8] { context.finalized() }
 
-    /// Belongs to one digest, which only one task at a time updates.
+    /// libcrypto's state of a digest. It belongs to one digest, which only one task at a time updates.
     // Safe: `context` is created here and freed once in `deinit`. It leaves the object only as an argument to
     // libcrypto.
     // Sendable: only the digest refers to the object, and only one task at a time can mutate the digest.

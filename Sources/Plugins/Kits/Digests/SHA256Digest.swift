@@ -18,7 +18,7 @@ package struct SHA256Digest: MessageDigest {
     private var words: Words
     private var buffer: BlockBuffer
 
-    /// Held in registers, unlike an array.
+    /// The eight words of the hash. Unlike an array, they are held in registers.
     private typealias Words = SIMD8<UInt32>
 
     package init() {

@@ -22,7 +22,7 @@ public struct ContentDisposition: Sendable, Hashable {
         let text = value.utf8.count > Self.limit ? String(value.unicodeScalars.prefix(Self.limit)) : value
         let end = text.utf8.firstIndex(of: UInt8(ascii: ";")) ?? text.utf8.endIndex
         let first = ASCII.trimmed(text[..<end])
-        // Some servers omit the type.
+        // Some servers omit the type, so the value begins with a parameter.
         let hasType = !first.utf8.contains(UInt8(ascii: "="))
         type = hasType ? first.lowercased() : ""
         let rest = hasType ? text[end...] : text[...]

@@ -46,7 +46,7 @@ public enum JSONGrammar {
     @usableFromInline @inline(never) static func skipSpaces(in bytes: Span<UInt8>, from start: Int) -> Int {
         var index = start
         while index < bytes.count {
-            // Indentation is often a multiple of eight bytes.
+            // Skip eight spaces at a time, because indentation is often a multiple of eight.
             while bytes.count &- index >= 8, JSONWord.load(bytes, at: index) == 0x2020_2020_2020_2020 { index &+= 8 }
             guard index < bytes.count, isSpace(bytes[index]) else { break }
             index &+= 1
@@ -146,7 +146,7 @@ extension JSONGrammar {
         case .badEscape: return left < 6 && bytes[index + 1] == 0x75 && areDigits(in: bytes, from: index + 2)
         case .loneSurrogate:
             guard left < 12, let unit = hexUnit(in: bytes, from: index + 2), unit < 0xDC00 else { return false }
-            // The second half of a pair: \uDC00 to \uDFFF.
+            // The rest must begin like the second half of a pair: \uDC00 to \uDFFF.
             return (left < 7 || bytes[index + 6] == backslash) && (left < 8 || bytes[index + 7] == 0x75)
                 && (left < 9 || bytes[index + 8] | 0x20 == 0x64)
                 && (left < 10 || ASCII.hexValue(bytes[index + 9]) ?? 0 >= 0xC)
@@ -310,7 +310,7 @@ extension JSONGrammar {
     /// escape.
     public static func unescaped(_ content: Span<UInt8>) -> [UInt8] {
         var result: [UInt8] = []
-        // The character is never longer than its escape.
+        // This capacity suffices, because a character is never longer than its escape.
         result.reserveCapacity(content.count)
         var index = 0
         while index < content.count {

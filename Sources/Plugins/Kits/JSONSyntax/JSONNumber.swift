@@ -130,7 +130,7 @@ public struct JSONNumber: Sendable {
         guard digits.isEmpty else { return rounded { Double($0) } ?? .nan }
         if isZero { return isNegative ? -0.0 : 0 }
         if mantissa < 1 << 53, abs(power) <= 22 {
-            // Both are exact, so the single operation rounds correctly.
+            // The mantissa and the power of ten are exact as `Double`, so a single operation rounds correctly.
             let (digits, scale) = (Double(mantissa), Self.powers[abs(power)])
             let value = power < 0 ? digits / scale : digits * scale
             return isNegative ? -value : value
@@ -150,7 +150,7 @@ public struct JSONNumber: Sendable {
         return isNegative ? -value : value
     }
 
-    /// Rounds the value with the C library.
+    /// Rounds the value to a type. Lets `read` parse a decimal text with the C library.
     private func rounded<Value>(_ read: (String) -> Value?) -> Value? {
         guard !digits.isEmpty else { return read("\(isNegative ? "-" : "")\(mantissa)e\(power)") }
         // No value, and no midpoint between two values, has this many digits, so further digits only decide how a

@@ -73,7 +73,8 @@ public struct JSONStringScan: Sendable {
     public private(set) var fault: (fault: JSONFault, index: Int)?
 
     @usableFromInline let checks: Bool
-    /// 0 outside escapes, 1 after a backslash, and 2 plus the number of missing digits in a hexadecimal escape.
+    /// The position within an escape: 0 outside escapes, 1 after a backslash, and 2 plus the number of missing digits
+    /// in a hexadecimal escape.
     @usableFromInline var pending: UInt8 = 0
 
     /// Starts a scan after the opening quote.

@@ -15,9 +15,10 @@ import Synchronization
 ///
 /// Use one object for each client. It doesn't affect other dates, such as dates in caches.
 public final class ServerClocks: Sendable {
-    /// A server shouldn't refuse a signature because of a smaller difference.
+    /// The clock difference to ignore, in seconds. A server shouldn't refuse a signature because of a difference this
+    /// small.
     private static let tolerance = 5.0
-    /// A longer difference means that the server is broken.
+    /// The maximum clock difference, in seconds. A longer difference means that the server's clock is broken.
     private static let longest = 50 * 365 * 86400.0
     private static let maximumOrigins = 64
 
@@ -46,7 +47,7 @@ public final class ServerClocks: Sendable {
             abs(theirs.timeIntervalSince(now)) < Self.longest
         else { return false }
         let origin = URLSyntax.origin(of: url)
-        // `Date` has whole seconds.
+        // The `Date` field doesn't contain fractions, so the server's clock is half a second ahead of it on average.
         let offset = theirs.timeIntervalSince(now) + 0.5
         known.withLock { known in
             if known[origin] == nil, known.count >= Self.maximumOrigins { known.removeAll() }

@@ -7,7 +7,7 @@ extension LoopbackSocket {
     static var sendFlags: Int32 { 0 }
     static var writingDirection: Int32 { SHUT_WR }
 
-    /// Darwin has a socket option instead of a `send` flag that prevents SIGPIPE.
+    /// Prevents SIGPIPE with a socket option, because Darwin lacks the `send` flag for this.
     package static func prepareForWriting(_ descriptor: Int32) {
         setOption(descriptor, SOL_SOCKET, SO_NOSIGPIPE, Int32(1))
     }

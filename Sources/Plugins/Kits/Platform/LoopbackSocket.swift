@@ -8,7 +8,7 @@ package import ErrandSupport
 package enum LoopbackSocket {
     package enum Transfer: Equatable {
         case bytes(Int)
-        /// The peer has closed its direction.
+        /// The peer won't send any more bytes.
         case end
         case wouldBlock
         case failed
@@ -46,7 +46,7 @@ package enum LoopbackSocket {
     /// Returns a socket that is bound but doesn't listen, and its port. Port 0 means any free port.
     package static func bound(to port: UInt16, ipv6: Bool) throws(Failure) -> (socket: Int32, port: UInt16) {
         guard let descriptor = make(ipv6: ipv6) else { throw Failure("socket") }
-        // Connections of a closed listener keep its port for a while.
+        // Without this option, connections of a closed listener would block its port for a while.
         setOption(descriptor, SOL_SOCKET, SO_REUSEADDR, Int32(1))
         var port = port
         guard ipv6 ? bindIPv6(descriptor, &port) : bindIPv4(descriptor, &port) else {
@@ -73,7 +73,7 @@ package enum LoopbackSocket {
         return address
     }
 
-    /// Sets `port` to the socket's actual port.
+    /// Binds a socket to an IPv4 address. Sets `port` to the socket's actual port.
     package static func bindIPv4(_ descriptor: Int32, _ port: inout UInt16, host: UInt32 = Self.host) -> Bool {
         var address = address(host, port)
         let isBound = bind(descriptor, to: &address)
@@ -158,7 +158,7 @@ package enum LoopbackSocket {
         }
     }
 
-    /// A negative time means no limit.
+    /// Waits for events on descriptors. A negative time means no limit.
     package static func wait(_ polled: inout [pollfd], milliseconds: Int32) {
         _ = unsafe poll(&polled, nfds_t(polled.count), milliseconds)
     }

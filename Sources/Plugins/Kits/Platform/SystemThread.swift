@@ -88,7 +88,7 @@ package struct Bell: Sendable, Equatable {
     package let waits: Int32
     private let rings: Int32
 
-    /// Returns `nil` if the process has run out of descriptors.
+    /// Creates a pipe. Returns `nil` if the process has run out of descriptors.
     package init?() {
         var ends: [Int32] = [-1, -1]
         guard unsafe pipe(&ends) == 0 else { return nil }
@@ -115,5 +115,5 @@ package struct Bell: Sendable, Equatable {
     }
 }
 
-// The method `close` hides the system's function.
+// Outside the structure, because its method `close` hides the system's function.
 private func closeDescriptor(_ descriptor: Int32) { _ = close(descriptor) }

@@ -2,7 +2,7 @@
 
 /// Punycode (RFC 3492) without the prefix `xn--`.
 package enum Punycode {
-    /// A host name's label has at most 63 bytes (RFC 1035, section 2.3.4).
+    /// The maximum length of a host name's label in bytes (RFC 1035, section 2.3.4).
     private static let maximumLength = 63
 
     /// Returns a label's encoding, or `nil` if the label is longer than 63 characters.

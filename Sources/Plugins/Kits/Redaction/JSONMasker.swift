@@ -19,7 +19,7 @@ package struct JSONMasker {
     private var replacements: [(range: Range<Int>, bytes: [UInt8]?)] = []
     private var secrets: [String] = []
     private let mask: String
-    /// The number of strings that enclose this text.
+    /// How many strings enclose this text, because a string can contain JSON.
     private let depth: Int
     private var closers: [JSONToken.Kind] = []
     /// The name and value found in each open container.
@@ -28,11 +28,11 @@ package struct JSONMasker {
 
     private struct Pair {
         var isSecret = false
-        /// A value before its name.
+        /// The object's value, if it comes before the member that names it.
         var value: JSONToken?
     }
 
-    /// Members that name their object's value, in lowercase.
+    /// Members that name their object's value, as in `{"name": "password", "value": "…"}`, in lowercase.
     private static let namingMembers = ["name", "key", "id", "type", "property", "field"].map { Array($0.utf8) }
     private static let valueMembers = ["value", "values", "val", "v"].map { Array($0.utf8) }
 
@@ -94,7 +94,7 @@ package struct JSONMasker {
     }
 
     private mutating func check(_ token: JSONToken) {
-        // Strings end at the same quotes in charsets other than UTF-8.
+        // Accept these faults: in charsets other than UTF-8, strings end at the same quotes.
         if case .malformed(let fault, _) = token.state, fault != .invalidUTF8, fault != .loneSurrogate {
             isJSON = false
         }
@@ -146,14 +146,15 @@ package struct JSONMasker {
                 if !followsField { maskWithin(token) }
             case .number, .literal: break
             case .invalid:
-                // A control character can hide a field, but an unknown word can't.
+                // A control character could hide a field from the scan, but an unknown word can't.
                 guard bytes[token.range.lowerBound] > 0x20 else { return false }
             }
         }
         return true
     }
 
-    /// Returns whether another member names the next member as secret. Notes the names and values of such pairs.
+    /// Returns whether the next value is secret because an earlier member of the object names it. Remembers the
+    /// object's naming member and value for later calls.
     private mutating func isSecretPair(_ name: ArraySlice<UInt8>) -> Bool {
         func isOne(of names: [[UInt8]]) -> Bool {
             names.contains { $0.count == name.count && zip($0, name).allSatisfy { $0 == $1 | 0x20 } }
@@ -177,8 +178,8 @@ package struct JSONMasker {
         return false
     }
 
-    /// Whether an array's element names a secret header field. Other names are often elements of a list without values,
-    /// as in `"required": ["password", "email"]`.
+    /// Returns whether an array's element names a secret header field. Other names are often elements of a list without
+    /// values, as in `"required": ["password", "email"]`.
     private func isSecretField(_ name: ArraySlice<UInt8>) -> Bool {
         guard (4...64).contains(name.count), name.allSatisfy(ASCII.isToken) else { return false }
         let isField =
@@ -193,7 +194,7 @@ package struct JSONMasker {
         var range: Range<Int>?
         var depth = 0
         repeat {
-            // The scan reads the token that ends the container or member.
+            // Don't consume the token that ends the container or member, because the scan must read it.
             var ahead = tokens
             guard let token = ahead.next() else { break }
             switch token.kind {
@@ -272,6 +273,8 @@ extension Redactor {
     /// Returns `nil` if the text isn't JSON, because its secrets are unknown.
     public mutating func json(_ bytes: some Sequence<UInt8>) -> Data? { json(bytes, isStrict: true) }
 
+    /// Masks JSON text like ``json(_:)``.
+    ///
     /// - Parameter isStrict: Pass `false` to accept several values, and words that JSON doesn't define.
     mutating func json(_ bytes: some Sequence<UInt8>, isStrict: Bool) -> Data? {
         let redaction = redaction

@@ -31,7 +31,7 @@ struct MultipartMasker {
             let (line, end) = (line(at: position), end(of: position))
             result += bytes[position..<end]
             position = end
-            // The line break before a delimiter.
+            // An empty line here is the line break before a delimiter.
             if line.isEmpty { continue }
             if isLastDelimiter(line) { break }
             part(&redactor, depth)
@@ -85,7 +85,7 @@ struct MultipartMasker {
             for line in lines { result += line.text + line.end }
             return (name, value)
         }
-        // The value may be folded differently elsewhere.
+        // Remember the whole value and each line, because the value may be folded differently elsewhere.
         redactor.remember(value)
         if values.count > 1 { for value in values { redactor.remember(Self.trimmed(value)) } }
         if colon != nil { result += "\(name): ".utf8 }
@@ -106,10 +106,10 @@ struct MultipartMasker {
         fields.contains { field in
             switch field.name.lowercased() {
             case "content-disposition":
-                // Servers treat backslashes within quotes differently.
+                // Parse the field in two ways, because servers treat backslashes within quotes differently.
                 (ContentDisposition(parsing: field.value).parameters.all + FieldParameters(parsing: field.value).all)
                     .contains { ["name", "name*"].contains($0.name) && redaction.isSecret($0.value) }
-            // Values with other encodings can't be masked.
+            // Values with other encodings can't be masked, so they count as secret.
             case "content-transfer-encoding": !["7bit", "8bit", "binary"].contains(field.value.lowercased())
             default: false
             }

@@ -9,9 +9,11 @@ struct PairsInText {
     private let bytes: [UInt8]
     private let isSecret: (String) -> Bool
     private var ranges: [Range<Int>] = []
-    /// The bytes of the current run, up to the next byte that no word contains. Avoids searching a long run again.
+    /// The bytes from a word's start to the next byte that no word contains. Remembered, so a long run isn't searched
+    /// again.
     private var run = 0..<0
-    /// The end of the last word after a colon that doesn't look like a secret. Its parts don't either.
+    /// The end of the last word after a colon that doesn't look like a secret. Parts of the word don't look like
+    /// secrets either.
     private var harmlessEnd = 0
 
     /// Returns the masked text, or `nil` if it contains no secret.
@@ -28,7 +30,7 @@ struct PairsInText {
         }
     }
 
-    /// Returns `false` for most texts without pairs or credentials.
+    /// Returns whether a text may contain pairs or credentials. Returns `false` for most texts without them.
     static func mayHoldPairs(_ text: some Collection<UInt8>) -> Bool {
         text.contains { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: ":") } || mayHoldCredentials(text)
     }
@@ -55,7 +57,7 @@ struct PairsInText {
             result += bytes[end..<range.lowerBound]
             result += Redaction.mask.utf8
             end = range.upperBound
-            // Otherwise, a harmless word would be masked everywhere.
+            // Report only values that look like secrets. Otherwise, a harmless word would be masked everywhere.
             if range.count >= 8, looksSecret(range) {
                 found(Substring(String(decoding: bytes[range], as: UTF8.self)))
             }
@@ -111,7 +113,7 @@ struct PairsInText {
     private mutating func value(after separator: Int) -> Range<Int>? {
         var isColon = bytes[separator] == UInt8(ascii: ":")
         var start = separator + 1
-        // `=>` in Ruby and PHP, and `:=` in Go.
+        // Accept `=>`, as in Ruby and PHP, and `:=`, as in Go.
         if start < bytes.count, bytes[start] == UInt8(ascii: isColon ? "=" : ">") {
             start += 1
             isColon = false
@@ -166,7 +168,7 @@ struct PairsInText {
             run = start..<(bytes[start...].firstIndex { $0 <= 0x20 || "\"'<>`;&".utf8.contains($0) } ?? bytes.count)
         }
         var end = run.upperBound
-        // Another pair starts after the comma.
+        // If another pair starts after a comma, the word ends at the comma.
         if let comma = bytes[start..<end].firstIndex(of: UInt8(ascii: ",")),
             bytes[comma..<end].contains(where: { "=:".utf8.contains($0) })
         {
@@ -176,7 +178,7 @@ struct PairsInText {
         return start..<end
     }
 
-    /// Whether a value is a mask, or a word for a missing value.
+    /// Returns whether a value is a mask, or a word for a missing value such as `null`.
     private func isHarmless(_ value: Range<Int>) -> Bool {
         let text = bytes[value]
         if text.elementsEqual(Redaction.mask.utf8) || text.allSatisfy({ $0 == UInt8(ascii: "*") }) { return true }
@@ -185,8 +187,8 @@ struct PairsInText {
             String(decoding: text, as: UTF8.self).lowercased())
     }
 
-    /// Whether a word has at least six bytes, and a digit, a symbol, or an uppercase letter after its first byte
-    /// together with a lowercase one.
+    /// Returns whether a word has at least six bytes, and contains a digit, a symbol, or both a lowercase letter and an
+    /// uppercase letter after the first byte.
     private func looksSecret(_ word: Range<Int>) -> Bool {
         guard word.count >= 6 else { return false }
         if bytes[word].contains(where: { ASCII.isDigit($0) || "=@#$%^*!+".utf8.contains($0) }) { return true }

@@ -79,7 +79,7 @@ extension Redactor {
             isText: Self.isText(essence))
     }
 
-    /// Whether a type is a text for people. Program code isn't.
+    /// Returns whether a content type is text for people. Program code isn't.
     private static func isText(_ essence: String) -> Bool {
         if essence.isEmpty || essence.hasPrefix("message/") { return true }
         if essence.hasPrefix("text/") { return !essence.hasSuffix("script") && essence != "text/css" }
@@ -92,9 +92,10 @@ extension Redactor {
         let isMarked = bytes.starts(with: [0xEF, 0xBB, 0xBF])
         switch bytes.dropFirst(isMarked ? 3 : 0).first(where: { $0 > 0x20 }) {
         case UInt8(ascii: "{"), UInt8(ascii: "["):
-            // Several values, and words that JSON doesn't define, can't hide a name.
+            // In types other than text, accept several values and words that JSON doesn't define, because they can't
+            // hide a name.
             if let masked = json(bytes, isStrict: isText) { return .shown(masked) }
-            // Only text can have pairs between the values.
+            // In text, also mask pairs between the values.
             if isText, let masked = json(bytes, isStrict: false) { return .shown(withoutSecrets(masked)) }
             guard bytes.contains(UInt8(ascii: "\"")) else { return .shown(isText ? withoutSecrets(bytes) : bytes) }
             return .omitted(reason: "it looks like JSON but isn't, so its secrets are unknown")
@@ -120,7 +121,7 @@ extension Redactor {
 
     private mutating func undeclaredForm(_ bytes: Data) -> RedactedBody {
         if let text = String(validating: bytes, as: UTF8.self) {
-            // The text can also be a log: "status=401 token=…".
+            // The text can also be a log, as in "status=401 token=…", so mask its other secrets too.
             return .shown(withoutSecrets(Data(form(text).utf8)))
         }
         // Values in another charset can't be masked, so the body is shown only if it contains no secret.

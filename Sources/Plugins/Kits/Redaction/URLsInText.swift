@@ -22,7 +22,8 @@ enum URLsInText {
                 result += word
             }
         }
-        // A URL that isn't percent-encoded can contain spaces.
+        // Treat a text that starts with a URL as a single URL, because one that isn't percent-encoded can contain
+        // spaces.
         if startsWithURL(text) {
             add(text[...])
         } else {
@@ -45,7 +46,7 @@ enum URLsInText {
 
     private static func endsWord(_ byte: UInt8) -> Bool { byte <= 0x20 || "\"<>`".utf8.contains(byte) }
 
-    /// Whether a byte can surround a URL in a sentence.
+    /// Returns whether a byte can surround a URL in a sentence.
     private static func isAround(_ byte: UInt8) -> Bool { "'()[]{}.,;:!".utf8.contains(byte) }
 
     private static func maskedWord(

@@ -187,7 +187,7 @@ struct XMLMasker {
             let text = trimmed(from..<piece.endIndex)
             if text.isEmpty { continue }
             secrets.append(string(text))
-            // A `<key>` can contain a secret or a secret's name.
+            // The content of a `<key>` can be a secret, or the name of the secret that follows.
             expectsSecret = names(string(text))
         }
         result += bytes[start..<content.lowerBound] + Self.mask + bytes[content.upperBound..<end]

@@ -59,7 +59,7 @@ public final class DescriptorBudget: Sendable {
                 let (isCancelled, admitted) = state.withLock { state -> (Bool, [Waiter]) in
                     if Task.isCancelled { return (true, []) }
                     state.waiters.append(Waiter(id: id, weight: weight, continuation: continuation), id)
-                    // Another transfer may have ended meanwhile.
+                    // Admit waiters now, because another transfer may have ended since the first check.
                     return (false, admit(&state))
                 }
                 if isCancelled { continuation.resume(throwing: CancellationError()) }
@@ -97,6 +97,6 @@ public final class DescriptorBudget: Sendable {
 
     private func resume(_ admitted: [Waiter]) { admitted.forEach { $0.continuation.resume() } }
 
-    /// Half of the limit, but between 6 and 4,096, because more concurrent transfers aren't faster.
+    /// Returns half of the limit, but between 6 and 4,096, because more concurrent transfers aren't faster.
     package static func capacity(limit: UInt64) -> Int { Int(min(max(limit / 2, 6), 4096)) }
 }

@@ -69,7 +69,7 @@ public final class TransferControl: Sendable {
         }
     }
 
-    /// Records the interruption first, so the interrupted body can find out why it ended.
+    /// Interrupts a body. Records the interruption first, so the body can find out why it ended.
     private func run(_ interrupt: @Sendable () -> Bool, _ id: Int) {
         state.withLock { _ = $0.interrupted.insert(id) }
         if !interrupt() { state.withLock { _ = $0.interrupted.remove(id) } }

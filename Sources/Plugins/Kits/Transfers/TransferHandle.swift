@@ -68,7 +68,7 @@ public struct TransferHandle<Output: Sendable>: AsyncSequence, Sendable {
             let handle = observer.handle
             while true {
                 if let report = feed.take() { return TransferEvent(report) }
-                // Cancelling the task ends only the signals.
+                // Cancelling the task ends only the stream of signals, so cancel the transfer too.
                 let signal: Void? = await withTaskCancellationHandler {
                     await signals.next(isolation: actor)
                 } onCancel: {

@@ -161,7 +161,7 @@ public final class TransferMeter: Sendable {
             (state.timer, state.wake) = (nil, nil)
             return stale
         }
-        // A timer that fires early sets the next one.
+        // Keep an earlier timer, because it sets the next one when it fires.
         if let set = state.wake, set <= wake { return nil }
         state.wake = wake
         state.timer = Task { [weak self, time] in

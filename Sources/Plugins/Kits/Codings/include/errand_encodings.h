@@ -14,7 +14,7 @@ struct errand_encoder;
 
 // Returns the codings with an encoder: ERRAND_CODING_GZIP and ERRAND_CODING_ZSTD, combined as flags.
 int errand_encodings(void);
-// Returns NULL if the library is missing or memory runs out.
+// Creates an encoder. Returns NULL if the library is missing or memory runs out.
 struct errand_encoder *errand_encoder_make(int coding, int level);
 void errand_encoder_free(struct errand_encoder *encoder);
 // Encodes `input` into at most `capacity` bytes of `output`. Sets `taken` and `made` to the number of bytes read and

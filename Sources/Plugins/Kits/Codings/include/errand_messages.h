@@ -14,8 +14,8 @@ struct errand_inflater;
 // Returns whether zlib is available.
 int errand_has_deflate(void);
 
-// `window` is the binary logarithm of the window's size, from 8 to 15. Returns NULL if zlib is missing or memory runs
-// out.
+// Creates a deflater. `window` is the binary logarithm of the window's size, from 8 to 15. Returns NULL if zlib is
+// missing or memory runs out.
 struct errand_deflater *errand_deflater_make(int window);
 void errand_deflater_free(struct errand_deflater *deflater);
 // Forgets earlier messages, as a peer without context takeover does.

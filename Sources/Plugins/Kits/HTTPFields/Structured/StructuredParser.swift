@@ -5,7 +5,8 @@ import ErrandMessageSyntax
 struct StructuredParser {
     typealias Failure = StructuredField.ParseError
 
-    /// Four times the minimum that RFC 9651, section 3, requires of every parser.
+    /// The maximum number of members, and of parameters or items per member. Each is four times the minimum that RFC
+    /// 9651, section 3, requires of a parser.
     static let (maximumMembers, maximumParts) = (4_096, 1_024)
 
     private let bytes: [UInt8]
@@ -193,7 +194,7 @@ struct StructuredParser {
         throw failure("the closing quote")
     }
 
-    /// Rejects uppercase digits (section 4.2.10).
+    /// Reads a hexadecimal digit. Rejects uppercase digits (section 4.2.10).
     private mutating func lowerHex() throws(Failure) -> UInt8 {
         guard let byte = next, !(byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "F")),
             let value = ASCII.hexValue(byte)
@@ -239,7 +240,7 @@ extension StructuredParser {
 
     private func text(of bytes: ArraySlice<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
 
-    /// The digits fit in an `Int64`, because there are at most 15.
+    /// Returns the value of digits. It fits in an `Int64`, because there are at most 15 digits.
     private func value(of digits: ArraySlice<UInt8>) -> Int64 {
         digits.reduce(0) { $0 * 10 + Int64($1 - UInt8(ascii: "0")) }
     }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The names that a library has on each system, the preferred one first. On Android, an app brings its own.
+// The names that libcrypto has on each system, the preferred one first. On Android, an app includes its own library.
 #if defined(__ANDROID__)
 #define LIBRARIES {"libcrypto.so"}
 #else
@@ -19,7 +19,7 @@
 // Numbers that OpenSSL never changes (obj_mac.h).
 enum { NID_EC = 408, NID_ED25519 = 1087 };
 
-// name, result, parameters
+// The functions to load, each with its name, result and parameters.
 #define FUNCTIONS(F)                                                                                                  \
     F(EVP_PKEY_free, void, (void *))                                                                                  \
     F(d2i_AutoPrivateKey, void *, (void **, const uint8_t **, long))                                                  \
@@ -58,7 +58,7 @@ static atomic_int loaded;
 
 #if defined(ERRAND_LINKED_LIBCURL)
 
-// libcrypto is there if something else in the program, such as libcurl, brings it.
+// libcrypto is available if another part of the program, such as libcurl, links it.
 #define DECLARED(name, result, parameters) extern result name parameters __attribute__((weak));
 FUNCTIONS(DECLARED)
 #undef DECLARED
@@ -102,7 +102,8 @@ int errand_keys_load(void) {
     return found;
 }
 
-// A library keeps its failures in a queue of the thread. Whoever uses the same library for TLS would find them there.
+// Clears libcrypto's error queue of this thread, and returns the result. Otherwise, code that uses libcrypto for TLS on
+// the same thread would find these errors.
 static int forgetting(int result) {
     api.ERR_clear_error();
     return result;
@@ -177,7 +178,7 @@ static int prepare(begin begin, void *context, struct errand_key *key, int schem
     case ERRAND_SIGNATURE_PSS_SHA512: hash = api.EVP_sha512(); break;
     default: hash = api.EVP_sha256();
     }
-    // The context owns it.
+    // The context owns the parameters.
     void *parameters = NULL;
     if (begin(context, &parameters, hash, NULL, key) != 1) return 0;
     if (scheme == ERRAND_SIGNATURE_PSS_SHA512)
@@ -211,7 +212,7 @@ int errand_key_verify(
 
 int errand_hmac_sha256(const uint8_t *key, size_t size, const uint8_t *message, size_t count, uint8_t *output) {
     unsigned int made = 0;
-    // With no key at all, HMAC() would use the key of an earlier call.
+    // If the key is NULL, HMAC() uses the key of an earlier call.
     static const uint8_t none = 0;
     if (!errand_keys_load() || size > INT_MAX) return 0;
     if (size == 0) key = &none;

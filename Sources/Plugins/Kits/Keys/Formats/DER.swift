@@ -49,7 +49,7 @@ struct DERReader {
         guard let first = rest.popFirst() else { throw .malformed("the key is cut off") }
         if first < 0x80 { return Int(first) }
         let size = Int(first & 0x7F)
-        // Keys are smaller than 16 MB.
+        // Keys are smaller than 16 MB, so three bytes are enough for a length.
         guard size > 0, size <= 3, size <= rest.count else { throw .malformed("a length in the key is invalid") }
         let bytes = rest.prefix(size)
         rest = rest.dropFirst(size)
@@ -109,7 +109,8 @@ enum ObjectID {
 
 /// An ECDSA signature: r followed by s, or in DER (RFC 3279, section 2.2.3).
 enum ECDSASignature {
-    /// Returns `nil` if the bytes aren't two numbers of at most `size` bytes.
+    /// Converts a signature from DER to r followed by s. Returns `nil` if the bytes aren't two numbers of at most
+    /// `size` bytes.
     static func raw(_ der: [UInt8], size: Int) -> [UInt8]? {
         var outer = DERReader(der)
         guard var pair = try? outer.sequence(), let r = try? pair.integer(), let s = try? pair.integer(),

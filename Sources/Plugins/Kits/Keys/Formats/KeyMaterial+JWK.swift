@@ -59,7 +59,7 @@ extension PublicMaterial {
         }
     }
 
-    /// The required members in the order of RFC 7638, section 3.
+    /// The key as a JWK with only the required members, in the order of RFC 7638, section 3.
     var jwk: String {
         switch self {
         case .ed25519(let key): #"{"crv":"Ed25519","kty":"OKP","x":"\#(Base64URL.text(key))"}"#

@@ -13,7 +13,7 @@ enum PublicMaterial: Sendable, Hashable {
     }
 }
 
-/// The numbers of a private key, and of its public key if they came together.
+/// The numbers of a private key, and of its public key if the source contained both.
 enum PrivateMaterial: Sendable {
     case ed25519(seed: [UInt8], publicKey: [UInt8]?)
     case ec(Curve, scalar: [UInt8], point: [UInt8]?)
@@ -27,7 +27,7 @@ enum PrivateMaterial: Sendable {
         }
     }
 
-    /// The public key from the same source.
+    /// The public key from the same source, or `nil` if the source didn't contain it.
     var publicPart: PublicMaterial? {
         switch self {
         case .ed25519(_, let key): key.map { .ed25519($0) }
@@ -91,7 +91,8 @@ struct RSANumbers: Sendable {
         self.all = all
     }
 
-    /// Bounds the work of an operation, and rejects keys that are known to be weak.
+    /// Checks an RSA key's modulus and exponent. This bounds the work of an operation, and rejects keys that are known
+    /// to be weak.
     static func check(modulus: [UInt8], exponent: [UInt8]) throws(KeyError) {
         let bits = 8 * modulus.count - (modulus.first?.leadingZeroBitCount ?? 0)
         guard (2048...8192).contains(bits) else {

@@ -102,7 +102,7 @@ struct RSAKey: @unchecked Sendable {
     }
 
     private static func algorithm(_ algorithm: KeyAlgorithm) -> SecKeyAlgorithm {
-        // The salt has the size of the digest.
+        // For PSS, Security uses a salt of the digest's size.
         algorithm == .rsaPSSSHA512 ? .rsaSignatureMessagePSSSHA512 : .rsaSignatureMessagePKCS1v15SHA256
     }
 

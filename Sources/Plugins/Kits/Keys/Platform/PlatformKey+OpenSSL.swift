@@ -18,6 +18,8 @@ private final class OpenSSLKey: @unchecked Sendable {
 
     deinit { unsafe errand_key_free(key) }
 
+    /// Returns the bytes that a function writes.
+    ///
     /// - Parameter write: Writes to the buffer and returns the number of bytes, or 0 on failure.
     static func bytes(
         capacity: Int, _ write: (UnsafeMutablePointer<UInt8>?, Int) -> Int
@@ -118,7 +120,7 @@ extension KeyAlgorithm {
         }
     }
 
-    /// The size of r and of s. `nil` for other signatures.
+    /// The size of r and of s in bytes. `nil` if the algorithm isn't ECDSA.
     fileprivate var coordinateSize: Int? {
         switch scheme {
         case .ecdsaP256SHA256: 32
@@ -146,7 +148,8 @@ enum PlatformCode {
     }
 }
 
-// Safe: as for `OpenSSLKey`.
+// Safe: `digest` is created here and freed once in `deinit`. It leaves the object only as an argument to the C
+// functions.
 @safe
 struct PlatformDigest: ~Copyable, @unchecked Sendable {
     private let digest: OpaquePointer
