@@ -5,7 +5,7 @@
 // Pipeline/  how a request is processed
 // Agent/     the API that users call
 
-// One import is enough for apps.
+// Apps need to import only this module.
 @_exported public import ErrandHTTP
 
 /// The version of the Errand package.

@@ -18,7 +18,7 @@ extension String {
         utf8.count == other.utf8.count && withSpan { mine in other.withSpan { mine.hasSameBytes(as: $0) } }
     }
 
-    /// Replaces each invalid sequence with U+FFFD.
+    /// Creates a string from UTF-8 bytes. Replaces each invalid sequence with U+FFFD.
     package init(decoding bytes: Span<UInt8>) {
         self = unsafe bytes.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
     }
@@ -32,7 +32,7 @@ extension String {
 }
 
 extension Array {
-    /// Unlike `Array.span`, works before macOS 26 and iOS 26.
+    /// Calls the body with a span of the elements. Unlike `Array.span`, works before macOS 26 and iOS 26.
     @inlinable @inline(__always)
     package func withSpan<Result, Failure>(
         _ body: (Span<Element>) throws(Failure) -> Result
@@ -122,7 +122,7 @@ extension Span where Element == UInt8 {
         return nil
     }
 
-    /// Traps if the offset is out of bounds.
+    /// Returns the little-endian integer at an offset. Traps if the offset is out of bounds.
     // Safe because the span checks the bounds of the load, and every bit pattern is a valid integer.
     @inlinable @inline(__always)
     package func littleEndian<Integer: FixedWidthInteger & BitwiseCopyable>(
@@ -131,7 +131,7 @@ extension Span where Element == UInt8 {
         unsafe Integer(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: type))
     }
 
-    /// Traps if the offset is out of bounds.
+    /// Returns the big-endian integer at an offset. Traps if the offset is out of bounds.
     @inlinable @inline(__always)
     package func bigEndian<Integer: FixedWidthInteger & BitwiseCopyable>(
         at offset: Int, as type: Integer.Type = Integer.self

@@ -29,7 +29,7 @@
         guard slots[free].number != 0, let value = slots[free].value else { return nil }
         valueCount -= 1
         // A search stops at the first free slot, so freeing this slot could hide the values after it. Move each of them
-        // into the free slot, unless its home slot comes after that slot.
+        // into the free slot, unless its search starts after that slot.
         let mask = slots.count - 1
         var next = (free + 1) & mask
         while slots[next].number != 0 {

@@ -41,7 +41,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         /// Whether the response was accepted. From then on, the activity can't be cancelled.
         var isAccepted = false
         var progress = TransferProgress()
-        /// Cached, because several accessories read the label.
+        /// The cached label, because several accessories read it.
         var label: String?
     }
 
@@ -201,8 +201,8 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
 extension Activity: TransportObserver {
     var isObserved: Bool { events?.isObserved == true }
 
-    /// Notifies the accessories in order. Delivers events from other threads or from an accessory afterward. After
-    /// `willStop`, delivers only `didStop`.
+    /// Notifies the accessories in order. Events that other threads or an accessory report meanwhile are delivered
+    /// afterward. After `willStop`, delivers only `didStop`.
     func notify(_ event: @autoclosure () -> ActivityEvent) {
         if let events, events.isObserved { events.deliver(event(), of: self) }
     }

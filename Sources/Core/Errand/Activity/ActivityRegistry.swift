@@ -39,7 +39,7 @@ final class ActivityRegistry: Sendable {
         state.withLock { $0.entries.all.map(\.activity) }.sorted { $0.id.rawValue < $1.id.rawValue }
     }
 
-    /// Sets the timer for a moment, unless the current timer fires early enough. Returns the replaced timer. Cancel it
+    /// Sets the timer to `moment`, unless the current timer fires early enough. Returns the replaced timer. Cancel it
     /// outside the lock, because cancelling runs the time source's code.
     private func wake(_ state: inout State, at moment: ContinuousClock.Instant) -> Task<Void, Never>? {
         if let wakes = state.wakes, wakes <= moment { return nil }

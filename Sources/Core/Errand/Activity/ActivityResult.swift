@@ -43,7 +43,7 @@ import Synchronization
 
     @inlinable func response<Output>() throws -> Response<Output> {
         let (value, http) = try success()
-        // A cast in a pattern avoids an optional of a generic type.
+        // Cast in a pattern, because `as?` would create an optional of a generic type.
         guard let http, case let value as Output = value else { throw CancellationError() }
         return Response(value: value, http: http)
     }

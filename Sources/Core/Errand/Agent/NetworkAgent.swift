@@ -174,7 +174,7 @@ public final class NetworkAgent: Agent {
         return try running.result.response()
     }
 
-    /// Starts a request and returns its handle. Accessories have then received will-start.
+    /// Starts a request and returns its handle. By then, accessories have received will-start.
     @discardableResult
     public func start<R: Request>(
         _ request: R, options: CallOptions, completion: Completion<Response<R.Output>>?
@@ -263,7 +263,8 @@ final class ConfigurationChange: Sendable {
 
     static func run(on owner: AnyObject, isRepeated: Bool, _ change: () throws -> Void) rethrows {
         let run = ConfigurationChange(owner, isRepeated: isRepeated)
-        // A task started by the change inherits the task-local value and can outlive the change.
+        // Mark the change as over, because a task that it started inherits the task-local value and can outlive the
+        // change.
         defer { run.isOver.store(true, ordering: .releasing) }
         try $current.withValue(run) { try change() }
     }

@@ -78,7 +78,7 @@ extension RequestExplanation {
             for step in chain where step.stage == .call {
                 let before = found
                 found = try step.filter.preview(of: before)
-                // Secrets stay with their origin, like in a sent request.
+                // Secrets stay with their origin, as in a request that is sent.
                 guard let move = OriginMove(from: before, to: found), !settings.trusts(found.url) else { continue }
                 var trust = OriginTrust(isTrusted: false)
                 trust.withhold(from: &found, of: nil, before: before)

@@ -28,8 +28,8 @@ public protocol Agent: Sendable {
     @discardableResult
     func send<R: Request>(_ request: R, options: CallOptions) async throws -> Response<R.Output>
 
-    /// Starts a request and returns its handle. Accessories have then received will-start. `completion` receives the
-    /// result.
+    /// Starts a request and returns its handle. By then, accessories have received will-start. `completion` receives
+    /// the result.
     @discardableResult
     func start<R: Request>(
         _ request: R, options: CallOptions, completion: Completion<Response<R.Output>>?
@@ -122,7 +122,7 @@ extension Agent {
         try await start(running: composite, options: options, completion: nil as Completion<C.Output>?).joined()
     }
 
-    /// Starts a composite and returns its handle. Accessories have then received will-start.
+    /// Starts a composite and returns its handle. By then, accessories have received will-start.
     @discardableResult
     public func start<C: Composite>(
         running composite: C, options: CallOptions = CallOptions(), completion: Completion<C.Output>?
@@ -184,7 +184,7 @@ extension Agent {
         begin(kind, options, completion: completion, http: { _ in nil }, body: body)
     }
 
-    /// Starts an activity that belongs to no agent's registry.
+    /// Starts an activity with a separate registry, because it doesn't belong to a network agent.
     private func begin<Success: Sendable>(
         _ kind: ActivityKind, request: (any Request)? = nil, _ options: CallOptions, completion: Completion<Success>?,
         http: @escaping @Sendable (Success) -> HTTPResponse?,

@@ -47,7 +47,7 @@ extension Exchange {
     }
 }
 
-/// The values of one call. Allocates only for a second value.
+/// The values of one call. Allocates memory only from the second value on.
 struct CallValues: Sendable {
     private static let count = Atomic<UInt64>(0)
     /// The key of the first value, or 0.

@@ -9,8 +9,8 @@ public struct Exchange: Sendable {
     private var fields: CopyOnWrite<Fields>
     /// The HTTP request to send. Change it before you call `next`.
     public var http: HTTPRequest { didSet { (isAsBuilt, isSettled) = (false, false) } }
-    /// The request as the filter received it. The sensitive fields and the trust belong to its origin. Nil for the
-    /// request as built.
+    /// The request as the filter received it. The sensitive fields and the trust belong to its origin. Nil if the
+    /// filter received the request as it was built.
     private var given: HTTPRequest?
     /// The stage in which the receiving filter runs: call, hop or wire.
     public internal(set) var stage: FilterStages = .call

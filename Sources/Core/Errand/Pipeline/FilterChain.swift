@@ -80,7 +80,7 @@ extension [any Filter] {
     @usableFromInline let next: Next
     /// Whether every request of the agent passes this step and all later ones.
     let isCommon: Bool
-    /// Whether this step or a later one isn't one of Core's.
+    /// Whether this step or a later one is a filter that doesn't belong to Core.
     let hasFilters: Bool
     /// The traits of this step and later steps of its stage, up to the first of Core's steps.
     let following: FilterTraits

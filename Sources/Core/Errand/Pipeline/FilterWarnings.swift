@@ -17,7 +17,7 @@ enum FilterWarnings {
     }
 
     private static let seen = Mutex(Seen())
-    /// The limit for subjects and for problems. A set at the limit is cleared.
+    /// The maximum number of subjects and of problems to remember. A full set is cleared.
     private static let maximumSeen = 1_000
 
     /// Writes new filter and path problems to standard error. Checks only the first request of a type and

@@ -3,7 +3,7 @@ import ErrandHTTP
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// The part of a configuration that requests need, parsed once for each change.
+/// The part of a configuration that requests need. Parsed once each time the configuration changes.
 final class PipelineSettings: Sendable {
     let headers: HTTPHeaders
     let authorization: Authorization?
@@ -45,7 +45,8 @@ final class PipelineSettings: Sendable {
         chain = FilterChain.make(self.filters, [], transport)
     }
 
-    /// Kept out of line, because inlining would enlarge the async frame of every request.
+    /// Returns the request's decoder, or else the agent's. Kept out of line, because inlining would enlarge the async
+    /// frame of every request.
     @inline(never) func decoder(of request: some Request) -> any BodyDecoder { request.decoder ?? decoder }
 
     func base(_ choice: RequestBaseURL) throws -> BaseURL {

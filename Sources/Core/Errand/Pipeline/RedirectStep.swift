@@ -31,8 +31,8 @@ struct RedirectStep: CoreStep {
         exchange.request.redirects ?? exchange.settings.redirects
     }
 
-    /// Kept out of line, like the methods below, because inlining would enlarge an async frame that lives as long as
-    /// the request.
+    /// Returns the request that a redirect leads to, or nil if the response isn't one to follow. Kept out of line, like
+    /// the methods below, because inlining would enlarge an async frame that lives as long as the request.
     @inline(never) private func target(of response: HTTPResponse, _ exchange: Exchange) throws -> HTTPRequest? {
         try policy(exchange).target(of: response, to: exchange.http)
     }

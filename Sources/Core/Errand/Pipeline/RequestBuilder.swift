@@ -51,7 +51,7 @@ struct RequestBuilder {
         return (HTTPRequest(request.method, to: url, headers: headers, body: body), trust)
     }
 
-    /// Throws if a transport would reject the request.
+    /// Builds and validates the HTTP request. Throws if a transport would reject it.
     func validRequest(_ request: some Request, _ tags: Tags) throws -> HTTPRequest {
         let http = try build(request, tags).http
         try http.validate()
@@ -61,7 +61,7 @@ struct RequestBuilder {
     /// Adds the request's headers and credentials to the agent's.
     ///
     /// An untrusted origin doesn't receive the agent's authorization, sensitive headers and `Host`. It receives the
-    /// request's own, unless a server chose the origin.
+    /// request's own fields and credentials, unless a server chose the origin.
     private func addCredentials(
         of request: some Request, _ ownHeaders: HTTPHeaders, _ tags: Tags, for url: CheckedURL,
         to headers: inout HTTPHeaders

@@ -8,7 +8,7 @@ extension HTTPBody {
         return try ErrandError.naming(.fileFailed) { try file.next() }
     }
 
-    /// The same body. Opens a file again, so each reader starts at the beginning.
+    /// The same body. If it's in a file, the file is opened again, so a new reader starts at the beginning.
     package var reopened: HTTPBody { file.map { HTTPBody(file: $0, length: length) } ?? self }
 }
 

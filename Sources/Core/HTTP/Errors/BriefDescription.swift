@@ -98,8 +98,8 @@ extension DecodingError.Context {
         codingPath.isEmpty && debugDescription.hasPrefix("The given data was not valid JSON")
     }
 
-    /// Whether `JSONDecoder` may have reported a number that doesn't fit its type. It uses the same words for invalid
-    /// JSON.
+    /// Whether `JSONDecoder` may have reported a number that doesn't fit its type. The decoder uses the same words for
+    /// that as for invalid JSON.
     fileprivate var mayBeNumber: Bool {
         codingPath.isEmpty && debugDescription == "The given data was not valid JSON."
     }

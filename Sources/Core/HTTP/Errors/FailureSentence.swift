@@ -55,7 +55,7 @@ extension FailureSentence {
     /// Returns the app's own text for an error, or `nil` for the default text.
     public typealias Provider = @Sendable (_ error: any Error, _ sentence: FailureSentence) -> String?
 
-    // Global, because `localizedDescription` takes no argument.
+    // The provider is global, because `localizedDescription` doesn't take an argument.
     private static let ownTexts = Mutex<Provider?>(nil)
 
     /// The app's own texts, for the whole process. Takes precedence over a service's message. Defaults to `nil`. Called

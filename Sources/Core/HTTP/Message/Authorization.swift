@@ -44,7 +44,7 @@ extension HTTPHeaders {
     /// Replaces the `Authorization` header, marked as sensitive. ``Authorization/omitted`` removes the header.
     public mutating func authorize(_ authorization: Authorization) {
         guard let value = authorization.value else { return remove(.authorization) }
-        // Avoids a copy of the headers.
+        // Don't set an equal value again, because this would copy the headers.
         if values(of: .authorization) != [value] { set(.authorization, value, sensitive: true) }
     }
 }

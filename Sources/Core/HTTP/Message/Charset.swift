@@ -79,7 +79,7 @@ public struct Charset: Sendable, Hashable {
         return String(validating: units, as: UTF16.self)
     }
 
-    /// Decodes bytes from 0x80 with the closure, which returns zero for a missing character.
+    /// Decodes bytes above 0x7F with the closure, which returns zero for a missing character.
     private static func singleBytes(_ bytes: Data, _ scalar: (UInt8) -> UInt32) -> String? {
         var text = ScalarText(capacity: bytes.count)
         for byte in bytes {

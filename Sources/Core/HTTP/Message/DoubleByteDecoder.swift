@@ -1,6 +1,6 @@
 import ErrandEssentials
 
-/// Decodes Chinese, Japanese and Korean charsets (WHATWG Encoding, sections 10 to 13). Where the standard inserts
+/// Decodes Chinese, Japanese and Korean charsets (WHATWG Encoding, sections 10 to 13). If the standard would insert
 /// U+FFFD, the whole text is invalid.
 struct DoubleByteDecoder {
     private let bytes: [UInt8]
@@ -211,7 +211,7 @@ struct CharsetIndex: Sendable {
             !(0xD800...0xDFFF).contains($0) && !taken.contains($0)
         }
         guard rest.count == 39_420 else { return nil }
-        // The standard has one exception: this pointer isn't the next character without a two-byte form.
+        // The standard makes an exception to this order for a single pointer.
         rest[7_457] = 0xE7C7
         return rest
     }()

@@ -231,7 +231,7 @@ public struct ResponseSource: Sendable, Hashable, CustomStringConvertible {
         let reason: String?
     }
 
-    // An array of one element is a single reference, because each filter copies the response.
+    // The details are in an array of one element, which is a single reference, because each filter copies the response.
     private let details: [Details]
 
     /// Creates a source, for a filter that responds itself.

@@ -1,15 +1,15 @@
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// Finds words in field names, all words in one pass over the bytes (Aho-Corasick). Compares letters and digits in
-/// lower case, after percent-decoding.
+/// Finds many words in a field name in one pass over its bytes (Aho-Corasick). Compares letters and digits in lower
+/// case, after percent-decoding.
 final class NameMatcher: Sendable {
     /// The next state for each state and symbol. A state represents the longest suffix of the text read so far that
     /// begins a word. The first state is the empty suffix.
     private let next: [UInt32]
     private let states: [State]
-    /// Parts with non-ASCII characters. Each character can have several spellings in bytes, so the states don't contain
-    /// them.
+    /// Parts with non-ASCII characters. The states don't contain them, because a character can have several byte
+    /// sequences.
     private let otherParts: [String]
     private let otherWords: Set<String>
 

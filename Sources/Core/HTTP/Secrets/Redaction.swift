@@ -46,7 +46,7 @@ public struct Redaction: Sendable {
 
     private var rules = Self.standardRules
 
-    /// Stored in one reference, because plugins create a redactor for each exchange.
+    /// The rules. They're stored in one reference, because plugins create a redactor for each exchange.
     private struct Rules {
         var shownHeaders: Set<HTTPHeaderName> = [
             .accept, .acceptEncoding, .acceptLanguage, .acceptRanges, .age, .allow, .cacheControl, .connection,
@@ -67,7 +67,8 @@ public struct Redaction: Sendable {
             "usercode", "hash", "nonce", "state", "requesturi", "verificationuricomplete",
         ]
         var shownNames = Redaction.standardShownNames
-        /// Finds changed names and words. `nil` for the defaults, which use the standard matcher.
+        /// Finds the secret names and words, if they were changed. `nil` for the defaults, which use the standard
+        /// matcher.
         var matcher: NameMatcher?
 
         mutating func updateMatcher() { matcher = NameMatcher(parts: secretNames, words: secretWords) }

@@ -18,7 +18,7 @@ public struct Redactor: Sendable {
     /// The rules that decide which values are secret.
     public let redaction: Redaction
     private var secrets = SecretFinder()
-    /// The values of sensitive header fields whose secrets are remembered.
+    /// The values of sensitive header fields that were already remembered.
     private var rememberedValues: [String] = []
 
     /// Creates a redactor that doesn't know any secrets yet.
@@ -153,7 +153,7 @@ struct SecretFinder: Sendable {
     /// Returns the ranges of all secrets, in order. Merges overlapping ranges.
     private func occurrences(in text: [UInt8]) -> [Range<Int>] {
         var ranges: [Range<Int>] = []
-        // Few texts contain a secret, so the patterns are created here instead of once for each secret.
+        // Few texts contain a secret, so search patterns are created here, not when a secret is added.
         for secret in secrets { ranges += BytePattern(secret).matches(in: text) }
         ranges.sort { $0.lowerBound < $1.lowerBound }
         var merged: [Range<Int>] = []

@@ -36,7 +36,7 @@ extension UserMark: CustomStringConvertible, CustomDebugStringConvertible, Custo
     public var customMirror: Mirror { Mirror(self, children: ["source": source]) }
 }
 
-/// The marks that filters set on an exchange, and the header fields that they replace.
+/// The marks that filters set on an exchange, and the header fields that the marks represent.
 package struct UserMarks: Sendable, Equatable {
     package var marks: Set<UserMark> = []
     private var carriers: [HTTPHeaders.Field] = []
@@ -87,7 +87,7 @@ package struct UserMarks: Sendable, Equatable {
         return implied
     }
 
-    /// Returns a header name in lowercase. Doesn't convert the most common names, because that is slower.
+    /// Returns a header name in lowercase. Avoids converting the most common names, because conversion is slower.
     private static func source(of name: HTTPHeaderName) -> String {
         switch name.rawName {
         case "Authorization": "authorization"

@@ -107,7 +107,7 @@ public enum LinkSource: TagKey {
 }
 
 extension Tags {
-    /// Returns whether a server led from the requested origin to another origin.
+    /// Returns whether a server led from the URL that the app requested to a URL of another origin.
     package func leadAway(to url: URL) -> Bool {
         guard let source = self[LinkSource.self] else { return false }
         return URLSyntax.origin(of: source) != URLSyntax.origin(of: url)

@@ -40,7 +40,7 @@ package final class BaseURL: Sendable {
         (self.url, isPlain) = (url, !URLSyntax.mayHaveDotSegments(directory))
     }
 
-    /// Returns whether a URL has this scheme, host and port.
+    /// Returns whether a URL has the base URL's scheme, host and port.
     ///
     /// - Parameter origin: The URL's origin in its comparable form.
     package func isOrigin(_ origin: String) -> Bool { comparable == origin }

@@ -1,5 +1,5 @@
-/// Resolves a reference in linear time, according to the WHATWG standard (URL, section 4.4). In place of the standard's
-/// state machine, one method for each part finds the part's end.
+/// Resolves a reference in linear time, according to the WHATWG standard (URL, section 4.4). Unlike the standard's
+/// state machine, it parses each part of a URL in a separate method, which finds where the part ends.
 struct URLParser {
     private let input: [UInt8]
     private var index = 0

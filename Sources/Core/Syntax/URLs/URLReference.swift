@@ -23,7 +23,8 @@ public struct URLReference: Sendable, Hashable {
     /// Creates a reference from the bytes of a field or a body. A byte 0xE9 becomes `%E9`.
     public init(bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
 
-    /// Creates a reference from the original bytes of text decoded as Latin-1, or from other text as UTF-8.
+    /// Creates a reference from received text. If the text was decoded as Latin-1, the reference contains its original
+    /// bytes. Otherwise, the reference contains its UTF-8.
     package init(_ text: String, isLatin1: Bool) {
         let isSingle = isLatin1 && text.unicodeScalars.allSatisfy { $0.value <= 0xFF }
         bytes = isSingle ? text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) } : Array(text.utf8)

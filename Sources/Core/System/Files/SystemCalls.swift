@@ -1,6 +1,6 @@
-// Wraps the C library's calls that take or return pointers, so the other files in this folder are safe Swift. The call
-// fills each structure, a local variable, before the code reads it. Each text is copied before another call can change
-// it. `SystemFile+Content.swift` contains the calls that move bytes.
+// Wraps the C library's calls that take or return pointers, so the other files in this folder are safe Swift. Each
+// structure is a local variable that a call fills before the code reads it. Each text is copied before another call can
+// change it. `SystemFile+Content.swift` contains the calls that move bytes.
 
 package func systemErrorText(_ code: Int32) -> String { unsafe String(cString: strerror(code)) }
 
@@ -23,7 +23,7 @@ extension FileStatus {
 }
 
 extension SystemFile {
-    /// Atomically replaces an existing file.
+    /// Renames a file. Atomically replaces an existing file at the new path.
     package static func rename(_ from: String, to path: String) throws(Failure) {
         if systemRename(from, path) != 0 { throw Failure("cannot be replaced", path) }
     }

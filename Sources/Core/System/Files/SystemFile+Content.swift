@@ -1,7 +1,7 @@
 import ErrandEssentials
 
-// The system calls that move bytes. Each buffer belongs to the caller or to a value created here. It outlives the call
-// that gets its address and length, and the system keeps neither.
+// The system calls that move bytes. Each buffer belongs to the caller or to a value created here, and outlives the call
+// that gets its address and length. The system doesn't keep the address.
 extension SystemFile {
     /// Reads up to `count` of the next bytes. Returns empty data at the end.
     package func read(_ count: Int) throws(Failure) -> Data { try Self.read(count, from: descriptor, path) }

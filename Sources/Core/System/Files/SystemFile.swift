@@ -22,7 +22,7 @@ package struct SystemFile: ~Copyable, Sendable {
         package static let create = Access(rawValue: 8)
         /// With `create`: fails with `EEXIST` if the file exists.
         package static let exclusive = Access(rawValue: 16)
-        /// For a file in a place where others can put files. Opens only a regular file at this exact path, without
+        /// For a file in a directory that others can write to. Opens only a regular file at this exact path, without
         /// blocking. Fails with `ELOOP` for a symbolic link, `ENXIO` for a pipe or device, and `EISDIR` for a
         /// directory. With `write`, also fails with `EMLINK` for a file that has other names.
         package static let refusesLinks = Access(rawValue: 32)
@@ -231,7 +231,7 @@ extension SystemFile {
         for _ in 0..<100 {
             let file = try SystemFile(path, [.read, .write, .create, .refusesLinks], permissions: 0o600)
             guard file.tryLock() else {
-                // A listing holds the lock for a moment.
+                // A process that lists partial transfers holds the lock for a moment, so try again.
                 waits += 1
                 if waits > 5 { break }
                 usleep(1000)
@@ -291,5 +291,5 @@ package struct FileStatus: Sendable, Hashable {
     }
 }
 
-/// A failure of this module. Callers wrap it in an `ErrandError` with a code for their operation.
+/// A failure of this module. Callers convert it to their own error with a code, such as an `ErrandError`.
 package protocol SupportFault: Error, CustomStringConvertible {}

@@ -75,7 +75,7 @@ struct errand_decoder *errand_decoder_make(int coding) {
     decoder->coding = coding;
     if (coding == ERRAND_CODING_BROTLI) decoder->other = api.brotli_make(NULL, NULL, NULL);
     if (coding == ERRAND_CODING_ZSTD && (decoder->other = api.zstd_make()))
-        // A window of 8 MiB at most (RFC 9659); parameter 100 is its logarithm.
+        // Limit the window to 8 MiB (RFC 9659). Parameter 100 is the binary logarithm of its size.
         api.zstd_set(decoder->other, 100, 23);
     if (coding >= ERRAND_CODING_BROTLI && !decoder->other) {
         free(decoder);

@@ -67,7 +67,7 @@ struct errand_deflater *errand_deflater_make(int window) {
     struct errand_deflater *deflater = calloc(1, sizeof *deflater);
     if (!deflater) return NULL;
     // zlib doesn't support a raw window of 256 bytes. With Huffman coding only (2), the output doesn't refer to earlier
-    // bytes.
+    // bytes, so a larger window does no harm.
     int is_small = window < 9;
     // -1 is the default level, the first 8 means deflate, and the second 8 is the default memory level.
     z_stream *stream = &deflater->zlib;

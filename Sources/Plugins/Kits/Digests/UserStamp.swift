@@ -52,8 +52,8 @@ package struct UserStamp: Codable, Hashable, Sendable {
         return users == other.users && matchesCookies(of: other)
     }
 
-    /// Returns whether the identities include all of the stamp's. Use it if the stamp was created before the request
-    /// had all its identities.
+    /// Returns whether the identities include all identities of the stamp. Use it if the stamp was created before the
+    /// request had all its identities.
     ///
     /// Cookies are compared as in ``matches(_:)``.
     package func isContained(in identities: [Identity]) -> Bool {

@@ -150,7 +150,7 @@ public struct JSONNumber: Sendable {
         return isNegative ? -value : value
     }
 
-    /// Rounds the value to a type. Lets `read` parse a decimal text with the C library.
+    /// Returns the value rounded to a floating-point type. `read` parses a decimal text with the C library.
     private func rounded<Value>(_ read: (String) -> Value?) -> Value? {
         guard !digits.isEmpty else { return read("\(isNegative ? "-" : "")\(mantissa)e\(power)") }
         // No value, and no midpoint between two values, has this many digits, so further digits only decide how a

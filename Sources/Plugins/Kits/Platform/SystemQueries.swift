@@ -1,6 +1,6 @@
 import ErrandSupport
 
-// Each pointer refers to a local value for one call.
+// Each pointer refers to a local value, and is used for a single call.
 
 package enum SystemQueries {
     /// The process's soft limit of open files, or `nil` if unknown.

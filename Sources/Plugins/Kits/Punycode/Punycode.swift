@@ -56,12 +56,12 @@ package enum Punycode {
         return scalars
     }
 
-    /// The next character, and the bias of the numbers (section 3.4).
+    /// The state of the coder: the next character, and the bias of the numbers (section 3.4).
     private struct State {
         var character = 0x80
         private var bias = 72
 
-        /// A digit below the threshold of its position (1, 2, …) ends its number.
+        /// Returns the threshold at a position (1, 2, …). A digit below it ends its number.
         func threshold(_ position: Int) -> Int { min(max(position * Punycode.base - bias, 1), 26) }
 
         mutating func adapt(to delta: Int, count: Int, isFirst: Bool) {

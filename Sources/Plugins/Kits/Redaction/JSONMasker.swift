@@ -94,7 +94,7 @@ package struct JSONMasker {
     }
 
     private mutating func check(_ token: JSONToken) {
-        // Accept these faults: in charsets other than UTF-8, strings end at the same quotes.
+        // Accept these two faults: the text may have another charset, in which strings end at the same quotes.
         if case .malformed(let fault, _) = token.state, fault != .invalidUTF8, fault != .loneSurrogate {
             isJSON = false
         }
