@@ -20,7 +20,7 @@ public struct SystemTimeSource: TimeSource {
     public var date: Date { Date() }
     /// Waits on the continuous clock. Throws `CancellationError` if the task is cancelled.
     public func sleep(until instant: ContinuousClock.Instant) async throws {
-        // The system counts seconds in 64 bits and crashes beyond that.
+        // Clamp the instant, because the system counts seconds in 64 bits and crashes for later instants.
         let bounded = min(max(instant, now), self.instant(after: .seconds(Int64.max)))
         try await SleepingTasks.shared.sleep(until: bounded)
     }

@@ -13,7 +13,7 @@ extension String {
         return text.withUTF8 { unsafe body($0.span) }
     }
 
-    /// Compares the UTF-8 bytes. In contrast, `==` uses Unicode's canonical equivalence.
+    /// Returns whether the strings have the same UTF-8 bytes. In contrast, `==` uses Unicode's canonical equivalence.
     package func hasSameBytes(as other: String) -> Bool {
         utf8.count == other.utf8.count && withSpan { mine in other.withSpan { mine.hasSameBytes(as: $0) } }
     }

@@ -238,8 +238,8 @@ extension Activity: TransportObserver {
 
     var observesMessages: Bool { events?.accessories.contains { $0.observesMessages } ?? false }
 
-    /// Sends accessories a message for their logs, and optional details for programs. Ignored once the activity is over
-    /// and its staged work has been committed or discarded.
+    /// Sends a message to the accessories for their logs, and optional details for programs. Ignored once the activity
+    /// is over and its staged work has been committed or discarded.
     public func note(
         _ name: String, _ message: @autoclosure () -> String, details: @autoclosure () -> (any Sendable)? = nil
     ) {
@@ -248,8 +248,8 @@ extension Activity: TransportObserver {
         }
     }
 
-    /// Sends accessories details for programs. The details' description is the message for logs. Ignored once the
-    /// activity is over.
+    /// Sends details for programs to the accessories. The details' description is the message for logs. Ignored once
+    /// the activity is over.
     public func note<Details: Sendable & CustomStringConvertible>(
         _ name: String, describing details: @autoclosure () -> Details
     ) {

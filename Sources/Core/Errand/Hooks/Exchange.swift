@@ -224,16 +224,16 @@ public struct Exchange: Sendable {
             })
     }
 
-    /// Sends accessories a message for their logs, and optional details for programs. Ignored once the activity is
-    /// over.
+    /// Sends a message to the accessories for their logs, and optional details for programs. Ignored once the activity
+    /// is over.
     public func note(
         _ name: String, _ message: @autoclosure () -> String, details: @autoclosure () -> (any Sendable)? = nil
     ) {
         activity.note(name, message(), details: details())
     }
 
-    /// Sends accessories details for programs. The details' description is the message for logs. Ignored once the
-    /// activity is over.
+    /// Sends details for programs to the accessories. The details' description is the message for logs. Ignored once
+    /// the activity is over.
     public func note<Details: Sendable & CustomStringConvertible>(
         _ name: String, describing details: @autoclosure () -> Details
     ) {

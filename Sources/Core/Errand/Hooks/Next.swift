@@ -16,7 +16,7 @@ public struct Next: Sendable {
         return try await step.filter.filter(exchange.passed(to: step), next: step.next)
     }
 
-    /// Whether the exchange's call, or a call that shares the exchange, can still be running.
+    /// Returns whether the exchange's call, or a call that shares the exchange, may still be running.
     @usableFromInline func isOpen(for exchange: Exchange) -> Bool {
         !exchange.activity.isOver || exchange.shared != nil
     }

@@ -102,7 +102,7 @@ public struct ScopedAgent: Agent {
                 return start(options, completion)
             }
             let member = try CompositeMember(scope.begin(), options.label, kind, request)
-            // The member still counts after this call, because the watcher received its will-start before `start`
+            // From here on, the member counts as started, because the watcher received its will-start before `start`
             // returned.
             defer { scope.end() }
             observer?.memberWillStart(member)

@@ -12,7 +12,8 @@ struct FilteredRequest {
         return found
     }
 
-    /// Returns the users of the request. Sessions add their credential even if it has expired, and join the call's pin.
+    /// Returns the users of the request. Sessions add their credential even if it has expired, and join the call's
+    /// ``UserPin``.
     func userMarks(of request: some Request, _ callFilters: [any Filter]) async throws -> Set<UserMark> {
         let found = try await exchange(of: request, callFilters) { filter, stage in
             Self.changes(filter) || filter.traits.contains(.addsCookies)

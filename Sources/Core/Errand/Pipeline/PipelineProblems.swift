@@ -8,7 +8,7 @@ enum FilterOrder {
     }
 
     /// Returns a sentence for each wrong order. A filter for both the call and the hop stage counts as a call filter,
-    /// because later filters know its additions.
+    /// because it already makes its changes in the call stage.
     static func problems(_ filters: [any Filter], for request: any Request) -> [String] {
         let redirects = filters.firstIndex { $0 is RedirectStep } ?? filters.endIndex
         let traits = filters.map { $0.traits(for: request) }

@@ -15,7 +15,7 @@ public protocol HTTPBodySource: AnyObject, Sendable {
 }
 
 final class SequenceSource<Chunks: AsyncSequence & Sendable>: HTTPBodySource where Chunks.Element == Data {
-    /// Isolates an iterator that may not be `Sendable`.
+    /// Isolates the iterator, because it isn't necessarily `Sendable`.
     private actor Pull {
         private let chunks: Chunks
         private var iterator: Chunks.AsyncIterator?

@@ -1,7 +1,8 @@
 /// A part of a URL, which decides the bytes that stay unescaped.
 ///
 /// Escapes the WHATWG standard's percent-encode sets (section 1.3), and other bytes that RFC 3986 doesn't allow in the
-/// part: `[`, `]`, `^`, `|`, `{`, `}`, a backslash or a lone `%`. Some servers and proxies reject these.
+/// part: `[`, `]`, `^`, `|`, `{`, `}`, a backslash or a lone `%`. Some servers and proxies reject these bytes if they
+/// aren't escaped.
 enum URLPart {
     case user, opaqueHost, path, query, specialQuery, fragment
 

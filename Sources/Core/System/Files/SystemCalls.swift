@@ -80,8 +80,8 @@ extension SystemFile {
 }
 
 #if os(Linux) || os(Android)
-/// Returns a function of the program or its libraries. POSIX guarantees that a function's address from dlsym(3) has the
-/// form of an object's address. So the code copies the address into a variable of the function's type.
+/// Returns a function of the program or its libraries. POSIX guarantees that dlsym(3) returns a function's address as
+/// an object pointer, so the code copies the address into a variable of the function's type.
 package func systemFunction<Function>(_ name: String, as type: Function.Type) -> Function? {
     guard let address = unsafe dlsym(nil, name) else { return nil }
     return unsafe withUnsafeBytes(of: address) { unsafe $0.load(as: type) }

@@ -247,7 +247,7 @@ extension SystemFile {
 package struct FileStatus: Sendable, Hashable {
     package enum Kind: Sendable, Hashable { case regular, directory, link, other }
 
-    /// Identifies a file by any of its names.
+    /// Identifies a file regardless of its name. All hard links to a file have the same identity.
     package struct Identity: Sendable, Hashable {
         let device: UInt64
         let number: UInt64

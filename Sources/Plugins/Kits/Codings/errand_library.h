@@ -11,8 +11,8 @@
 #include <string.h>
 
 // With a name without a path, Apple's dlopen also searches the current directory, where anyone may have put a file. So
-// there are only the paths of the system and of package managers. On Linux, dlopen only searches the linker's
-// directories.
+// Apple's platforms use only the paths of the system and of package managers. On Linux, dlopen only searches the
+// linker's directories.
 #if defined(__APPLE__)
 #define ERRAND_LIBZ "/usr/lib/libz.1.dylib"
 #define ERRAND_LIBBROTLI "/opt/homebrew/lib/libbrotlidec.1.dylib", "/usr/local/lib/libbrotlidec.1.dylib"

@@ -6,7 +6,8 @@ import ErrandMessageSyntax
 ///
 /// HTTP doesn't define them, but some servers send file names in this form, and browsers decode them.
 struct EncodedWordDecoder {
-    /// Consecutive words in one charset. Mail programs split characters between words.
+    /// Consecutive words in one charset. They're decoded together, because mail programs split characters between
+    /// words.
     private struct Group {
         let charset: String
         var content: [UInt8]

@@ -84,7 +84,7 @@ package enum SystemThread {
 
 /// A pipe that wakes a thread.
 package struct Bell: Sendable, Equatable {
-    /// Becomes readable once `ring` has been called.
+    /// The descriptor to wait for. It becomes readable once `ring` has been called.
     package let waits: Int32
     private let rings: Int32
 

@@ -81,7 +81,7 @@ struct XMLMasker {
             let string = String(validating: bytes[range], as: UTF8.self)
         else { return nil }
         var found: [String] = []
-        // An ampersand is written as `&amp;`, so its `amp;` precedes the name.
+        // In XML, `&` is written as `&amp;`, so `amp;` can precede a name.
         let masked = SecretsInText.masked(
             string, where: { isSecret($0.hasPrefix("amp;") ? String($0.dropFirst(4)) : $0) }
         ) { found.append(String($0)) }

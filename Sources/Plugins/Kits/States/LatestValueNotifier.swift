@@ -78,7 +78,8 @@ private struct NotifierTurn: Sendable {
         return !isNotifying
     }
 
-    /// Ends the notification and returns its waiters. Returns `nil` if the state has changed since.
+    /// Ends the notification and returns its waiters. Returns `nil` if the state has changed since the listener's
+    /// latest value.
     mutating func end() -> [CheckedContinuation<Void, Never>]? {
         if hasChanged { return nil }
         isNotifying = false

@@ -97,6 +97,7 @@ public final class DescriptorBudget: Sendable {
 
     private func resume(_ admitted: [Waiter]) { admitted.forEach { $0.continuation.resume() } }
 
-    /// Returns half of the limit, but between 6 and 4,096, because more concurrent transfers aren't faster.
+    /// Returns half of the open file limit, but at least 6, and at most 4,096, because more concurrent transfers aren't
+    /// faster.
     package static func capacity(limit: UInt64) -> Int { Int(min(max(limit / 2, 6), 4096)) }
 }

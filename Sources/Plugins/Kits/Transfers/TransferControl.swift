@@ -123,7 +123,7 @@ public final class TransferControl: Sendable {
             sending.cancel()
         }
         if !sending.isCancelled { return response }
-        // The interruption came after the response's head, and cancelled the body.
+        // The request was cancelled after the response's head had arrived, so its body was cancelled too.
         response.body.cancel()
         try Task.checkCancellation()
         throw PauseInterruption()

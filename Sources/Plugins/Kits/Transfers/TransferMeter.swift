@@ -90,7 +90,7 @@ public final class TransferMeter: Sendable {
     private func update(isForced: Bool, _ change: (inout State, ContinuousClock.Instant) -> Void) {
         let read = time.now
         let (isMine, stale) = state.withLock { state in
-            // Another thread may have read a later time before it acquired the lock.
+            // Keep the time from decreasing: another thread may have read a later time before it acquired the lock.
             let now = state.publishedAt.map { max($0, read) } ?? read
             change(&state, now)
             state.isDirty = true

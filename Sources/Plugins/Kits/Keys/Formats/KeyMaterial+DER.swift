@@ -80,7 +80,7 @@ extension PrivateMaterial {
         }
     }
 
-    /// Reads an ECPrivateKey (RFC 5915). The curve can be given outside of it.
+    /// Reads an ECPrivateKey (RFC 5915). If another structure contains it, that structure can specify the curve.
     init(sec1 der: [UInt8], _ outerCurve: Curve?) throws(KeyError) {
         var outer = DERReader(der)
         var key = try outer.sequence()
