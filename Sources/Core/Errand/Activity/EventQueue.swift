@@ -10,12 +10,12 @@ final class EventQueue: Sendable {
         var progress: (@Sendable (TransferProgress) -> Void)?
     }
 
-    /// Specifies what a delivered event ends.
+    /// Whether an event is the last one to deliver.
     enum End {
         case nothing
-        /// Ends normal events. Later events are dropped, unless they also end something.
+        /// The last normal event. Later events are dropped, unless they also have an end.
         case events
-        /// Ends all events and releases the listeners, because the activity can live longer.
+        /// The very last event. The queue then releases the listeners, because the activity can live longer.
         case all
     }
 

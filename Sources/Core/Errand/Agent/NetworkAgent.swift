@@ -245,8 +245,8 @@ extension NetworkAgent: CustomStringConvertible {
     }
 }
 
-/// Detects configuration changes nested in a change. If a change runs again, it must not repeat its nested changes,
-/// because each would make it run again, endlessly.
+/// Detects configuration changes inside another change's closure. If that closure runs again, they must not be stored
+/// again, because each stored change would make it run again, endlessly.
 final class ConfigurationChange: Sendable {
     @TaskLocal private static var current: ConfigurationChange?
 

@@ -219,7 +219,7 @@ extension CallOptions {
     }
 }
 
-/// Forwards a call's events to the activity that represents it, except progress, start and end.
+/// Forwards a call's events, except progress, start and end, to the activity that represents the call.
 private struct ForwardedEvents: Accessory {
     let activity: Activity
     /// The activity's accessories. Kept here because background work can outlive the activity and still notify them.

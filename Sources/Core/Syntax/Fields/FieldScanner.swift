@@ -57,8 +57,9 @@ struct FieldScanner {
         return String(decoding: content, as: UTF8.self)
     }
 
-    /// Reads the content of quotes in a form part. In the HTML standard ("Multipart form data"), a backslash isn't an
-    /// escape. Other programs write `\"`, so a quote after a backslash is content unless the parameter ends there.
+    /// Reads the content of a quoted parameter value in a form part. In the HTML standard ("Multipart form data"), a
+    /// backslash isn't an escape. Other programs write `\"`, so a quote after a backslash is content unless the
+    /// parameter ends there.
     mutating func formString() -> String? {
         guard skip(UInt8(ascii: "\"")) else { return nil }
         var content: [UInt8] = []

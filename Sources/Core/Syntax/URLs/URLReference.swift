@@ -112,7 +112,8 @@ struct ParsedURL {
     var query: [UInt8]?
     var fragment: [UInt8]?
 
-    /// Whether the standard calls the scheme special: a backslash is a slash, and the path isn't empty.
+    /// Whether the standard calls the scheme special. In a URL of such a scheme, a backslash is a slash, and the path
+    /// isn't empty.
     var isSpecial: Bool { scheme == "file" || defaultPort != nil }
 
     var defaultPort: UInt16? {

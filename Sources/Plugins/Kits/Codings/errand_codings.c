@@ -33,7 +33,7 @@ struct errand_decoder {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_int loaded;
-// The codings for which it's known whether the system has the library.
+// The codings whose library was found or is known to be missing.
 static atomic_int settled;
 
 enum { ZLIB = ERRAND_CODING_GZIP | ERRAND_CODING_DEFLATE, ALL = ZLIB | ERRAND_CODING_BROTLI | ERRAND_CODING_ZSTD };

@@ -32,7 +32,7 @@ enum { ALL = ERRAND_CODING_GZIP | ERRAND_CODING_ZSTD };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_int loaded;
-// The codings for which it's known whether the system has the library.
+// The codings whose library was found or is known to be missing.
 static atomic_int settled;
 
 static void load(int missing) {

@@ -36,7 +36,7 @@ enum { ENDED = 2 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_int loaded;
-// Whether it's known if the system has zlib.
+// Whether zlib was found or is known to be missing.
 static atomic_int settled;
 
 static void load(void) {

@@ -18,7 +18,8 @@ struct PairsInText {
 
     /// Returns the masked text, or `nil` if it contains no secret.
     ///
-    /// - Parameter found: Receives values that look like secrets wherever they occur.
+    /// - Parameter found: Receives the masked values that look like secrets even without a name, so they can be masked
+    ///   elsewhere.
     static func masked(
         _ text: String, where isSecret: (String) -> Bool, found: (Substring) -> Void
     ) -> String? {
