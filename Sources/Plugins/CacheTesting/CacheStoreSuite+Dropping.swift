@@ -3,8 +3,8 @@ import ErrandCache
 import ErrandEssentials
 import Synchronization
 
-/// Wraps a store that may drop entries, and returns an entry that it dropped as if the entry were still stored. Entries
-/// that the store returns by mistake stay visible.
+/// Wraps a store that may drop entries. If the store has dropped an entry, the wrapper returns its own copy, so cases
+/// can expect every entry. A wrong entry that the store returns isn't hidden.
 actor KeepingStore: CacheStore {
     private let store: any CacheStore
     private var known: [CacheKey: (head: CacheEntryHead, body: Data)] = [:]
@@ -25,7 +25,7 @@ actor KeepingStore: CacheStore {
         let source = RecordedSource(entry.body)
         let body = HTTPBody(length: entry.body.length, source: source)
         try await store.store(CacheEntry(head: entry.head, body: body), for: key)
-        // A store may stop reading the body early.
+        // Reads the rest of the body, because a store may stop early.
         while try await source.nextChunk() != nil {}
         known[key] = (entry.head, source.data)
     }

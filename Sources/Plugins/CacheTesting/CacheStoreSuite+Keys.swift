@@ -37,7 +37,7 @@ struct KeyLaw: Sendable {
                 try await store.entry(for: keys[0]) == nil,
                 "an entry is found under another key that shares \(name), after its removal")
         }
-        // Among 1,000 keys, some share two bytes of any hash; among 10,000, three bytes.
+        // Among 1,000 keys, some pairs share two bytes of any hash. Among 10,000 keys, some pairs share three bytes.
         let keys = (0..<count).map { CacheKey("GET https://example.com/\(seed)/item?number=\($0)") }
         for key in keys { try await store.store(try CacheStoreSuite.entry(key.text), for: key) }
         for key in keys {

@@ -135,7 +135,7 @@ private struct StoreLaw: Sendable {
                 for start in stride(from: 0, to: best[task].count, by: length) {
                     var copy = best
                     copy[task].removeSubrange(start..<min(start + length, copy[task].count))
-                    // A race doesn't occur every time.
+                    // Tries several times, because a race doesn't occur every time.
                     for _ in 0..<(tasks == 1 ? 1 : 20) {
                         guard let problem = try await self.problem(of: copy, make) else { continue }
                         (best, last, isSmaller) = (copy, problem, true)
@@ -154,7 +154,7 @@ private struct StoreLaw: Sendable {
 
     private func problem(of plan: [[Operation]], _ make: CacheStoreSuite.Case.Maker) async throws -> String? {
         let store = try await make()
-        // A store on disk can have entries of an earlier round.
+        // A store on disk can have entries of an earlier round, so this removes them.
         try await store.removeAll { _ in true }
         let history = History()
         let records = try await withThrowingTaskGroup(of: [Record].self) { group in
@@ -183,7 +183,7 @@ private struct StoreLaw: Sendable {
     ) async throws -> [Record] {
         var records: [Record] = []
         for operation in operations {
-            // The version to replace is a guess, which can be outdated.
+            // The version to replace is a guess: another task may have replaced it already.
             var record = Record(operation: operation, old: history.current.withLock { $0[operation.key] })
             record.begin = history.clock.add(1, ordering: .sequentiallyConsistent).newValue
             try await perform(&record, on: store)
@@ -257,8 +257,8 @@ private struct StoreLaw: Sendable {
 
     // MARK: Judging
 
-    /// Returns whether the results fit an order of the operations in which each one takes effect between its begin and
-    /// its end.
+    /// Returns whether some order of the operations explains all results. In that order, each operation must take
+    /// effect between its begin and its end.
     private func isExplained(_ records: [Record], isSerial: Bool) -> Bool {
         let steps = records.sorted { $0.begin < $1.begin }.flatMap { self.steps(of: $0) }
         if isSerial {
@@ -278,7 +278,7 @@ private struct StoreLaw: Sendable {
             let pending = steps.indices.filter { done & (1 << UInt64($0)) == 0 }
             let firstEnd = pending.map { steps[$0].end }.min() ?? 0
             for index in pending where steps[index].begin <= firstEnd {
-                // An update's write follows its comparison.
+                // An update has two steps, and its write must follow its comparison.
                 if steps[index].isSecond, done & (1 << UInt64(index - 1)) == 0 { continue }
                 let (isPossible, next) = steps[index].apply(value)
                 if isPossible, search(done | 1 << UInt64(index), next) { return true }
@@ -293,7 +293,8 @@ private struct StoreLaw: Sendable {
         let begin: Int
         let end: Int
         var isSecond = false
-        /// Returns whether the step's result is possible, and the value of the key after it.
+        /// Receives the key's value before the step. Returns whether the step's result is possible, and the value after
+        /// the step.
         let apply: (Int?) -> (Bool, Int?)
     }
 
@@ -311,7 +312,7 @@ private struct StoreLaw: Sendable {
         case .update:
             guard let old = record.old else { return [] }
             if !record.isUpdated { return [step { [mayDrop] in (mayDrop || $0 != old, $0) }] }
-            // The default implementation reads and then stores, so other operations can run in between.
+            // The default implementation of `update` reads and then stores, so other operations can run in between.
             return [step { ($0 == old, $0) }, step(isSecond: true) { _ in (true, version) }]
         case .remove, .removeTagged: return [step { _ in (true, nil) }]
         case .removeEven: return [step { (true, $0?.isMultiple(of: 2) == true ? nil : $0) }]

@@ -67,8 +67,8 @@ struct ReaderLaw: Sendable {
                 + "it share a read that began earlier")
     }
 
-    /// Writes a version. Every third time, it updates only the head, and the body keeps its earlier version. Bodies
-    /// differ in length.
+    /// Writes a version. Every third write updates only the head, so the body keeps an earlier version. Bodies differ
+    /// in length.
     private static func write(_ version: Int, _ key: CacheKey, _ store: any CacheStore) async throws {
         if version.isMultiple(of: 3), let old = try await store.entry(for: key)?.head, let origin = old.tags.last {
             let head = try CacheStoreSuite.entry("", path: "\(version)", tags: ["\(version)", origin]).head

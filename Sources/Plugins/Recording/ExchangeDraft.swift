@@ -11,7 +11,7 @@ final class ExchangeDraft: Sendable {
         /// When the next exchange began. Nil if this exchange has received a response.
         var supersededAt: Duration?
         var timeToHead: Duration?
-        /// Keeping the event is cheaper than copying its many fields.
+        /// The transport's event with timings. Keeping the event is cheaper than copying its many fields.
         var timings: TransportEvent?
         var progress = TransferProgress()
         var sent = Data()
@@ -22,7 +22,8 @@ final class ExchangeDraft: Sendable {
     let attempt: Int
     let hop: Int
     private let date: Date
-    /// Durations are copied without the runtime, unlike a clock's instants.
+    /// The start as time since the recording began. Unlike an instant, a duration is copied without calling the
+    /// runtime.
     let start: Duration
     private let state = Mutex(State())
 
@@ -31,7 +32,7 @@ final class ExchangeDraft: Sendable {
         (self.date, self.start) = (date, start)
     }
 
-    /// The timings follow the end of the body.
+    /// Whether the response and its timings have arrived. The timings follow the end of the body.
     var isComplete: Bool { state.withLock { $0.response != nil && $0.timings != nil } }
 
     var opensSocket: Bool { state.withLock { $0.response?.status == 101 } && request.headers.requestsWebSocket }
@@ -100,7 +101,7 @@ final class ExchangeDraft: Sendable {
     }
 
     func masked(_ ending: EndedExchange.Ending, _ secrets: inout HeaderSecrets) -> RecordedExchange {
-        // After unlocking, because this searches the whole exchange.
+        // Masks after unlocking, because this searches the whole exchange.
         let state = state.withLock { $0 }
         // Events leave out streamed bodies, so use the number of transferred bytes.
         let passed = max(state.progress.received, Int64(state.received.count))
@@ -209,7 +210,7 @@ final class ActivityDraft: Sendable {
         }
     }
 
-    /// Returns the exchange if it has ended and a newer one has begun.
+    /// Adds an event to its exchange. Returns the exchange if it has now ended and a newer one has begun.
     func add(_ event: ActivityEvent, at now: Duration, limit: Int) -> ExchangeDraft? {
         let (exchange, isPending) = exchange(of: event)
         exchange?.add(event, at: now, limit: limit)

@@ -237,7 +237,8 @@ public final class ExchangeRecorder: Accessory {
             bytesSent: draft.progress.sent, bytesReceived: draft.progress.received, stream: draft.stream)
     }
 
-    /// Returns false if the exchange doesn't open a socket.
+    /// Keeps the handshake of an open WebSocket, so messages can be added to it. Returns false if the exchange doesn't
+    /// open a socket.
     private func keepsOpen(_ exchange: ExchangeDraft, _ ending: EndedExchange.Ending) -> Bool {
         guard observesMessages, ending.outcome == .success, exchange.opensSocket, let parent = ending.parent else {
             return false
@@ -265,11 +266,11 @@ struct BoundedHistory<Element: Sendable>: Sendable {
 
     init(limit: Int, costLimit: Int) { (self.limit, self.costLimit) = (max(0, limit), max(0, costLimit)) }
 
-    /// Oldest first.
+    /// All kept elements, oldest first.
     var all: [Element] {
         var all: [Element] = []
         all.reserveCapacity(elements.count - first)
-        // Without closures, which would copy each element once more.
+        // Doesn't use closures, which would copy each element once more.
         for index in first..<elements.count { if let element = elements[index].element { all.append(element) } }
         return all
     }
@@ -277,7 +278,7 @@ struct BoundedHistory<Element: Sendable>: Sendable {
     /// The position of the next element. Positions count every element ever added.
     var end: Int { dropped + elements.count - first }
 
-    /// Nil if the element doesn't exist or was dropped.
+    /// The element at a position. Nil if it doesn't exist or was dropped.
     subscript(position: Int) -> Element? {
         position < dropped || position >= end ? nil : elements[first + position - dropped].element
     }

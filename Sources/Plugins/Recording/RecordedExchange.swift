@@ -184,7 +184,7 @@ extension RecordedExchange {
 }
 
 extension RecordedExchange {
-    /// Doesn't keep the body, because masking may come later.
+    /// A request that isn't masked yet. Doesn't keep the body, which could be in memory until the request is masked.
     struct ClearRequest: Sendable {
         let method: HTTPMethod
         let url: String

@@ -14,9 +14,9 @@ final class ReplayRecorder: Sendable {
         var secrets: Redactor
     }
 
-    /// In bytes, for one body.
+    /// The maximum size of a recorded body in bytes.
     static let bodyLimit = 64 << 20
-    /// In bytes, for all unsaved exchanges.
+    /// The maximum size of all unsaved exchanges in bytes.
     static let costLimit = 512 << 20
 
     private let redaction: Redaction
@@ -24,7 +24,8 @@ final class ReplayRecorder: Sendable {
 
     init(_ redaction: Redaction) {
         self.redaction = redaction
-        // Secrets of one exchange are masked in all others, except for short words with many meanings.
+        // Secrets of one exchange are masked in all others, except for values of short names with many meanings, such
+        // as `code`.
         var shared = redaction
         shared.secretWords = []
         state = Mutex(State(secrets: Redactor(shared)))
@@ -102,7 +103,7 @@ final class ReplayRecorder: Sendable {
         var request = request
         request.body = .stream(length: body.length, contentType: body.contentType) {
             let opened = try body.open()
-            // A transport that has sent the announced length may not read to the end.
+            // Ends the copy at the announced length, because a transport may not read further.
             let source = RecordingBody(opened, upTo: opened.length) { data in
                 upload.data.withLock { $0 = data ?? Data() }
             }
@@ -149,7 +150,7 @@ final class ReplayRecorder: Sendable {
 }
 
 extension Redactor {
-    /// Skips cookies, because many aren't secrets.
+    /// Remembers a request's secrets. Skips cookies, because many aren't secrets.
     fileprivate mutating func find(in request: HTTPRequest, sent: Data) {
         let authorizing = request.headers.filter { $0.name == .authorization || $0.name == .proxyAuthorization }
         _ = headers(HTTPHeaders(authorizing))
@@ -169,13 +170,13 @@ extension Redactor {
 
 final class RecordingBody: HTTPBodySource {
     private let chunks: BodyChunks
-    /// Nil if the body exceeds the limit.
+    /// The bytes that were read so far. Nil if the body exceeds the limit.
     private let copy = Mutex<Data?>(Data())
     private let hasEnded = Atomic(false)
-    /// After this number of bytes, the body counts as complete, even if it isn't read to the end. Nil if only the end
+    /// How many bytes are left until the body counts as complete, even if it isn't read to the end. Nil if only the end
     /// counts.
     private let left: Mutex<Int64?>
-    /// Receives nil if the body wasn't read to the end or exceeds the limit.
+    /// Receives the copy, or nil if the body wasn't read to the end or exceeds the limit.
     private let end: @Sendable (Data?) -> Void
 
     init(_ body: HTTPBody, upTo length: Int64? = nil, _ end: @escaping @Sendable (Data?) -> Void) {

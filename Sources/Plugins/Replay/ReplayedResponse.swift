@@ -4,7 +4,7 @@ import ErrandMessageSyntax
 import Synchronization
 
 struct ReplayedResponse {
-    /// Longer bodies, in bytes, are read on demand.
+    /// The size in bytes above which a body is read on demand.
     private static let memoryLimit = 4 << 20
 
     let source: HARSource
@@ -41,13 +41,15 @@ struct ReplayedResponse {
         }
     }
 
-    /// The recorded `Location` may be masked completely, while `redirectURL` masks only its secrets.
+    /// Replaces a `Location` that was masked completely by the recorded `redirectURL`, in which only secrets are
+    /// masked.
     private func restoreLocation(_ headers: inout HTTPHeaders) {
         guard !entry.redirectURL.isEmpty, (300...399).contains(entry.status) else { return }
         if headers[.location].map({ $0 == Redaction.mask }) ?? true { headers[.location] = entry.redirectURL }
     }
 
-    /// Some programs write a body's type only next to its text. Without text, the type is only a guess.
+    /// Adds a missing `Content-Type`. Some programs write a body's type only next to its text. Without text, that type
+    /// is only a guess.
     private func restoreType(_ headers: inout HTTPHeaders) {
         guard !headers.contains(.contentType), entry.body.text?.isEmpty == false, let type = entry.body.mimeType,
             let essence = MediaType.essence(of: type), essence != "application/x-unknown-content-type",
@@ -92,7 +94,8 @@ struct ReplayedResponse {
             length: length, source: ReplayedBody(nil, bytes, receive / Double(max(1, length)), options.time))
     }
 
-    /// Firefox marks some texts as Base64, although they aren't. Returns such a text if it has the recorded size.
+    /// Returns a text that is marked as Base64 by mistake, as in some files of Firefox. Returns nil if its size differs
+    /// from the recorded size.
     private func mislabelledText(_ range: Range<Int>) throws -> HARBody? {
         // Base64 has four characters for three bytes, so this check suffices for most bodies.
         guard entry.body.isBase64, sizes.contains(where: { $0 > range.count / 4 * 3 }) else { return nil }
@@ -121,7 +124,8 @@ struct ReplayedResponse {
         return [entry.size, entry.size + entry.compression].compactMap { Int(exactly: $0.rounded()) }
     }
 
-    /// Most programs undo a body's content coding, so some fields contradict it.
+    /// Removes `Content-Encoding` and `Content-Length` if they contradict the recorded body. Most programs undo a
+    /// body's content coding.
     private func settle(_ headers: inout HTTPHeaders, count: Int?, beginning: [UInt8]) {
         let length = ContentLength.parse(headers.values(of: .contentLength))
         let isAsLong = count.map { length == Int64($0) } ?? false
@@ -137,7 +141,7 @@ struct ReplayedResponse {
         case "gzip", "x-gzip": return bytes.starts(with: [0x1F, 0x8B])
         case "zstd": return bytes.starts(with: [0x28, 0xB5, 0x2F, 0xFD])
         case "deflate": return bytes[0] & 0x0F == 8
-        // Other codings lack a signature.
+        // Other codings lack a signature, so only the length can tell.
         default: return isAsLong
         }
     }
@@ -199,7 +203,8 @@ private final class ReplayedBody: HTTPBodySource {
     func cancel() {}
 }
 
-/// Programs write characters into an archive, whatever the body's charset was.
+/// Restores the bytes of a body from its recorded text. Programs write characters into an archive, whatever the body's
+/// charset was.
 enum RecordedText {
     /// - Parameter sizes: The possible sizes of the body, if the archive contains them.
     static func bytes(_ text: [UInt8], charset: String?, sizes: [Int]) -> [UInt8] {
@@ -211,7 +216,7 @@ enum RecordedText {
         if let known, known.name.hasPrefix("utf-16") {
             return wide(scalars, isBig: known.name.hasSuffix("be"), isMarked: charset?.lowercased() == "utf-16", sizes)
         }
-        // Browsers remove a byte order mark.
+        // Restores a byte order mark, which browsers remove.
         if sizes.contains(text.count + 3), !text.starts(with: [0xEF, 0xBB, 0xBF]) { return [0xEF, 0xBB, 0xBF] + text }
         if isASCII { return text }
         if let known, known != .utf8, let bytes = EncodedText.bytes(scalars, in: known) { return bytes }
@@ -219,8 +224,8 @@ enum RecordedText {
         return Charset(label: "windows-1252").flatMap { EncodedText.bytes(scalars, in: $0) } ?? text
     }
 
-    /// - Parameter isMarked: Whether the charset's name lacks a byte order. The text then has a mark, unless the size
-    ///   contradicts.
+    /// - Parameter isMarked: Whether the charset's name lacks a byte order. The text then begins with a byte order
+    ///   mark, unless its size contradicts.
     private static func wide(
         _ scalars: String.UnicodeScalarView, isBig: Bool, isMarked: Bool, _ sizes: [Int]
     ) -> [UInt8] {
@@ -239,7 +244,8 @@ enum EncodedText {
     /// The tables of the charsets used so far. The standard defines 40 charsets.
     private static let tables = Mutex<[Charset: Table]>([:])
 
-    /// Returns nil if a character isn't in the charset, or needs more than two bytes or an escape sequence.
+    /// Encodes a text. Returns nil if a character isn't in the charset, or needs more than two bytes or an escape
+    /// sequence.
     static func bytes(_ text: String.UnicodeScalarView, in charset: Charset) -> [UInt8]? {
         let table = table(of: charset)
         var bytes: [UInt8] = []
@@ -274,7 +280,7 @@ enum EncodedText {
             for lead in leads { for trail in UInt8(0x40)...0xFE { add([lead, trail]) } }
         }
         if charset.name == "windows-1252" {
-            // Programs that follow Latin-1 literally keep control characters.
+            // Adds control characters, which programs keep if they follow Latin-1 literally.
             for byte in UInt8(0x80)...0x9F where table[Unicode.Scalar(byte)] == nil {
                 table[Unicode.Scalar(byte)] = [byte]
             }

@@ -129,7 +129,7 @@ public final class LoadingIndicator: Accessory {
             timer = (wake, task)
             return stale
         }
-        // After unlocking, because this runs code of the time source.
+        // Cancels after unlocking, because this runs code of the time source.
         stale?.cancel()
     }
 
@@ -174,7 +174,7 @@ final class LoadingObservers: Sendable {
 
     var states: AsyncStream<LoadingState> { broadcaster.states }
 
-    /// Called on one thread at a time.
+    /// Passes a changed state to the readers and presenters. Called on one thread at a time.
     func notify(_ new: LoadingState) {
         if last == new { return }
         broadcaster.send(new)

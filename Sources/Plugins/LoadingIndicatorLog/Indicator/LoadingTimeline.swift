@@ -1,9 +1,9 @@
 import Errand
 
-/// Computes the visible state without a clock or timer. A duplicate start counts once, and an end without a start is
-/// ignored.
+/// Computes the indicator's visible state from events and from the times that callers pass. A duplicate start counts
+/// once, and an end without a start is ignored.
 struct LoadingTimeline: Sendable {
-    /// Unlike an optional instant, an optional duration costs no runtime call.
+    /// A duration instead of an instant, because an optional instant would cost a runtime call.
     typealias Time = Duration
 
     private struct Live: Sendable {
@@ -35,7 +35,7 @@ struct LoadingTimeline: Sendable {
         (self.interval, self.label) = (max(interval, .zero), label)
     }
 
-    /// The activity counts at once, or when ``count(_:)`` is called.
+    /// Adds an activity. If `counts` is false, the activity counts only after ``count(_:)`` is called.
     mutating func start(_ id: Activity.ID, parent: Activity.ID?, label: String?, counts: Bool) {
         guard live[id] == nil, !isFinished else { return }
         order += 1
@@ -87,7 +87,7 @@ struct LoadingTimeline: Sendable {
         isDirty = false
     }
 
-    /// Nil if no update is due.
+    /// When to call `advance(to:)` next. Nil if no update is due.
     var next: Time? {
         if let shownAt {
             if counted == 0 { return shownAt + minimum }

@@ -72,7 +72,7 @@ public final class TerminalSpinner: LoadingPresenter {
             erase(&state)
             return state.animation
         }
-        // After unlocking, because this runs code of the time source.
+        // Cancels after unlocking, because this runs code of the time source.
         stale?.cancel()
     }
 
@@ -140,7 +140,8 @@ extension TerminalSpinner.Terminal {
 enum SpinnerLine {
     static let frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"]
 
-    /// - Parameter columns: The last column stays free, because some terminals would wrap the line.
+    /// Returns the line to draw. Leaves the last of the terminal's columns free, because some terminals would wrap the
+    ///   line.
     static func text(_ state: LoadingState, frame: Int, columns: Int, isColored: Bool) -> String {
         var words = [clean(state.label ?? "Loading…")]
         if let fraction = state.fraction, fraction.isFinite {
@@ -175,7 +176,7 @@ enum SpinnerLine {
         return result
     }
 
-    /// Two in East Asian scripts and for emoji.
+    /// Returns the number of columns of a character: two in East Asian scripts and for emoji.
     private static func width(_ character: Character) -> Int {
         guard let first = character.unicodeScalars.first else { return 0 }
         // Some terminals use one column for characters that a variation selector turns into emoji. Cutting too early is

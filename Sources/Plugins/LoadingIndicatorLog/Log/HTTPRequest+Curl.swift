@@ -39,7 +39,7 @@ extension HTTPRequest {
         // Transports ask for codings that they can decode, unless the request sets the field. `--compressed` does the
         // same.
         if !headers.contains(.acceptEncoding), !headers.contains(.range) { words.append("--compressed") }
-        // curl adds these fields by itself, unlike a transport.
+        // Sets or removes the fields that curl would add by itself, unlike a transport.
         var own: [HTTPHeaderName] = [.userAgent]
         if body != nil { own += [.contentType, .expect] }
         for name in own where !headers.contains(name) {

@@ -97,9 +97,9 @@ public final class RequestLog: Accessory {
     }
 }
 
-/// Adding a record never waits.
+/// The finished activities that wait for the sink's thread. Adding an activity never waits.
 final class LogQueue: Sendable {
-    /// The sink's thread turns it into a record.
+    /// A finished activity, before the sink's thread turns it into a record.
     struct Ended: Sendable {
         let activity: Activity
         let draft: LogDraft
@@ -147,7 +147,7 @@ final class LogQueue: Sendable {
         var batch: [Ended] = []
         var secrets = HeaderSecrets(redaction)
         while true {
-            // Callers that wait by now don't wait for a later batch.
+            // Takes the callers that wait for `flush()` now, so they don't wait for a later batch.
             let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
                 swap(&batch, &state.records)
                 if batch.isEmpty { state.isWriting = false }

@@ -95,7 +95,7 @@ public struct HostMetrics: Sendable, Hashable {
     private mutating func count(time: Duration) { times.add(UInt64(min(max(0, time / .microseconds(1)), 1e15))) }
 }
 
-/// Counts numbers in buckets that are an eighth wide. Uses at most two kilobytes.
+/// Counts numbers in eight buckets per power of two. Uses at most two kilobytes.
 struct Histogram: Sendable, Hashable {
     private var buckets: [UInt32] = []
     private var count = 0
@@ -118,7 +118,7 @@ struct Histogram: Sendable, Hashable {
         return nil
     }
 
-    /// Eight buckets per doubling.
+    /// Returns the bucket of a value. Each power of two has eight buckets.
     static func bucket(_ value: UInt64) -> Int {
         if value < 8 { return Int(value) }
         let exponent = 63 - value.leadingZeroBitCount

@@ -39,7 +39,7 @@ public struct RecordedWebSocket: Sendable, Hashable {
 }
 
 extension HTTPHeaders {
-    /// RFC 6455, section 4.1.
+    /// Whether the request asks for a WebSocket (RFC 6455, section 4.1).
     var requestsWebSocket: Bool { self[.upgrade]?.lowercased() == "websocket" }
 }
 
@@ -62,7 +62,8 @@ struct SocketMessages: Sendable {
 
     mutating func add(_ message: StreamMessage, at date: Date, limit: Int) {
         var message = message
-        // Another accessory may need a longer copy. A single message mustn't exceed the memory limit.
+        // Shortens the copy, because another accessory may have requested more bytes. A single message mustn't exceed
+        // the memory limit.
         message.data = message.data.prefix(max(0, min(limit, maximumBytes - Self.overhead)))
         kept.append(Message(message: message, date: date), cost: Self.overhead + message.data.count)
     }
@@ -101,7 +102,7 @@ extension RecordedBody {
         if message.isText, start == nil { self.data = redactor.headMasked(self.data) }
     }
 
-    /// The first brace or bracket, if only one short word precedes it.
+    /// Returns the position of the first brace or bracket, if at most one short word precedes it.
     private static func jsonStart(in data: Data) -> Data.Index? {
         let word = data.prefix(256).prefix { $0 > 0x20 && $0 != UInt8(ascii: "{") && $0 != UInt8(ascii: "[") }
         let isBegun = word.endIndex < data.endIndex && data[word.endIndex] > 0x20 && word.count < 256
@@ -110,7 +111,8 @@ extension RecordedBody {
 }
 
 extension Redactor {
-    /// A head has a first line without a colon, then lines of name, colon and value, up to an empty line.
+    /// Masks secret values in header lines. The lines must follow a first line without a colon, consist of name, colon
+    /// and value, and end at an empty line.
     fileprivate mutating func headMasked(_ data: Data) -> Data {
         let lineFeed = UInt8(ascii: "\n")
         guard let end = data.firstIndex(of: lineFeed), !data[..<end].contains(UInt8(ascii: ":")) else { return data }
@@ -136,7 +138,7 @@ extension Redactor {
     }
 }
 
-/// A class, because most activities have no socket and then need room for only a reference.
+/// The handshake of an activity's WebSocket. A class, so an activity without a socket needs room for only a reference.
 final class SocketDraft: Sendable {
     let handshake: ExchangeDraft
     let ending: EndedExchange.Ending

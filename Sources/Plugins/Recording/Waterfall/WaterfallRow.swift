@@ -13,7 +13,8 @@ struct WaterfallRow: Sendable {
     var exchanges: [RecordedExchange]
     var depth = 0
 
-    /// Returns parts after their batch or chain, both ordered by start. Exchanges without an activity come last.
+    /// Returns the page's rows. Parts follow their batch or chain, both ordered by start. Exchanges without an activity
+    /// come last.
     static func rows(of recording: Recording) -> [WaterfallRow] {
         var exchanges: [Activity.ID: [RecordedExchange]] = [:]
         var orphans: [RecordedExchange] = []
@@ -82,7 +83,7 @@ struct WaterfallRow: Sendable {
     }
 }
 
-/// Each phase has its own pattern in addition to its color.
+/// The page's style sheet. Each phase has its own pattern in addition to its color.
 enum WaterfallStyle {
     static let css = """
         :root{--page:#fff;--text:#1a1c20;--soft:#4f545c;--line:#d5d8dd;--track:#f1f3f5}

@@ -15,7 +15,7 @@ struct ReplayBody: Sendable {
         case bytes
     }
 
-    /// Larger bodies, except multipart ones, are compared as bytes.
+    /// The size in bytes above which bodies, except multipart ones, are compared as bytes.
     private static let treeLimit = 4 << 20
 
     private let bytes: [UInt8]
@@ -47,14 +47,14 @@ struct ReplayBody: Sendable {
         }
     }
 
-    /// Some recordings lack the type.
+    /// Returns whether a body without a recorded type looks like a form.
     private static func looksLikeForm(_ bytes: [UInt8]) -> Bool {
         RedactedBody.looksLikeForm(bytes) && bytes.allSatisfy { $0 > 0x20 && $0 < 0x7F }
     }
 
-    /// Some recordings contain a multipart body's fields instead of its text.
+    /// Creates a multipart body from its recorded fields, which some recordings contain instead of the text.
     init(parts: [HAREntry.Part]) {
-        // Keeps the masks in the values.
+        // Contains all values, so masks in them are found.
         bytes = Array(parts.map(\.value).joined().utf8)
         content = .multipart(parts.map { ReplayPart($0) })
     }
@@ -79,7 +79,7 @@ struct ReplayBody: Sendable {
 
     var hasMask: Bool { bytes.firstRange(of: Array(Redaction.mask.utf8)) != nil }
 
-    /// A mask in this body matches anything.
+    /// Describes the first difference, or returns nil if the bodies match. A mask in this body matches anything.
     func difference(from other: ReplayBody) -> String? {
         switch (content, other.content) {
         case (.json(let mine), .json(let its)):
@@ -135,7 +135,7 @@ struct ReplayPart: Sendable {
         }
         func value(_ name: String) -> String? { fields.last { $0.name == name }?.value }
         let type = value("content-type")
-        // These fields describe how the content is sent.
+        // These fields are part of the head already, or describe how the content is sent.
         let ignored = ["content-disposition", "content-type", "content-length", "content-transfer-encoding"]
         let others = fields.filter { !ignored.contains($0.name) }.map { "\($0.name): \($0.value)" }
         head = Self.head(
@@ -146,7 +146,7 @@ struct ReplayPart: Sendable {
     private static func head(_ disposition: ContentDisposition?, type: String?, others: [String]) -> String {
         let name = disposition?.parameters["name"] ?? ""
         let file = disposition?.fileName ?? disposition?.parameters["filename"]
-        // RFC 7578, section 4.4.
+        // Without a type, a part is plain text (RFC 7578, section 4.4).
         let essence = type.flatMap { MediaType.essence(of: $0) } ?? "text/plain"
         let fields = [disposition?.type ?? "", name, file ?? "", essence] + others.sorted()
         return fields.map(\.debugDescription).joined(separator: " ") + (file == nil ? "" : " file")
@@ -154,7 +154,7 @@ struct ReplayPart: Sendable {
 
     static func parts(of bytes: [UInt8], boundary: String, depth: Int) -> [ReplayPart]? {
         guard !boundary.isEmpty else { return nil }
-        // A delimiter starts a line.
+        // Includes the line break, because a delimiter starts a line.
         let delimiter = BytePattern(Array("\n--\(boundary)".utf8))
         let text = [UInt8(ascii: "\n")] + bytes
         var (rest, parts, start) = (text[...], [ReplayPart](), Int?.none)

@@ -4,16 +4,16 @@ import ErrandHTTPFields
 import ErrandMessageSyntax
 
 struct ReplayTable: Sendable {
-    /// In bytes.
+    /// The maximum size in bytes of a recorded body to compare.
     static let bodyLimit = 64 << 20
 
     let index: HARIndex
     private let matching: ReplayMatching
     private let redaction: Redaction
     private var exact: [String: [Int]] = [:]
-    /// Items whose queries a server may read as a form.
+    /// The positions of items whose query a server may read as a form, by the key of ``ReplayURL/formText``.
     private var forms: [String: [Int]] = [:]
-    /// Items with a mask in a compared part, by method.
+    /// The positions of items with a mask in a compared part, by method.
     private var masked: [String: [Int]] = [:]
 
     init(_ index: HARIndex, _ matching: ReplayMatching, _ redaction: Redaction) throws(HARError) {
@@ -44,7 +44,7 @@ struct ReplayTable: Sendable {
         guard matching.body else { return (headers, nil) }
         let recorded = entry.requestBody
         var bytes: [UInt8] = []
-        // Some programs write an empty text next to the items.
+        // Some programs write an empty text next to the form's items.
         if let text = recorded.text, !text.isEmpty || recorded.parts.isEmpty {
             let path = "log.entries[\(item.number)].request.postData.text"
             guard text.count <= Self.bodyLimit else {
@@ -72,7 +72,7 @@ struct ReplayTable: Sendable {
     private func compared(_ headers: HTTPHeaders, contentType: String?) -> [String] {
         matching.headers.map { name in
             let value = headers[name] ?? (name == .contentType ? contentType : nil) ?? "none"
-            // Each body has a different boundary.
+            // Leaves out the boundary, which differs in each body.
             guard name == .contentType, var type = MediaType(parsing: value), type.type == "multipart" else {
                 return value
             }
@@ -81,7 +81,8 @@ struct ReplayTable: Sendable {
         }
     }
 
-    /// `exact` has the same key, and `others` match in another way, for example through masks.
+    /// Finds the recorded items for a request. `exact` items have the same key, and `others` match in another way, for
+    /// example through masks.
     func find(_ request: HTTPRequest, _ body: ReplayBody?) throws(HARError) -> (
         key: String, exact: [Int], others: [Int]
     ) {
@@ -91,7 +92,7 @@ struct ReplayTable: Sendable {
         let key = Self.key(request.method.rawValue, url.text, headers, body)
         let exact = exact[key] ?? []
         var found: [Int] = []
-        // If both spellings were recorded, they stay separate.
+        // If both spellings of a form were recorded, they stay separate.
         if exact.isEmpty, let text = url.formText {
             found += forms[Self.key(request.method.rawValue, text, headers, body)] ?? []
         }

@@ -32,9 +32,9 @@ struct ReplayURL: Sendable, Hashable {
 
     /// Characters whose meaning changes if they're escaped: `/a%2Fb` is one segment.
     private static let apartInPath = Array("/;?#%\\".utf8)
-    /// In a name, `+` may be a space, and `;` a separator.
+    /// The same for an item's name, in which `+` may be a space, and `;` a separator.
     private static let apartInName = Array("&=+#%;".utf8)
-    /// In a value, `=` isn't a delimiter.
+    /// The same for an item's value, in which `=` isn't a delimiter.
     private static let apartInValue = Array("&+#%;".utf8)
 
     private static func normal(_ item: QueryItem) -> String {
@@ -42,7 +42,8 @@ struct ReplayURL: Sendable, Hashable {
         return item.encodedValue.map { "\(name)=\(normal($0, apart: apartInValue))" } ?? name
     }
 
-    /// Browsers don't escape `[`, `|`, `,` and others (WHATWG URL, section 1.3), but apps that follow RFC 3986 do.
+    /// Returns a text with uniform percent-encoding. Browsers don't escape `[`, `|`, `,` and others (WHATWG URL,
+    /// section 1.3), but apps that follow RFC 3986 do.
     ///
     /// - Parameter apart: The characters for which escaping makes a difference.
     private static func normal(_ text: Substring, apart: [UInt8]) -> String {
@@ -72,8 +73,8 @@ struct ReplayURL: Sendable, Hashable {
 
     var text: String { items.isEmpty ? origin + path : "\(origin)\(path)?\(items.joined(separator: "&"))" }
 
-    /// A server may treat the query as a form (WHATWG URL, section 5): `+` is a space, and `;` isn't a separator. Nil
-    /// if the URL contains neither.
+    /// The URL for a server that reads the query as a form (WHATWG URL, section 5): `+` is a space, and `;` isn't a
+    /// separator. Nil if the query contains neither.
     var formText: String? {
         let marks = ["+", "%20", ";", "%3B"]
         guard items.contains(where: { item in marks.contains { item.contains($0) } }) else { return nil }
@@ -83,7 +84,7 @@ struct ReplayURL: Sendable, Hashable {
 
     var hasMask: Bool { ([origin, path] + items).contains(where: MaskedText.hasMask) }
 
-    /// A mask in this URL matches any text.
+    /// Returns whether another URL matches. A mask in this URL matches any text.
     func matches(_ other: ReplayURL) -> Bool {
         items.count == other.items.count && MaskedText.matches(origin, other.origin)
             && MaskedText.matches(path, other.path)

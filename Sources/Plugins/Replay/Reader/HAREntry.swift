@@ -3,10 +3,10 @@ import ErrandEssentials
 import ErrandHTTPFields
 import ErrandMessageSyntax
 
-/// Bodies are ranges of the file.
+/// An archive's entry. Its bodies are ranges of the file.
 struct HAREntry: Sendable {
     struct Body: Sendable {
-        /// Still escaped, without quotes.
+        /// The range of the text's JSON string, without quotes. Escapes aren't decoded.
         var text: Range<Int>?
         var isBase64 = false
         var mimeType: String?
@@ -26,7 +26,7 @@ struct HAREntry: Sendable {
     private(set) var requestHeaders = HTTPHeaders()
     private(set) var requestBody = Body()
     private(set) var status = 0
-    /// For example "1.1" or "2".
+    /// The HTTP version, for example "1.1" or "2".
     private(set) var version: String?
     private(set) var headers = HTTPHeaders()
     private(set) var body = Body()
@@ -41,7 +41,7 @@ struct HAREntry: Sendable {
     private(set) var timeToReceive = Duration.zero
     private(set) var failure = ""
     private(set) var comment = ""
-    /// Some programs mark WebSockets with HTTP URLs.
+    /// Whether the file marks the entry as a WebSocket. Some programs do so for HTTP URLs.
     private var isWebSocket = false
 
     /// False for example for data URLs, WebSockets and pages of extensions.
@@ -155,7 +155,8 @@ extension HAREntry {
         return body
     }
 
-    /// Skips HTTP/2's pseudo-fields, such as `:status`. Programs join fields of the same name with various line breaks.
+    /// Reads header fields, and skips HTTP/2's pseudo-fields, such as `:status`. Splits values at line breaks, because
+    /// programs join fields of the same name with various line breaks.
     private static func headers(_ reader: inout JSONReader) throws(HARError) -> HTTPHeaders {
         var headers = HTTPHeaders()
         for field in try parts(&reader) {
@@ -165,7 +166,7 @@ extension HAREntry {
                 headers.add(name, String(ASCII.trimmed(Substring(value))))
                 continue
             }
-            // Split bytes, because CR LF is a single character.
+            // Splits bytes, because CR LF is a single character in Swift.
             for line in value.utf8.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }).map(Substring.init) {
                 let plain = line.unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7F || $0.value == 0x09 }
                 headers.add(name, String(ASCII.trimmed(Substring(plain))))
@@ -195,7 +196,7 @@ extension HAREntry {
         return parts
     }
 
-    /// "HTTP/1.1", "h2", "http/2.0", "h3" → "1.1", "2", "2", "3".
+    /// Returns the version's number: "1.1" for "HTTP/1.1", and "2" for "h2" and "http/2.0".
     private static func version(_ text: String) -> String? {
         let digits = text.drop { !$0.isNumber }.prefix { $0.isNumber || $0 == "." }
         if digits.isEmpty { return nil }

@@ -60,10 +60,10 @@ struct JSONReader {
 
     // MARK: Containers
 
-    /// The closure receives each name, and reads or skips its value.
+    /// Reads an object. The closure receives each name, and reads or skips its value.
     ///
-    /// - Parameter nameLimit: In bytes. A longer name is passed as an empty string. The format's names don't exceed 256
-    ///   bytes.
+    /// - Parameter nameLimit: The maximum length of a name in bytes. A longer name is passed as an empty string. The
+    ///   format's names don't exceed 256 bytes.
     mutating func object(
         nameLimit: Int = 256, _ member: (inout JSONReader, String) throws(HARError) -> Void
     ) throws(HARError) {
@@ -79,7 +79,7 @@ struct JSONReader {
         }
     }
 
-    /// Some programs write `null` for an empty object.
+    /// Reads an object, or `null`, which some programs write for an empty object.
     mutating func objectOrNull(
         _ member: (inout JSONReader, String) throws(HARError) -> Void
     ) throws(HARError) {
@@ -98,7 +98,7 @@ struct JSONReader {
         return true
     }
 
-    /// Hides names that the format doesn't contain.
+    /// Returns a name for an error's path, or "?" for a name that the format can't contain.
     private static func step(_ name: String) -> String {
         let isPlain = name.utf8.allSatisfy { ASCII.isAlphanumeric($0) || $0 == UInt8(ascii: "_") }
         return !name.isEmpty && isPlain && name.utf8.count <= 40 ? name : "?"
@@ -143,7 +143,7 @@ struct JSONReader {
         }
     }
 
-    /// Some programs omit the quotes of numbers, `true` and `false`.
+    /// Reads a string, or nil for `null`. Some programs omit the quotes of numbers, `true` and `false`.
     mutating func string(limit: Int) throws(HARError) -> String? {
         guard let range = try stringRange() else { return nil }
         guard range.count <= limit else { throw fault(.tooLarge, "a string of more than \(limit) bytes") }
@@ -155,7 +155,7 @@ struct JSONReader {
         return (try text(range.prefix(limit)), range.count > limit)
     }
 
-    /// The range excludes the quotes. Nil for `null`.
+    /// Reads a string's range without its quotes. Returns nil for `null`.
     mutating func stringRange() throws(HARError) -> Range<Int>? {
         let byte = try token()
         if byte == UInt8(ascii: "\"") { return try skipString() }
@@ -165,7 +165,7 @@ struct JSONReader {
         return byte == UInt8(ascii: "n") ? nil : start..<offset
     }
 
-    /// Some programs write numbers in quotes.
+    /// Reads a number, or nil for `null`. Some programs write numbers in quotes.
     mutating func number() throws(HARError) -> Double? {
         let byte = try token()
         if byte == UInt8(ascii: "\"") { return try string(limit: 64).flatMap(Double.init) }
@@ -202,7 +202,7 @@ struct JSONReader {
         throw fault(.truncated, "the file ends in the middle of a string")
     }
 
-    /// Replaces invalid UTF-8.
+    /// Returns a string's decoded text. Replaces invalid UTF-8.
     private func text(_ range: Range<Int>) throws(HARError) -> String {
         var decoder = JSONStringDecoder()
         var bytes: [UInt8] = []

@@ -7,7 +7,7 @@ import Synchronization
 /// A connection, from accept to close. Used by one thread.
 final class Connection {
     enum Ending: Error {
-        /// Closes after delivering all sent bytes.
+        /// Closes the connection after delivering all sent bytes.
         case close
         case reset
         /// The client closed the connection, or the server stops.
@@ -19,7 +19,7 @@ final class Connection {
     let core: ServerCore
     var input = InputBuffer()
     var output: [UInt8] = []
-    /// The number of bytes that may still be sent of the current response.
+    /// How many more bytes to send before the current response is cut off.
     var budget = Int.max
     private var served = 0
     private var lastHead: (bytes: [UInt8], head: RequestHead)?
@@ -80,7 +80,8 @@ final class Connection {
     private func readHead() throws -> RequestHead {
         while true {
             input.skipLineEnds()
-            // Otherwise, a TLS client would wait forever, because its greeting contains no line end.
+            // Rejects a first byte that can't begin a request. Otherwise, a TLS client would wait forever, because its
+            // greeting contains no line end.
             if let first = input.first, first != 0x0D, !RequestHead.isToken(first) {
                 let isTLS = first == 0x16
                 throw RequestFault(
@@ -89,7 +90,7 @@ final class Connection {
                         ? "the client uses TLS, but this server doesn't" : "the first line doesn't begin with a method")
             }
             let head = try input.takeHead(limit: core.configuration.maximumHeadBytes) { bytes in
-                // Clients often repeat the same head.
+                // Clients often repeat the same head, so an equal head isn't parsed again.
                 if let lastHead, lastHead.bytes[...] == bytes { return lastHead.head }
                 let head = try RequestHead(parsing: bytes)
                 lastHead = (Array(bytes), head)
@@ -142,7 +143,8 @@ final class Connection {
         }
     }
 
-    /// Returns `true` if the bell rang. Keeps received bytes while there's room.
+    /// Waits for input, the bell, or the time limit, and returns `true` if the bell rang. Keeps received bytes while
+    /// there's room.
     @discardableResult
     private func watch(_ bell: Bell?, milliseconds: Int32) throws -> Bool {
         let hasRoom = input.count < core.configuration.maximumHeadBytes
@@ -263,7 +265,7 @@ extension Connection {
         }
     }
 
-    /// Ignores chunk extensions (RFC 9112, section 7.1).
+    /// Reads the line with a chunk's size. Ignores chunk extensions (RFC 9112, section 7.1).
     private func readChunkSize() throws -> Int64 {
         let line = try readLine(limit: 4096)
         let digits = line.prefix { $0 != UInt8(ascii: ";") && $0 != 0x20 && $0 != 0x09 }
@@ -324,7 +326,7 @@ extension Connection {
         }
     }
 
-    /// Sends a small response without delays or faults in a single `send`, like a fast server.
+    /// Sends a response. A small response without delays or faults takes a single `send`, like on a fast server.
     private func write(_ encoder: ResponseEncoder) throws {
         let response = encoder.response
         budget = .max

@@ -5,7 +5,7 @@ struct InputBuffer {
     private var bytes: [UInt8] = []
     private var start = 0
     private var end = 0
-    /// The position up to which the bytes contain no end of a head.
+    /// The position up to which the buffer has been searched for the end of a head.
     private var searched = 0
 
     var count: Int { end - start }
@@ -31,13 +31,14 @@ struct InputBuffer {
         return count
     }
 
-    /// A request may follow empty lines (RFC 9112, section 2.2).
+    /// Skips empty lines, which may precede a request (RFC 9112, section 2.2).
     mutating func skipLineEnds() {
         while end - start >= 2, bytes[start] == 0x0D, bytes[start + 1] == 0x0A { start += 2 }
         searched = max(searched, start)
     }
 
-    /// Passes the bytes before an empty line to `parse`. Returns `nil` if the empty line is missing.
+    /// Passes the bytes before the empty line to `parse`, and removes them. Returns `nil` if the empty line hasn't
+    /// arrived.
     mutating func takeHead<Head>(limit: Int, _ parse: (ArraySlice<UInt8>) throws -> Head) throws -> Head? {
         guard let stop = emptyLine() else {
             if count > limit { throw RequestFault(431, "the head is longer than this server accepts") }

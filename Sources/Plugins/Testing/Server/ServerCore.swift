@@ -6,14 +6,14 @@ import Synchronization
 final class ServerCore: Sendable {
     let configuration: TestServer.Configuration
     let port: UInt16
-    /// Outside the lock, because a server without recording never takes the lock for a request.
+    /// Atomic instead of locked, because a server without recording never takes the lock for a request.
     let requestCount = Atomic(0)
     let sentBytes = Atomic<Int64>(0)
     private let script = Mutex(ServerScript())
     private let scriptVersion = Atomic(1)
     let state = Watched(ServerState())
     private let listener: Int32
-    /// Keeps the port after the listener closes.
+    /// A socket that keeps the port after the listener closes.
     private let placeholder: Mutex<Int32?>
     private let bell: Bell
 
@@ -34,7 +34,8 @@ final class ServerCore: Sendable {
         state.update { $0.running = 1 }
         let isStarted = SystemThread.start(stack: 256 << 10) { [self] in
             acceptAll()
-            // A new child process may briefly have a copy of the descriptor.
+            // Shuts the listener down first, because a process that is being started may still have a copy of its
+            // descriptor.
             POSIX.shutDown(listener)
             close(listener)
             keepPort()
@@ -92,7 +93,7 @@ final class ServerCore: Sendable {
         while !state.read({ $0.isStopped }) {
             if POSIX.wait(listener, forInput: true, bell: bell, milliseconds: -1) == .belled { continue }
             guard let socket = POSIX.takeConnection(listener) else {
-                // Out of descriptors. Another one may be closed soon.
+                // The process has no free descriptors. Tries again after 5 ms, because a connection may close soon.
                 if errno != EAGAIN { _ = POSIX.wait(bell.waits, forInput: true, milliseconds: 5) }
                 continue
             }
@@ -124,11 +125,11 @@ final class ServerCore: Sendable {
         }
     }
 
-    /// Removes the descriptor from the list first, because the system may reuse it.
+    /// Closes a connection's socket. Removes the descriptor from the list first, because the system may reuse it.
     func end(_ id: Int, _ socket: Int32) {
         state.read { $0.open[id] = nil }
         close(socket)
-        // After closing, so waiting tasks find the descriptor closed.
+        // Wakes waiting tasks after closing, so they find the descriptor closed.
         state.update { _ in }
     }
 
@@ -145,7 +146,7 @@ final class ServerCore: Sendable {
         }
     }
 
-    /// Waits for all threads except the current one.
+    /// Stops the server, and waits for all threads except the current one.
     func stop() {
         let isFirst = state.update { state in
             defer { state.isStopped = true }
@@ -192,7 +193,7 @@ struct ServerState: Sendable {
 
     func requests(limit: Int) -> [RecordedRequest] { log.last(limit) }
 
-    /// Skips requests that were already taken, or that the log dropped.
+    /// Returns the oldest request in the log that this method hasn't returned yet.
     mutating func takeNext() -> RecordedRequest? {
         guard let (request, position) = log.next(from: taken) else { return nil }
         taken = position + 1

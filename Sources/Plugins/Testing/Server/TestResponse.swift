@@ -26,13 +26,13 @@ public struct TestResponse: ScriptedResponse {
     var pace: Pace?
     var cut: Cut?
     var ending = Ending.keep
-    /// Creates the actual response. Modifiers apply to its result.
+    /// Creates the response to each request. Modifiers apply to the created response.
     var resolver: (@Sendable (RecordedRequest) -> TestResponse)?
 
     enum Content: Sendable {
         case data(Data)
         case repeated(Data, count: Int)
-        /// The whole response.
+        /// All bytes of the response, including its head.
         case raw(Data)
 
         var count: Int {

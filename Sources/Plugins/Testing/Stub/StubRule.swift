@@ -5,7 +5,7 @@ public import ErrandEssentials
 /// request matches.
 public struct StubRule: Sendable {
     enum Responses: Sendable {
-        /// Repeats the last response.
+        /// The responses to consecutive requests. The last one repeats.
         case inTurn([StubReply])
         case handler(StubTransport.Handler)
     }

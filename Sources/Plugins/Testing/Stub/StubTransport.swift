@@ -113,7 +113,8 @@ public final class StubTransport: Transport {
         try await Self.respond(to: request, options, reply(to: request, options))
     }
 
-    /// Returns the responses and their number of earlier uses, which selects one of them.
+    /// Returns the responses of the matching rule, and how many requests the rule has matched before. That number
+    /// selects the response.
     private func responses(to request: HTTPRequest) throws -> (StubRule.Responses, turn: Int) {
         let rules = state.withLock { state in
             if recordLimit > 0 { state.log.add(request, limit: recordLimit) }

@@ -63,6 +63,6 @@ public final class Gate: Sendable {
         }
     }
 
-    /// Call this before closing the bell.
+    /// Removes a bell. Call this before closing the bell.
     func leave(_ bell: Bell) { state.update { $0.bells.removeAll { $0 == bell } } }
 }

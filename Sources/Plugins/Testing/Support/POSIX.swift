@@ -1,8 +1,8 @@
 import ErrandPlatform
 import ErrandSupport
 
-// Pointers refer to local variables, spans, or arrays that outlive the call. The system accesses at most the length
-// passed with them.
+// Safe: pointers in this file refer to local variables, spans, or arrays that outlive the call. The system accesses at
+// most the length passed with them.
 
 /// System calls, retried after interruptions. Platform differences are in separate files.
 enum POSIX {
@@ -14,7 +14,8 @@ enum POSIX {
         ipv6: Bool
     ) throws(LoopbackSocket.Failure) -> (socket: Int32, port: UInt16, placeholder: Int32?) {
         let (descriptor, port) = try LoopbackSocket.bound(to: 0, ipv6: ipv6)
-        // Before listening, because a connection that is being opened could get the port.
+        // Reserves the port before the listener opens. If a stopped server reserved it only after closing the listener,
+        // an outgoing connection could take the port in between.
         let placeholder = reserve(port, ipv6: ipv6)
         do throws(LoopbackSocket.Failure) { try LoopbackSocket.listen(descriptor, 0, backlog: 4096) } catch {
             if let placeholder { close(placeholder) }
@@ -61,13 +62,13 @@ enum POSIX {
         return descriptor
     }
 
-    /// Returns the byte count, 0 at the end, or `nil` if the connection failed.
+    /// Reads bytes into an array. Returns their number, 0 at the connection's end, or `nil` if the connection failed.
     static func receive(_ descriptor: Int32, into bytes: inout [UInt8], from start: Int) -> Int? {
         let count = LoopbackSocket.read(descriptor, into: &bytes, from: start)
         return count < 0 ? nil : count
     }
 
-    /// Returns `false` if the connection failed. Never raises SIGPIPE.
+    /// Sends all bytes. Returns `false` if the connection failed. Never raises SIGPIPE.
     static func send(_ descriptor: Int32, _ bytes: Span<UInt8>) -> Bool {
         var sent = 0
         while sent < bytes.count {
@@ -78,7 +79,7 @@ enum POSIX {
         return true
     }
 
-    /// -1 milliseconds means no limit.
+    /// Waits until the descriptor is readable, the bell rings, or the time is over. -1 milliseconds means no limit.
     static func wait(_ descriptor: Int32, forInput: Bool, bell: Bell? = nil, milliseconds: Int32) -> Readiness {
         var polled = [
             pollfd(fd: descriptor, events: forInput ? Int16(POLLIN) : 0, revents: 0),
@@ -89,7 +90,7 @@ enum POSIX {
         return polled[1].revents != 0 && polled[0].revents == 0 ? .belled : .readable
     }
 
-    /// Returns `false` at the end of the connection.
+    /// Returns whether received bytes are waiting to be read. Returns `false` at the end of the connection.
     static func hasUnreadInput(_ descriptor: Int32) -> Bool {
         var byte: UInt8 = 0
         return unsafe recv(descriptor, &byte, 1, peekFlags) > 0
@@ -103,7 +104,8 @@ enum POSIX {
 
     static func shutDownWriting(_ descriptor: Int32) { LoopbackSocket.shutDownWriting(descriptor) }
 
-    /// A thousand connections within a process need two thousand descriptors, but many systems limit them to 1,024.
+    /// Raises the limit of open files to 8,192, if possible. A thousand connections within a process need two thousand
+    /// descriptors, but many systems allow only 1,024.
     static func allowManyDescriptors() {
         var limit = rlimit()
         guard unsafe getrlimit(descriptorLimit, &limit) == 0, limit.rlim_cur < 8192 else { return }

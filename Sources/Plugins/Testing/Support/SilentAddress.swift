@@ -5,14 +5,14 @@ package final class SilentAddress: Sendable {
     package let address: String
     private let descriptors: [Int32]
 
-    /// Uses 127.0.0.`number`. Returns `nil` if the port is taken or the system doesn't have the address. Darwin has
-    /// only 127.0.0.1.
+    /// Occupies a port of 127.0.0.`number`. Returns `nil` if the port is taken or the system doesn't have the address.
+    /// Darwin has only 127.0.0.1.
     package init?(_ number: UInt8, port: Int) {
         address = "127.0.0.\(number)"
         guard let port = UInt16(exactly: port) else { return nil }
         let host = UInt32(0x7F00_0000) | UInt32(number)
         guard let listener = POSIX.listen(host: host, port: port, backlog: 0) else { return nil }
-        // The system drops connection attempts beyond the listener's queue.
+        // Fills the listener's queue. The system drops connection attempts beyond it.
         var all = [listener]
         for _ in 0..<16 {
             guard let (client, isConnected) = POSIX.connect(host: host, port: port, milliseconds: 100) else { break }

@@ -21,12 +21,12 @@ package final class Watched<State: Sendable>: Sendable {
 
     package init(_ state: State) { guarded = Mutex(Guarded(state: state)) }
 
-    /// Checks the waiters' conditions. Call it after a change of a value outside the state that a condition reads.
+    /// Checks the waiters' conditions. Call this after changing a value outside the state that a condition reads.
     func touch() {
         if waiting.load(ordering: .sequentiallyConsistent) > 0 { update { _ in } }
     }
 
-    /// Doesn't check the waiters' conditions.
+    /// Accesses the state. Unlike `update`, doesn't check the waiters' conditions.
     package func read<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
         guarded.withLock { body(&$0.state) }
     }
@@ -62,7 +62,7 @@ package final class Watched<State: Sendable>: Sendable {
         let timer = Task.detached { [self] in
             // Unlike a timer of `Task.sleep`, this timer doesn't outlive a wait that ends early.
             try await time.sleep(until: end)
-            // Retries if the limit passes before the task waits.
+            // Tries again if the limit passes before the waiter is registered.
             while !fail(id, WaitTimeout(what: what, limit: limit)) { try await Task.sleep(for: .milliseconds(10)) }
         }
         waiting.add(1, ordering: .sequentiallyConsistent)

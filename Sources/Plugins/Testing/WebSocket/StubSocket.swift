@@ -145,7 +145,7 @@ private final class MemoryPipe: Sendable {
             }
             return .success(state.arrived)
         }
-        // Writers can wait for the new room outside the lock.
+        // Checks the conditions of waiting writers again, because taking bytes has made room for theirs.
         state.touch()
         return try taken.get()
     }
