@@ -56,7 +56,8 @@ struct BatchLedger: Sendable {
         }
     }
 
-    /// If a part was cancelled on its own, the batch counts as cancelled.
+    /// Returns the batch's error for a failed part. If the part was cancelled on its own, the batch counts as
+    /// cancelled.
     private func whole(_ failure: BatchError.Failure) -> any Error {
         let error = BatchError(.partFailed, [failure], failureCount: failureCount)
         if !failure.error.isCancellation { return error }
@@ -71,7 +72,7 @@ final class BatchOutcomes<Part: Sendable>: Sendable {
 
     private struct State {
         var ledger: BatchLedger
-        /// In the order of the parts. Empty if a channel receives the results.
+        /// The outputs in the order of the parts. Empty if a channel receives the results.
         var outputs: [Part?]
         var failures: [Int: any Error] = [:]
     }
@@ -105,7 +106,7 @@ final class BatchOutcomes<Part: Sendable>: Sendable {
 
     // Uses loops instead of `map`, whose closure would look up type metadata for each part.
 
-    /// Throws if a part never ran because the batch was cancelled.
+    /// Returns the results of all parts. Throws if a part never ran because the batch was cancelled.
     func all() throws -> [Result<Part, any Error>] {
         let (outputs, failures) = state.withLock { ($0.outputs, $0.failures) }
         var all: [Result<Part, any Error>] = []
@@ -122,7 +123,7 @@ final class BatchOutcomes<Part: Sendable>: Sendable {
         return all
     }
 
-    /// Throws the first failure.
+    /// Returns the outputs of all parts. Throws the first failure.
     func successes() throws -> [Part] {
         let (outputs, failures) = state.withLock { ($0.outputs, $0.failures) }
         var successes: [Part] = []

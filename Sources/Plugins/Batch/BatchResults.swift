@@ -53,7 +53,7 @@ public struct BatchResults<Part: Sendable>: AsyncSequence, Sendable {
         deinit { handle.cancel() }
 
         func next() async throws -> Element? {
-            // Without suspending, because cancellation would drop an available result.
+            // Takes an available result without suspending, because a cancellation would drop it.
             if !Task.isCancelled, let element = channel.poll() { return element }
             let element = await withTaskCancellationHandler {
                 await channel.take()
@@ -148,7 +148,8 @@ final class BatchChannel<Part: Sendable>: Sendable {
         return element
     }
 
-    /// Returns `nil` once the channel is closed and all results are read. Supports one reader at a time.
+    /// Waits for the next result. Returns `nil` once the channel is closed and all results are read. Supports one
+    /// reader at a time.
     func take() async -> Element? {
         await withCheckedContinuation { continuation in
             let (element, isWaiting, writer) = state.withLock {

@@ -8,7 +8,7 @@ struct BatchRun<Part: Sendable, Success: Sendable>: Sendable {
     private let parts: BatchParts<Part, Success>
     private let progress: BatchProgress
     private let outcomes: BatchOutcomes<Part>
-    /// `nil` for a run with one output.
+    /// Receives the results one by one. `nil` for a run with one output.
     private let channel: BatchChannel<Part>?
 
     init(_ batch: Batch<Part, Success>, on agent: ScopedAgent, channel: BatchChannel<Part>? = nil) {
@@ -38,7 +38,7 @@ struct BatchRun<Part: Sendable, Success: Sendable>: Sendable {
     private func work() async -> Bool {
         while !Task.isCancelled, let index = outcomes.take() {
             let (output, failure) = await send(index)
-            // Outside the lock, because this runs the request's code.
+            // Creates the name outside the lock, because this runs the request's code.
             let name = failure == nil ? nil : parts.name(index)
             let (counts, isDecided) = outcomes.end(index, output, failure, name)
             progress.end(index, isSuccess: failure == nil)
@@ -137,7 +137,7 @@ struct ProgressSum: Sendable {
 
     mutating func begin(_ index: Int) { running[index] = Part() }
 
-    /// Ignores numbers that decrease.
+    /// Updates a part's progress. Ignores numbers that decrease.
     mutating func update(_ index: Int, _ progress: TransferProgress) {
         change(index) { part in
             part.bytes.sent = max(part.bytes.sent, Int128(progress.sent))
@@ -152,7 +152,7 @@ struct ProgressSum: Sendable {
         }
     }
 
-    /// A part's bytes at its end become its total.
+    /// Ends a part's progress. The part's bytes so far become its total.
     mutating func end(_ index: Int, isSuccess: Bool) {
         let isDone = isSuccess || !needsOne
         let isRunning = change(index, isLast: true) { part in
@@ -164,7 +164,7 @@ struct ProgressSum: Sendable {
         if isRunning { ended += 1 }
     }
 
-    /// Returns `false` if the part isn't running.
+    /// Changes a part and the sums that contain it. Returns `false` if the part isn't running.
     @discardableResult
     private mutating func change(_ index: Int, isLast: Bool = false, _ body: (inout Part) -> Void) -> Bool {
         guard var part = isLast ? running.removeValue(forKey: index) : running[index] else { return false }
@@ -188,7 +188,7 @@ struct ProgressSum: Sendable {
         return true
     }
 
-    /// A total is `nil` until all parts have reported theirs.
+    /// The progress of the whole batch. A total is `nil` until all parts have reported theirs.
     var whole: TransferProgress {
         let isKnown = known == count
         let isDone = ended == count && !needsOne

@@ -258,7 +258,7 @@ private struct StoreLaw: Sendable {
     // MARK: Judging
 
     /// Returns whether some order of the operations explains all results. In that order, each operation must take
-    /// effect between its begin and its end.
+    /// effect between its start and its end.
     private func isExplained(_ records: [Record], isSerial: Bool) -> Bool {
         let steps = records.sorted { $0.begin < $1.begin }.flatMap { self.steps(of: $0) }
         if isSerial {

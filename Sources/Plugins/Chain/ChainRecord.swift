@@ -3,7 +3,7 @@ import ErrandStates
 import Synchronization
 
 final class ChainRecord: MemberObserver {
-    /// Bounds the memory of a chain that continues after failures.
+    /// The maximum number of failures to remember. Bounds the memory of a chain that continues after failures.
     private static let maximumKeptFailures = 16
 
     /// Sends the steps of a list, which records its own results. A chain's closure uses an observed copy of this agent.
@@ -38,7 +38,7 @@ final class ChainRecord: MemberObserver {
         }
     }
 
-    /// Call it before the step's `willStart`.
+    /// Reports the start of a step as a note. Call it before the step's `willStart`.
     func note(_ step: Int, _ label: @autoclosure () -> String) {
         activity.note("chain", "step \(step): \(label())")
     }
@@ -66,7 +66,7 @@ final class ChainRecord: MemberObserver {
 
 /// The bytes of all steps and, for a list, the number of completed steps. It never decreases.
 struct ChainProgress: Sendable {
-    /// Sorted by step.
+    /// The progress of the running steps, sorted by step.
     private var running: [(step: Int, progress: TransferProgress)] = []
     private var sent: Int128 = 0
     private var received: Int128 = 0
@@ -78,7 +78,7 @@ struct ChainProgress: Sendable {
         running.insert((step, TransferProgress()), at: index)
     }
 
-    /// Ignores numbers that decrease.
+    /// Updates a step's progress. Ignores numbers that decrease.
     mutating func update(_ step: Int, _ progress: TransferProgress) {
         guard let index = index(of: step) else { return }
         let before = running[index].progress
@@ -109,7 +109,7 @@ struct ChainProgress: Sendable {
         return low < running.count && running[low].step == step ? low : nil
     }
 
-    /// The totals are `nil`, because later steps are unknown.
+    /// The progress of the whole chain. Its totals are `nil`, because later steps are unknown.
     var whole: TransferProgress {
         TransferProgress(sent: Int64(clamping: sent), received: Int64(clamping: received), fraction: fraction)
     }

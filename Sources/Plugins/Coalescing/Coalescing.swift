@@ -72,7 +72,7 @@ public struct CoalescingFilter: Filter {
         case waits(SharedRun, ticket: Int)
     }
 
-    // Not async, because this needs no room in an async frame.
+    // Not async, so its variables need no room in an async frame.
     @inline(never) private func step(of exchange: Exchange, _ next: Next) throws -> Step {
         let request = exchange.http
         guard request.method.isSafe else { return .passes(isSafe: false) }

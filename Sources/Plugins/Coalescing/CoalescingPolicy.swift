@@ -20,7 +20,7 @@ public struct CoalescingPolicy: Sendable, Hashable {
         var additions: [String] = []
     }
 
-    // An array with one element, because each request has a copy.
+    // An array with one element, so the copies in requests share its storage.
     private var fields = [Fields()]
 
     private init() {}
@@ -63,7 +63,7 @@ public struct CoalescingPolicy: Sendable, Hashable {
 
     var shares: Bool { !fields[0].isOff }
 
-    /// The order of fields with different names doesn't matter.
+    /// Returns whether two requests have equal fields. The order of fields with different names doesn't matter.
     func haveSameFields(_ a: HTTPHeaders, _ b: HTTPHeaders) -> Bool {
         if a == b { return true }
         let (own, others) = (a.filter(isCompared), b.filter(isCompared))

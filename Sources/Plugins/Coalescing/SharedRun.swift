@@ -41,8 +41,8 @@ final class SharedRun: Sendable {
         }
     }
 
-    /// The numbers of the exchanges that a task belongs to, usually one. Numbers don't retain exchanges, which tasks
-    /// may outlive.
+    /// The numbers of the shared exchanges that a task belongs to, usually one. Numbers don't keep exchanges alive, and
+    /// a task may outlive its exchange.
     private struct Parts: Sendable {
         let inner: UInt64
         let outer: [UInt64]
@@ -66,7 +66,7 @@ final class SharedRun: Sendable {
 
     enum Joining {
         case joined(ticket: Int)
-        /// The request is part of the exchange.
+        /// The request is sent by the exchange's own task, so it would wait for itself.
         case within
         /// The exchange is closed, or the activity already waits for it, for example with another hedged request.
         case none
@@ -114,7 +114,7 @@ final class SharedRun: Sendable {
 
     var outcome: Outcome? { state.withLock { $0.outcome } }
 
-    /// Throws `CancellationError` as soon as the call is cancelled.
+    /// Waits for the shared response. Throws `CancellationError` as soon as the call is cancelled.
     func response(for ticket: Int, of runs: SharedRuns) async throws -> HTTPResponse {
         try await withTaskCancellationHandler {
             // Whoever resumes the continuation first removes it from the state.
@@ -204,7 +204,7 @@ extension SharedRun: ExchangeSharing {
 struct SharingConditions: Sendable {
     let common: RemainingPipeline
     let rule: CoalescingPolicy
-    /// Computed once, because each exchange is looked up, added and removed. Covers only part of the request.
+    /// The hash of a part of the request. Computed once, because each exchange is looked up, added and removed.
     let hash: Int
 
     init?(_ exchange: Exchange, _ request: HTTPRequest, _ next: Next, _ filterRule: CoalescingPolicy) {
@@ -218,7 +218,7 @@ struct SharingConditions: Sendable {
         self.common = common
         var hasher = Hasher()
         hasher.combine(request.urlText)
-        // Many users may request the same URL at the same time.
+        // Includes the credentials, because many users may request the same URL at the same time.
         if let credentials = request.headers[.authorization] { hasher.combine(credentials) }
         hash = hasher.finalize()
     }

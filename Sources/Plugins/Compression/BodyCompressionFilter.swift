@@ -26,7 +26,7 @@ public struct BodyCompressionFilter: Filter {
     /// The smallest body to compress, in bytes. Smaller bodies of known length stay uncompressed. Defaults to 1,024.
     public var minimumBytes: Int64
 
-    /// Longer bodies are compressed in chunks.
+    /// The size in bytes above which a body is compressed in chunks.
     private static let bytesInMemory = 1 << 20
 
     /// Creates a filter. By default, bodies of known length below 1,024 bytes stay uncompressed.
@@ -71,7 +71,7 @@ public struct BodyCompressionFilter: Filter {
         }
     }
 
-    /// Returns `nil` to send the body uncompressed.
+    /// Returns the compressed body, or `nil` to send the body uncompressed.
     private func compress(_ body: RequestBody) throws -> RequestBody? {
         guard compression.isAvailable else {
             throw CompressionError(.unavailable, "this system has no library for \(compression)")
@@ -150,7 +150,7 @@ final class CompressedSource: HTTPBodySource {
             reading.chunks = new
             return reading.isCancelled
         }
-        // Cancelled before the body was open.
+        // The reader cancelled before the body was open.
         if isCancelled { new.cancel() }
         return new
     }

@@ -117,7 +117,7 @@ extension ConformanceBench {
             expected: "\(what): an error", came: "status \(received.status) with \(received.data.count) bytes")
     }
 
-    /// Returns `nil` for an `ErrandError` other than cancellation or a timeout.
+    /// Returns an operation's result, or `nil` if it throws an `ErrandError` other than a cancellation or a timeout.
     func receivedOrFailure(of what: String, body: () async throws -> Received) async throws -> Received? {
         do { return try await body() } catch let error as ErrandError {
             let isOurs = error.code == .cancelled || error.code == .timedOut
@@ -142,7 +142,7 @@ extension ConformanceBench {
     }
 }
 
-/// Cancels and abandons an operation after the limit.
+/// Runs an operation. After the limit, cancels it and throws without waiting for its end.
 func withLimit(_ limit: Duration, _ body: @escaping @Sendable () async throws -> Void) async throws {
     let ending = Watched<Result<Void, any Error>?>(nil)
     let task = Task {

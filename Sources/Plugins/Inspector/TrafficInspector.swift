@@ -151,13 +151,13 @@ public final class TrafficInspector: Accessory {
         store.record(event, of: activity, agent: nil)
     }
 
-    /// For tests.
+    /// The IDs of all recorded activities, for tests.
     var recordedIDs: [UInt64] { store.all.map(\.id) }
 
-    /// For tests.
+    /// The IDs of the activities that aren't masked yet, for tests.
     var unmaskedIDs: [UInt64] { store.all.filter { $0.known.masked == nil }.map(\.id) }
 
-    /// For tests.
+    /// The masked details of all activities as text, for tests.
     var everything: String {
         store.all.map { record in
             String(decoding: JSONText.details(of: store.masked(record)), as: UTF8.self)

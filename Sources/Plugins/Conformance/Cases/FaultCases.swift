@@ -16,7 +16,7 @@ enum FaultCases {
         },
         ConformanceDraft(.faults, "a connection that closes at any byte of a chunked body is an error") { bench in
             let response = TestResponse.text("hello").chunked(sizes: [2, 3])
-            // The client doesn't have to wait for the empty line at the end.
+            // Doesn't cut the last two bytes: a client doesn't have to wait for the empty line at the end.
             let framed = response.wireBytes().count - TestResponse.text("").chunked().wireBytes().count + 5
             try await cuts(bench, 0..<(framed - 2)) { response.closing(afterBodyBytes: $0) }
         },
@@ -162,7 +162,7 @@ enum FaultCases {
                 "Content-Length: 2\r\nContent-Length: \r\n", "Content-Length: 0x2\r\n",
             ]
             for head in heads {
-                // Stays open, because closing would end the body.
+                // Keeps the connection open, because closing it would end the body.
                 bench.server.on("/odd", .raw("HTTP/1.1 200 OK\r\n\(head)\r\nok").keepAlive(true))
                 let request = try bench.request(.get, "/odd")
                 for delivery in FramingCases.deliveries {

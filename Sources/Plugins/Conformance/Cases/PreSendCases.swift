@@ -21,8 +21,8 @@ enum PreSendCases {
                 gate.open()
                 return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
             }
-            // The server responds only after the barrier went down, so the second request on a connection was sent
-            // later.
+            // The server responds only while the barrier is down. The second request on a connection follows a
+            // response, so `willSend` must have refused it.
             let late = bench.server.received.count { $0.index > 1 }
             try bench.equal(late, 0, "requests sent although willSend refused them")
             try bench.equal(
@@ -46,7 +46,7 @@ enum PreSendCases {
         }
     }
 
-    /// Rejects every request that isn't sent yet, after the barrier went down.
+    /// Rejects every request that isn't sent yet, while `isDown` is `true`.
     private final class Barrier: PreSendFilter {
         struct Down: Error {}
 

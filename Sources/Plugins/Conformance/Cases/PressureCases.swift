@@ -8,7 +8,7 @@ enum PressureCases {
             bench in
             let total = 256 << 20
             let gate = Gate()
-            // Each socket buffers a few megabytes, so 64 MiB mean that other code buffers, too.
+            // The sockets buffer a few megabytes. If the server can send 64 MiB, other code buffers, too.
             let endless = TestResponse.repeating(count: total).waiting(for: gate, afterBodyBytes: 64 << 20)
             bench.server.on("/endless", endless)
             let response = try await bench.send(.get, "/endless", options: TransportOptions(delivery: .stream))

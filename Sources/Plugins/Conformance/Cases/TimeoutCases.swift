@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// Silent servers. The case advances the clock that measures the silence.
+/// Silent servers. Each case advances the clock that measures the silence.
 enum TimeoutCases {
     static let all: [ConformanceDraft] = [
         ConformanceDraft(.timeouts, "a server that is silent before the head causes a timeout") { bench in
@@ -37,7 +37,8 @@ enum TimeoutCases {
                 let agent = NetworkAgent(configuration: configuration, transport: bench.transport, time: time)
                 let probe = ConformanceBench.Probe(
                     http: try bench.request(.get, "/half"), delivery: delivery, accessories: [])
-                // The call receives the progress of data, but a stream is read after the call.
+                // The call reports the progress of a body that is delivered as data. A stream is read after the call,
+                // so this counts its bytes.
                 let received = Watched<Int64>(0)
                 let task = Task {
                     let options = CallOptions(progress: { progress in received.update { $0 = progress.received } })
@@ -93,7 +94,7 @@ enum TimeoutCases {
         },
     ]
 
-    /// Ends waits of milliseconds, such as waits between the chunks of a throttled stream.
+    /// Advances the clock past short waits, such as waits between the chunks of a throttled stream.
     private static func shortWaits(on time: ManualTimeSource) -> Task<Void, any Error> {
         Task {
             while !Task.isCancelled {
@@ -121,7 +122,7 @@ enum TimeoutCases {
         try await bench.server.waitUntilNoConnections()
     }
 
-    /// The task must not end before the timeout, but must end after it.
+    /// Advances the clock until the task ends, and returns its timeout error. The task must not end before the timeout.
     @discardableResult
     private static func untilEnd(
         of task: Task<Data, any Error>, _ time: ManualTimeSource, _ bench: ConformanceBench

@@ -100,7 +100,7 @@ struct AccessoryLaw: RandomLaw {
             ])
             _ = await run.begin(LawCall(exchange, notices: notices))
         }
-        // Received and sent messages of sockets and event streams.
+        // Reports messages with secrets in both directions, as sockets and event streams do.
         let secrets = ["received", "sent"].map { "law-secret-\($0)-7b1e" }
         await run.report(secrets.map { "{\"law\":[{\"access_token\":\"\($0)\"}]}" })
         for secret in secrets { hidden.append(("a member of a message in JSON", secret)) }
@@ -211,7 +211,7 @@ private enum LawSecret: String, CaseIterable {
         spellings[spelling % spellings.count].replacing("$", with: secret)
     }
 
-    /// Returns `false` if the exchange has no such place.
+    /// Puts a secret into this place of an exchange. Returns `false` if the exchange has no such place.
     func hide(_ secret: String, in exchange: inout LawExchange, _ spelling: Int) -> Bool {
         func json() -> LawBody { .text(Self.text(Self.texts, spelling, secret)) }
         let hasBody = ![.get, .head, .options].contains(exchange.method)

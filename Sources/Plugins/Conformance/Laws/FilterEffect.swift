@@ -73,7 +73,7 @@ struct Permissions: Sendable {
     let names: Set<HTTPHeaderName>
     let repeated: Set<HTTPMethod>
     let mayRespond: Bool
-    /// Whether the effects include a response to any request without sending it.
+    /// Whether the effects include `.responds`, so the filter may respond to any request without sending it.
     let isResponder: Bool
     let mayWait: Bool
     let traits: FilterTraits

@@ -18,8 +18,8 @@ extension FilterLaw {
             came: "\(keys.count) keys in \(repetitions.count) attempts")
     }
 
-    /// A server that responded with a redirect has processed the request, so it must not be repeated after a failure of
-    /// the next server.
+    /// A server that responded with a redirect has processed the request. If the next server fails, the request must
+    /// not be sent to the first server again.
     static func repeatedBeforeRedirect(_ pair: LawBench.Pair) -> LawViolation? {
         guard pair.exchange.reply(to: 1).isRedirect, !pair.permissions.mayRepeat(pair.exchange.method),
             let first = pair.came.sends.first, first.failure == nil
@@ -35,8 +35,8 @@ extension FilterLaw {
 
     /// A wait between two attempts must use the agent's clock.
     ///
-    /// The shortest of several waits must be long, and a wait without the filter short, so a busy machine doesn't cause
-    /// a failure.
+    /// Reports a wait only if several waits are all long, and waits without the filter are short, so a busy machine
+    /// doesn't cause a failure.
     static func hiddenWait(_ bench: LawBench, _ exchange: LawExchange) async throws -> LawViolation? {
         let failing = exchange.reply(to: 1).status < 400 ? LawReply(503) : LawReply(exchange.reply(to: 1).status)
         let unsteady = LawExchange(exchange.method, replies: [failing, LawReply()])
@@ -60,8 +60,8 @@ extension FilterLaw {
         return trace.sends[0].end.real.duration(to: trace.sends[1].begin.real)
     }
 
-    /// A host that failed is tried again, regardless of how the first call after its failures ends. Calls cancelled
-    /// while the clock doesn't move must have no effect on later calls.
+    /// The filter must try a failed host again, regardless of how the first call after the failures ends. Calls that
+    /// are cancelled while the clock doesn't move must have no effect on later calls.
     static func unrecovered(_ bench: LawBench, _ exchanges: [LawExchange]) async throws -> LawViolation? {
         let good = LawExchange(.get, "\(LawVocabulary.origin)/v1/good")
         let expected = await bench.control().play(good)
@@ -93,8 +93,8 @@ extension FilterLaw {
         return nil
     }
 
-    /// A task that is cancelled just before it enters the filter must end although other tasks are waiting, and must
-    /// not take their turn.
+    /// A call whose task is cancelled just before it enters the filter must end, even while the filter holds back other
+    /// calls.
     static func cancelledAtTheDoor(_ bench: LawBench) async throws -> LawViolation? {
         for stage in [FilterStages.call, .hop, .wire] {
             let (run, _) = try bench.subject(outside: [LawCanceller(stages: stage)])
@@ -110,7 +110,7 @@ extension FilterLaw {
             for _ in 0..<2_000 where !held.allSatisfy({ $0.trace.isBegun }) {
                 try await Task.sleep(for: .milliseconds(1))
             }
-            // Waits until the calls are at the server or in the queue.
+            // Waits a moment, until the filter has sent the calls or holds them back.
             for _ in 0..<20 where !held.allSatisfy({ $0.trace.isReached }) {
                 try await Task.sleep(for: .milliseconds(1))
             }
@@ -136,8 +136,8 @@ extension FilterLaw {
         return nil
     }
 
-    /// Returns the outcome within forty minutes of the clock. Advances it by minutes, because a filter may look for a
-    /// turn every millisecond.
+    /// Returns the call's outcome after at most forty minutes by the clock. Advances the clock by whole minutes,
+    /// because a filter that holds the call back may check every millisecond.
     private static func end(of exchange: LawExchange, _ run: LawRun) async throws -> LawTrace.Outcome {
         let call = LawCall(exchange)
         let task = run.launch(call)

@@ -60,7 +60,8 @@ extension FilterLaw {
         }
     }
 
-    /// Returns `nil` if the decoded bytes are the original, or have a coding that the suite can't decode.
+    /// Describes how the decoded body differs from the original. Returns `nil` if they're equal, or if the suite can't
+    /// decode a coding.
     private static func difference(of body: Data, codedBy codings: [String], from original: Data) -> String? {
         var data = body
         for coding in codings.reversed() where coding != "identity" {

@@ -39,7 +39,7 @@ extension FilterLaw {
             guard let came = traces[index] else { continue }
             let expected = await bench.control().begin(LawCall(exchange, isShared: true)).trace
             let comparison = Comparison(permissions, exchange)
-            // A call can receive its response before it's cancelled.
+            // Skips a call that received its response before it was cancelled.
             if exchange.cancellation != nil, came.outcome.response != nil { continue }
             if let violation = comparison.difference(of: came, from: expected) { return violation }
             guard came.sends.count == 1, let send = came.sends.first, let plain = expected.sends.first else { continue }
@@ -48,7 +48,7 @@ extension FilterLaw {
         return nil
     }
 
-    /// A cancelled call must not keep waiting for a turn while other calls run.
+    /// A call that the filter holds back must end when it's cancelled, even while other calls run.
     private static func endlessWait(_ bench: LawBench) async throws -> LawViolation? {
         let (run, _) = try bench.subject()
         let slow = (0..<12).map { index in
@@ -57,7 +57,7 @@ extension FilterLaw {
         }
         let tasks = slow.map { run.launch($0) }
         defer { for task in tasks { task.cancel() } }
-        // Waits until the calls are at the server or in the queue.
+        // Waits a moment, until the filter has sent the calls or holds them back.
         for _ in 0..<20 where !slow.allSatisfy({ $0.trace.isReached }) { try await Task.sleep(for: .milliseconds(1)) }
         let last = LawCall(
             LawExchange(.get, "\(LawVocabulary.origin)/v1/z", replies: [LawReply(delay: .seconds(3_600))]))
@@ -104,7 +104,7 @@ extension FilterLaw {
                 return violation
             }
             came.note { $0 = LawTrace() }
-            // A filter may keep a response for other calls, but not the call.
+            // A filter may keep a response's body for other calls, but not the call.
             let mayKeepBodies = permissions.mayRespond
             let isGone: @Sendable () -> Bool = {
                 came.remains.allSatisfy { mayKeepBodies && $0 == "a body" } && run.running == 0 && trail.mark == nil
@@ -197,7 +197,7 @@ extension FilterLaw {
         let (run, permissions) = try bench.subject()
         let isFailing = first.reply(to: 1).failure != nil || first.reply(to: 1).status >= 400
         let isOtherHost = origin(of: first) != origin(of: second)
-        // A circuit breaker needs several failures.
+        // Repeats failures, because a circuit breaker needs several.
         for index in 0..<(isFailing ? 40 : 2) {
             var each = first
             if isFailing { each.url += (each.url.contains("?") ? "&" : "?") + "n=\(index)" }
@@ -251,7 +251,7 @@ extension FilterLaw {
         guard let original = plain.sends.first else { return nil }
         let redaction = Redaction()
         var secrets: [HTTPHeaders.Field] = []
-        // A repetition can have another secret.
+        // Also sends the request again after a refusal, because the filter may then add another secret.
         let refusals = [401, 403, 503].map { [LawReply($0, headers: [.wwwAuthenticate: "Bearer"]), LawReply()] }
         for replies in [[LawReply()]] + refusals {
             home.replies = replies
@@ -346,7 +346,7 @@ extension FilterLaw {
         if let violation = try await unrecovered(bench, exchanges) { return violation }
         let (run, permissions) = try bench.subject()
         let good = LawExchange(.get, "\(LawVocabulary.origin)/v1/good")
-        // A repetition must work as it did at first.
+        // Also compares a call whose first attempt gets a 503.
         let unsteady = LawExchange(.get, "\(LawVocabulary.origin)/v1/unsteady", replies: [LawReply(503), LawReply()])
         let repeated = await run.play(unsteady)
         let expected = await run.play(good)
@@ -361,7 +361,7 @@ extension FilterLaw {
                 }
             }
         }
-        // By then, a circuit breaker has closed, and limits per minute have room again.
+        // Two hours later, a circuit breaker has closed, and limits per minute have room again.
         run.clock.pass(.seconds(7_200))
         let came = await run.play(good)
         if came.outcome.kind != expected.outcome.kind {

@@ -17,7 +17,7 @@ extension FilterLaw {
         guard exchanges.count == 2, exchanges[0].isStranger(to: exchanges[1]) else { return nil }
         let (first, second) = (exchanges[0], exchanges[1])
         let isFailing = first.reply(to: 1).failure != nil || first.reply(to: 1).status >= 400
-        // A circuit breaker needs several failures.
+        // Repeats failures, because a circuit breaker needs several.
         let count = isFailing ? 8 : 2
         let (run, permissions) = try bench.subject()
         for index in 0..<count {
@@ -28,7 +28,7 @@ extension FilterLaw {
         let came = await aspects(run, second, permissions)
         var alone: [[String: String]] = []
         for _ in 0..<2 { alone.append(await aspects(try bench.subject().run, second, permissions)) }
-        // Shows the changes that calls of the same user to the same host cause, such as a counter's.
+        // Finds the values that calls of the same user to the same host change, too, such as a counter's.
         let (own, _) = try bench.subject()
         for _ in 0..<count {
             var each = second
@@ -203,7 +203,7 @@ extension LawExchange {
         headers[.authorization].map { [UserMark($0, source: "account")] } ?? []
     }
 
-    /// Whether data and failures of one exchange must not reach the other.
+    /// Returns whether the exchanges have different hosts or users, so one must not affect the other.
     fileprivate func isStranger(to other: LawExchange) -> Bool {
         if host != other.host { return true }
         let isFailing = reply(to: 1).failure != nil || ![200, 404].contains(reply(to: 1).status)

@@ -20,7 +20,7 @@ extension FilterLaw {
         for pair in try await bench.pairs(exchanges) {
             let (exchange, expected, came, permissions) = (pair.exchange, pair.expected, pair.came, pair.permissions)
             let isRedirected = expected.sends.count > 1
-            // A changed method can change the redirect.
+            // Skips a redirected call whose method the filter changed, because the method can change the redirect.
             let isSame = came.sends.map(\.http.method) == expected.sends.map(\.http.method)
             if isRedirected, !isSame { continue }
             for (index, send) in came.sends.enumerated() {
@@ -106,13 +106,13 @@ extension FilterLaw {
         let text = first.reply(to: 1).body.text
         if text.isEmpty || second.reply(to: 1).body.text.contains(text) { return nil }
         let (run, permissions) = try bench.subject()
-        // A policy for whole calls lists the fields that it distinguishes.
+        // Skips a difference that a cache for whole calls may ignore: its policy lists the fields that it compares.
         if permissions.traits.contains(.cachesCalls), first.isUnknownVariant(of: second) { return nil }
-        // Twice, because a filter may store a response only on the second request.
+        // Sends the first request twice, because a filter may store a response only on the second request.
         for _ in 0..<2 { _ = await run.play(first) }
         var outcomes = [await run.play(second).outcome]
         let (other, _) = try bench.subject()
-        // Each call begins before the other has a response.
+        // Sends the second request before the first one has a response.
         let gate = Gate()
         let calls = [first, second].map { LawCall($0, isShared: true, heldBy: gate) }
         async let earlier = other.begin(calls[0])
@@ -179,7 +179,7 @@ extension FilterLaw {
             if least == 1, let violation = changedRepetition(pair) { return violation }
             if least == most { continue }
             if most < least {
-                // A refusal throws an error. A response without a request must be declared.
+                // A filter may respond without sending a request only if it declares that.
                 if permissions.mayRespond { continue }
                 return LawViolation(
                     expected: "\(least) requests at the transport", came: "\(most), and \(came.outcome)")
@@ -256,7 +256,7 @@ extension FilterLaw {
         for pair in try await bench.pairs(exchanges) {
             let (exchange, expected, came, permissions) = (pair.exchange, pair.expected, pair.came, pair.permissions)
             let sends = came.sends.count
-            // A repetition or a changed body has its own progress.
+            // Skips repeated requests, and below those with a changed body, because they have their own progress.
             guard sends == expected.sends.count, sends > 0 else { continue }
             if came.sends.map(\.body) == expected.sends.map(\.body), came.events != expected.events,
                 !permissions.kinds.contains(.response)

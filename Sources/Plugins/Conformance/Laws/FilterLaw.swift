@@ -80,7 +80,7 @@ struct LawViolation: Sendable {
     let expected: String
     let came: String
 
-    /// The words before the first value.
+    /// The kind of violation: the words of `expected` before its first value.
     var kind: Substring { expected.prefix { !$0.isNumber && $0 != ":" } }
 }
 

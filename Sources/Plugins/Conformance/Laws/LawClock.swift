@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandTesting
 import Synchronization
 
-/// The agent's clock for laws. If the run is idle, the clock advances to the next sleeper.
+/// The agent's clock for laws. If the run is idle, the clock advances to the time when the next sleeper wakes.
 final class LawClock: TimeSource {
     private let manual: ManualTimeSource
     private let steps = Atomic(0)
@@ -26,7 +26,7 @@ final class LawClock: TimeSource {
 
     func pass(_ duration: Duration) { manual.advance(by: duration) }
 
-    /// Advances the clock whenever the run is idle. Returns when nothing more can happen.
+    /// Advances the clock whenever the run is idle. Returns once the run stays idle and no task sleeps on the clock.
     func drive(patience: Duration, isServerWaiting: @Sendable () -> Bool) async throws {
         var (last, idle) = (activity, 0)
         while true {

@@ -36,7 +36,7 @@ struct Comparison {
         for (kind, name, before, after) in rest where before != after && !permissions.mayChange(kind) {
             return different(name, before, after)
         }
-        // A request that calls share has the values of one of them, or no values.
+        // A request that several calls share has the task-local values of one call, or no values.
         if came.hasTaskValue != expected.hasTaskValue, !permissions.mayRespond {
             return LawViolation(
                 expected: "the task-local values of the call, such as its trace",

@@ -103,7 +103,7 @@ public struct LawReply: Sendable, Hashable {
 }
 
 extension LawReply {
-    /// Returns a 304 if a filter revalidates the entity tag.
+    /// Returns a 304 if a filter revalidates the entity tag, or else this reply.
     func validating(_ request: HTTPRequest, of exchange: LawExchange) -> LawReply {
         guard failure == nil, status == 200, request.method == .get || request.method == .head,
             let tag = headers[.entityTag], !exchange.headers.contains(.ifNoneMatch),

@@ -63,7 +63,7 @@ struct LawCanceller: Filter {
 
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         if let call = (exchange.request as? LawRequest)?.call, call.cancelledBefore == stages {
-            // Lets the call suspend, because only then its caller's cancellation reaches it.
+            // Suspends first, because a cancellation reaches the call only after that.
             await Task.yield()
             try? await Task.sleep(for: .milliseconds(1))
             call.cancel()

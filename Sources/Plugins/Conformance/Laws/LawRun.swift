@@ -303,7 +303,7 @@ final class LawServer: ConnectingTransport {
         running.add(1, ordering: .acquiringAndReleasing)
         defer { running.subtract(1, ordering: .acquiringAndReleasing) }
         guard let tag = options.tags[LawCallTag.self] else {
-            // A request that the filter created, or one without the call's tags.
+            // The filter created this request, or removed the call's tags.
             return .text("ok", for: request)
         }
         let (call, exchange) = (tag.call, tag.call.exchange)
@@ -353,7 +353,7 @@ final class LawServer: ConnectingTransport {
         throw ErrandError(.transportUnavailable, "conformance")
     }
 
-    /// Returns only if other calls still wait for the transfer.
+    /// Cancels a call during its transfer. Returns only if other calls share the transfer.
     private func cancel(_ call: LawCall) async throws {
         if !call.isShared {
             call.cancel()

@@ -1,7 +1,7 @@
 import Errand
 import ErrandEssentials
 
-/// A call as observed outside the filter.
+/// The course of a call, as the suite observes it before and after the filter.
 struct LawTrace: Sendable {
     struct Send: Sendable {
         var http: HTTPRequest

@@ -29,7 +29,7 @@ enum LawVocabulary {
         "https://other.example", "http://conformance.example", "https://conformance.example:8443",
     ]
 
-    /// Whether a filter can't know a name.
+    /// Returns whether a name is the suite's own, so no filter can know it.
     static func isForeign(_ name: HTTPHeaderName) -> Bool { name.rawName.lowercased().hasPrefix("x-law-") }
 
     static let foreignNames: [HTTPHeaderName] = ["X-Law-A", "X-Law-B", "X-Law-C"]

@@ -9,7 +9,7 @@ protocol RandomLaw: Sendable {
     associatedtype Exchange: Sendable, CustomStringConvertible
 
     static var all: [Self] { get }
-    /// The patience of consecutive attempts.
+    /// The waiting times of consecutive attempts to reproduce a violation. The violation must occur in each of them.
     static var patience: [Duration] { get }
     static var shrinking: LawShrinking { get }
 
@@ -17,13 +17,13 @@ protocol RandomLaw: Sendable {
     /// The percentage of the options' rounds to run.
     var share: Int { get }
     var exchanges: @Sendable (inout LawRandom) -> [Exchange] { get }
-    /// The function that runs given exchanges, as a test calls it.
+    /// The name of the function that runs given exchanges, as written in a test.
     var check: String { get }
 
     func violation(_ bench: Bench, _ exchanges: [Exchange], patience: Duration) async throws -> LawViolation?
     func simpler(_ exchanges: [Exchange]) -> [[Exchange]]
     func isExcused(_ exchange: Exchange, by bench: Bench) -> Bool
-    /// The arguments before the exchanges, as a test passes them.
+    /// The arguments before the exchanges, as written in a test.
     func arguments(_ bench: Bench) throws -> String
 }
 
@@ -40,7 +40,7 @@ struct LawShrinking {
 extension RandomLaw {
     func isExcused(_ exchange: Exchange, by bench: Bench) -> Bool { false }
 
-    /// Returns the violation if it occurs with each patience.
+    /// Returns the violation if it occurs in each attempt. Each attempt has its own waiting time.
     func confirmed(
         _ bench: Bench, _ exchanges: [Exchange], patience: [Duration] = Self.patience
     ) async throws -> LawViolation? {

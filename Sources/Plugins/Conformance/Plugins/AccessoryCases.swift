@@ -116,7 +116,8 @@ extension AccessoryDraft {
             let all = source.events
             guard let first = all.first?.activity.id else { return }
             let (one, other) = (all.filter { $0.activity.id == first }, all.filter { $0.activity.id != first })
-            // Ends after the other activity has ended, or after a wait.
+            // Interrupts one activity after each of its events. Meanwhile, the accessory must accept all events of the
+            // other activity.
             for count in 1..<one.count {
                 let (gate, isThere, isOver, isGone) = (Watched(false), Counter(), Counter(), Counter())
                 let isStarted = SystemThread.start(stack: 1 << 20) {
@@ -275,13 +276,14 @@ extension AccessoryDraft {
         withExtendedLifetime((agent, accessory)) {}
     }
 
-    /// Returns the bytes kept for each activity, without the output, or `nil` if they're bounded.
+    /// Returns how many bytes the accessory keeps for each activity, without the output, or `nil` if its memory is
+    /// bounded.
     private static func growth(
         _ bench: AccessoryBench, _ call: @escaping @Sendable (Int, NetworkAgent) async -> Void
     ) async throws -> Int? {
         let output = Watched<@Sendable () async throws -> String>({ "" })
         var meter = GrowthMeter()
-        // A collection of texts needs additional memory.
+        // Counts more than the output's length, because a collection of texts needs additional memory.
         meter.written = { _ in
             let text = try await output.read({ $0 })()
             return text.utf8.count * 2 + text.utf8.count { $0 == UInt8(ascii: "\n") } * 128

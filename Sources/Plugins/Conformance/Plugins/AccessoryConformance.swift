@@ -64,7 +64,7 @@ struct AccessoryBench: Sendable {
     let make: @Sendable () throws -> (any Accessory, output: @Sendable () async throws -> String)
     let gracePeriod: Duration
 
-    /// Agents and checks. Their filter passes everything on.
+    /// Provides agents and checks. Its own filter passes every exchange on unchanged.
     var filters: FilterBench {
         FilterBench(
             make: { .closure { exchange, next in try await next(exchange) } }, secrets: [], gracePeriod: gracePeriod)

@@ -30,7 +30,7 @@ final class BenchExecutor: TaskExecutor {
     }
 
     func enqueue(_ job: consuming ExecutorJob) {
-        // Each job runs once, before its executor ends.
+        // An `UnownedJob` is safe here, because each job runs once, before its executor ends.
         let job = UnownedJob(job)
         state.withLock { $0.jobs.append(job) }
         bell.ring()
@@ -64,7 +64,7 @@ final class BenchExecutor: TaskExecutor {
 struct ThreadUse: Sendable {
     /// The processor time.
     var worked = Duration.zero
-    /// The time without a processor.
+    /// The time that the work waited without using a processor.
     var blocked = Duration.zero
 
     static func += (a: inout ThreadUse, b: ThreadUse) {
@@ -75,7 +75,7 @@ struct ThreadUse: Sendable {
         let (begin, worked, waits) = (ContinuousClock.now, SystemThread.processorTime, SystemThread.waits)
         body()
         let spent = SystemThread.processorTime - worked
-        // A thread that didn't wait voluntarily was preempted.
+        // If the thread didn't wait voluntarily, other work preempted it, and the time doesn't count.
         let hasWaited = waits == nil || SystemThread.waits != waits
         let blocked = hasWaited ? max(.zero, ContinuousClock.now - begin - spent) : .zero
         return ThreadUse(worked: spent, blocked: blocked)
@@ -87,6 +87,6 @@ struct ThreadUse: Sendable {
         return ThreadUse(worked: middle(uses.map(\.worked)), blocked: middle(uses.map(\.blocked)))
     }
 
-    /// More than a lock that is held for an instant blocks, and more work than small messages need in any build.
+    /// The limits for one event. A briefly held lock blocks for less, and small messages need less work in any build.
     static let most = ThreadUse(worked: .milliseconds(5), blocked: .microseconds(800))
 }

@@ -2,8 +2,8 @@ import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// A case's clock. A wait that ends before the horizon is short, and advances the clock. Other waits last until they're
-/// cancelled.
+/// A case's clock. A wait that ends before a certain instant, the horizon, is short in real time and advances the
+/// clock. Other waits last until they're cancelled.
 final class BenchTime: TimeSource {
     private let manual = ManualTimeSource()
     private let horizon: Watched<ContinuousClock.Instant>
@@ -11,8 +11,8 @@ final class BenchTime: TimeSource {
     private let waits = Watched<[Duration]>([])
 
     /// - Parameters:
-    ///   - horizon: The distance of the initial horizon.
-    ///   - pace: The real duration of a short wait. An operation with a time limit can end within it.
+    ///   - horizon: The time from the beginning to the initial horizon.
+    ///   - pace: The real duration of a short wait, during which a time limit of the operation can pass.
     init(horizon: Duration, pace: Duration = .milliseconds(2)) {
         (self.horizon, self.pace) = (Watched(manual.now.advanced(by: horizon)), pace)
     }
@@ -20,7 +20,7 @@ final class BenchTime: TimeSource {
     var now: ContinuousClock.Instant { manual.now }
     var date: Date { manual.date }
 
-    /// The longest wait that lasts.
+    /// The longest wait that ends after the horizon.
     var longest: Duration? { waits.read { $0.max() } }
 
     func pass(_ duration: Duration) {
@@ -28,7 +28,7 @@ final class BenchTime: TimeSource {
         manual.advance(by: duration)
     }
 
-    /// Makes all later waits last.
+    /// Moves the horizon to the current time, so later waits last until they're cancelled.
     func hold() { horizon.update { [now] in $0 = now } }
 
     func sleep(until instant: ContinuousClock.Instant) async throws {
@@ -100,7 +100,7 @@ extension FilterDraft {
                 let request = BenchRequest(method: method, body: .text("once"))
                 let task = Task { try await agent.send(request, options: CallOptions()).value.status }
                 try await transport.arrived(1)
-                // Gives work a turn that waits for milliseconds, or on the agent's clock.
+                // Gives other work time to run, even if it waits for milliseconds or on the agent's clock.
                 for _ in 0..<10 { try await bench.pause() }
                 gate.open()
                 _ = await task.result
@@ -161,7 +161,8 @@ extension FilterDraft {
         },
     ]
 
-    /// The host's response is always the same. Only the filter can end the calls, because deadlines don't fire.
+    /// Checks that calls end although the host's response is always the same. Only the filter can end them, because
+    /// deadlines don't fire.
     private static func endsItself(
         _ bench: FilterBench, _ ending: Ending, within horizon: Duration, deadline: Duration? = nil, _ expected: String
     ) async throws {
@@ -174,7 +175,7 @@ extension FilterDraft {
         for _ in 0..<2 {
             var request = BenchRequest(deadline: deadline)
             request.acceptableStatuses = .successful
-            // Less than a minute, for which a filter with its own clock may wait.
+            // The limit is less than a minute, for which a filter with its own clock may wait.
             let isOver = try await bench.ends(within: min(bench.gracePeriod, .seconds(40))) { [request] in
                 _ = try? await agent.send(request, options: CallOptions()).value.status
             }

@@ -9,7 +9,7 @@ struct FilterBench: Sendable {
 
     static let origin = "https://conformance.example"
 
-    /// `outside` filters run before the filter, `inside` filters after it.
+    /// Returns an agent. `outside` filters run before the filter, and `inside` filters after it.
     func agent(
         _ transport: BenchTransport, outside: [any Filter] = [], filter: (any Filter)?, inside: [any Filter] = [],
         accessories: [any Accessory] = [], origin: String = FilterBench.origin, time: BenchTime? = nil
@@ -22,7 +22,7 @@ struct FilterBench: Sendable {
         return NetworkAgent(configuration: configuration, transport: transport, time: time)
     }
 
-    /// Uses a new filter. Doesn't read a streamed body.
+    /// Sends a request through a new filter. Doesn't read a streamed body.
     func send(
         _ request: BenchRequest = BenchRequest(), outside: [any Filter] = [], inside: [any Filter] = [],
         accessories: [any Accessory] = [], over transport: BenchTransport
@@ -36,7 +36,7 @@ struct FilterBench: Sendable {
         try await agent(transport, filter: nil).send(request, options: CallOptions()).value
     }
 
-    /// Returns `false` if the condition doesn't hold within the grace period.
+    /// Waits until a condition holds. Returns `false` if it doesn't within the grace period.
     ///
     /// Counts checks, a millisecond apart, instead of time, because this task may also have to wait on a busy machine.
     func becomes(_ isSo: @Sendable () -> Bool) async throws -> Bool {
@@ -49,8 +49,8 @@ struct FilterBench: Sendable {
         return true
     }
 
-    /// The parts of requests that the filter changes and may change according to its traits. The laws check how it
-    /// changes them.
+    /// Returns the parts of requests that the filter changes, as far as its traits allow. The laws check how it changes
+    /// them.
     func changesByTrait() async throws -> Set<FilterEffect.Kind> {
         let filter = try make()
         let declared: FilterTraits = [.changesRequest, .signs, .authenticates, .outsideCacheKey]
@@ -154,5 +154,5 @@ enum BenchOwnTag: TagKey {
     static var defaultValue: Bool { false }
 }
 
-/// A class, so weak references show what keeps it alive.
+/// A class, so a weak reference shows whether anything keeps it alive.
 final class BenchMark: Sendable {}

@@ -135,7 +135,7 @@ extension FilterDraft {
         }
     }
 
-    /// Uses a filter in two agents. The first one is released at the end.
+    /// Uses a filter in two agents at the same time. The first agent is released at the end.
     private static func share(_ filter: any Filter, with second: NetworkAgent, _ bench: FilterBench) async throws {
         let first = bench.agent(BenchTransport(echoing: "first "), filter: filter)
         let task = Task { try await texts(of: 8) { try await first.send($0, options: CallOptions()).value } }

@@ -47,7 +47,7 @@ extension FilterDraft {
         FilterDraft("if every attempt fails, the call ends") { bench in
             for isError in [true, false] {
                 let transport = BenchTransport { request, index in
-                    // Stops a filter that ignores every error, because cancellation doesn't end this sleep.
+                    // Stops a filter that repeats after every error: cancellation doesn't end this sleep.
                     if index > 100 { await Task { try? await Task.sleep(for: .seconds(3_600)) }.value }
                     if isError { throw ErrandError(.connectionLost, "cut") }
                     return HTTPResponse(to: request, status: 503)
@@ -242,7 +242,7 @@ extension FilterDraft {
 struct WeakMark: Sendable { weak let mark: BenchMark? }
 
 struct Weak: @unchecked Sendable {
-    // Only compared with `nil`.
+    // Safe to send, because the object is only compared with `nil`.
     weak let value: AnyObject?
     init(_ value: AnyObject?) { self.value = value }
 }

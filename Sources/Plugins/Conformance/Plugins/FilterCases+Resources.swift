@@ -18,7 +18,7 @@ extension FilterDraft {
             let agent = try bench.agent(transport, filter: bench.make(), time: time)
             let isOver = try await bench.ends {
                 for round in 1...36 {
-                    // Some calls have a turn when they're cancelled, and others wait.
+                    // When they're cancelled, some calls are at the server, and the filter may hold back others.
                     let tasks = (0..<8).map { index in
                         Task { _ = await end(of: BenchRequest(path: "items/\(round)/\(index)"), on: agent) }
                     }
@@ -48,7 +48,8 @@ extension FilterDraft {
         FilterDraft("the filter's memory for URLs, hosts, users and bodies is bounded") { bench in
             let filler = String(repeating: "conformance/", count: 40)
             let grown = try await growth(bench) { index, agent in
-                // The filter may keep a table by URL, host, user, or body. Each kind of request fills one.
+                // The filter may keep a table by URL, host, user, or body. Each kind of request adds entries to one of
+                // them.
                 let request =
                     switch index % 5 {
                     case 0: BenchRequest(path: "items/\(index)/\(filler)")
@@ -84,11 +85,12 @@ extension FilterDraft {
     private enum CallEnd: String {
         case lost, timedOut, foreign, server, client, check, decoding, dropped, inner
         static let all: [CallEnd] = [.lost, .timedOut, .foreign, .server, .client, .check, .decoding, .dropped, .inner]
-        /// Whether a circuit breaker counts the end, and may refuse later calls.
+        /// Whether a circuit breaker counts this end as a failure, and may refuse later calls.
         var isFailureOfServer: Bool { [.lost, .timedOut, .foreign, .server, .inner].contains(self) }
     }
 
-    /// Returns a body that the caller doesn't read. It ends and suspends, in case a filter reads it.
+    /// Returns a body that the caller doesn't read. In case a filter reads it, each chunk suspends, and the body ends
+    /// after 100 chunks.
     private static func unread() -> HTTPBody {
         let pulled = Counter()
         return HTTPBody {
@@ -159,7 +161,7 @@ extension FilterDraft {
     private static func expectGood(_ bench: FilterBench, _ agent: NetworkAgent, after what: String) async throws {
         let came = Watched("a call that never ends")
         _ = try await bench.ends {
-            // A busy machine may exceed a short time limit.
+            // Tries several times, because a call may exceed a short time limit on a busy machine.
             for _ in 0..<5 where came.read({ $0 }) != "200" {
                 let end = await end(of: BenchRequest(path: "good"), on: agent)
                 came.update { $0 = end }
@@ -168,14 +170,14 @@ extension FilterDraft {
         try bench.equal(came.read { $0 }, "200", "the outcome of a call after \(what)")
     }
 
-    /// Returns the result in a word. Drops the body.
+    /// Sends a request, and returns the result in a word. Drops the body.
     static func end(of request: BenchRequest, on agent: NetworkAgent) async -> String {
         do { return "\(try await agent.send(request, options: CallOptions()).value.status)" } catch {
             return (error as? ErrandError)?.code.description ?? "\(type(of: error))"
         }
     }
 
-    /// Returns the bytes kept for each call, or `nil` if they're bounded.
+    /// Returns how many bytes the filter keeps for each call, or `nil` if its memory is bounded.
     private static func growth(
         _ bench: FilterBench, _ call: @escaping @Sendable (Int, NetworkAgent) async -> Void
     ) async throws -> Int? {

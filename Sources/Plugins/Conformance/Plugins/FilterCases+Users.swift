@@ -24,7 +24,7 @@ extension FilterDraft {
             }
         }
 
-        /// Sets the mark in the request, or in the agent's configuration.
+        /// Returns a user's request. Sets the user's mark in the request, or in the agent's configuration.
         func request(of user: String, _ path: String, on agent: NetworkAgent) -> BenchRequest {
             var request = BenchRequest(path: path)
             switch self {

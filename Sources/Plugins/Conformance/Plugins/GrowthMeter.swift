@@ -6,17 +6,17 @@ import ErrandTesting
 /// Unbounded memory keeps growing when the number of calls triples, and bounded memory doesn't. Other work of the
 /// process may hide or imitate growth, so memory must grow in several rounds with several plugins.
 struct GrowthMeter: Sendable {
-    /// Each round triples the number of calls.
+    /// The number of calls before the first round. Each round triples it.
     static let begin = 600
     static let rounds = 3
     static let plugins = 6
 
     /// The bytes to ignore, such as output of the plugin.
     var written: @Sendable (_ plugin: Int) async throws -> Int = { _ in 0 }
-    /// The bytes per call that count as growth. Every collection needs at least as many.
+    /// The least number of bytes per call that counts as growth. Every collection needs at least as many.
     var least = 3
 
-    /// Returns the bytes kept for each call, or `nil` if they're bounded.
+    /// Returns how many bytes a plugin keeps for each call, or `nil` if its memory is bounded.
     ///
     /// - Parameters:
     ///   - prepare: Creates a plugin. Returns a function that calls it.

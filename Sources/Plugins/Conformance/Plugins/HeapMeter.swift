@@ -15,7 +15,7 @@ enum HeapMeter {
     // Safe: the functions belong to the program itself, which is never unloaded, and have the types of the C library's
     // headers. The C library allocates the text, and `heapText()` frees it.
 
-    /// Sanitizers use their own allocator.
+    /// The sanitizer's function that counts allocated bytes. Sanitizers use their own allocator.
     private static let sanitizer = systemFunction(
         "__sanitizer_get_current_allocated_bytes", as: (@convention(c) () -> Int).self)
     @safe private static let info = unsafe systemFunction(
@@ -36,7 +36,8 @@ enum HeapMeter {
         return unsafe buffer.map { unsafe String(cString: $0) }
     }
 
-    /// Returns the memory from the system without its free part. The sums follow the last heap.
+    /// Returns the used bytes in a text of `malloc_info`: the memory from the system without its free part. The sums
+    /// follow the last heap.
     private static func used(in text: String) -> Int? {
         let sums = text.split(separator: "</heap>").last.map(String.init) ?? text
         var (given, free): (Int?, Int) = (nil, 0)

@@ -13,7 +13,7 @@ final class ActivityRecord: Sendable {
         let start: Duration
     }
 
-    /// Doesn't keep the body, which may be large.
+    /// A request without its body, which may be large.
     struct RequestHead: Sendable {
         let method: HTTPMethod
         let url: String
@@ -52,7 +52,7 @@ final class ActivityRecord: Sendable {
         var end: Duration?
         var timeToHead: Duration?
         var response: ResponseHead?
-        /// Keeping the event is cheaper than copying its many fields.
+        /// The transport's event with timings. Keeping the event is cheaper than copying its many fields.
         var timings: TransportEvent?
         var sent = Data()
         var received = Data()
@@ -107,20 +107,20 @@ final class ActivityRecord: Sendable {
         init(label: String) { self.label = label }
     }
 
-    /// A class, so a state can refer to it without growing.
+    /// Holds a masked activity. A class, so a state can refer to it without growing.
     final class Masked: Sendable {
         let activity: MaskedActivity
         init(_ activity: MaskedActivity) { self.activity = activity }
     }
 
     let identity: Identity
-    /// In bytes, after the activity has ended. Changes under the store's lock.
+    /// The approximate memory use in bytes, known after the activity has ended. Changes under the store's lock.
     let cost = Atomic(0)
     private let state: Mutex<State>
 
     var id: UInt64 { identity.id }
 
-    /// Doesn't keep the activity, because that keeps its agent and accessories.
+    /// Doesn't keep the activity, because an activity keeps its agent and accessories alive.
     init(_ activity: Activity, agent: String?, date: Date, start: Duration) {
         identity = Identity(
             id: activity.id.rawValue, parent: activity.parent?.rawValue, kind: activity.kind, agent: agent, date: date,
@@ -149,7 +149,7 @@ final class ActivityRecord: Sendable {
 
     func unmark() { state.withLock { $0.isChanged = false } }
 
-    /// Returns nil without a change after the activity's end.
+    /// Changes the state, unless the activity has ended. Returns nil if it has.
     @discardableResult
     func change<Value: Sendable>(_ body: (inout State) -> Value) -> Value? {
         state.withLock { state in state.end == nil ? body(&state) : nil }
@@ -157,7 +157,7 @@ final class ActivityRecord: Sendable {
 }
 
 extension ActivityRecord.State {
-    /// A limit in case a request is retried or redirected forever. The first hop stays.
+    /// The maximum number of hops to keep, in case a request is retried or redirected forever. The first hop stays.
     static let maximumHops = 64
     static let maximumNotes = 200
     /// The memory use of a message or note in bytes, in addition to its content.
@@ -186,7 +186,7 @@ extension ActivityRecord.State {
         var change = Self.overhead + message.message.data.count
         messageCount += 1
         messages.append(message)
-        // In batches, because removing the first element moves the others.
+        // Removes messages in batches, because removing the first element moves the others.
         if messages.count > limit + limit / 4 {
             let surplus = messages.count - limit
             change -= messages.prefix(surplus).reduce(0) { $0 + Self.overhead + $1.message.data.count }

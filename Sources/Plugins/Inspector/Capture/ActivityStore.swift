@@ -23,7 +23,7 @@ final class ActivityStore: Sendable {
         var isMasking = false
         var cost = 0
         var dropped = 0
-        /// Empty while no page is open.
+        /// The records that changed since the last `takeChanged()`. Empty while no page is open.
         var changed: [ActivityRecord] = []
         var bell: Bell?
         var clears = 0
@@ -185,7 +185,7 @@ final class ActivityStore: Sendable {
         return count
     }
 
-    /// A slice would keep the whole buffer.
+    /// Copies a slice, because the slice itself would keep the whole buffer.
     private static func copy(_ slice: Data) -> Data { Data([UInt8](slice)) }
 
     private func end(_ activity: Activity, _ outcome: ActivityOutcome) {
@@ -197,7 +197,7 @@ final class ActivityStore: Sendable {
         let maximumHeldBytes = limits.bytes / 4
         let ended = record.change { state -> (Int, Int) in
             state.end = now
-            // The request is kept with its body until it's explained.
+            // Keeps the request with its body until the agent has explained it.
             if let built = state.built, built.heldBytes <= maximumHeldBytes { state.request = activity.request }
             switch outcome {
             case .success(let response):
@@ -250,7 +250,8 @@ final class ActivityStore: Sendable {
 
     // MARK: Masking
 
-    /// Mask in batches, so responses aren't delayed. Under load, most activities are dropped before they need masking.
+    /// Masks ended activities later and in batches, so responses aren't delayed. Under load, most activities are
+    /// dropped before they need masking.
     private func maskLater() {
         queue.asyncAfter(deadline: .now() + .seconds(1)) { [weak self] in self?.maskEnded() }
     }
@@ -315,7 +316,7 @@ final class ActivityStore: Sendable {
 
     // MARK: Watching
 
-    /// Rings a bell at the first change after each `takeChanged`. Nil ends that.
+    /// Rings a bell at the first change after each `takeChanged()`. Pass nil to stop.
     func watch(ringing bell: Bell?) {
         let old = state.withLock { state in
             defer { state.changed = [] }
@@ -341,8 +342,8 @@ final class ActivityStore: Sendable {
         state.withLock { state in
             guard let bell = state.bell else { return }
             state.changed.append(record)
-            // Under the lock, so the bell can't be closed in the meantime. Its pipe doesn't fill up, because it rings
-            // only once per `takeChanged`.
+            // Rings under the lock, so the bell can't be closed in the meantime. The bell's pipe doesn't fill up,
+            // because it rings only once per `takeChanged()`.
             if state.changed.count == 1 { bell.ring() }
         }
     }

@@ -5,7 +5,7 @@ import ErrandPlatform
 import ErrandRecording
 import ErrandSupport
 
-/// Secrets stay masked.
+/// Writes a recorded request as a `curl` command. Secrets stay masked.
 enum CurlCommand {
     static func text(of request: RecordedExchange.Request) -> String {
         var words = ["curl", "--globoff", "--path-as-is"]
@@ -31,7 +31,7 @@ enum CurlCommand {
         } else if !body.data.isEmpty {
             (before, words) = (ShellText.piping(body.data), words + ["--data-binary", "@-"])
         }
-        // curl adds these fields by itself, unlike a transport.
+        // Sets or removes the fields that curl would add by itself, unlike a transport.
         let own: [HTTPHeaderName] = [.userAgent] + (words.contains("--data-binary") ? [.contentType, .expect] : [])
         for name in own where !request.headers.contains(name) {
             let type = name == .contentType ? request.body.contentType.map { " \($0)" } : nil

@@ -2,11 +2,11 @@ import Errand
 import ErrandEssentials
 import ErrandRecording
 
-/// A secret of one part is masked in all parts.
+/// An activity without its secrets. A secret that is found in one part is masked in all parts.
 struct MaskedActivity: Sendable {
     enum Bodies: Sendable {
         case all
-        /// Leaves out larger bodies, for lists, which don't show them.
+        /// Leaves out bodies above this size. For lists, which don't show bodies.
         case upTo(Int)
     }
 
@@ -43,7 +43,7 @@ struct MaskedActivity: Sendable {
     ) {
         (self.record, self.state, redactor) = (record, state, Redactor(redaction))
         label = redactor.url(state.label)
-        // First find all secrets.
+        // Finds the secrets of all parts first, and then masks them in every part.
         let isWhole = state.bytes <= bodies.limit
         if let built = state.built {
             _ = redactor.headers(built.headers)

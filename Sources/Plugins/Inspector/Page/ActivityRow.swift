@@ -5,7 +5,7 @@ import ErrandRecording
 extension JSONText {
     mutating func row(_ activity: MaskedActivity) { object { $0.summary(of: activity) } }
 
-    /// Leaves out unknown members.
+    /// Writes the members of an activity's row. Leaves out unknown values.
     mutating func summary(of activity: MaskedActivity) {
         let (record, state) = (activity.record, activity.state)
         add("id", record.id)
@@ -44,7 +44,7 @@ extension JSONText {
         let response = activity.other ?? last?.response
         let progress = activity.state.progress
         if activity.isRunning {
-            // The head announces a length that hasn't arrived yet.
+            // Counts received bytes, because the length in the head hasn't arrived yet.
             let received = max(activity.state.hops.last?.receivedCount ?? 0, progress?.received ?? 0)
             add("size", received == 0 ? nil : received)
             add("sent", progress?.sent ?? 0)
@@ -65,7 +65,7 @@ extension JSONText {
         }
     }
 
-    /// The start and the phases: blocked, name lookup, connect, TLS, send, wait, receive.
+    /// Writes the start and the phases of each exchange: blocked, name lookup, connect, TLS, send, wait, receive.
     private mutating func bars(of activity: MaskedActivity) {
         array("bars", activity.exchanges.suffix(20)) { text, exchange in
             text.array(exchange.bar) { $0.add($1) }
@@ -74,7 +74,7 @@ extension JSONText {
 }
 
 extension RecordedExchange {
-    /// Only the start while the exchange runs.
+    /// The start and the phases of the exchange. Contains only the start while the exchange runs.
     var bar: [Duration?] {
         guard duration > .zero || timings != nil else { return [offset] }
         let phases = phases

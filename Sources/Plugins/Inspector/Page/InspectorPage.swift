@@ -1,4 +1,4 @@
-/// The page, without a build step or a library.
+/// The inspector's page, written without a build step or a library.
 enum InspectorPage {
     /// - Parameter nonce: Random text that permits only this page's style and script.
     static func html(nonce: String) -> String {

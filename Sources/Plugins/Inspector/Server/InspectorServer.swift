@@ -19,7 +19,7 @@ final class InspectorServer: Sendable {
     /// Above this number, the server closes a connection to make room.
     static let maximumConnections = 64
     static let maximumPages = 16
-    /// Changes are sent in batches, at most once in this time.
+    /// The minimum time between two batches of changes.
     private static let interval = Duration.milliseconds(60)
 
     init(port: UInt16, service: PageService, time: any TimeSource) throws(InspectorError) {
@@ -39,7 +39,7 @@ final class InspectorServer: Sendable {
         }
     }
 
-    /// The thread and each caller of `stop` own the server, so neither uses the bell after this.
+    /// The thread and each caller of `stop` keep the server alive, so neither uses the bell after this.
     deinit { bell.close() }
 
     private static let backlog: Int32 = 128
@@ -63,7 +63,7 @@ final class InspectorServer: Sendable {
         throw failure ?? LoopbackSocket.Failure("listen")
     }
 
-    /// Waits until the server has stopped, except on the server's own thread.
+    /// Stops the server. Waits until it has stopped, except on the server's own thread.
     func stop() {
         if isStopped.exchange(true, ordering: .sequentiallyConsistent) { return }
         bell.ring()
@@ -88,7 +88,7 @@ private struct PageLoop {
     private let service: PageService
     private let port: UInt16
     private let time: any TimeSource
-    /// In the order of acceptance.
+    /// The open connections, in the order in which they were accepted.
     private var connections: [PageConnection] = []
     private var isWatching = false
     private var hasChanges = false
@@ -116,7 +116,7 @@ private struct PageLoop {
             connections[index].resume(service, port: port, now: now)
         }
         if now >= nextAccept { for listener in listeners { accept(listener, now) } }
-        // Before the rows are created, so later changes are collected.
+        // Starts collecting changes before the rows are created, so later changes aren't lost.
         watchPages()
         flush(now, interval)
         for index in connections.indices { connections[index].checkDeadline(service, port: port, now: now) }
@@ -158,7 +158,8 @@ private struct PageLoop {
         }
     }
 
-    /// Closes the oldest connection without a request of the page, or else the oldest that isn't a stream.
+    /// Closes the oldest connection that hasn't sent an accepted request, or else the oldest that isn't a stream, or
+    /// else the oldest.
     private mutating func makeRoom() {
         let index =
             connections.firstIndex { !$0.isKnown } ?? connections.firstIndex { !$0.isStreaming }
@@ -189,7 +190,7 @@ private struct PageLoop {
         }
     }
 
-    /// The store collects changes only while a page is open.
+    /// Tells the store to collect changes only while a page is open.
     private mutating func watchPages() {
         let hasPage = connections.contains(where: \.isStreaming)
         if hasPage != isWatching {

@@ -2,7 +2,7 @@ import ErrandEssentials
 import ErrandPlatform
 import ErrandSupport
 
-/// Confined to the server's thread.
+/// A browser's connection. Confined to the server's thread.
 struct PageConnection {
     enum Phase: Equatable {
         case reading
@@ -31,7 +31,7 @@ struct PageConnection {
     /// How long a page may stop reading.
     static let writingTime = Duration.seconds(60)
     private static let pingTime = Duration.seconds(20)
-    /// While more bytes than this are waiting, no events are added.
+    /// The number of unsent bytes above which no events are added.
     private static let maximumWaiting = 256 << 10
 
     init(_ socket: Int32, now: ContinuousClock.Instant) {
@@ -67,7 +67,7 @@ struct PageConnection {
                 drained += count
                 input = []
                 if drained > 1 << 20 { phase = .over }
-            // A page sends only its request for events.
+            // Ignores other input: on this connection, a page sends only its request for events.
             default: input = []
             }
         }
@@ -109,7 +109,8 @@ struct PageConnection {
         }
     }
 
-    /// Answers the next request after a whole response.
+    /// Sends the waiting output. After a whole response, waits for the next request or closes the connection's writing
+    /// direction.
     mutating func send(_ service: PageService, port: UInt16, now: ContinuousClock.Instant) {
         while waiting > 0 {
             switch LoopbackSocket.send(socket, output, from: sent) {
@@ -150,7 +151,7 @@ struct PageConnection {
 
     mutating func stream(_ service: PageService, port: UInt16, now: ContinuousClock.Instant) {
         guard phase == .streaming else { return }
-        // Limited, so one page doesn't hold up the others.
+        // Sends a limited number of events, so one page doesn't hold up the others.
         for _ in 0..<20 {
             guard waiting < Self.maximumWaiting, let bytes = feed?.next(), !bytes.isEmpty else { break }
             output += bytes
@@ -166,7 +167,7 @@ struct PageConnection {
         if waiting == 0 { deadline = now + Self.writingTime }
     }
 
-    /// Responds to an incomplete request.
+    /// Ends the connection if its deadline has passed. Responds with a 408 to an incomplete request.
     mutating func checkDeadline(_ service: PageService, port: UInt16, now: ContinuousClock.Instant) {
         guard now >= deadline else { return }
         if phase == .reading, waiting == 0, !input.isEmpty {

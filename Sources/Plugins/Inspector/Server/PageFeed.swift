@@ -13,7 +13,7 @@ struct PageFeed {
     private let service: PageService
 
     private static let maximumRows = 200
-    /// Larger bodies and messages aren't searched for secrets, because rows don't show them.
+    /// The size in bytes above which bodies and messages aren't searched for secrets, because rows don't show them.
     private static let listedBodyBytes = 1 << 20
 
     init(_ service: PageService) {
@@ -48,7 +48,7 @@ struct PageFeed {
         (pending, first, isPending) = (kept, 0, Set(kept))
     }
 
-    /// Returns no bytes if the page is up to date.
+    /// Returns the next events for the page. Returns no bytes if the page is up to date.
     mutating func next() -> [UInt8] {
         var bytes: [UInt8] = []
         let clears = service.store.clears

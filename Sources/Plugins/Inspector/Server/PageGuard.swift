@@ -39,7 +39,7 @@ struct PageGuard: Sendable {
     let port: UInt16
     let secrets: PageSecrets
 
-    /// Contains the port, because all ports of a host share cookies.
+    /// The cookie's name. Contains the port, because all ports of a host share cookies.
     var cookieName: String { "errand-inspector-\(port)" }
 
     func judge(_ request: PageRequest) -> Verdict {

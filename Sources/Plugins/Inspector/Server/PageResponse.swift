@@ -25,7 +25,7 @@ struct PageResponse: Sendable {
         ("Referrer-Policy", "no-referrer"), ("Cross-Origin-Resource-Policy", "same-origin"),
         ("Cross-Origin-Opener-Policy", "same-origin"),
     ]
-    /// For responses other than the page.
+    /// The content security policy of responses other than the page.
     private static let sandbox = "default-src 'none'; frame-ancestors 'none'; sandbox"
 
     func encoded(keepsAlive: Bool) -> [UInt8] {

@@ -8,17 +8,17 @@ struct ToolSettings: Codable, Sendable, Hashable {
         var status: Int
         var type: String
         var body: String
-        /// In milliseconds.
+        /// The delay of the response in milliseconds.
         var latency: Int
     }
 
-    /// In milliseconds, for every request.
+    /// The delay of every request in milliseconds.
     var delay = 0
-    /// For response bodies in bytes per second, or 0 for no limit.
+    /// The speed of response bodies in bytes per second, or 0 for no limit.
     var bandwidth = 0
     /// The number of requests that still fail.
     var failures = 0
-    /// 0 for a lost connection.
+    /// The status of failed requests, or 0 for a lost connection.
     var failureStatus = 0
     var rules: [Rule] = []
 
@@ -65,12 +65,12 @@ final class ToolBox: Sendable {
     struct Plan: Sendable {
         var delay: Duration = .zero
         var bandwidth = 0
-        /// 0 for a lost connection. Nil for no failure.
+        /// The status of the failure, or 0 for a lost connection. Nil for no failure.
         var failure: Int?
         var rule: ToolSettings.Rule?
     }
 
-    /// Returns nil if all tools are off. Counts a failure.
+    /// Returns the effects of the tools on a request, or nil if all tools are off. Counts a failure.
     func plan(for url: () -> String) -> Plan? {
         guard isActive.load(ordering: .relaxed) else { return nil }
         let url = url()
@@ -95,7 +95,8 @@ final class ToolBox: Sendable {
 }
 
 enum URLPattern {
-    /// `*` matches any characters. The time is at most proportional to the product of both lengths.
+    /// Returns whether a URL contains a pattern, in which `*` matches any characters. The time is at most proportional
+    /// to the product of both lengths.
     static func matches(_ url: String, _ pattern: String) -> Bool {
         let text = Array(url.utf8)
         let pattern = Array("*\(pattern)*".utf8)

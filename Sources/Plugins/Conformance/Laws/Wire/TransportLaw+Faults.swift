@@ -143,7 +143,7 @@ extension WireBody {
 }
 
 extension WireTrace {
-    /// Codes that blame the request, the host name, or TLS.
+    /// Codes that blame the request, the host name, or TLS, although the connection failed.
     private static let blame: Set<ErrandError.Code> = [
         .invalidURL, .invalidRequest, .encodingFailed, .decodingFailed, .bodyNotReplayable, .nameLookupFailed,
         .insecureConnection,
@@ -159,7 +159,7 @@ extension WireTrace {
             return failureDifference(exchange, image, mayHaveHead: false)
         }
         switch image.outcome {
-        // A truncated coded body is an error, or is delivered without decoding.
+        // A truncated coded body may be an error, or be delivered without decoding.
         case .response(let count)
         where failure != nil && exchange.reply.body == .gzip && count < exchange.reply.body.data.count && image.hasBody:
             return failureDifference(exchange, image, mayHaveHead: true)
@@ -201,7 +201,8 @@ extension WireTrace {
         if code == .timedOut || isBlaming {
             return LawViolation(expected: "an error of the connection", came: failure.description)
         }
-        // A client that collects the body knows the head, unless a reset discarded it.
+        // A transport that collects the body has received the head, so its error must contain the head. A reset may
+        // have discarded it, so only a close is checked.
         guard case .close(let position) = exchange.reply.fault, position > image.headEnd, mayCollect, head == nil,
             failure.evidence != exchange.reply.status
         else { return nil }

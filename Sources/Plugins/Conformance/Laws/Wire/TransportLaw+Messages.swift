@@ -74,7 +74,7 @@ extension WireTrace {
         isHanging ? LawViolation(expected: "the exchange to end", came: "an exchange that hangs") : nil
     }
 
-    /// For exchanges on a new connection.
+    /// The violation if a request was sent twice. Only for exchanges on a new connection, which must not be repeated.
     var repetition: LawViolation? {
         if requests.count < 2 { return nil }
         return LawViolation(expected: "one request at the server", came: "a second request, for \(requests[1].target)")
@@ -84,7 +84,7 @@ extension WireTrace {
         failure.map { LawViolation(expected: "a response", came: $0.description) }
     }
 
-    /// Compares the response with a complete one.
+    /// Compares the response with the complete response of the model.
     func difference(from exchange: WireExchange) -> LawViolation? {
         if let violation = hanging ?? unexpectedFailure { return violation }
         let image = WireImage(exchange)
@@ -176,7 +176,7 @@ extension RecordedRequest {
             return LawViolation(expected: "the target \(sent.target)", came: target)
         }
         var additions = Self.additions
-        // Equivalent to a missing type (RFC 9110, section 8.3).
+        // Allows this type, because it's equivalent to a missing type (RFC 9110, section 8.3).
         if exchange.body != .none, headers[.contentType] == "application/octet-stream" {
             additions.insert("content-type")
         }

@@ -134,7 +134,7 @@ extension WireImage {
 
     private var isStall: Bool { if case .stall = reply.fault { true } else { false } }
 
-    /// Whether the fault applies to the reply.
+    /// Returns whether the reply can contain the mistake. For example, a wrong chunk size needs a chunked body.
     private func isMalformed(_ kind: WireFault.Malformation) -> Bool {
         switch kind {
         case .statusLine, .excess: true

@@ -135,7 +135,7 @@ final class WireRun: Sendable {
             if case .response = scene.image.outcome { isAwaitingTimeout = false }
             while !Task.isCancelled {
                 let isSilent = isAwaitingTimeout && scene.state.read { $0.isServed }
-                // A slow reader advances the clock by several timeouts.
+                // Starts over after a slow reader has advanced the clock by several timeouts.
                 if exchange.isReadSlowly, start.duration(to: clock.now) > .seconds(100) { start = clock.now }
                 if let wake = clock.nextWake, isSilent || start.duration(to: wake) < .seconds(100) {
                     clock.advance(to: wake)

@@ -9,7 +9,8 @@ final class WireStage: Sendable {
     func add(_ scene: WireScene) { scenes.withLock { $0.append(scene) } }
     func remove(_ scene: WireScene) { scenes.withLock { $0.removeAll { $0 === scene } } }
 
-    /// Compares targets if there are several exchanges. Returns `nil` if the request reached the wrong origin.
+    /// Returns the scene of a request, found by its target if there are several. Returns `nil` if the request reached
+    /// the wrong origin.
     func scene(for request: RecordedRequest, _ isElsewhere: Bool) -> WireScene? {
         scenes.withLock { scenes in
             let scene = scenes.count < 2 ? scenes.first : scenes.first { $0.exchange.target == request.target }
@@ -42,7 +43,8 @@ final class WireScene: Sendable {
     let state = Watched(State())
     let finished = Gate()
     let mayBeCancelled: Gate
-    /// The first gate opens with the head, and the others with the parts of the body.
+    /// The gates that a paced server waits for. The first one opens when the caller has received the head, and the
+    /// others when it has received the parts of the body.
     private let gates: [Gate]
     private let references = Mutex(References())
 

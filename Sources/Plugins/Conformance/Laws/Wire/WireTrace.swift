@@ -51,7 +51,7 @@ struct WireTrace: Sendable {
     var failure: Failure?
     var events: [Event] = []
     var isHanging = false
-    /// Whether the server noticed the end of a cancelled or dropped exchange's connection.
+    /// Whether the server noticed that the client closed the connection of a cancelled or dropped exchange.
     var isClosed = false
     var remains: [String] = []
 }

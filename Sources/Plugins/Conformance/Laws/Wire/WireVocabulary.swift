@@ -89,7 +89,7 @@ extension WireExchange {
         return reply
     }
 
-    /// The field that makes a client act on a status.
+    /// Returns the field that makes a client act on a status.
     private static func companion(of status: Int) -> (HTTPHeaderName, String)? {
         switch status {
         case 301, 302, 303, 307, 308: (.location, "/b")
