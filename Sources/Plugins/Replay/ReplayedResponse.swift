@@ -94,8 +94,8 @@ struct ReplayedResponse {
             length: length, source: ReplayedBody(nil, bytes, receive / Double(max(1, length)), options.time))
     }
 
-    /// Returns a text that is marked as Base64 by mistake, as in some files of Firefox. Returns nil if its size differs
-    /// from the recorded size.
+    /// Returns the body as plain text if it's marked as Base64 by mistake, as in some files of Firefox, and the text
+    /// has the recorded size. Otherwise returns nil.
     private func mislabelledText(_ range: Range<Int>) throws -> HARBody? {
         // Base64 has four characters for three bytes, so this check suffices for most bodies.
         guard entry.body.isBase64, sizes.contains(where: { $0 > range.count / 4 * 3 }) else { return nil }

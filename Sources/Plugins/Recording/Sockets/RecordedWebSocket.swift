@@ -111,8 +111,8 @@ extension RecordedBody {
 }
 
 extension Redactor {
-    /// Masks secret values in header lines. The lines must follow a first line without a colon, consist of name, colon
-    /// and value, and end at an empty line.
+    /// Masks secret values in a message's header lines, as in STOMP. They are the lines between a first line without a
+    /// colon and an empty line. Returns other messages unchanged.
     fileprivate mutating func headMasked(_ data: Data) -> Data {
         let lineFeed = UInt8(ascii: "\n")
         guard let end = data.firstIndex(of: lineFeed), !data[..<end].contains(UInt8(ascii: ":")) else { return data }

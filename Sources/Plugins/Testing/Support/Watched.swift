@@ -21,7 +21,7 @@ package final class Watched<State: Sendable>: Sendable {
 
     package init(_ state: State) { guarded = Mutex(Guarded(state: state)) }
 
-    /// Checks the waiters' conditions. Call this after changing a value outside the state that a condition reads.
+    /// Checks the waiters' conditions. Call this after changing a value that a condition reads outside the state.
     func touch() {
         if waiting.load(ordering: .sequentiallyConsistent) > 0 { update { _ in } }
     }

@@ -145,7 +145,7 @@ private final class MemoryPipe: Sendable {
             }
             return .success(state.arrived)
         }
-        // Checks the conditions of waiting writers again, because taking bytes has made room for theirs.
+        // Checks the conditions of waiting writers again, because taking bytes has made room for more.
         state.touch()
         return try taken.get()
     }
