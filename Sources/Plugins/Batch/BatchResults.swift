@@ -41,7 +41,7 @@ public struct BatchResults<Part: Sendable>: AsyncSequence, Sendable {
         }
     }
 
-    /// Cancels the batch when the last iterator is released.
+    /// Holds a running batch for its iterators. Cancels the batch when the last iterator is released.
     private final class Sending: Sendable {
         private let channel: BatchChannel<Part>
         let handle: RequestHandle<Void>
@@ -114,8 +114,8 @@ final class BatchChannel<Part: Sendable>: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
-    /// Adds a result, then waits for room, so the worker doesn't start another part too early. Returns early if the
-    /// task is cancelled.
+    /// Adds a result, and then waits until fewer than `limit` results are unread, so the worker doesn't start another
+    /// part too early. Returns early if the task is cancelled.
     func put(_ element: Element) async {
         let (reader, id) = state.withLock { state -> (CheckedContinuation<Element?, Never>?, UInt64?) in
             if state.isClosed { return (nil, nil) }
@@ -166,7 +166,7 @@ final class BatchChannel<Part: Sendable>: Sendable {
         }
     }
 
-    /// Rejects further results. Unread results stay available.
+    /// Closes the channel for further results. Unread results stay available.
     func close() {
         let (reader, writers) = state.withLock { state in
             state.isClosed = true

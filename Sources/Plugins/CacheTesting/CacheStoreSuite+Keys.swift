@@ -45,7 +45,7 @@ struct KeyLaw: Sendable {
         }
     }
 
-    /// Fails if the store returns another key's entry.
+    /// Throws if the store returns another key's entry.
     private func look(for key: CacheKey, in store: any CacheStore, _ problem: String) async throws {
         guard let found = try await CacheStoreSuite.text(key, in: store), found != key.text else { return }
         throw CacheStoreSuite.Failure(

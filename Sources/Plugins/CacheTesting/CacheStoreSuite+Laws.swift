@@ -46,7 +46,7 @@ extension CacheStoreSuite {
     }
 }
 
-/// An operation on one key. Writes have a version, which identifies the entry.
+/// An operation on one key. An operation that writes has a version, which identifies the entry.
 private struct Operation: Sendable {
     enum Kind: Sendable { case store, storeSlowly, storeTorn, read, update, remove, removeTagged, removeEven }
 
@@ -110,7 +110,7 @@ private struct StoreLaw: Sendable {
             .store, .store, .storeSlowly, .storeTorn, .read, .read, .read, .update, .update, .remove,
             tasks == 1 ? .removeEven : .removeTagged,
         ]
-        // Few keys, so operations conflict.
+        // Uses few keys, so operations conflict.
         let keys = (0..<(tasks == 1 ? 4 : 2)).map { _ in Int(random.next() % UInt64(Self.keys.count)) }
         var version = 0
         return (0..<tasks).map { _ in
@@ -335,7 +335,7 @@ private struct StoreLaw: Sendable {
         }
     }
 
-    /// Returns the operations as the source of a test.
+    /// Returns the source of a test that runs the operations.
     private static func code(_ plan: [[Operation]]) -> String {
         let tasks = plan.map { operations in operations.map { "    \(line($0))" }.joined(separator: "\n") }
         var text = "@Test func keepsLaw() async throws {\n    let store = MyStore()\n"

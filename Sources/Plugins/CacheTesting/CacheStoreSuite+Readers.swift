@@ -38,7 +38,7 @@ struct ReaderLaw: Sendable {
                         }
                         if found < read.least || found > read.most { return read }
                         newest = found
-                        // Different pauses, so some readers join a read that others already wait for.
+                        // Varies the pauses, so some readers join a read that others already wait for.
                         pause = (pause + lane + 1) % 7
                         for _ in 0...pause { await Task.yield() }
                     }

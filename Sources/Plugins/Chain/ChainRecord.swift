@@ -93,7 +93,8 @@ struct ChainProgress: Sendable {
         if let index = index(of: step) { running.remove(at: index) }
     }
 
-    /// Records that `done` steps of a list are complete. Each step ends when the next begins.
+    /// Records that `done` steps of a list are complete. The entry of the last completed step becomes the entry of the
+    /// next step.
     mutating func count(_ done: Int, of all: Int) {
         if let index = index(of: done - 1) { running[index] = (done, TransferProgress()) }
         fraction = max(fraction ?? 0, all > 0 ? min(1, Double(done) / Double(all)) : 1)

@@ -55,7 +55,7 @@ public struct ChainStep: Sendable {
         }
     }
 
-    // Inline, so each step has a single async frame.
+    // Inlined, so each step has a single async frame.
     @inline(__always) private static func send<R: Request>(
         _ request: R, _ index: Int, _ label: String, _ record: ChainRecord, _ editor: ChainEditor,
         then callback: Callback<R.Output>?

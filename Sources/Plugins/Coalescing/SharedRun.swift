@@ -16,7 +16,7 @@ final class SharedRun: Sendable {
         /// dictionary.
         var first: Call?
         var others: [Int: Call] = [:]
-        /// The activities that joined. Each can wait only once.
+        /// The activities that have joined. Each activity can wait only once.
         var joined: Set<ActivityID> = []
         var lastTicket = firstTicket
         var progress: TransferProgress?
@@ -89,7 +89,7 @@ final class SharedRun: Sendable {
     /// system supports that.
     func send(_ next: Next, of runs: SharedRuns) {
         let parts = Parts(inner: number, outer: Self.current.map { [$0.inner] + $0.outer } ?? [])
-        // A task inherits its creator's task-local values.
+        // The task inherits this value, by which `join` recognizes requests that the exchange itself sends.
         let task = Self.$current.withValue(parts) {
             guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else {
                 return Task { @concurrent in await self.run(next, of: runs) }
@@ -179,7 +179,7 @@ final class SharedRun: Sendable {
 }
 
 extension SharedRun: ExchangeSharing {
-    /// The latest deadline of the calls, or `nil` if any call has no deadline.
+    /// The latest deadline of the calls, or `nil` if any call lacks a deadline.
     var deadline: ContinuousClock.Instant? {
         let exchanges = state.withLock { $0.exchanges }
         let deadlines = exchanges.compactMap(\.deadline)
@@ -200,7 +200,7 @@ extension SharedRun: ExchangeSharing {
     }
 }
 
-/// The conditions for equality beyond the request itself.
+/// The conditions for sharing an exchange that aren't part of the request itself.
 struct SharingConditions: Sendable {
     let common: RemainingPipeline
     let rule: CoalescingPolicy
@@ -212,7 +212,8 @@ struct SharingConditions: Sendable {
         rule = tags[CoalescingPolicy.self] ?? filterRule
         guard rule.shares, exchange.delivery == .data, request.body.data != nil, let common = next.remainingPipeline,
             !tags[LiveStream.self],
-            // A request with a tag whose values can't be compared doesn't equal any request, not even itself.
+            // Doesn't share a request with a tag whose values can't be compared: it doesn't equal any request, not even
+            // itself.
             tags.haveSameEffect(as: tags)
         else { return nil }
         self.common = common
@@ -265,7 +266,7 @@ final class SharedRuns: Sendable {
     enum Role {
         case leads
         case joins(SharedRun, ticket: Int)
-        /// The request is part of the exchange that it equals, and would wait for itself.
+        /// The request is sent by the task of the exchange that it equals, and would wait for itself.
         case alone
     }
 
@@ -282,7 +283,7 @@ final class SharedRuns: Sendable {
             case .joined(let ticket): return .joins(run, ticket: ticket)
             case .within: return .alone
             case .none:
-                // Later requests join the new exchange.
+                // Replaces the old exchange, so later requests join the new one.
                 replaced = runs.update(with: own)
                 return .leads
             }
@@ -291,7 +292,7 @@ final class SharedRuns: Sendable {
     }
 
     func remove(_ run: SharedRun) {
-        // Release the reference outside the lock, because it may be the last one.
+        // Releases the reference outside the lock, because it may be the last one.
         let removed = runs.withLock { runs -> SharedRun? in
             guard let index = runs.firstIndex(of: run), runs[index] === run else { return nil }
             return runs.remove(at: index)
@@ -299,7 +300,7 @@ final class SharedRuns: Sendable {
         withExtendedLifetime(removed) {}
     }
 
-    /// Prevents requests from joining exchanges with the URL's host.
+    /// Removes the exchanges with the URL's host, so later requests don't join them.
     func close(_ url: URL) {
         let old = runs.withLock { runs -> Set<SharedRun> in
             if runs.isEmpty { return [] }

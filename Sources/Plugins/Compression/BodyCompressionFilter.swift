@@ -110,7 +110,7 @@ final class CompressedSource: HTTPBodySource {
         var isEnded = false
     }
 
-    /// Limits memory: a large chunk is compressed in pieces of this size.
+    /// The size in bytes of the pieces in which a large chunk is compressed, to limit memory.
     private static let pieceBytes = 256 << 10
     private let compression: ContentCompression
     private let open: @Sendable () throws -> HTTPBody

@@ -97,7 +97,7 @@ extension ConformanceBench {
             came: "\(came.count) bytes, different from byte \(index ?? min(came.count, expected.count))")
     }
 
-    /// Returns an operation's error. Checks its type, and its code if you pass codes.
+    /// Returns the error that an operation throws. Checks the error's type, and its code if you pass codes.
     @discardableResult
     func failure(
         of what: String, _ codes: ErrandError.Code..., body: () async throws -> Received
@@ -128,7 +128,7 @@ extension ConformanceBench {
         }
     }
 
-    /// Returns bytes that compress badly and don't repeat early.
+    /// Returns bytes that compress badly and don't repeat soon.
     static func pattern(_ count: Int) -> Data {
         var data = Data(capacity: count)
         var state: UInt32 = 2_463_534_242

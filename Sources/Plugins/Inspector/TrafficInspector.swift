@@ -120,7 +120,7 @@ public final class TrafficInspector: Accessory {
             return server
         }
         old?.stop()
-        // Tools mustn't stay on without the page that shows them.
+        // Turns the tools off, because only the page shows whether they're on.
         tools.turnOff()
     }
 

@@ -60,7 +60,7 @@ final class ExchangeDraft: Sendable {
         }
     }
 
-    /// Takes the response from the error, if the transport failed after the head.
+    /// Adds the response from an activity's error, if the transport failed after the head.
     func add(evidence outcome: ActivityOutcome, limit: Int) {
         guard case .failure(let error as ErrandError) = outcome, let evidence = error.response,
             evidence.source == .network

@@ -140,7 +140,7 @@ public final class ExchangeRecorder: Accessory {
             let handshake = draft(of: activity)?.known.socket?.handshake
             handshake?.add(message, at: time.date, limit: maximumBodyBytes)
         case .note(let note):
-            // Comparing types is faster than a cast that fails.
+            // Compares the types first, because this is faster than a cast that fails.
             guard let details = note.details, type(of: details) == StreamCount.self, let count = details as? StreamCount
             else { return }
             draft(of: activity)?.change { $0.stream = count }
@@ -178,8 +178,8 @@ public final class ExchangeRecorder: Accessory {
             defer { state.isMasking = true }
             return !state.isMasking
         }
-        // Mask later and in batches, so responses aren't delayed. Under load, most exchanges are dropped before they
-        // need masking.
+        // Masks ended exchanges later and in batches, so responses aren't delayed. Under load, most exchanges are
+        // dropped before they need masking.
         if starts { queue.asyncAfter(deadline: .now() + .seconds(1)) { [weak self] in self?.maskEnded() } }
     }
 

@@ -163,7 +163,7 @@ extension RecordedExchange {
         _ request: ClearRequest, _ sent: Data, _ response: ClearResponse?, _ received: Data, _ receivedLength: Int64?,
         _ messages: SocketMessages?, _ label: String, _ redactor: consuming Redactor
     ) -> MaskedParts {
-        // A secret of one part is masked in all parts.
+        // Each part's secrets are collected first, and then masked in all parts.
         var request = Request(request, sent, &redactor)
         var response = response.map { Response($0, received, receivedLength, &redactor) }
         let label = redactor.url(label)

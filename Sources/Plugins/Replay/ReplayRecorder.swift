@@ -117,7 +117,7 @@ final class ReplayRecorder: Sendable {
     ) {
         if received.count > Self.bodyLimit { return omit(draft.request, "its body is too long") }
         var (request, sent) = (draft.request, draft.upload.data.withLock { $0 })
-        // Coded bodies can't be masked, and codings of the same content may differ.
+        // Decodes the body, because coded bodies can't be masked, and codings of the same content may differ.
         if let coding = request.headers[.contentEncoding],
             let plain = ContentCodings.decoded(Array(sent), coding, upTo: Self.bodyLimit)
         {

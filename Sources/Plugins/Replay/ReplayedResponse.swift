@@ -97,7 +97,7 @@ struct ReplayedResponse {
     /// Returns the body as plain text if it's marked as Base64 by mistake, as in some files of Firefox, and the text
     /// has the recorded size. Otherwise returns nil.
     private func mislabelledText(_ range: Range<Int>) throws -> HARBody? {
-        // Base64 has four characters for three bytes, so this check suffices for most bodies.
+        // Base64 has four characters for three bytes, so most bodies with a correct mark end here, without decoding.
         guard entry.body.isBase64, sizes.contains(where: { $0 > range.count / 4 * 3 }) else { return nil }
         let path = "log.entries[\(number)].response.content.text"
         if try isValid(HARBody(source, range, isBase64: true, path: path)) { return nil }
@@ -154,7 +154,8 @@ struct ReplayedResponse {
         return ErrandError(Self.code(text), "the recording has no response to this request")
     }
 
-    /// Returns the code that Errand wrote, or the nearest to a browser's name, such as `net::ERR_NAME_NOT_RESOLVED`.
+    /// Returns the code that Errand wrote, or the code that fits a browser's text best, such as
+    /// `net::ERR_NAME_NOT_RESOLVED`.
     private static func code(_ text: String) -> ErrandError.Code {
         let codes: [ErrandError.Code] = [
             .timedOut, .nameLookupFailed, .cannotConnect, .connectionLost, .insecureConnection, .invalidResponse,
@@ -274,7 +275,8 @@ enum EncodedText {
         for byte in UInt8(0x80)...0xFF { add([byte]) }
         let pairs: Set<String> = ["gbk", "gb18030", "big5", "euc-jp", "shift_jis", "euc-kr"]
         if pairs.contains(charset.name) {
-            // For duplicate characters in these two charsets, the standard uses the later bytes.
+            // Adds the bytes of these two charsets' extensions last, because the standard prefers other bytes for
+            // duplicate characters.
             let extensions: ClosedRange<UInt8> = charset.name == "shift_jis" ? 0xED...0xEE : 0x81...0xA0
             let leads = (UInt8(0x81)...0xFE).filter { !extensions.contains($0) } + Array(extensions)
             for lead in leads { for trail in UInt8(0x40)...0xFE { add([lead, trail]) } }

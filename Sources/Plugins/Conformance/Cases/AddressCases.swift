@@ -2,7 +2,7 @@ public import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// A host with several addresses. Only some of them connect (RFC 8305, section 5).
+/// Requests to a host with several addresses, of which only some accept connections (RFC 8305, section 5).
 enum AddressCases {
     typealias Make = @Sendable ([String: [String]]) throws -> any Transport
 
@@ -57,7 +57,7 @@ enum AddressCases {
         return HTTPRequest(.get, url)
     }
 
-    /// Sends requests to a host whose last address is the server's.
+    /// Sends requests to a host with these addresses, followed by the server's address.
     private static func reach(
         _ server: TestServer, _ make: Make, before addresses: [Address], requests: Int = 1,
         timeout: Duration = .seconds(14)

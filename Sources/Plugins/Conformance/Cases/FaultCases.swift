@@ -99,7 +99,7 @@ enum FaultCases {
             for plan in [ConnectionPlan.close, .reset] {
                 let server = try TestServer()
                 guard let url = URL(string: server.url("/")) else { return }
-                // A transport may retry, so each attempt needs a plan.
+                // Adds several plans, because a transport may retry, and each attempt needs one.
                 server.enqueueConnections(plan, plan, plan, plan)
                 try await bench.failure(
                     of: "a connection that the server closes or resets immediately", .connectionLost, .cannotConnect

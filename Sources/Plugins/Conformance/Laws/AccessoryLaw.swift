@@ -2,7 +2,7 @@ public import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// Laws of accessories. Each law runs random exchanges with and without the accessory.
+/// A law of accessories. It runs random exchanges with and without the accessory.
 struct AccessoryLaw: RandomLaw {
     let name: String
     let advice: String
@@ -45,7 +45,7 @@ struct AccessoryLaw: RandomLaw {
         return pairs
     }
 
-    /// An accessory only observes.
+    /// The law that an accessory only observes.
     static let conservation = AccessoryLaw(
         name: "law: a call with the accessory is the same as without it",
         advice: "Only observe: don't cancel the activity, don't wait, and don't report events of your own.", share: 100
@@ -74,7 +74,7 @@ struct AccessoryLaw: RandomLaw {
         return nil
     }
 
-    /// An accessory's output contains no secrets.
+    /// The law that an accessory's output doesn't contain secrets.
     static let secrecy = AccessoryLaw(
         name: "law: the output contains no secret from any field, JSON member or form item",
         advice: """
@@ -113,7 +113,7 @@ struct AccessoryLaw: RandomLaw {
         return nil
     }
 
-    /// An accessory doesn't keep the bodies of finished calls.
+    /// The law that an accessory doesn't keep the bodies of finished calls.
     static let thrift = AccessoryLaw(
         name: "law: the bodies of finished calls aren't kept, except for a bounded number of bytes",
         advice: """
@@ -129,13 +129,13 @@ struct AccessoryLaw: RandomLaw {
             let before = HeapMeter.bytes()
             for _ in 0..<24 {
                 let call = await run.begin(LawCall(exchange))
-                // Clears the trace, because an accessory may keep the request, which refers to it.
+                // Clears the trace, because an accessory may keep the request, and the request refers to the trace.
                 call.note { $0 = LawTrace() }
             }
             return HeapMeter.bytes() - before
         }
         let (accessory, _) = try bench.make()
-        // The size of half of the bodies.
+        // Half the size of all bodies.
         let most = 12 * 4 << 20
         let grown = await growth([accessory])
         if grown < most { return nil }
@@ -147,7 +147,7 @@ struct AccessoryLaw: RandomLaw {
         }
     }
 
-    /// An accessory accepts events in any order, and repeated or missing ones.
+    /// The law that an accessory accepts events in any order, and repeated or missing ones.
     static let order = AccessoryLaw(
         name: "law: missing, repeated and reordered events from eight threads do no harm",
         advice: "Protect all state with one lock, and don't rely on the order of events.", share: 5
@@ -211,7 +211,7 @@ private enum LawSecret: String, CaseIterable {
         spellings[spelling % spellings.count].replacing("$", with: secret)
     }
 
-    /// Puts a secret into this place of an exchange. Returns `false` if the exchange has no such place.
+    /// Puts a secret into this place of an exchange. Returns `false` if the exchange lacks the place.
     func hide(_ secret: String, in exchange: inout LawExchange, _ spelling: Int) -> Bool {
         func json() -> LawBody { .text(Self.text(Self.texts, spelling, secret)) }
         let hasBody = ![.get, .head, .options].contains(exchange.method)

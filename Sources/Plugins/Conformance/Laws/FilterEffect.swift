@@ -14,7 +14,7 @@ public struct FilterEffect: Sendable, Hashable {
 
     let kind: Kind?
     var names: Set<HTTPHeaderName> = []
-    /// The methods of requests that the filter repeats.
+    /// The methods of requests that the filter may repeat.
     var methods: Set<HTTPMethod> = []
     var isResponding = false
     var isWaiting = false
@@ -65,9 +65,10 @@ public struct FilterEffect: Sendable, Hashable {
     }()
 }
 
-/// The changes that a filter may make to a call, from its effects and traits.
+/// The changes that a filter may make to a call, derived from its effects and traits.
 struct Permissions: Sendable {
-    /// Whether the effects include a part of the request.
+    /// Whether the effects include a change of the method, the URL, the fields, or the body. Only these changes are
+    /// then allowed.
     let isListed: Bool
     let kinds: Set<FilterEffect.Kind>
     let names: Set<HTTPHeaderName>
@@ -90,7 +91,7 @@ struct Permissions: Sendable {
         mayWait = effects.contains(where: \.isWaiting)
     }
 
-    /// Whether the traits allow a change of the request.
+    /// Whether the filter may change requests according to its traits. `false` if the effects list the allowed changes.
     private var changesRequest: Bool {
         !isListed
             && !traits.isDisjoint(with: [.changesRequest, .signs, .authenticates, .outsideCacheKey, .addsCookies])

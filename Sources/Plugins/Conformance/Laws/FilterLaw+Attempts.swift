@@ -121,7 +121,7 @@ extension FilterLaw {
             }
             let last = late.map { run.launch($0) }
             defer { for task in last { task.cancel() } }
-            // A call that waits in an earlier stage isn't cancelled yet.
+            // Ignores a call that waits in an earlier stage, because it isn't cancelled yet.
             func isStuck() -> Bool { late.contains { $0.isCancelled && $0.trace.outcome.kind == "endless" } }
             for _ in 0..<20 where !late.allSatisfy(\.isCancelled) { try await Task.sleep(for: .milliseconds(1)) }
             for _ in 0..<(100 * Int(bench.patience / .milliseconds(1))) where isStuck() {
@@ -186,7 +186,8 @@ extension LawExchange {
         replies = [replies[0], LawReply(failure: random.pick([.cannotConnect, .nameLookupFailed])), LawReply()]
     }
 
-    /// Returns a call, and the same call with a caller's condition, which gets the 304 that the caller expects.
+    /// Returns a call, and then the same call with a condition of the caller, such as `If-None-Match`. The second call
+    /// gets a 304.
     static func conditionalStory(_ random: inout LawRandom) -> [LawExchange] {
         let tag: HTTPHeaders = [.entityTag: "\"law\""]
         let first = LawExchange(.get, randomURL(&random), replies: [LawReply(headers: tag)])

@@ -2,9 +2,10 @@ import Errand
 import ErrandEssentials
 import ErrandMessageSyntax
 
-/// A call must take the same course at any date.
+/// Laws about the clock: a call must be the same at any date.
 extension FilterLaw {
-    /// Runs calls whose server sends dates, first with an agent's clock in 2001, and then with the system's date.
+    /// Compares calls whose server sends dates: first by an agent's clock in 2001, and then by a clock with the
+    /// system's date.
     static func otherClock(_ bench: LawBench, _ exchange: LawExchange) async throws -> LawViolation? {
         let now = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down))
         let long = try await course(bench, exchange, from: Date(timeIntervalSince1970: 1_000_000_000))

@@ -66,7 +66,7 @@ extension FilterLaw {
         var data = body
         for coding in codings.reversed() where coding != "identity" {
             guard ["gzip", "x-gzip", "deflate"].contains(coding), ContentCodings.canDecode(coding) else { return nil }
-            // Some decoders also accept deflate without the zlib frame, which HTTP requires (section 8.4.1.2).
+            // Requires the zlib frame of deflate (section 8.4.1.2), because some decoders also accept bytes without it.
             let isFramed = coding != "deflate" || data.first.map { $0 & 15 == 8 } ?? false
             guard isFramed, let decoded = ContentCodings.decoded(Array(data), coding, upTo: longestBody)
             else { return "bytes that aren't \(coding)" }

@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// Laws about the traces that a call leaves, and about its effects on other calls.
+/// Laws about a call's remains after its end, and about its effects on other calls.
 extension FilterLaw {
     /// The law that concurrent calls don't affect each other.
     public static let concurrency = FilterLaw(
@@ -125,7 +125,7 @@ extension FilterLaw {
         return nil
     }
 
-    /// Not inlined, so nothing refers to the traces while the call's remaining objects are counted.
+    /// Not inlined, so this frame doesn't keep the traces while the call's remaining objects are counted.
     @inline(never) private static func cancellationViolation(
         of exchange: LawExchange, _ expected: LawTrace, _ came: LawTrace, _ permissions: Permissions
     ) -> LawViolation? {
@@ -179,7 +179,8 @@ extension FilterLaw {
                     LawReply(307, headers: [.location: "\(LawVocabulary.foreignOrigins[0])/v1/x"]), LawReply(),
                 ]
             }
-            // After a refusal, a filter may send a secret that it didn't send at first.
+            // Sometimes refuses the first attempt, because a filter may then send a secret that it didn't send at
+            // first.
             if second.replies[0].status == 307 || !second.url.hasPrefix(LawVocabulary.origin + "/"), random.isTrue() {
                 let refusal = LawReply(random.pick([401, 401, 401, 403, 503]), headers: [.wwwAuthenticate: "Bearer"])
                 second.replies.insert(refusal, at: second.replies.count - 1)
@@ -273,7 +274,7 @@ extension FilterLaw {
         return nil
     }
 
-    /// A response for one user must not reach another user, who may have the same identity from another source.
+    /// A response for one user must not reach another user, even if both have the same identity from different sources.
     private static func confusedUsers(_ bench: LawBench, _ exchange: LawExchange) async throws -> LawViolation? {
         func mark(_ identity: String, _ source: String = "account") -> UserMark {
             UserMark(identity, source: source)

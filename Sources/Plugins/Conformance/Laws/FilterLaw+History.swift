@@ -99,7 +99,7 @@ extension FilterLaw {
         for exchange in exchanges {
             if exchange.method.isSafe { continue }
             let (run, permissions) = try bench.subject()
-            // The app's policy can allow stored responses, for example to a query with POST.
+            // Skips filters whose policy can allow stored responses, for example to a query with POST.
             if permissions.isResponder || permissions.traits.contains(.cachesCalls) { continue }
             let row = [await run.play(exchange), await run.play(exchange)]
             let gate = Gate()
@@ -164,7 +164,7 @@ extension FilterLaw {
         if !permissions.mayRespond { return nil }
         for _ in 0..<2 { _ = await plain.play(read) }
         _ = await plain.play(write)
-        // Skips a filter that keeps responses for some time despite writes.
+        // Skips a filter that intentionally keeps responses for some time despite writes.
         if isOld(await plain.play(later)) { return nil }
         let (run, _) = try bench.subject()
         let gate = Gate()
@@ -265,7 +265,7 @@ extension LawExchange {
             let isPart = name == .range
             for (index, exchange) in [self, other].enumerated() {
                 var reply = exchange.replies[0]
-                // The server names the field that determines the response.
+                // Names the field in `Vary`, because it determines the response.
                 if !isPart, name != .authorization { reply.headers[.vary] = name.rawName }
                 if isPart, let range = exchange.headers[.range] {
                     reply.status = 206

@@ -62,7 +62,8 @@ extension FilterLaw {
                 exchange.body = isText ? .text("law") : .stream(["law"], isReplayable: isReplayable)
                 other.body = isText ? .text("another") : .stream(["another"], isReplayable: isReplayable)
             }
-            // Many servers use a version number as the entity tag of all resources.
+            // Sometimes gives both responses the same entity tag, because many servers use a version number as the tag
+            // of all resources.
             let fields: HTTPHeaders = random.pick([
                 [:], [.entityTag: "\"1\""], [.entityTag: "\"1\""], [.entityTag: "\"1\"", .cacheControl: "max-age=60"],
                 [.cacheControl: "max-age=60"],
@@ -86,7 +87,8 @@ extension FilterLaw {
         if let violation = try await confusion(bench, exchanges) { return violation }
         var (images, plain): ([String], [String]) = ([], [])
         for exchange in exchanges {
-            // Separate filters, because a counter in one filter would hide that the requests became equal.
+            // Uses a new filter for each request, because a counter in one filter would hide that the requests became
+            // equal.
             guard let pair = try await bench.pairs([exchange]).first, let send = pair.came.sends.first,
                 let original = pair.expected.sends.first
             else { return nil }
@@ -100,7 +102,7 @@ extension FilterLaw {
             came: "the same request twice: \(first)")
     }
 
-    /// The second request must not get the first one's response, either after it or at the same time.
+    /// The second request must not get the first one's response, neither later nor at the same time.
     private static func confusion(_ bench: LawBench, _ exchanges: [LawExchange]) async throws -> LawViolation? {
         let (first, second) = (exchanges[0], exchanges[1])
         let text = first.reply(to: 1).body.text
@@ -198,7 +200,7 @@ extension FilterLaw {
         return nil
     }
 
-    /// A repetition must have the same method, body, and unknown fields.
+    /// A repeated request must have the same method, body, and unknown fields as the first one.
     private static func changedRepetition(_ pair: LawBench.Pair) -> LawViolation? {
         guard let first = pair.came.sends.first, let plain = pair.expected.sends.first else { return nil }
         for send in pair.came.sends.dropFirst() {

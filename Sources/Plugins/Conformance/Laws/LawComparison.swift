@@ -1,7 +1,7 @@
 import Errand
 import ErrandEssentials
 
-/// Compares a call with the filter to the same call without it.
+/// Compares a call through the filter with the same call without the filter.
 struct Comparison {
     let permissions: Permissions
     let exchange: LawExchange
@@ -99,7 +99,7 @@ struct Comparison {
     // MARK: Results
 
     func difference(of came: LawTrace, from expected: LawTrace) -> LawViolation? {
-        // A stored response needs no comparison.
+        // Doesn't compare a response that the filter gave without sending a request.
         if came.sends.isEmpty, permissions.mayRespond { return nil }
         switch (expected.outcome, came.outcome) {
         case (.endless, _): return nil
@@ -116,7 +116,7 @@ struct Comparison {
             if isRejection, !error.isCancellation { return nil }
             return LawViolation(expected: "\(expected.outcome)", came: "\(error)")
         case (.failure(let error), .response(let response)):
-            // A stored response can replace a failure, but not a cancellation.
+            // A response that the filter gives by itself can replace a failure, but not a cancellation.
             if permissions.mayRespond, !error.isCancellation { return nil }
             return LawViolation(expected: LawTrace.name(of: error), came: "a response with status \(response.status)")
         case (.failure(let before), .failure(let after)):

@@ -2,12 +2,12 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// A task-local value from outside the filter, such as a trace.
+/// A task-local value from outside the filter, such as a trace's ID.
 enum LawTaskValue {
     @TaskLocal static var isSet = false
 }
 
-/// Records the exchanges around the filter, stages work, and adds a check.
+/// Observes a call before and after the filter: records the exchanges, stages work, and adds a check.
 final class LawProbe: Filter {
     let stages: FilterStages
 

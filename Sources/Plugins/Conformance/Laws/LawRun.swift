@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandTesting
 import Synchronization
 
-/// An agent with or without a filter, over a server that runs exchanges.
+/// Runs calls through an agent, with or without the tested filter. The agent's transport acts as the server.
 final class LawRun: Sendable {
     let clock: LawClock
     private let agent: NetworkAgent
@@ -128,7 +128,7 @@ final class LawCall: Sendable {
     let exchange: LawExchange
     let state = Mutex(State())
     let references = Mutex(References())
-    /// Opens when the reader has the first chunk.
+    /// Opens when the caller has received the first chunk.
     let isReading = Gate()
 
     /// Whether an equal call runs at the same time.
@@ -136,9 +136,9 @@ final class LawCall: Sendable {
     /// The users that an outer filter assigns to the call.
     let users: [UserMark]
     let notices: HTTPHeaders
-    /// Opens when the server may respond.
+    /// Holds back the server's response until the gate opens.
     let gate: Gate?
-    /// The stage before which the task is cancelled.
+    /// The stage before which the call's task is cancelled. `nil` if it isn't.
     let cancelledBefore: FilterStages?
 
     init(
@@ -292,7 +292,7 @@ final class LawSource: HTTPBodySource {
 
 final class LawServer: ConnectingTransport {
     let running = Atomic(0)
-    /// The number of requests that wait for the clock.
+    /// The number of requests whose response is delayed by the clock.
     let delayed = Atomic(0)
     private let clock: LawClock
 
@@ -359,7 +359,7 @@ final class LawServer: ConnectingTransport {
             call.cancel()
             return try await Gate().wait(within: .seconds(3_600))
         }
-        // Gives other calls time to join.
+        // Gives other calls time to join the transfer.
         for _ in 0..<5 { try await Task.sleep(for: .milliseconds(1)) }
         call.cancel()
         for _ in 0..<50 { try await Task.sleep(for: .milliseconds(1)) }

@@ -47,15 +47,15 @@ struct LawTrace: Sendable {
     enum Outcome: Sendable {
         case response(Response)
         case failure(any Error)
-        /// The call didn't end.
+        /// The call hasn't ended.
         case endless
     }
 
     var sends: [Send] = []
     var outcome = Outcome.endless
-    /// Progress, 1xx responses, and trailers.
+    /// The events that the call reported: progress, 1xx responses, and trailers.
     var events: [String] = []
-    /// Other filters' staged work and checks.
+    /// The work that other filters staged, and the checks that they ran.
     var work: [String] = []
     var elapsed = Duration.zero
     var isBegun = false

@@ -21,7 +21,7 @@ struct LawRandom: RandomNumberGenerator {
     }
 }
 
-/// Names and values that HTTP defines, and others that no filter knows.
+/// Names and values for random exchanges: some that HTTP defines, and others that no filter knows.
 enum LawVocabulary {
     static let origin = FilterBench.origin
     /// Origins that the agent doesn't trust.
@@ -68,11 +68,11 @@ enum LawVocabulary {
         201, 202, 203, 204, 205, 206, 226, 300, 304, 400, 401, 403, 404, 405, 408, 409, 410, 412, 413, 418, 422, 425,
         429, 451, 500, 501, 502, 503, 504,
     ]
-    /// Statuses that filters handle.
+    /// Statuses on which filters act.
     static let decisiveStatuses = [
         200, 201, 202, 204, 206, 304, 400, 401, 403, 404, 408, 409, 410, 412, 422, 425, 429, 500, 502, 503, 504,
     ]
-    /// Additional values of list fields (RFC 9110, section 5.3).
+    /// Second values of fields that are lists (RFC 9110, section 5.3).
     static let secondValues: [(HTTPHeaderName, String)] = [
         (.cacheControl, "private"), (.vary, "X-Law-B"), (.link, "</law/2>; rel=prev"), (.warning, "299 - law"),
         (.wwwAuthenticate, "Bearer realm=\"law\""), (.contentLanguage, "fr"), (.allow, "HEAD"), (.via, "1.1 a"),
@@ -80,7 +80,7 @@ enum LawVocabulary {
         ("Preference-Applied", "b"), ("X-Law-A", "1"), ("X-Law-A", "2"), ("Deprecation", "@1"), ("Sunset", "law"),
         ("Cache-Status", "a"), ("Cache-Status", "b"), ("Alt-Svc", "clear"),
     ]
-    /// Returns a content type that the body conforms to.
+    /// Returns a content type that fits the body.
     static func type(of body: LawBody, _ random: inout LawRandom) -> String {
         if case .text(let text) = body, text.hasPrefix("{") { return random.pick(["application/json", "text/plain"]) }
         return random.pick(["text/plain", "application/x-law", "application/octet-stream"])
@@ -177,7 +177,7 @@ extension LawExchange {
         }
     }
 
-    /// Returns simpler sequences: one exchange is missing or simplified in each.
+    /// Returns simpler sequences. In each, one exchange is missing or simplified.
     static func simpler(_ exchanges: [LawExchange], keepsCount: Bool) -> [[LawExchange]] {
         var results: [[LawExchange]] = []
         if !keepsCount, exchanges.count > 1 {
@@ -294,7 +294,8 @@ extension LawReply {
         return reply
     }
 
-    /// Returns a reply with a status that clients handle, all response fields of the vocabulary, and list fields twice.
+    /// Returns a reply with a status on which filters act and with all response fields of the vocabulary. List fields
+    /// occur twice.
     static func full(_ random: inout LawRandom) -> LawReply {
         var reply = LawReply(random.pick(LawVocabulary.decisiveStatuses))
         for (name, value) in LawVocabulary.responseFields where value != "no-store" {

@@ -33,7 +33,7 @@ struct LawShrinking {
 
     let patience: [Duration]
     let time: Duration
-    /// Whether the search ignores other kinds of violations, which could hide this one.
+    /// Whether the search ignores violations of another kind, which could hide the one that was found.
     var keepsKind = false
 }
 

@@ -21,7 +21,8 @@ extension AccessoryDraft {
         AccessoryDraft("the accessory doesn't cause events itself") { bench in
             let (accessory, _) = try bench.make()
             for scene in BenchScene.steady {
-                // Another accessory receives bodies, too, if the tested one requests them.
+                // Lets another accessory receive bodies in both runs, because bodies are reported if any accessory
+                // requests them.
                 let limit = min(accessory.maximumBodyBytes, 1 << 20)
                 let (with, without) = (
                     RecordingAccessory(maximumBodyBytes: limit), RecordingAccessory(maximumBodyBytes: limit)
@@ -70,7 +71,7 @@ extension AccessoryDraft {
             let forwarder = BenchForwarder(accessory, keepsEvents: true)
             let agent = bench.agent(forwarder)
             for scene in BenchScene.allCases { _ = await scene.play(on: agent) }
-            // Only events of different activities may interleave.
+            // Keeps the order of each activity's events. Only events of different activities may interleave.
             let activities = Dictionary(grouping: forwarder.events) { $0.activity.id }.values
             await withTaskGroup { group in
                 for events in activities {
@@ -94,7 +95,7 @@ extension AccessoryDraft {
         },
     ]
 
-    /// Accessories run on threads of the agent and the transport.
+    /// Cases about the threads on which an accessory runs, which belong to the agent and the transport.
     private static let threads: [AccessoryDraft] = [
         AccessoryDraft("the accessory doesn't block the thread of an event") { bench in
             guard let worst = try await measured(bench).worst({ $0.blocked }) else { return }

@@ -3,7 +3,7 @@ import ErrandSupport
 import ErrandTesting
 import Synchronization
 
-/// A thread that tasks can prefer. Measures each piece of their work between two suspensions.
+/// A thread that runs tasks, and measures their work between two suspensions.
 final class BenchExecutor: TaskExecutor {
     private struct State {
         var jobs: [UnownedJob] = []
@@ -14,8 +14,8 @@ final class BenchExecutor: TaskExecutor {
     private let state = Mutex(State())
     private let bell: Bell
 
-    /// Returns `nil` if the system has no threads or descriptors left. The thread keeps the executor alive until
-    /// ``end()``.
+    /// Starts the thread, which keeps the executor alive until ``end()``. Returns `nil` if the system is out of threads
+    /// or descriptors.
     init?() {
         guard let bell = Bell() else { return nil }
         self.bell = bell
@@ -62,7 +62,7 @@ final class BenchExecutor: TaskExecutor {
 }
 
 struct ThreadUse: Sendable {
-    /// The processor time.
+    /// The processor time that the work used.
     var worked = Duration.zero
     /// The time that the work waited without using a processor.
     var blocked = Duration.zero
@@ -81,7 +81,7 @@ struct ThreadUse: Sendable {
         return ThreadUse(worked: spent, blocked: blocked)
     }
 
-    /// Uses the median, because other load on the machine doesn't affect it.
+    /// Returns the median, because other load on the machine hardly affects it.
     static func median(of uses: [ThreadUse]) -> ThreadUse {
         func middle(_ values: [Duration]) -> Duration { values.isEmpty ? .zero : values.sorted()[values.count / 2] }
         return ThreadUse(worked: middle(uses.map(\.worked)), blocked: middle(uses.map(\.blocked)))

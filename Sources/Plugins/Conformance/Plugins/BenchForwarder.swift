@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// Forwards, withholds, or repeats events, and measures an accessory.
+/// Passes events on to an accessory, withholds or repeats some of them, and measures the accessory.
 final class BenchForwarder: Accessory {
     struct Event: Sendable {
         let activity: Activity
@@ -38,7 +38,7 @@ final class BenchForwarder: Accessory {
         let name = RecordingAccessory.name(of: event)
         let isEnd = name == "willStop" || name == "didStop"
         if isEnd, mode == .withoutEnds { return }
-        // Stops an accessory that reports another event for each event.
+        // Stops an endless loop of an accessory that reports another event for each event.
         let isFlooded = state.update { state in
             state.counts[activity.id, default: 0] += 1
             if state.counts[activity.id, default: 0] > 2_000 { state.isFlooded = true }
@@ -54,7 +54,7 @@ final class BenchForwarder: Accessory {
         if isEnd, mode == .endsTwice { accessory.activity(activity, did: event) }
     }
 
-    /// Returns the name of an event with its outcome, because accessories can distinguish outcomes.
+    /// Returns an event's name and its outcome, because accessories can act on outcomes.
     private static func kind(of event: ActivityEvent, _ name: String) -> String {
         switch event {
         case .willStop(.failure), .didStop(.failure): "\(name) of a failure"

@@ -134,7 +134,7 @@ extension FilterDraft {
             for ending in [Ending.status(503, [.retryAfter: "5"]), .status(429, [:])] + unclear.prefix(2) {
                 let (time, probe) = (BenchTime(horizon: .seconds(3_600)), BenchProbe(.call))
                 let transport = BenchTransport { request, index in
-                    // The filter may also have waited before the first attempt.
+                    // Holds waits only from now on, because the filter may also have waited before the first attempt.
                     time.hold()
                     return index == 1 ? try ending.response(to: request) : .text("second", for: request)
                 }

@@ -88,7 +88,7 @@ extension HTTPResponse {
     }
 }
 
-/// Observes exchanges outside or inside the filter.
+/// Observes exchanges before or after the filter.
 final class BenchProbe: Filter {
     struct State: Sendable {
         var entries: [Activity.ID] = []
@@ -128,7 +128,7 @@ final class BenchProbe: Filter {
     }
 }
 
-/// Finds activities that are kept alive.
+/// Counts activities that are kept alive.
 final class BenchWitness: Accessory {
     private struct Reference: Sendable { weak let activity: Activity? }
     private let references = Watched<[Reference]>([])
@@ -141,7 +141,7 @@ final class BenchWitness: Accessory {
     var remaining: Int { references.read { $0.count { $0.activity != nil } } }
 }
 
-/// A task-local value that reveals tasks that are still alive, because tasks inherit and keep it.
+/// A task-local value by which a case finds tasks that still run, because tasks inherit it and keep it alive.
 enum BenchTrail {
     @TaskLocal static var current: BenchMark?
 }

@@ -68,7 +68,7 @@ struct FilterBench: Sendable {
         return changed
     }
 
-    /// Gives remaining work a moment to run.
+    /// Waits a moment, so remaining work can run.
     func pause() async throws {
         for _ in 0..<50 { await Task.yield() }
         try await Task.sleep(for: .milliseconds(20))
@@ -125,7 +125,7 @@ struct BenchRequest: Request {
         "conformance-secret-3b1f", "conformance-secret-77aa", "conformance-secret-c0de", "conformance-secret-d1ce",
         "conformance-secret-a5e1", "conformance-secret-10ca", "conformance-secret-f4a9", "conformance-secret-9a55",
     ]
-    /// The places of the secrets, in the same order.
+    /// The places of the secrets, in the order of the secrets.
     static let places = [
         "Authorization", "a sensitive field", "Set-Cookie", "the query", "the body of a response",
         "the query of Location", "the fragment of Location", "the body of a request",
@@ -141,7 +141,7 @@ struct BenchRequest: Request {
 /// An error type that filters don't know.
 struct BenchError: Error, Equatable {}
 
-/// An error with an identity.
+/// An error that is an object, so a case can check its identity.
 final class BenchFault: Error {}
 
 /// A tag that filters don't know.
@@ -149,7 +149,7 @@ enum BenchTag: TagKey {
     static var defaultValue: BenchMark? { nil }
 }
 
-/// Marks a call's own requests. Copies that a filter sends elsewhere don't have it.
+/// Marks the requests of a case's call. Copies that a filter sends elsewhere lack the mark.
 enum BenchOwnTag: TagKey {
     static var defaultValue: Bool { false }
 }

@@ -95,7 +95,7 @@ extension FilterDraft {
                 let request = BenchRequest(headers: [.authorization: user])
                 let text = try await agent.send(request, options: CallOptions()).value.text()
                 let sent = transport.ownArrivals.last?.request.headers[.authorization] ?? "none"
-                // A filter may replace the credentials with its own.
+                // Expects the filter's own credentials if the filter replaces the user's.
                 try bench.equal(text, (sent.hasPrefix("Bearer one") ? user : sent) + " ", "the response for \(user)")
                 try await bench.pause()
             }

@@ -141,7 +141,7 @@ extension FilterDraft {
 
     static let lifetimes: [FilterDraft] = [
         FilterDraft("after the filter returns, it doesn't send requests for the call") { bench in
-            // A late request may take a moment, so this needs several rounds.
+            // Tries several times, because a late request may take a moment.
             for _ in 0..<3 {
                 let probe = BenchProbe(.wire)
                 let counts = Watched<[Int]>([])
@@ -233,7 +233,7 @@ extension FilterDraft {
         let (transport, filter) = (BenchTransport(), try bench.make())
         let agent = bench.agent(transport, filter: filter)
         for _ in 0..<3 { _ = try await agent.send(BenchRequest(), options: CallOptions()).value.status }
-        // Only an object can be kept alive.
+        // Checks only filters that are objects, because only objects can be kept alive.
         let object = type(of: filter) is AnyClass ? filter as AnyObject : nil
         return (Weak(transport), Weak(object))
     }

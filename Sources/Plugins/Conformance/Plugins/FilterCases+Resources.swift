@@ -188,7 +188,7 @@ extension FilterDraft {
             case "refused": return HTTPResponse(to: request, status: 404)
             case "busy": return HTTPResponse(to: request, status: 503)
             case "redirected": return HTTPResponse(to: request, status: 302, headers: [.location: "good"])
-            // The shared buffer fills a store with a byte limit without using memory.
+            // Uses one buffer for all bodies, so it fills a store that has a byte limit without using memory.
             default: return HTTPResponse(to: request, status: 200, headers: [.entityTag: "\"\(index)\""], body: big)
             }
         }

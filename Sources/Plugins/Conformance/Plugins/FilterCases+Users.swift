@@ -46,7 +46,8 @@ extension FilterDraft {
         }
     }
 
-    /// Returns whether the filter keeps the mark. If it replaces all credentials with its own, all users are the same.
+    /// Returns whether the filter keeps a user's mark. If it replaces all credentials with its own, all users share
+    /// them.
     private static func isKept(_ mark: Mark, _ bench: FilterBench) async throws -> Bool {
         let transport = transport(for: mark, [:])
         let agent = try bench.agent(transport, filter: bench.make())
@@ -114,7 +115,7 @@ extension FilterDraft {
                     return response
                 }
                 let agent = try bench.agent(transport, filter: bench.make())
-                // First consecutively, then concurrently.
+                // Sends the requests one after another, and then at the same time.
                 for request in requests { try await isOwn(request, agent, transport, bench) }
                 try await withThrowingTaskGroup { group in
                     for request in requests.filter({ $0.method == .get || $0.method == .post }) {
@@ -170,7 +171,8 @@ extension FilterDraft {
         if request.method == .head { return try bench.expect(response.data.isEmpty, "no body", came: "a body") }
         let body = String(decoding: request.body.data ?? Data(), as: UTF8.self)
         let text = try response.text()
-        // A filter may add to the query, and send the request to another environment.
+        // Compares only the parts that a filter keeps: it may add to the query, and send the request to another
+        // environment.
         let parts = text.split(separator: " ", omittingEmptySubsequences: false)
         let isSame =
             parts.count == 3 && parts[0] == request.method.rawValue && parts[2] == body

@@ -11,7 +11,7 @@ struct GrowthMeter: Sendable {
     static let rounds = 3
     static let plugins = 6
 
-    /// The bytes to ignore, such as output of the plugin.
+    /// The number of bytes to ignore, such as the plugin's output.
     var written: @Sendable (_ plugin: Int) async throws -> Int = { _ in 0 }
     /// The least number of bytes per call that counts as growth. Every collection needs at least as many.
     var least = 3
@@ -52,7 +52,7 @@ struct GrowthMeter: Sendable {
         var least = Int.max
         for _ in 0..<3 {
             try await settle()
-            // Reads both values together, because a plugin may write on its own queue.
+            // Reads both values together, because a plugin may write its output on its own queue.
             let written = try await written(plugin)
             least = min(least, HeapMeter.bytes() - written)
         }

@@ -9,7 +9,7 @@ enum HeapMeter {
         return statistics.size_in_use
     }
     #elseif os(Android)
-    // Android's `malloc_info` has another format.
+    // Doesn't use `malloc_info`, which has another format on Android.
     static func bytes() -> Int { residentBytes() }
     #else
     // Safe: the functions belong to the program itself, which is never unloaded, and have the types of the C library's
@@ -58,7 +58,7 @@ enum HeapMeter {
     #endif
 
     #if !canImport(Darwin)
-    /// Returns the size of resident pages, for systems that don't count allocations.
+    /// Returns the size of the resident pages, for systems on which allocations can't be counted.
     private static func residentBytes() -> Int {
         guard let bytes = try? SystemFile(reading: "/proc/self/statm").read(256) else { return 0 }
         let fields = String(decoding: bytes, as: UTF8.self).split(separator: " ")

@@ -162,7 +162,7 @@ final class ActivityStore: Sendable {
     private func add(_ note: ActivityNote, of activity: Activity) {
         guard let record = record(activity) else { return }
         let now = now
-        // Comparing types is faster than a cast that fails.
+        // Compares the types first, because this is faster than a cast that fails.
         if let details = note.details, type(of: details) == StreamCount.self, let count = details as? StreamCount {
             record.change { $0.stream = count }
         } else {
@@ -175,7 +175,7 @@ final class ActivityStore: Sendable {
     private var isFull: Bool { runningBytes.load(ordering: .relaxed) >= limits.bytes }
 
     private static func append(_ data: Data, to copy: inout Data, _ limit: Int) -> Int {
-        // Keep the first piece without copying it.
+        // Keeps the first piece without copying it.
         if copy.isEmpty, data.count <= limit {
             copy = data
             return data.count
@@ -352,7 +352,7 @@ final class ActivityStore: Sendable {
 }
 
 extension ActivityRecord.State {
-    /// Takes the response from the error, if the transport failed after the head.
+    /// Adds the response from an activity's error, if the transport failed after the head.
     fileprivate mutating func add(evidence error: any Error, limit: Int) {
         guard let evidence = (error as? ErrandError)?.response, evidence.source == .network,
             let last = hops.indices.last, hops[last].response == nil

@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandMessageSyntax
 import ErrandRecording
 
-/// The source of a test that gives the same response without a server.
+/// Writes the source of a test that gives the same response without a server.
 enum StubTest {
     static func text(of activity: MaskedActivity) -> String? {
         guard let last = activity.exchanges.last, let response = last.response,

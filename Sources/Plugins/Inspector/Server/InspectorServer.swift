@@ -16,7 +16,7 @@ final class InspectorServer: Sendable {
     private let thread = Atomic<UInt>(0)
     private let ended = DispatchSemaphore(value: 0)
 
-    /// Above this number, the server closes a connection to make room.
+    /// The maximum number of connections. The server closes one to make room for another.
     static let maximumConnections = 64
     static let maximumPages = 16
     /// The minimum time between two batches of changes.
@@ -54,7 +54,8 @@ final class InspectorServer: Sendable {
                 return ([socket, other], chosen)
             } catch {
                 if error.code == EADDRNOTAVAIL || error.code == EAFNOSUPPORT { return ([socket], chosen) }
-                // Another program has the port on ::1, and would get the page's requests.
+                // Closes the first socket, because another program has the port on ::1 and would get the page's
+                // requests.
                 LoopbackSocket.end(socket)
                 failure = error
             }
@@ -141,7 +142,7 @@ private struct PageLoop {
         if connections.contains(where: \.hasEvents) || hasChanges {
             return Int32(clamping: Int64(max(.zero, time.now.duration(to: nextFlush)) / .milliseconds(1)) + 1)
         }
-        // Deadlines are checked once a second.
+        // Wakes once a second to check deadlines.
         return connections.isEmpty && accepts ? -1 : 1000
     }
 

@@ -7,9 +7,9 @@ struct PageConnection {
     enum Phase: Equatable {
         case reading
         case streaming
-        /// Sends the last response, then closes the writing direction.
+        /// Sends the last response, and then closes the connection's writing direction.
         case finishing
-        /// Discards input, so a reset doesn't destroy the last response.
+        /// Discards input until the browser closes the connection, so a reset doesn't destroy the last response.
         case draining
         case over
     }
@@ -17,7 +17,7 @@ struct PageConnection {
     let socket: Int32
     private(set) var phase = Phase.reading
     private(set) var isKnown = false
-    /// When the connection ends, unless bytes are received or sent before.
+    /// When the connection ends, unless it receives or sends bytes before then.
     private(set) var deadline: ContinuousClock.Instant
     private var input: [UInt8] = []
     private var output: [UInt8] = []
@@ -28,7 +28,7 @@ struct PageConnection {
 
     /// The time limit for a request, and for the wait between requests.
     static let readingTime = Duration.seconds(15)
-    /// How long a page may stop reading.
+    /// How long the server waits for a page that doesn't read.
     static let writingTime = Duration.seconds(60)
     private static let pingTime = Duration.seconds(20)
     /// The number of unsent bytes above which no events are added.
@@ -47,7 +47,7 @@ struct PageConnection {
     var events: Int16 {
         var events: Int32 = 0
         switch phase {
-        // While a response is being sent, input waits in the system.
+        // While a response is being sent, input isn't read.
         case .reading: if waiting == 0 { events |= Int32(POLLIN) }
         case .streaming, .draining: events |= Int32(POLLIN)
         case .finishing, .over: break
@@ -74,7 +74,7 @@ struct PageConnection {
     }
 
     private mutating func respond(_ service: PageService, _ port: UInt16, _ now: ContinuousClock.Instant) {
-        // The next request is parsed after this response was sent.
+        // Parses the next request only after this response was sent.
         while phase == .reading, waiting == 0 {
             do {
                 guard let (request, length) = try PageRequest.parse(input) else { return }

@@ -1,11 +1,11 @@
 import ErrandEssentials
 import ErrandSupport
 
-/// The secrets of one start: the token in the address, and the cookie that replaces it.
+/// The secrets of a started inspector: the token in the address, and the cookie that replaces it.
 struct PageSecrets: Sendable, CustomStringConvertible, CustomReflectable {
     let token = Self.random()
     let cookie = Self.random()
-    /// Tells a page whether its rows are from this start. Not a secret.
+    /// A random text by which a page recognizes whether its rows are from this start of the inspector. Not a secret.
     let start = Self.random()
 
     var description: String { "PageSecrets" }
@@ -16,7 +16,7 @@ struct PageSecrets: Sendable, CustomStringConvertible, CustomReflectable {
         return Hexadecimal.text((0..<24).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
     }
 
-    /// Compares in a time that depends only on the secret's length.
+    /// Returns whether a text equals a secret. Takes a time that depends only on the secret's length.
     static func matches(_ given: String, _ secret: String) -> Bool {
         let (given, secret) = (Array(given.utf8), Array(secret.utf8))
         var difference = given.count ^ secret.count
@@ -43,17 +43,18 @@ struct PageGuard: Sendable {
     var cookieName: String { "errand-inspector-\(port)" }
 
     func judge(_ request: PageRequest) -> Verdict {
-        // Prevent DNS rebinding: accept only the names of this machine.
+        // Accepts only the names of this machine, to prevent DNS rebinding.
         let host = request.host.lowercased()
         guard ["127.0.0.1:\(port)", "[::1]:\(port)", "localhost:\(port)"].contains(host) else {
             return .refused(status: 421)
         }
-        // Refuse pages of other origins, including other ports of this host.
+        // Refuses pages of other origins, including other ports of this host.
         if request.contains("origin"), request.field("origin")?.lowercased() != "http://\(host)" {
             return .refused(status: 403)
         }
         if request.method == "POST" {
-            // Browsers send `Origin` with every POST, and ask before they send JSON to another origin.
+            // Requires both fields: browsers send `Origin` with every POST, and ask before they send JSON to another
+            // origin.
             guard request.contains("origin"), request.field("content-type") == "application/json" else {
                 return .refused(status: 403)
             }
@@ -61,7 +62,7 @@ struct PageGuard: Sendable {
         if request.method == "GET", request.path == "/", let token = request.item("token") {
             return PageSecrets.matches(token, secrets.token) ? .opening : .refused(status: 403)
         }
-        // Refuse subresources of other sites, and links from them.
+        // Refuses requests that another site caused, such as for a subresource or by a link.
         if request.contains("sec-fetch-site"), !["same-origin", "none"].contains(request.field("sec-fetch-site")) {
             return .refused(status: 403)
         }

@@ -6,7 +6,7 @@ import ErrandMessageSyntax
 struct PageRequest: Sendable, Equatable {
     var method: String
     var path: String
-    /// The part after `?`, percent-encoded.
+    /// The part of the target after `?`, percent-encoded.
     var query: String
     var host: String
     var fields: [(name: String, value: String)] = []

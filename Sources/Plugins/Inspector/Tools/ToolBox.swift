@@ -3,7 +3,7 @@ import Synchronization
 
 struct ToolSettings: Codable, Sendable, Hashable {
     struct Rule: Codable, Sendable, Hashable {
-        /// Part of a URL. `*` matches any characters.
+        /// A part of the URLs to which the rule applies. `*` matches any characters.
         var pattern: String
         var status: Int
         var type: String
@@ -16,7 +16,7 @@ struct ToolSettings: Codable, Sendable, Hashable {
     var delay = 0
     /// The speed of response bodies in bytes per second, or 0 for no limit.
     var bandwidth = 0
-    /// The number of requests that still fail.
+    /// The number of requests that have yet to fail.
     var failures = 0
     /// The status of failed requests, or 0 for a lost connection.
     var failureStatus = 0
@@ -26,7 +26,7 @@ struct ToolSettings: Codable, Sendable, Hashable {
 
     static let maximumRules = 32
 
-    /// Limits the settings, so a wrong number doesn't stop an app for hours.
+    /// The settings with limited numbers, so a wrong number doesn't stop an app for hours.
     var bounded: ToolSettings {
         var settings = self
         settings.delay = min(max(delay, 0), 60_000)
@@ -37,7 +37,7 @@ struct ToolSettings: Codable, Sendable, Hashable {
             var rule = rule
             rule.status = (200...599).contains(rule.status) ? rule.status : 200
             rule.latency = min(max(rule.latency, 0), 60_000)
-            // A line end would add a header field.
+            // Removes a type with a line end, which would add a header field.
             if rule.type.utf8.contains(where: { $0 < 0x20 || $0 > 0x7E }) { rule.type = "" }
             return rule
         }

@@ -23,7 +23,7 @@ struct LoadingTimeline: Sendable {
     private var live: [Activity.ID: Live] = [:]
     private var counted = 0
     private var order: UInt64 = 0
-    /// When the number of counted activities last rose above zero.
+    /// When the number of counted activities last became more than zero.
     private var since: Time?
     private var shownAt: Time?
     private var presentedAt: Time?

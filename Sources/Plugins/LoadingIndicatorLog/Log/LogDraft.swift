@@ -41,7 +41,7 @@ final class LogDraft: Sendable {
 
     // MARK: Events
 
-    // Each method takes only the values to keep, because copying a whole event would cost more.
+    // These methods take only the values to keep, because copying a whole event would cost more.
 
     func build(_ request: HTTPRequest) { state.withLock { $0.request = request } }
 
@@ -155,7 +155,7 @@ struct JSONIndenter {
     private var result: [UInt8] = []
     private var depth = 0
 
-    /// - Parameter bytes: JSON, possibly truncated.
+    /// - Parameter bytes: The JSON to format. It may be truncated.
     static func text(_ bytes: some Sequence<UInt8>) -> String {
         var indenter = JSONIndenter()
         indenter.indent(Array(bytes))

@@ -79,7 +79,7 @@ public final class RequestLog: Accessory {
         case .transport(.timings(let timings)):
             if let version = timings.httpVersion { draft(of: activity).report(version: version) }
         case .note(let note):
-            // Comparing types is faster than a cast that fails.
+            // Compares the types first, because this is faster than a cast that fails.
             guard let details = note.details, type(of: details) == StreamCount.self, let count = details as? StreamCount
             else { return }
             draft(of: activity).count(count)
@@ -138,7 +138,7 @@ final class LogQueue: Sendable {
             defer { state.isWriting = true }
             return !state.isWriting
         }
-        // Write in batches after a delay, because waking a thread costs more than everything else.
+        // Writes in batches after a delay, because waking a thread for each record would cost more than all other work.
         if starts { queue.asyncAfter(deadline: .now() + .milliseconds(5)) { self.write() } }
     }
 

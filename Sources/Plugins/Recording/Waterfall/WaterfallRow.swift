@@ -36,7 +36,7 @@ struct WaterfallRow: Sendable {
         var children: [Activity.ID: [RecordedActivity]] = [:]
         var roots: [RecordedActivity] = []
         for activity in activities.sorted(by: { $0.id < $1.id }) {
-            // A batch starts before its parts, so this can't follow a cycle of parents.
+            // A batch starts before its parts. Requiring this order prevents cycles of parents.
             if let parent = activity.parent, parent < activity.id, known.contains(parent) {
                 children[parent, default: []].append(activity)
             } else {
@@ -47,7 +47,7 @@ struct WaterfallRow: Sendable {
         var open = roots.reversed().map { ($0, 0) }
         while let (activity, depth) = open.popLast() {
             result.append((activity, depth))
-            // If an ID occurs twice, show its parts once.
+            // If an ID occurs twice, shows its parts only once.
             let parts = children.removeValue(forKey: activity.id) ?? []
             open += parts.reversed().map { ($0, depth + 1) }
         }

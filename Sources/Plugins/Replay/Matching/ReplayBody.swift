@@ -64,7 +64,7 @@ struct ReplayBody: Sendable {
         return item.value.map { "\(name)=\($0)" } ?? name
     }
 
-    /// A digest. Equal bodies have equal digests.
+    /// A digest of the content. Bodies that are equal by value have equal digests.
     var key: String {
         var text = ""
         switch content {
@@ -173,7 +173,7 @@ struct ReplayPart: Sendable {
             }
             if isLast { return parts }
             guard line < text.endIndex else { return nil }
-            // The line break after a delimiter may also precede the next delimiter.
+            // Continues at the line break after this delimiter, which the next delimiter may begin with.
             (rest, start) = (text[line...], line + 1)
         }
         return nil

@@ -30,7 +30,7 @@ struct ReplayURL: Sendable, Hashable {
         items = QueryItem.split(query).filter { ignored.isEmpty || !ignored.contains($0.name) }.map(Self.normal)
     }
 
-    /// Characters whose meaning changes if they're escaped: `/a%2Fb` is one segment.
+    /// Characters of a path whose meaning changes if they're escaped. For example, `/a%2Fb` is one segment.
     private static let apartInPath = Array("/;?#%\\".utf8)
     /// The same for an item's name, in which `+` may be a space, and `;` a separator.
     private static let apartInName = Array("&=+#%;".utf8)
@@ -52,7 +52,7 @@ struct ReplayURL: Sendable, Hashable {
         var result: [UInt8] = []
         var index = 0
         while index < bytes.count {
-            // A percent sign that isn't part of an escape is literal.
+            // A percent sign that isn't part of an escape stands for itself.
             var (byte, isEscaped, length) = (bytes[index], bytes[index] == UInt8(ascii: "%"), 1)
             if isEscaped, index + 2 < bytes.count, let high = ASCII.hexValue(bytes[index + 1]),
                 let low = ASCII.hexValue(bytes[index + 2])

@@ -44,7 +44,7 @@ struct HAREntry: Sendable {
     /// Whether the file marks the entry as a WebSocket. Some programs do so for HTTP URLs.
     private var isWebSocket = false
 
-    /// False for example for data URLs, WebSockets and pages of extensions.
+    /// Whether the entry can be replayed. False for example for data URLs, WebSockets and pages of extensions.
     var isHTTP: Bool {
         let scheme = url.prefix { $0 != ":" }.lowercased()
         return (scheme == "http" || scheme == "https") && method != "CONNECT" && !isWebSocket
@@ -69,7 +69,7 @@ extension HAREntry {
             case "timings": try entry.readTimings(&reader)
             case "_error": entry.failure = try reader.string(limit: 4096) ?? ""
             case "_resourceType":
-                // This unofficial field can have any type.
+                // Skips other types, because this unofficial field can have any type.
                 guard try reader.space() == UInt8(ascii: "\"") else { return try reader.skipValue() }
                 entry.isWebSocket = try reader.beginning(limit: 64)?.text == "websocket"
             case "comment": entry.comment = try reader.beginning(limit: 4096)?.text ?? ""
@@ -215,6 +215,6 @@ extension HAREntry {
         (timeToHead, timeToReceive) = (Self.duration(head), Self.duration(receive))
     }
 
-    /// Limits the number, because converting a huge number traps.
+    /// Returns a duration. Limits the number, because converting a huge number traps.
     private static func duration(_ milliseconds: Double) -> Duration { .milliseconds(min(milliseconds, 1e15)).bounded }
 }

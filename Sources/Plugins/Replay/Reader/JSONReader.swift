@@ -253,7 +253,8 @@ extension JSONReader {
         } while !closers.isEmpty
     }
 
-    /// After a value, skips the ends of containers, or a comma and the next name of an object.
+    /// After a value, skips the ends of the containers that end there, or a comma and the name that follows it in an
+    /// object.
     private mutating func closeContainers(_ closers: inout [UInt8]) throws(HARError) {
         while let closer = closers.last {
             let byte = try token()

@@ -172,7 +172,7 @@ final class Connection {
 }
 
 extension Connection {
-    /// Returns `true` if more bytes of the body may arrive.
+    /// Reads a request's body. Returns `true` if bytes of the body may still arrive.
     func readBody(_ request: inout RecordedRequest, _ head: RequestHead, _ reading: BodyReading) throws -> Bool {
         let framing = try head.framing()
         if framing == .length(0) {
@@ -299,7 +299,7 @@ extension Connection {
 }
 
 extension Connection {
-    /// Sends a response with its scripted faults and waits. Throws to end the connection.
+    /// Sends a response. Follows its scripted faults and waits, and throws to end the connection.
     func respond(_ response: TestResponse, isHead: Bool, mayKeep: Bool) throws {
         var closes = !mayKeep
         if case .close = response.ending { closes = true }

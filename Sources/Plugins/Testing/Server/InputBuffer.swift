@@ -14,7 +14,7 @@ struct InputBuffer {
 
     mutating func removeAll() { (start, end, searched) = (0, 0, 0) }
 
-    /// Reads up to 64 KiB. Returns `nil` if the connection failed, and 0 at its end.
+    /// Reads up to 64 KiB, and returns their number. Returns `nil` if the connection failed, and 0 at its end.
     mutating func fill(from socket: Int32) -> Int? {
         if start > 0 {
             if !isEmpty {
@@ -50,7 +50,7 @@ struct InputBuffer {
         return try parse(bytes[start..<stop])
     }
 
-    /// Returns the position of the empty line after a head. Two bare LFs count, so parsing can reject them.
+    /// Returns the position of the empty line after a head. Also finds two bare LFs, so parsing can reject them.
     private func emptyLine() -> Int? {
         var position = max(start, searched)
         while position < end, let index = bytes.withSpan({ $0.firstIndex(of: 0x0A, in: position..<end) }) {

@@ -88,7 +88,7 @@ struct RequestHead {
         return bytes[..<(end - 1)]
     }
 
-    /// Decodes UTF-8, or Latin-1 if the bytes aren't valid UTF-8.
+    /// Decodes bytes as UTF-8, or as Latin-1 if they aren't valid UTF-8.
     private static func text(_ bytes: ArraySlice<UInt8>) -> String {
         String(validating: bytes, as: UTF8.self)
             ?? String(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))

@@ -82,7 +82,7 @@ final class ServerCore: Sendable {
             requestCount.add(1, ordering: .sequentiallyConsistent)
             return state.touch()
         }
-        // Counted under the lock, so a test that waits for the request finds it in the log.
+        // Counts the request under the lock, so a test that waits for the count finds the request in the log.
         state.update { state in
             requestCount.add(1, ordering: .sequentiallyConsistent)
             state.record(request, limit: limit, byteLimit: byteLimit)
@@ -93,7 +93,7 @@ final class ServerCore: Sendable {
         while !state.read({ $0.isStopped }) {
             if POSIX.wait(listener, forInput: true, bell: bell, milliseconds: -1) == .belled { continue }
             guard let socket = POSIX.takeConnection(listener) else {
-                // The process has no free descriptors. Tries again after 5 ms, because a connection may close soon.
+                // The process is out of descriptors. Tries again after 5 ms, because a connection may close soon.
                 if errno != EAGAIN { _ = POSIX.wait(bell.waits, forInput: true, milliseconds: 5) }
                 continue
             }

@@ -1,7 +1,8 @@
 public import Errand
 public import ErrandEssentials
 
-/// A server's script. Queued responses come first, then routes from last to first added, then the fallback.
+/// A server's responses. Queued responses come first, then routes, beginning with the last added one, and then the
+/// fallback.
 struct ServerScript: Sendable {
     struct Route: Sendable {
         let method: HTTPMethod?

@@ -71,7 +71,7 @@ public final class StubTransport: Transport {
         case handler(Handler)
     }
 
-    /// Not inlined, because each copy would enlarge every request's async frame.
+    /// Not inlined, because each inlined copy would enlarge every request's async frame.
     @inline(never) private func reply(to request: HTTPRequest, _ options: TransportOptions) throws -> Reply {
         if let length = request.body.length, length > 0 {
             options.report(.progress(TransferProgress(sent: length, totalToSend: length)))
@@ -133,7 +133,7 @@ public final class StubTransport: Transport {
             request: request, nearest: nearest?.rule.description, differences: nearest?.differences ?? [])
     }
 
-    /// Not inlined, because this would enlarge every request's async frame.
+    /// Not inlined, because inlining would enlarge every request's async frame.
     @inline(never) private static func readWhole(_ request: HTTPRequest) async throws -> HTTPRequest {
         var request = request
         let bytes = try await request.body.open().collect(upTo: 64 << 20)

@@ -54,7 +54,7 @@ public final class Gate: Sendable {
         }
     }
 
-    /// Returns `false` if the gate is open. Otherwise, the bell rings when the gate opens.
+    /// Counts an arrival. Returns `false` if the gate is open. Otherwise, rings the bell when the gate opens.
     func arrive(_ bell: Bell) -> Bool {
         state.update { state in
             state.arrivals += 1

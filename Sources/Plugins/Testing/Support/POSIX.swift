@@ -55,7 +55,8 @@ enum POSIX {
 
     static func end(_ descriptor: Int32) { close(descriptor) }
 
-    /// Accepts a pending connection for blocking calls. Returns `nil` if there isn't any or accepting fails.
+    /// Accepts a pending connection, and makes its socket blocking. Returns `nil` if there isn't any or accepting
+    /// fails.
     static func takeConnection(_ listener: Int32) -> Int32? {
         guard let descriptor = LoopbackSocket.accept(listener) else { return nil }
         _ = fcntl(descriptor, F_SETFL, 0)
@@ -114,7 +115,7 @@ enum POSIX {
     }
 }
 
-// Outside the enum, because its members with the same names hide the system's functions.
+// These functions are outside the enum, whose members with the same names hide the system's functions.
 private func systemListen(_ descriptor: Int32, _ backlog: Int32) -> Int32 { listen(descriptor, backlog) }
 private func systemConnect(
     _ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t

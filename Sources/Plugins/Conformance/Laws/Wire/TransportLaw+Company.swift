@@ -39,7 +39,8 @@ extension TransportLaw {
             """, share: 150, needsTwo: true,
         exchanges: { WireExchange.story(&$0) }
     ) { bench, exchanges in
-        // Skips connections that end or stall after a complete response, because the next request may be lost.
+        // Skips exchanges whose connection ends or stalls after a complete response, because the next request on it may
+        // be lost.
         let looksIdle = exchanges.contains { $0.reply.fault?.position != nil && !WireImage($0).outcome.isFailure }
         if looksIdle { return nil }
         let run = try bench.run()
@@ -69,7 +70,7 @@ extension TransportLaw {
         }
     ) { bench, exchanges in
         let run = try bench.run()
-        // The server identifies an exchange by its target.
+        // Makes the targets different, because the server identifies an exchange by its target.
         let exchanges = exchanges.enumerated().map { index, exchange in
             var copy = exchange
             copy.target = "/\(index)\(exchange.target)"

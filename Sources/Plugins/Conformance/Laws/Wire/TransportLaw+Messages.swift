@@ -97,7 +97,7 @@ extension WireTrace {
         if head.status != exchange.reply.status {
             return LawViolation(expected: "status \(exchange.reply.status)", came: "\(head.status)")
         }
-        // Filters resolve relative redirects and links against this URL.
+        // The response must have the request's URL, because filters resolve relative redirects and links against it.
         if let sent, head.url != sent.url {
             return LawViolation(expected: "the URL of the request: \(sent.url)", came: "\(head.url)")
         }
@@ -149,14 +149,14 @@ struct WireFields {
         return nil
     }
 
-    /// Returns the bytes between commas without surrounding spaces, which joining can add or remove.
+    /// Splits joined values at commas. Leaves out surrounding spaces, which joining can add or remove.
     private static func parts(of values: [String]) -> [[UInt8]] {
         values.joined(separator: ",").utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).map {
             Array($0.trimmingPrefix { $0 == 0x20 }.reversed().trimmingPrefix { $0 == 0x20 }.reversed())
         }
     }
 
-    /// Compares bytes, because Swift's strings ignore Unicode normalization.
+    /// Compares bytes, because Swift's strings are equal regardless of Unicode normalization.
     private static func isSame(_ left: [String], _ right: [String]) -> Bool {
         left.map { Array($0.utf8) } == right.map { Array($0.utf8) }
     }

@@ -3,7 +3,7 @@ import ErrandEssentials
 
 /// The model of HTTP/1.1 that transports are compared with: a reply's bytes and their meaning.
 struct WireImage: Sendable {
-    /// A part of the body: its end in the bytes, and the number of body bytes up to there.
+    /// A part of the body: its end in the reply's bytes, and the number of body bytes that have arrived by then.
     struct Part: Sendable {
         let end: Int
         let delivered: Int
@@ -98,11 +98,11 @@ struct WireImage: Sendable {
 
 /// The correct result of an exchange.
 enum WireOutcome: Sendable, Equatable {
-    /// A response with this many bytes of the body.
+    /// A response with this many bytes of the body must arrive.
     case response(Int)
-    /// An error before or after the head.
+    /// An error must be thrown, before or after the head.
     case failure(afterHead: Bool)
-    /// A response with the whole body, or an error.
+    /// A response with the whole body, or an error. Both are correct.
     case either
 
     var isFailure: Bool { if case .failure = self { true } else { false } }

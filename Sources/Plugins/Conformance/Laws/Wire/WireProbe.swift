@@ -107,7 +107,8 @@ final class WireProbe: Transport {
         return HTTPResponse(to: request, status: 200)
     }
 
-    /// Lets the timeout pass while the reader doesn't ask for a chunk. Waits first until the server has sent all bytes.
+    /// Acts as a slow reader: lets the timeout pass before it asks for a chunk. Waits first until the server has sent
+    /// all bytes.
     private func pause(_ options: TransportOptions) async {
         let isServed = try? await scene.state.wait(for: "the response", within: .milliseconds(500)) { state in
             state.isServed ? true : nil

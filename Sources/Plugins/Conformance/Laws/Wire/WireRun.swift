@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandTesting
 import Synchronization
 
-/// A server that runs exchanges for one transport.
+/// Runs exchanges of one transport with its own server.
 final class WireRun: Sendable {
     private let stage = WireStage()
     private let origin: WireOrigin
@@ -71,7 +71,7 @@ final class WireRun: Sendable {
         return try await play(scene)
     }
 
-    /// Runs concurrent exchanges while another one gets no response. Their targets must differ.
+    /// Runs concurrent exchanges while the server doesn't respond to another one. The targets must differ.
     func play(together exchanges: [WireExchange], beside silent: WireExchange) async throws -> [WireTrace] {
         let held = WireScene(silent, isHeld: true)
         let scenes = exchanges.map { WireScene($0) }
@@ -155,7 +155,7 @@ final class WireRun: Sendable {
         let isHanging = scene.state.read { $0.trace.isHanging }
         driver.cancel()
         if isHanging {
-            // Skips further waits, which could also take this long.
+            // Skips further waits, because each could last until the limit, too.
             scene.finished.open()
             return scene.state.read { $0.trace }
         }

@@ -26,9 +26,9 @@ final class WireScene: Sendable {
         var interrupted = 0
         /// Whether the server has sent its last byte.
         var isServed = false
-        /// Whether the client has closed a connection on which the server waited.
+        /// Whether the client has closed its connection while the server still used it.
         var isLeft = false
-        /// Whether the transport has returned and the body is read.
+        /// Whether the transport has returned a response and the caller has read its body.
         var isEnded = false
         var isOver = false
     }
@@ -92,7 +92,7 @@ final class WireScene: Sendable {
         let reply = exchange.reply
         let isWatched = reply.isPaced || exchange.isReadSlowly || exchange.isDropped || exchange.isCancelled
         if reply.fault?.position == nil, !isWatched {
-            // Keeps the connection open, so only the framing marks the end.
+            // Keeps the connection open if the framing marks the end of the body.
             let response = TestResponse.raw(Data(image.bytes)).keepAlive(image.completion != nil)
             guard let pieces = reply.pieces else { return response }
             return response.slowly(bytesPerChunk: pieces, every: .zero, includingHead: true)

@@ -170,7 +170,7 @@ extension WireExchange {
         return [exchange]
     }
 
-    /// Invites clients to resume a truncated body.
+    /// Gives the response the fields with which a client could resume a truncated body.
     mutating func makeResumable() {
         method = .get
         body = .none
