@@ -97,7 +97,8 @@ struct ReplayedResponse {
     /// Returns the body as plain text if it's marked as Base64 by mistake, as in some files of Firefox, and the text
     /// has the recorded size. Otherwise returns nil.
     private func mislabelledText(_ range: Range<Int>) throws -> HARBody? {
-        // Base64 has four characters for three bytes, so most bodies with a correct mark end here, without decoding.
+        // If every recorded size fits the decoded bytes (three for four characters), the mark is right. This avoids
+        // decoding most bodies.
         guard entry.body.isBase64, sizes.contains(where: { $0 > range.count / 4 * 3 }) else { return nil }
         let path = "log.entries[\(number)].response.content.text"
         if try isValid(HARBody(source, range, isBase64: true, path: path)) { return nil }

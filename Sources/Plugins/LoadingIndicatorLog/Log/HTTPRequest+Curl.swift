@@ -84,7 +84,7 @@ extension HTTPRequest {
         return (ShellText.piping(bytes), "")
     }
 
-    /// Whether printing the text can't move the terminal's cursor.
+    /// Whether a text is safe to print, because it can't move the terminal's cursor.
     private static func isHarmless(_ text: String) -> Bool {
         let lines = text.replacing("\r\n", with: "\n")
         return lines == ControlCharacters.escaped(lines, allowsLines: true)

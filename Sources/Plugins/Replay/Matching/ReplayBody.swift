@@ -173,7 +173,7 @@ struct ReplayPart: Sendable {
             }
             if isLast { return parts }
             guard line < text.endIndex else { return nil }
-            // Continues at the line break after this delimiter, which the next delimiter may begin with.
+            // Keeps this line's break in the remaining text, because the next delimiter may begin with it.
             (rest, start) = (text[line...], line + 1)
         }
         return nil
