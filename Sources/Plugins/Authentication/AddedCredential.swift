@@ -5,12 +5,13 @@ import ErrandMessageSyntax
 import ErrandSupport
 import Synchronization
 
-/// What a credential added in the call stage. On the wire, the current credential replaces it.
+/// The changes that a credential made to a request in the call stage. On the wire, the current credential replaces
+/// them.
 final class AddedCredential: Sendable {
     struct Repetition: Sendable {
         var count = 0
         var isRefreshed = false
-        /// Nil until the request is refused.
+        /// The credential of the first attempt. Nil until the server refuses the request.
         var first: CredentialKeeper.Lease?
 
         func next(after first: CredentialKeeper.Lease, isRefreshed: Bool) -> Repetition {
@@ -20,7 +21,7 @@ final class AddedCredential: Sendable {
 
     let keeper: CredentialKeeper
     let lease: CredentialKeeper.Lease
-    /// Nil if the added fields identify the user.
+    /// Tells users apart. Nil if the added header fields already do.
     let mark: UserMark?
     /// Whether a later filter signs the request, so a new credential needs a new signature.
     let isSigned: Bool
@@ -45,10 +46,12 @@ final class AddedCredential: Sendable {
 
     func adds(_ name: HTTPHeaderName) -> Bool { before.headers[name] != after.headers[name] }
 
-    /// Only one request can reuse the authorized request, because a credential may contain a time.
+    /// Returns true only once. A second attempt can't send the prepared request again, because a credential may contain
+    /// a time.
     func claim() -> Bool { !isClaimed.exchange(true, ordering: .relaxed) }
 
-    /// Returns nil if changes by filters and redirects can't be separated from the credential.
+    /// Returns the request without the credential. Returns nil if the credential can't be separated from the changes of
+    /// later filters and redirects.
     func removed(from request: HTTPRequest) -> HTTPRequest? {
         var result = request
         if request.method == after.method { result.method = before.method }
@@ -59,7 +62,7 @@ final class AddedCredential: Sendable {
             } else if let url = URL(
                 string: URLSyntax.removing(queryItems: Self.queryItems(before, after), from: request.urlText))
             {
-                // A redirect or filter may have created a URL without the items.
+                // A redirect or a filter changed the URL. Remove the credential's query items, if the new URL has them.
                 result.url = url
             } else {
                 return nil
@@ -109,7 +112,8 @@ final class AddedCredential: Sendable {
         return .data(Data(left.joined(separator: "&").utf8), contentType: body.contentType)
     }
 
-    /// Identifies the parts that a credential added outside header fields.
+    /// Returns a text that identifies the query items and the body that a credential added. Returns nil if it added
+    /// only header fields.
     static func identity(_ before: HTTPRequest, _ after: HTTPRequest) -> String? {
         var parts: [String] = []
         if before.urlText != after.urlText {

@@ -28,8 +28,8 @@ extension AuthenticationFilter {
         return try await send(exchange, next, lease, added, refused: nil)
     }
 
-    /// - Parameter refused: The response to the first attempt if that was sent, and the amount of work staged before
-    ///   it.
+    /// - Parameter refused: The response to an attempt that was already sent, and the number of staged work items
+    ///   before that attempt. Nil if no attempt was sent.
     func send(
         _ exchange: Exchange, _ next: Next, _ lease: CredentialKeeper.Lease, _ added: AddedCredential?,
         refused: (response: HTTPResponse, stagedWork: Int)?
@@ -121,7 +121,7 @@ extension AuthenticationFilter {
         let isSame = lease.isSame(as: added.lease)
         if isSame, added.isUnchanged(in: exchange.http), added.claim() { return attempt }
         guard let bare = added.removed(from: exchange.http) else {
-            // Filters changed the body that contains the credential.
+            // A filter changed the body that contains the credential, so the credential can't be replaced in it.
             if isSame || exchange.hop > 1 { return attempt }
             throw Restart(keeper: keeper, repetition: repetition)
         }
@@ -144,7 +144,7 @@ extension AuthenticationFilter {
         let before = added?.removed(from: exchange.http) ?? exchange.http
         let tried = AddedCredential(keeper, known, before, attempt.http, added?.mark)
         let threshold = ClosureFilter(.hop) { reached, next in
-            // The cache's own requests, such as validations, have another activity and can wait.
+            // The cache's own requests, such as validations, have another activity and can wait for a new credential.
             if reached.activity.id == exchange.activity.id { throw CredentialDue(keeper: keeper) }
             let member = self.member(of: reached)
             guard let lease = try await lease(.valid(at: reached.time.date), reached, member) else {
@@ -161,20 +161,21 @@ extension AuthenticationFilter {
     }
 }
 
-/// Thrown if no response is stored, and the credential has to be refreshed first.
+/// Stops a request on its way to the wire: no response is stored, and the credential has to be refreshed before the
+/// request is sent.
 private struct CredentialDue: Error {
     let keeper: CredentialKeeper
 }
 
 private enum Refusal {
-    /// The app's own rule identified it.
+    /// The app's `isRejection` closure found that the response refuses this session's credential.
     case certain
-    /// It isn't clear which credential was refused.
+    /// The response refuses a credential, possibly another session's.
     case unattributed
 }
 
 /// Decides which session handles a 401 if a request carries several credentials, such as a user's and a device's. One
-/// instance per pass of a request.
+/// instance for each pass of a request through the filters.
 ///
 /// A 401 concerns `Authorization` (RFC 9110, section 11.6.2), so the session that adds this field handles it first.
 final class Refusals: Sendable {
@@ -184,15 +185,15 @@ final class Refusals: Sendable {
 
     private enum Phase {
         case absent
-        /// The session can still recover from a refusal.
+        /// After a refusal, the session that sets `Authorization` can still get a new credential.
         case able
-        /// The session can't recover any more.
+        /// After a refusal, that session can't get a new credential.
         case spent
     }
 
     private let phase = Mutex(Phase.absent)
 
-    /// Returns nil if there's only one session.
+    /// Returns the instance that the request's sessions share, or nil if there's only one session.
     static func ofPass(_ exchange: inout Exchange, _ next: Next) -> Refusals? {
         if let begun = exchange.tags[Key.self] { return begun }
         guard next.following.contains(.authenticates) else { return nil }

@@ -50,8 +50,8 @@ public struct AuthenticationFilter<C: Credential>: Filter {
         return try await send(exchange, next, lease, nil, refused: (response, stagedWork))
     }
 
-    /// Returns nil if the slow path is needed. Not async, because most requests find a valid credential, and an async
-    /// function would cost them a frame.
+    /// Returns the request with a valid credential, or nil if the slow path is needed. Not async, because most requests
+    /// find a valid credential, and an async function would cost them a frame.
     @inline(never) private func attemptAtOnce(_ exchange: Exchange, _ next: Next) throws -> Attempt? {
         guard exchange.request.authorization == nil, exchange.tags[AuthenticationMode.self] != .off else {
             return Attempt(exchange: exchange)
@@ -72,12 +72,14 @@ public struct AuthenticationFilter<C: Credential>: Filter {
         return attempt
     }
 
-    /// Whether the credential is limited to some origins, signed, or already in the request.
+    /// Returns whether a call needs the slow path: the credential is limited to some origins, a later filter signs it,
+    /// or the request already has an `Authorization` field.
     private func waitsAmongCallFilters(_ exchange: Exchange, _ following: FilterTraits) -> Bool {
         origins != nil || isSigned(following) || exchange.http.headers.contains(.authorization)
     }
 
-    /// Whether the request has other credentials, or whether a refusal depends on more than the status.
+    /// Returns whether a request on the wire needs the slow path: it has other credentials, or a refusal depends on
+    /// more than the status.
     private func waitsOnWire(_ exchange: Exchange, _ following: FilterTraits) -> Bool {
         if !exchange.tags[OwnCredentials.self].isEmpty || added(to: exchange) != nil { return true }
         if Refusals.areShared(exchange, following) || exchange.isRecordingUsers { return true }
@@ -108,7 +110,8 @@ public struct AuthenticationFilter<C: Credential>: Filter {
         return exchange
     }
 
-    /// The mark also applies to redirects.
+    /// Tags a call of the refresh handler, so this session's credential isn't added to it. The tag also applies to
+    /// redirects.
     private func withoutSession(_ exchange: Exchange) -> Exchange {
         guard exchange.stage == .call else { return exchange }
         var exchange = exchange
@@ -121,7 +124,8 @@ public struct AuthenticationFilter<C: Credential>: Filter {
     }
 }
 
-/// Not a member of the filter, because a generic type looks up its metadata each time.
+/// A request, and the credential that it carries. Not nested in the filter, because a type nested in a generic type
+/// looks up metadata at each use.
 private struct Attempt {
     var exchange: Exchange
     /// Nil if the response can't refuse a credential.
@@ -131,7 +135,7 @@ private struct Attempt {
 // MARK: - The call
 
 extension AuthenticationFilter {
-    /// Starts over if a signature has to cover a new credential.
+    /// Adds the credential and runs the remaining filters. Starts over if a signature has to cover a new credential.
     private func prepare(_ exchange: Exchange, _ next: Next) async throws -> HTTPResponse {
         var repetition = AddedCredential.Repetition()
         while true {
@@ -163,7 +167,8 @@ extension AuthenticationFilter {
             prepared.tags[OwnCredentials.self].append(ObjectIdentifier(keeper))
             return prepared
         }
-        // A credential in a single field is replaced by name, without `AddedCredential`.
+        // A credential that is a single field needs no `AddedCredential`: on the wire, the field of the same name is
+        // replaced.
         let isSigned = isSigned(following)
         if lease.field == nil || origins != nil || isSigned {
             let added = AddedCredential(
@@ -203,7 +208,8 @@ extension Filter where Self == AuthenticationFilter<Authorization> {
 }
 
 extension AuthenticationFilter {
-    /// Returns nil to continue without a new credential. The first lease determines the call's user.
+    /// Returns a credential, after a refresh if necessary, or nil to continue without a new credential. A call's first
+    /// credential determines its user.
     func lease(
         _ need: CredentialKeeper.Need, _ exchange: Exchange, _ member: CredentialKeeper.Membership?,
         refused response: HTTPResponse? = nil
@@ -250,20 +256,20 @@ extension AuthenticationFilter {
         return exchange.once(keeper.membership) { pinned }
     }
 
-    /// Returns `member` if the call and its operation have no user yet.
+    /// Returns the user of the call or its operation. If neither has a user yet, `member` becomes the user.
     private func join(
         _ member: CredentialKeeper.Membership, _ exchange: Exchange
     ) -> CredentialKeeper.Membership {
         exchange.once(keeper.membership) {
             guard let pin = exchange.userPin else { return member }
             return pin.once(keeper.membership, member, isOfUser: !member.isAnonymous) { [keeper] in
-                // An operation that began without a user continues without one.
+                // An operation that began without a user continues without one, even after a sign-in.
                 if !member.isAnonymous, let refusal = keeper.refusal(of: member) { throw refusal }
             }
         }
     }
 
-    /// Returns the user's mark, if the credential has an owner.
+    /// Sets the credential's field. Returns the user's mark, if the credential has an owner.
     private func authorize(
         _ exchange: inout Exchange, _ lease: CredentialKeeper.Lease, _ field: HTTPHeaders.Field
     ) -> UserMark? {
@@ -273,14 +279,15 @@ extension AuthenticationFilter {
             exchange.http.headers = headers
         }
         let mark = lease.owner.map { UserMark($0, source: source) }
-        // Skip the array for calls outside operations.
+        // A call outside an operation skips this line, because it allocates an array.
         if exchange.userPin != nil { exchange.vouch(for: mark, carriedBy: [field]) }
         guard let mark else { return nil }
         exchange.assign(to: mark, carriedBy: [field])
         return mark
     }
 
-    /// Marks the added fields as sensitive. Returns the user's mark, unless the added fields identify the user.
+    /// Adds the credential, and marks the added fields as sensitive. Returns the user's mark, or nil if the added
+    /// fields identify the user.
     @discardableResult
     func authorize(_ exchange: inout Exchange, _ lease: CredentialKeeper.Lease) throws
         -> UserMark?
@@ -328,7 +335,8 @@ extension AuthenticationFilter {
     }
 }
 
-/// The sessions that don't add their credential to a request, because it has its own or comes from their handler.
+/// The sessions that don't add their credential to a request, because the request has its own credentials or comes from
+/// their handler.
 enum OwnCredentials: TagKey {
     static var defaultValue: [ObjectIdentifier] { [] }
     static var affectsResponse: Bool { true }

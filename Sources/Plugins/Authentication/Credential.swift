@@ -114,7 +114,8 @@ extension HTTPRequest {
         return false
     }
 
-    /// Excludes delimiters such as `=` and `/`, although tokens can contain them.
+    /// Returns whether a byte next to a secret belongs to the same word. Delimiters such as `=` and `/` don't, although
+    /// tokens can contain them.
     private static func isOfWord(_ byte: UInt8?) -> Bool {
         guard let byte else { return false }
         return ASCII.isUnreserved(byte) || byte == UInt8(ascii: "+") || byte >= 0x80

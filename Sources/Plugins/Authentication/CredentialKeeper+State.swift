@@ -43,7 +43,7 @@ extension CredentialKeeper {
         var isExpired = false
         /// Whether the credential had expired when it arrived. A clock is then wrong, so the server decides.
         private(set) var ignoresExpiry = false
-        /// Whether no response has accepted a refreshed credential yet.
+        /// Whether the credential comes from a refresh, and no response has accepted it yet.
         private(set) var isOnTrial = false
         var run: Run?
         private(set) var failures: UInt64 = 0
@@ -60,7 +60,7 @@ extension CredentialKeeper {
 
         var freshLease: Lease? { known.map { Lease($0, in: self, isFresh: true) } }
 
-        /// Nil for the current user.
+        /// Returns the error for a request of another user, or nil for the current user.
         func refusal(of member: Membership?) -> Outcome? {
             guard let member, member.generation != generation else { return nil }
             let hasSignedOut = known == nil || member.generation < lastSignOut
@@ -101,7 +101,8 @@ extension CredentialKeeper {
 
         init(_ state: State, _ outcome: Outcome) { (self.state, self.outcome) = (state, outcome) }
 
-        /// Requests of another user fail. If the session has ended, all fail for that reason.
+        /// Returns the outcome for a waiting request. Requests of another user fail. If the session has ended, all
+        /// requests fail with that error.
         func outcome(for member: Membership?) -> Outcome {
             if case .failed(let error) = outcome, error.code == .signedOut { return outcome }
             return state.refusal(of: member) ?? outcome

@@ -31,14 +31,14 @@ final class CredentialKeeper: Sendable {
 
     var credential: (any Credential)? { state.withLock { $0.known?.credential } }
 
-    /// Nil if a user is signed in.
+    /// The membership of calls without a user. Nil if a user is signed in.
     var anonymous: Membership? {
         state.withLock {
             $0.known == nil ? Membership(generation: $0.generation, isAnonymous: true) : nil
         }
     }
 
-    /// Nil for the current user.
+    /// Returns the error for a request of another user, or nil for the current user.
     func refusal(of member: Membership) -> AuthenticationError? {
         if case .failed(let error)? = state.withLock({ $0.refusal(of: member) }) { return error }
         return nil
@@ -46,7 +46,7 @@ final class CredentialKeeper: Sendable {
 
     var isRenewable: Bool { handler != nil }
 
-    /// Returns nil if the slow path is needed.
+    /// Returns the credential, or nil if it may have expired or a refresh is running.
     func ready(_ time: any TimeSource, _ member: Membership?) -> Lease? {
         let (lease, expiry) = state.withLock { state -> (Lease?, Date?) in
             if let member, member.generation != state.generation { return (nil, nil) }
@@ -59,7 +59,8 @@ final class CredentialKeeper: Sendable {
         return expiry <= time.date ? nil : lease
     }
 
-    /// Whether the request's task belongs to the handler, or it carries a secret that renews the credential.
+    /// Returns whether the refresh handler sends the request: the request's task belongs to the handler, or the request
+    /// carries a secret that renews the credential.
     func isOfHandler(_ request: @autoclosure () -> HTTPRequest) -> Bool {
         if RefreshScope.running.load(ordering: .acquiring) == 0 { return false }
         if RefreshScope.current.contains(where: { $0.keeper == ObjectIdentifier(self) && !$0.isOver }) { return true }
@@ -99,8 +100,9 @@ final class CredentialKeeper: Sendable {
         }
     }
 
-    /// If a refreshed credential is refused before any response has accepted it, requests that waited for this refresh
-    /// or began with another credential don't start a second one.
+    /// Returns whether a refused request may get another credential. If a refreshed credential is refused before any
+    /// response has accepted it, requests that waited for this refresh or began with another credential don't start a
+    /// second one.
     func canRenew(after need: Need, _ first: Lease) -> Bool {
         state.withLock { state in
             if case .refused(let lease, _) = need, lease.isOnTrial, state.run == nil,
@@ -173,7 +175,7 @@ final class CredentialKeeper: Sendable {
         if case .failure(let error) = result { failure = Self.failure(error) }
         let done = state.withLock { [failure] state -> (Run, Ending, State)? in
             guard let run = state.run, run.id == id else { return nil }
-            // Release the old state outside the lock, because that can run user code.
+            // Keep the old state until after the unlock, because releasing it can run user code.
             let past = state
             state.run = nil
             let old = past.known
@@ -204,7 +206,7 @@ final class CredentialKeeper: Sendable {
         return AuthenticationError(isOver ? .signedOut : .refreshFailed, underlying: error)
     }
 
-    /// - Parameter ending: Nil if the session was released.
+    /// - Parameter ending: The outcome for waiting requests. Nil if the session was released.
     func end(_ run: Run, _ ending: Ending?) {
         for task in run.tasks { task.cancel() }
         for waiter in run.waiting.values {
@@ -221,9 +223,9 @@ extension CredentialKeeper {
     final class Lease: Sendable {
         private let known: Known
         let membership: Membership
-        /// Whether it was created for requests that waited for the refresh.
+        /// Whether the request got the credential by waiting for a refresh.
         let isFresh: Bool
-        /// Whether no response had accepted a refreshed credential yet.
+        /// Whether the credential came from a refresh, and no response had accepted it yet.
         let isOnTrial: Bool
         let version: UInt64
         /// The number of failed refreshes so far.
@@ -236,13 +238,14 @@ extension CredentialKeeper {
         }
 
         var credential: any Credential { known.credential }
-        /// Nil if the fields aren't known in advance.
+        /// The only field that the credential adds. Nil if its fields aren't known in advance.
         var field: HTTPHeaders.Field? { known.field }
         var owner: String? { known.owner }
 
         func isSame(as other: Lease) -> Bool { version == other.version }
     }
 
+    /// The user that a call belongs to, as the generation in which the call began.
     struct Membership: Sendable {
         let generation: UInt64
         /// Whether the call continues without a user.
@@ -250,10 +253,11 @@ extension CredentialKeeper {
     }
 
     enum Need: Sendable {
-        /// To find cached responses. The credential may have expired.
+        /// Any credential, even an expired one: enough to find cached responses.
         case any
         case valid(at: Date)
-        /// `isRepeated`: an earlier refusal of the request has already led to a refresh.
+        /// A credential other than the refused one. `isRepeated`: an earlier refusal of the same request has already
+        /// led to a refresh.
         case refused(Lease, isRepeated: Bool)
     }
 
@@ -310,7 +314,7 @@ extension CredentialKeeper {
     }
 }
 
-/// Requests that a handler sends don't wait for it.
+/// Marks the tasks of a refresh handler, so the handler's own requests don't wait for it.
 final class RefreshScope: Sendable {
     @TaskLocal static var current: [RefreshScope] = []
     /// The number of running handlers in the process. Cheaper to read than a task-local value.
@@ -321,7 +325,7 @@ final class RefreshScope: Sendable {
 
     init(_ keeper: ObjectIdentifier) { self.keeper = keeper }
 
-    /// Tasks that the handler started inherit the scope and may outlive it.
+    /// Whether the handler has returned. Tasks that it started inherit the scope and may outlive it.
     var isOver: Bool { over.load(ordering: .acquiring) }
 
     func run<Result>(_ body: () async throws -> Result) async rethrows -> Result {

@@ -57,7 +57,8 @@ public final class Outbox: Sendable {
     /// already have received it.
     @discardableResult
     public func remove(_ id: OutboxEntry.ID) async throws -> Bool {
-        // If this write fails, the entry stays, and a cancelled request would only be sent again.
+        // Remove the entry before cancelling its request: if the write fails, the entry stays, and a cancelled request
+        // would be sent again.
         let wasThere = try await engine.commit(.remove(id.rawValue)) != nil
         engine.cancel(id.rawValue)
         return wasThere

@@ -4,5 +4,5 @@
 // Bodies/   response bodies as sequences of elements
 // Parsing/  finds lines, events, and JSON values in arbitrary chunks
 
-// The options of reconnections contain its types.
+// The reconnection options contain types of this module.
 @_exported public import ErrandBackoff

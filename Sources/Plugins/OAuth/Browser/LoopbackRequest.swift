@@ -10,8 +10,8 @@ enum LoopbackRequest {
         case refused(String)
     }
 
-    /// - Parameter authority: If `Host` differs from it, a page of another site reached the listener through a name
-    ///   that resolves to this machine.
+    /// - Parameter authority: The listener's address and port. A request with another `Host` is refused, because a page
+    ///   of another site may have reached the listener through a name that resolves to this machine.
     static func judge(_ bytes: [UInt8], path: String, authority: String) -> Verdict {
         guard let end = end(of: bytes) else {
             return bytes.count >= maximumBytes ? .refused("431 Request Header Fields Too Large") : .incomplete

@@ -10,7 +10,7 @@ enum SystemBrowser {
     private static let program = "xdg-open"
     #endif
 
-    /// Throws `browserFailed` if the program is missing or fails.
+    /// Opens a page and waits until the program ends. Throws `browserFailed` if the program is missing or fails.
     static func open(_ url: URL) async throws {
         let process = try start([program, url.absoluteString])
         let status = await withCheckedContinuation { continuation in
@@ -22,7 +22,7 @@ enum SystemBrowser {
         }
     }
 
-    // `strdup` allocates the texts, which are freed here after the system has copied them.
+    // Starts a program. `strdup` allocates C strings, which are freed after the system has copied them.
     private static func start(_ arguments: [String]) throws(OAuthError) -> pid_t {
         #if canImport(Darwin)
         var actions: posix_spawn_file_actions_t?

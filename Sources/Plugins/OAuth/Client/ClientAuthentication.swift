@@ -85,7 +85,7 @@ enum SignedToken {
     }
 }
 
-/// RFC 7523, section 3.
+/// The claims of a client's assertion (RFC 7523, section 3).
 struct AssertionClaims: Encodable {
     let iss: String
     let sub: String

@@ -58,7 +58,7 @@ extension OAuthClient {
         return try await token(of: reply, until: end)
     }
 
-    /// RFC 8628, sections 3.4 and 3.5.
+    /// Polls the server until the user has entered the code (RFC 8628, sections 3.4 and 3.5).
     private func token(of reply: DeviceReply, until end: ContinuousClock.Instant) async throws -> OAuthToken {
         let form = [
             (name: "grant_type", value: "urn:ietf:params:oauth:grant-type:device_code"),
@@ -80,7 +80,7 @@ extension OAuthClient {
 enum DevicePolling {
     static let maximumInterval: Int64 = 600
 
-    /// Returns nil if the error is final.
+    /// Returns the next polling interval in seconds, or nil if the error is final.
     static func interval(after error: OAuthError, _ interval: Int64) -> Int64? {
         switch error.serverCode {
         case "authorization_pending": interval
@@ -91,7 +91,7 @@ enum DevicePolling {
     }
 }
 
-/// RFC 8628, section 3.2.
+/// The server's response to the start of a device sign-in (RFC 8628, section 3.2).
 struct DeviceReply {
     let deviceCode: String
     let lifetime: Int64

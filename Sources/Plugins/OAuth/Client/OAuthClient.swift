@@ -92,7 +92,7 @@ public final class OAuthClient: Sendable {
             let response = try await fetch(Call(.get, url.absoluteString))
             status = response.status
             if status == 200 {
-                // Many servers respond with another document at paths that they don't know.
+                // Many servers respond with another document at unknown paths.
                 do { return try OAuthServer(metadata: response.data, issuer: issuer) } catch {
                     failure = failure ?? error
                     continue
@@ -134,7 +134,7 @@ extension OAuthClient {
 
         init(_ url: URL?, _ name: String, hasProof: Bool = false) throws(OAuthError) {
             guard let url else { throw OAuthError(.unsupported, "the server's metadata has no \(name)") }
-            // An app that creates the server itself may set any URL.
+            // An app that creates the `OAuthServer` itself may have set any URL.
             try ServerAddress.checkScheme(of: url, name)
             (self.url, self.hasProof) = (url, hasProof)
         }
@@ -166,7 +166,8 @@ extension OAuthClient {
         return ServerFault(response)?.error == "use_dpop_nonce" && dpop.offersNonce(response)
     }
 
-    /// Servers check a signed date before the code or the refresh token, so the client can send these again.
+    /// Returns whether the server refused a signed date because its clock differs. Servers check the date before the
+    /// code or the refresh token, so the client can send these again.
     private func hasOtherClock(_ response: HTTPResponse, _ endpoint: Endpoint) -> Bool {
         guard [400, 401].contains(response.status), let error = ServerFault(response)?.error else { return false }
         let isOfProof = error == "invalid_dpop_proof" && endpoint.hasProof && dpop != nil
@@ -195,7 +196,7 @@ extension OAuthClient {
         return response
     }
 
-    /// RFC 6749, section 2.3; RFC 7523, section 2.2. Returns the secrets that it added.
+    /// Adds the client's identity (RFC 6749, section 2.3; RFC 7523, section 2.2). Returns the secrets that it added.
     private func authenticate(
         _ call: inout Call<HTTPResponse>, _ form: inout [(name: String, value: String)], _ date: Date
     ) async throws -> [String] {
@@ -207,7 +208,7 @@ extension OAuthClient {
             form += [("client_id", id), ("client_secret", secret)]
             return [secret]
         case .basic(let secret):
-            // RFC 6749, section 2.3.1, form-encodes both.
+            // RFC 6749, section 2.3.1, form-encodes the ID and the secret.
             call.authorization = .basic(user: FormEncoding.encode(id), password: FormEncoding.encode(secret))
             return [secret]
         case .privateKey(let key, let algorithm, let keyID, let audience):
@@ -237,7 +238,7 @@ extension OAuthClient {
         }
     }
 
-    /// RFC 6749, section 5.2. Some servers send errors with status 200.
+    /// Returns the response's body, or throws the server's error. Some servers send errors with status 200.
     private func body(of response: HTTPResponse, hiding secrets: [String]) throws(OAuthError) -> Data {
         let fault = ServerFault(response)
         if (200...299).contains(response.status), fault == nil { return response.data }
@@ -245,7 +246,7 @@ extension OAuthClient {
     }
 }
 
-/// RFC 6749, section 5.2.
+/// A server's error response (RFC 6749, section 5.2).
 struct ServerFault: Decodable {
     let error: String
     let error_description: String?
@@ -254,14 +255,15 @@ struct ServerFault: Decodable {
 
     init(error: String, description: String?) { (self.error, error_description) = (error, description) }
 
-    /// Accepts any description: some servers send a list or an object.
+    /// Ignores a description that isn't a string: some servers send a list or an object.
     init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Name.self)
         error = try members.decode(String.self, forKey: .error)
         error_description = try? members.decodeIfPresent(String.self, forKey: .error_description)
     }
 
-    /// Some servers send an empty error code along with a token.
+    /// Returns nil if the response isn't an error. An empty error code doesn't count, because some servers send it
+    /// along with a token.
     init?(_ response: HTTPResponse) {
         guard let fault = try? JSONDecoder().decode(ServerFault.self, from: response.data),
             ServerText.given(fault.error) != nil

@@ -38,7 +38,8 @@ struct DPoPFilter: Filter {
         return response
     }
 
-    /// Searches the challenge without parsing it, because a wrong match costs only one more request.
+    /// Returns whether the server may accept another proof. Searches the challenge without parsing it, because a wrong
+    /// match costs only one more request.
     private func maySendAgain(after response: HTTPResponse, to url: URL, at now: Date) -> Bool {
         let challenge = response.headers.values(of: .wwwAuthenticate).joined(separator: ",")
         if challenge.contains("use_dpop_nonce") { return dpop.offersNonce(response) }

@@ -24,7 +24,7 @@ final class TokenVault: Sendable {
 
     var ticket: Ticket { state.withLock { Ticket(number: $0.number) } }
 
-    /// Writes with earlier tickets have no effect afterwards.
+    /// Begins a sign-in or a sign-out, and returns its ticket. Later writes with earlier tickets have no effect.
     @discardableResult
     func begin() -> Ticket {
         state.withLock { state in
@@ -42,17 +42,18 @@ final class TokenVault: Sendable {
         }
     }
 
-    /// Other processes and sessions with the same store wait meanwhile.
+    /// Runs a closure while other processes and sessions with the same store wait.
     func exclusively<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value {
         try await store.exclusively(body)
     }
 
-    /// First waits for renewals elsewhere, which would replace the token.
+    /// Stores the token of a sign-in. First waits for renewals by other processes and sessions, which would replace the
+    /// token.
     func saveSignedIn(_ token: OAuthToken, _ ticket: Ticket) async {
         do { try await store.exclusively { await save(token, ticket) } } catch { await save(token, ticket) }
     }
 
-    /// Reports an error instead of throwing it, because the token is usable.
+    /// Stores a token. Reports an error instead of throwing it, because the token is usable.
     func save(_ token: OAuthToken, _ ticket: Ticket) async {
         try? await inTurn { await $0.write(token, ticket) }
     }
@@ -69,7 +70,7 @@ final class TokenVault: Sendable {
         }
     }
 
-    /// Reports an error instead of throwing it.
+    /// Removes the stored token, unless a later sign-in or sign-out has begun. Reports an error instead of throwing it.
     func remove(_ ticket: Ticket) async {
         try? await inTurn { vault in
             guard vault.ticket == ticket else { return }
@@ -93,7 +94,8 @@ final class TokenVault: Sendable {
         }
     }
 
-    /// Cancelling the caller doesn't cancel the operation, so a write always finishes.
+    /// Runs an operation after all earlier ones. Cancelling the caller doesn't cancel the operation, so a write always
+    /// finishes.
     private func inTurn<Value: Sendable>(
         _ body: @escaping @Sendable (TokenVault) async throws -> Value
     ) async throws -> Value {

@@ -17,7 +17,7 @@ import ErrandSupport
 /// `.lock`, next to the token's file. The system releases the lock when the process ends.
 public struct FileTokenStore: TokenStore {
     private static let maximumBytes = 1 << 20
-    /// More than the requests of a refresh take.
+    /// The longest wait for another process's lock, which is longer than the requests of a refresh take.
     private static let maximumWait = Duration.seconds(120)
 
     /// The URL of the file, which may not exist yet.

@@ -64,7 +64,7 @@ public struct OAuthToken: Credential, Hashable, Codable {
 
     var secrets: [String] { [accessToken, refreshToken, idToken].compactMap(\.self) }
 
-    /// Takes missing or blank parts from the old token (RFC 6749, section 6).
+    /// Returns this token, with missing or blank parts taken from the old token (RFC 6749, section 6).
     func renewing(_ old: OAuthToken) -> OAuthToken {
         var new = self
         new.refreshToken = ServerText.given(refreshToken) ?? old.refreshToken

@@ -3,7 +3,7 @@ import ErrandDigests
 import ErrandEssentials
 
 enum OutboxChange: Sendable {
-    /// The result is the entry's number.
+    /// Adds an entry. The result of the change is the entry's number.
     case add(NewEntry)
     /// Replaces an entry's content in place.
     case edit(UInt64, NewEntry)
@@ -41,7 +41,7 @@ struct NewEntry: Sendable {
     }
 }
 
-/// A change that depends on an earlier one waits for the next plan.
+/// The records to write for several changes at once. A change that depends on an earlier one waits for the next plan.
 struct OutboxPlan {
     struct Step {
         var result: Result<UInt64?, OutboxError>
@@ -50,7 +50,7 @@ struct OutboxPlan {
         /// Only for `put` records.
         var entry: StoredEntry?
         var value = Data()
-        /// The content to merge the value with.
+        /// The replaced entry, and the closure that merges its value with the new one.
         var older: (entry: StoredEntry, merge: @Sendable (Data) throws -> Data)?
     }
 
@@ -77,7 +77,7 @@ struct OutboxPlan {
             steps.append(Step(result: .success(id), kind: .put, id: id, entry: entry, value: new.value))
         case .mark(let kind, let id):
             guard touched.insert(id).inserted else { return false }
-            // An entry with a damaged record may have been sent, and others may depend on it.
+            // Even an entry whose record is damaged may have been sent, and other entries may depend on it.
             let isKnown = kind == .sent ? queue.isAwaited(id) : queue.contains(id)
             guard isKnown else { return nothing() }
             steps.append(Step(result: .success(id), kind: kind, id: id))
@@ -130,7 +130,7 @@ struct OutboxPlan {
         return true
     }
 
-    /// If the older value can't be read, keeps the new one.
+    /// Merges new values with the values that they replace. If an older value can't be read, keeps the new one.
     mutating func merge(reading read: (StoredEntry) -> Data?) {
         for index in steps.indices {
             guard let (entry, merge) = steps[index].older else { continue }
@@ -138,7 +138,8 @@ struct OutboxPlan {
         }
     }
 
-    /// Positions are relative to the first record.
+    /// Returns the bytes of all records, and the steps with their entries' positions, which are relative to the first
+    /// record.
     func records() -> (bytes: [UInt8], steps: [Step]) {
         var (bytes, placed) = ([UInt8](), steps)
         for (index, step) in steps.enumerated() {

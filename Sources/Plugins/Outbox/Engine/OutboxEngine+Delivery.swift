@@ -18,7 +18,8 @@ extension OutboxEngine {
         ended(entry.id)
     }
 
-    /// If the disk fails, ``deliver(_:)`` writes the outcome later, so no entry is decided or sent twice.
+    /// Stores the outcome of a delivery. If the disk fails, ``deliver(_:)`` stores it later, so the entry isn't sent
+    /// again, and the handler isn't asked again.
     private func record(
         _ change: OutboxChange, of id: UInt64, _ delivery: DeliveryRecord, _ activity: Activity
     ) async throws {
@@ -32,8 +33,8 @@ extension OutboxEngine {
         }
     }
 
-    /// Repeats a failed write until it succeeds or the outbox closes. Meanwhile the lane waits. Runs outside the
-    /// activity, because `cancelAll` must not end it.
+    /// Repeats a failed write until it succeeds or the outbox closes. Until then, no other entry of the lane is sent.
+    /// Runs outside the activity, because `cancelAll` must not end it.
     @concurrent private func write(_ change: OutboxChange, of id: UInt64) async {
         var failures = 0
         while true {
@@ -48,7 +49,7 @@ extension OutboxEngine {
             pump()
             failures += 1
             let wait = min(options.backoff.delay(afterFailures: failures), Self.longestRecordWait)
-            // Cancelled when the outbox closes or the entry is removed. Then try one last time.
+            // Closing the outbox or removing the entry cancels this wait. The loop then tries one last time.
             try? await time.sleep(until: time.instant(after: max(wait, .milliseconds(10))))
         }
     }
@@ -56,7 +57,7 @@ extension OutboxEngine {
     private static let longestRecordWait = Duration.seconds(30)
 
     @concurrent private func carryOut(_ id: UInt64, _ delivery: DeliveryRecord, _ activity: Activity) async throws {
-        // Prevents replacement, because the server receives the value that is read next.
+        // From now on, a newer entry can't replace this one, because the server receives the value that is read next.
         if state.withLock({ $0.queue.entries[id].map { $0.replacementKey != nil && !$0.isBegun } }) == true {
             try await commit(.mark(.begun, id))
             delivery.begin()
@@ -79,7 +80,7 @@ extension OutboxEngine {
             do { try await send() } catch
                 where error.isOfUser && delivery.possiblyReceivedCount == 0 && forgetPin(of: entry)
             {
-                // The same user may have signed in again.
+                // The user's session may have ended, but the same user may have signed in again.
                 try await send()
             }
         } catch {
@@ -201,16 +202,16 @@ final class DeliveryRecord: Sendable {
 
     init(_ entry: OutboxEntry) { self.entry = entry }
 
-    /// An upper bound: the server may not have received all of them.
+    /// The greatest number of times that a server may have received the request.
     var possiblyReceivedCount: Int { deliveries.load(ordering: .relaxed) }
-    /// Whether no earlier delivery may have reached a server. Only for replaceable entries.
+    /// Whether this is the first delivery of a replaceable entry that may reach a server.
     var hasBegun: Bool { begun.load(ordering: .relaxed) }
     var isSettled: Bool { settled.load(ordering: .relaxed) }
 
     func begin() { begun.store(true, ordering: .relaxed) }
     func settle() { settled.store(true, ordering: .relaxed) }
     func keep(_ change: OutboxChange) { unwritten.withLock { $0 = change } }
-    /// Returns the change once.
+    /// Returns the change that couldn't be stored, but only once.
     func takeUnwritten() -> OutboxChange? {
         unwritten.withLock { change in
             defer { change = nil }

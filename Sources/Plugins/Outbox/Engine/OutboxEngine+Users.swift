@@ -7,7 +7,7 @@ extension OutboxEngine {
     func add<R: OutboxRequest>(_ request: R, _ dependencies: [UInt64]) async throws -> UInt64? {
         let known = KnownUser()
         let pin = UserPin(within: nil) { marks in try known.check(marks) }
-        // Without a session, the user is unknown, and the first attempt decides.
+        // Without a session, the user is unknown, and the first attempt determines it.
         let marks = try? await agent.userMarks(for: request, options: options.call.pinned(to: pin))
         let added = try newEntry(request, dependencies, marks: marks ?? [])
         known.set(added.user)
@@ -30,7 +30,8 @@ extension OutboxEngine {
         withExtendedLifetime(stale) {}
     }
 
-    /// In a later process, and after a refusal, the pin checks the user stored with the entry.
+    /// Returns the pin that ties an entry's requests to its user. In a later process, and after a refusal, the pin
+    /// checks the user stored with the entry.
     func pin(for entry: StoredEntry) -> UserPin {
         if let known = state.withLock({ $0.pins[entry.id] }) { return known }
         let pin = UserPin(within: nil) { [user = entry.user] marks in
@@ -40,7 +41,8 @@ extension OutboxEngine {
         return pin
     }
 
-    /// Returns false if no user is stored or the pin was already dropped.
+    /// Drops an entry's pin, so the next attempt checks the stored user. Returns false if no user is stored or the pin
+    /// was already dropped.
     func forgetPin(of entry: StoredEntry) -> Bool {
         if entry.user == nil { return false }
         let pin = state.withLock { $0.pins.removeValue(forKey: entry.id) }

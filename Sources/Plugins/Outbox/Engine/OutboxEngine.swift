@@ -8,7 +8,7 @@ import Synchronization
 /// Connects the log on disk, the queue that it describes, and the running deliveries.
 ///
 /// The disk lock is held while files are read, written and flushed. The state lock is held only briefly, sometimes
-/// within the disk lock. User code never runs under the state lock. Values are merged under the disk lock.
+/// within the disk lock. User code never runs under the state lock. Merging values runs user code under the disk lock.
 final class OutboxEngine: Sendable {
     struct State {
         var queue = OutboxQueue()
@@ -63,7 +63,7 @@ final class OutboxEngine: Sendable {
         pump()
     }
 
-    /// Runs outside the locks.
+    /// Creates an entry for a request. Runs user code, so call it without a lock.
     ///
     /// - Parameter marks: Empty if the agent doesn't know the user.
     func newEntry<R: OutboxRequest>(
@@ -102,7 +102,8 @@ final class OutboxEngine: Sendable {
         }
     }
 
-    /// Returns nil if the content is gone or damaged. Blocks.
+    /// Reads an entry's value from the log, and blocks while it reads. Returns nil if the entry is gone or its record
+    /// is damaged.
     func value(of id: UInt64) throws(OutboxError) -> (entry: StoredEntry, value: Data)? {
         try disk.withLock { (log) throws(OutboxError) in
             guard let entry = state.withLock({ $0.queue.entries[id] }), let payload = try log.payload(at: entry.extent)
@@ -113,7 +114,7 @@ final class OutboxEngine: Sendable {
 
     // MARK: Sending
 
-    /// Returns whether this call acquired the lock.
+    /// Tries to acquire the lock that only the sending process holds. Returns whether this call acquired it.
     func tryTakeSenderLock() -> Bool {
         guard options.allowsSending, state.withLock({ !$0.isSender && !$0.isClosed }) else { return false }
         let path = OutboxLog.senderPath(in: directory)
@@ -152,7 +153,7 @@ final class OutboxEngine: Sendable {
             return state.timer?.task
         }
         withExtendedLifetime(fired) {}
-        // The next change fails in the same way and reports the error.
+        // Ignore an error: the next change fails in the same way and reports it.
         _ = try? await commit(.look)
         pump()
     }
@@ -216,7 +217,8 @@ final class OutboxEngine: Sendable {
 }
 
 extension OutboxEngine.State {
-    /// Returns the replaced timer. Cancel it after unlocking, because that runs code of the time source.
+    /// Sets the timer for the next wait or check. Returns the replaced timer: cancel it after unlocking, because
+    /// cancelling runs code of the time source.
     fileprivate mutating func setTimer(
         for engine: OutboxEngine, checkingAt check: ContinuousClock.Instant
     ) -> Task<Void, Never>? {
@@ -231,7 +233,7 @@ extension OutboxEngine.State {
 
 /// One task at a time writes all pending changes with one flush.
 extension OutboxEngine {
-    /// Returns when the change would survive a crash of the machine.
+    /// Writes a change. Returns when it would survive a crash of the machine.
     @discardableResult
     func commit(_ change: OutboxChange) async throws(OutboxError) -> UInt64? {
         let result = await withCheckedContinuation { waiter in
@@ -252,7 +254,7 @@ extension OutboxEngine {
     @concurrent private func commitAll() async {
         while let changes = waiting() {
             let results = write(changes.map(\.change))
-            // Changes that depend on this round come first in the next one.
+            // Changes that depend on the written ones come first in the next write.
             let rest = changes.dropFirst(results.count)
             if !rest.isEmpty { state.withLock { $0.changes.insert(contentsOf: rest, at: 0) } }
             if tryTakeSenderLock() { beginSending() }
@@ -270,7 +272,7 @@ extension OutboxEngine {
         }
     }
 
-    /// Reads the log first, because the previous sender may have changed it.
+    /// Makes this process the sender. Reads the log first, because the previous sender may have changed it.
     private func beginSending() {
         guard case .success = write([.look])[0] else { return releaseSender() }
         let isClosed = state.withLock { state in
@@ -280,7 +282,7 @@ extension OutboxEngine {
         if isClosed { releaseSender() }
     }
 
-    /// Writes the first changes that don't depend on each other. Blocks.
+    /// Writes the first changes that don't depend on each other. Blocks until they're on disk.
     private func write(_ changes: [OutboxChange]) -> [Result<UInt64?, OutboxError>] {
         disk.withLock { log in
             do throws(OutboxError) {

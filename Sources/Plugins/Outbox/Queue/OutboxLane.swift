@@ -1,8 +1,9 @@
+/// The entries of one lane, which are sent one after the other, and the state of the first entry.
 struct OutboxLane: Sendable {
-    /// Oldest first. Entries before `start` and removed entries don't count.
+    /// The numbers of the entries, oldest first. Numbers before `start` and of removed entries don't count.
     private var ids: [UInt64] = []
     private var start = 0
-    /// The first entry, if the lane is in the heap of turns.
+    /// The entry for which the queue's heap of turns contains this lane. Nil if the heap doesn't contain it.
     var noted: UInt64?
     var count = 0
 
@@ -46,6 +47,6 @@ struct OutboxLane: Sendable {
         (failed, lastError) = (id, error)
     }
 
-    /// The first entry changed or may succeed now.
+    /// Forgets failures, because the first entry has changed or may succeed now.
     mutating func startOver() { (failed, failures, lastError, wait, stopped) = (nil, 0, nil, nil, nil) }
 }

@@ -2,8 +2,8 @@ import ErrandSupport
 
 /// The entries of an outbox, and the choice of the next one to send. Doesn't use files or a clock.
 ///
-/// The log calls ``apply(_:)`` and ``apply(_:_:)``, with the same result in each process. Everything else is local to
-/// this process.
+/// ``apply(_:)`` and ``apply(_:_:)`` apply the log's records, with the same result in each process. All other changes
+/// are local to this process.
 struct OutboxQueue: Sendable {
     /// An entry replaces an older one in the same slot.
     struct Slot: Hashable, Sendable {
@@ -18,13 +18,14 @@ struct OutboxQueue: Sendable {
     var revision: UInt64 = 0
     private var dependents: [UInt64: [UInt64]] = [:]
     private var slots: [Slot: [UInt64]] = [:]
-    /// Lanes whose first entry may be sent. Can contain outdated elements.
+    /// The lanes whose first entry can be sent now. Can contain outdated elements.
     var turns = BinaryHeap<Turn>()
     var waits = BinaryHeap<Wait>()
-    /// After failures that didn't reach a server, all lanes wait. `attempt` is the entry sent after the wait.
+    /// Set after attempts that didn't reach a server: all lanes then wait. `attempt` is the only entry sent after the
+    /// wait.
     var network: (failures: Int, wait: ContinuousClock.Instant, attempt: UInt64?)?
 
-    /// An existing entry keeps its lane.
+    /// Adds an entry, or replaces its content. An existing entry keeps its lane.
     mutating func apply(_ entry: StoredEntry) {
         var entry = entry
         let old = entries[entry.id]
@@ -34,7 +35,8 @@ struct OutboxQueue: Sendable {
         } else {
             lanes[entry.lane, default: OutboxLane()].add(entry.id)
         }
-        // A missing dependency is damaged, because entries are only enqueued after existing entries.
+        // The record of a missing dependency is damaged, because an entry can depend only on entries that existed when
+        // it was enqueued.
         entry.lostDependencies = entry.dependencies.filter { entries[$0] == nil }
         entry.dependencies = known(entry.dependencies)
         for dependency in entry.dependencies + entry.lostDependencies {
@@ -44,7 +46,7 @@ struct OutboxQueue: Sendable {
         byteCount += Int64(entry.extent.length)
         next = max(next, entry.id &+ 1)
         entries[entry.id] = entry
-        // Failures belong to the old content, unless its delivery is still running.
+        // Forget failures, which belong to the old content, unless its delivery is still running.
         if old != nil, first(of: entry.lane) == entry.id, let lane = lanes[entry.lane],
             lane.running != entry.id || lane.wait != nil || lane.stopped != nil
         {
@@ -68,7 +70,8 @@ struct OutboxQueue: Sendable {
         }
     }
 
-    /// The entry's dependents keep the dependency, because a later record may show that it was sent.
+    /// Removes an entry whose record is damaged. Its dependents keep the dependency, because a later record may show
+    /// that the entry was sent.
     mutating func lose(_ id: UInt64) { remove(id, wasSent: false, isLost: true) }
 
     func contains(_ id: UInt64) -> Bool { entries[id] != nil }
@@ -130,7 +133,8 @@ struct OutboxQueue: Sendable {
         entry.replacementKey.map { Slot(name: entry.name, lane: entry.lane, key: $0) }
     }
 
-    /// Returns nil if a server may have received the entry, or a dependency is newer.
+    /// Returns the older entry that a new entry replaces. Returns nil if a server may have received the older entry, or
+    /// if a dependency of the new one was added after it.
     func replaced(by slot: Slot, after dependencies: [UInt64]) -> StoredEntry? {
         guard let entry = slots[slot]?.max().flatMap({ entries[$0] }), !entry.isBegun,
             dependencies.allSatisfy({ $0 < entry.id })
@@ -143,7 +147,8 @@ struct OutboxQueue: Sendable {
         byteCount = entries.reduce(0) { $0 + Int64($1.extent.length) }
     }
 
-    /// Keeps this process's knowledge of unchanged entries.
+    /// Replaces all entries after the log was read from the beginning. Keeps the state of unchanged entries in this
+    /// process, such as their failures.
     mutating func replace(by new: OutboxQueue) {
         let old = self
         self = new
@@ -167,12 +172,14 @@ struct OutboxQueue: Sendable {
 }
 
 extension OutboxQueue {
+    /// A lane's first entry, which can be sent now. The entry with the smallest number is sent first.
     struct Turn: Comparable, Sendable {
         let id: UInt64
         let lane: String
         static func < (a: Turn, b: Turn) -> Bool { a.id < b.id }
     }
 
+    /// A lane that waits after a failure, and the end of its wait.
     struct Wait: Comparable, Sendable {
         let end: ContinuousClock.Instant
         let lane: String
@@ -189,11 +196,11 @@ extension OutboxQueue {
         guard let id = sendable(of: lane), lanes[lane]?.noted != id else { return }
         lanes[lane]?.noted = id
         turns.insert(Turn(id: id, lane: lane))
-        // Outdated turns accumulate only while the outbox isn't sending.
+        // Rebuild the heap if most of its elements are outdated. They accumulate only while the outbox isn't sending.
         if turns.count > 2 * lanes.count + 64 { noteAll() }
     }
 
-    /// Includes outdated turns.
+    /// The size of the heap of turns, including outdated ones.
     var notedCount: Int { turns.count }
 
     mutating func noteAll() {
@@ -218,7 +225,7 @@ extension OutboxQueue {
         return id
     }
 
-    /// Returns the entry to send now, marked as running.
+    /// Returns the entry to send now, and marks it as running. Returns nil if no entry can be sent.
     mutating func takeNext(at now: ContinuousClock.Instant, maximumConcurrent: Int) -> StoredEntry? {
         while let wait = waits.first, wait.end <= now {
             _ = waits.popFirst()
@@ -239,7 +246,8 @@ extension OutboxQueue {
         return nil
     }
 
-    /// Nil if ``takeNext(at:maximumConcurrent:)`` needs another event first.
+    /// Returns when to call ``takeNext(at:maximumConcurrent:)`` again. Returns nil if time alone doesn't make an entry
+    /// sendable.
     mutating func nextWake() -> ContinuousClock.Instant? {
         while let turn = turns.first, sendable(of: turn.lane) != turn.id { _ = popTurn() }
         while let wait = waits.first, lanes[wait.lane]?.wait != wait.end { _ = waits.popFirst() }
@@ -249,7 +257,7 @@ extension OutboxQueue {
         return waiting.min()
     }
 
-    /// Schedules another delivery, at that instant but not before ``ended(_:)``.
+    /// Schedules another delivery of a running entry, at an instant but not before ``ended(_:)``.
     ///
     /// - Parameter reachedNoServer: Whether other entries would fail in the same way, so they have to wait too.
     mutating func delay(
@@ -269,24 +277,25 @@ extension OutboxQueue {
         lanes[name]?.stop(id, error: error)
     }
 
-    /// The entry keeps its turn until its outcome is on disk.
+    /// Notes that a delivery's outcome couldn't be stored. The entry keeps running until its outcome is on disk.
     mutating func isUnrecorded(_ id: UInt64, error: String) {
         guard let name = runningLane(of: id) else { return }
         revision += 1
         lanes[name]?.noteFailure(id, error: error)
     }
 
-    /// An edited entry starts over.
+    /// Notes that a delivery's outcome is on disk. Forgets failures, so an edited entry starts over.
     mutating func wasRecorded(_ id: UInt64) {
         guard let name = runningLane(of: id) else { return }
         revision += 1
         lanes[name]?.startOver()
     }
 
-    /// Any response counts, whatever its status.
+    /// Ends the wait of all lanes for the network. Any response counts, whatever its status.
     mutating func reachedServer() { network = nil }
 
-    /// Until this call, no other delivery of the entry starts, so an outcome never applies to newer content.
+    /// Ends a delivery. Until this call, no other delivery of the entry starts, so an outcome never applies to newer
+    /// content.
     mutating func ended(_ id: UInt64) {
         guard let name = runningLane(of: id) else { return }
         end(name)
@@ -318,7 +327,7 @@ extension OutboxQueue {
         runningCount -= 1
     }
 
-    /// The failures of the lane or the network, whichever are more.
+    /// The number of failures of the entry's lane or of the network, whichever is greater.
     func failures(of id: UInt64) -> Int {
         max(entries[id].flatMap { lanes[$0.lane]?.failures } ?? 0, network?.failures ?? 0)
     }

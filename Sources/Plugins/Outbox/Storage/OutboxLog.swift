@@ -1,7 +1,7 @@
 import ErrandEssentials
 import ErrandSupport
 
-/// A process appends records while it holds the directory's lock. Every call can block.
+/// The log on disk. A process appends records while it holds the directory's lock. Every call can block.
 struct OutboxLog: ~Copyable {
     private let directory: String
     private let lockFile: SystemFile
@@ -27,7 +27,7 @@ struct OutboxLog: ~Copyable {
         }
     }
 
-    /// Waits up to 10 seconds.
+    /// Waits for the directory's lock, up to 10 seconds.
     mutating func lock() throws(OutboxError) {
         for _ in 0..<10_000 {
             if lockFile.tryLock() {
@@ -43,7 +43,7 @@ struct OutboxLog: ~Copyable {
 
     func unlock() { lockFile.unlock() }
 
-    /// Requires the lock.
+    /// Reads the records that were added since the last call. Requires the lock.
     ///
     /// - Parameter reset: Called first if the file was replaced and is read from the beginning.
     mutating func readNew(
@@ -102,7 +102,7 @@ struct OutboxLog: ~Copyable {
         try OutboxError.converting { () throws(SystemFile.Failure) in try file?.read(count, at: offset) } ?? Data()
     }
 
-    /// Requires the lock. If it fails, the file is unchanged.
+    /// Appends records and returns their offset. Requires the lock. If it fails, the file is unchanged.
     mutating func append(_ bytes: [UInt8]) throws(OutboxError) -> Int64 {
         let start = end
         do {
@@ -116,7 +116,8 @@ struct OutboxLog: ~Copyable {
         return start
     }
 
-    /// Returns the entries with their new positions. Requires the lock.
+    /// Replaces the file with one that contains only these entries, and returns them with their new positions. Requires
+    /// the lock.
     mutating func rewrite(_ entries: [StoredEntry], next: UInt64) throws(OutboxError) -> [StoredEntry] {
         let temporary = SystemFile.temporary(beside: path)
         do {
@@ -126,7 +127,8 @@ struct OutboxLog: ~Copyable {
             var (bytes, size, moved) = (OutboxFormat.prefix, Int64(0), [StoredEntry]())
             OutboxFormat.add(.next, next, to: &bytes)
             for entry in entries {
-                // Damage is reported when the log is read, or when the entry's turn comes.
+                // Skip damaged entries. Their damage is reported when the log is read, or before the entry would be
+                // sent.
                 guard let payload = try payload(at: entry.extent) else { continue }
                 let content = entry.payload(entry.value(in: payload))
                 let start = OutboxFormat.add(.put, entry.id, content, to: &bytes)

@@ -9,7 +9,7 @@ struct OutboxScanner {
         case damage(OutboxDamage)
     }
 
-    /// Returns fewer bytes only at the end of the file.
+    /// Reads bytes at an offset. Returns fewer bytes only at the end of the file.
     typealias Reading = (_ count: Int, _ offset: Int64) throws(OutboxError) -> Data
 
     private let size: Int64
@@ -47,12 +47,13 @@ struct OutboxScanner {
         }
         if offset < size, damage == nil { damage = (offset, nil) }
         offset = size
-        // The last record may be an interrupted write. Then the content that it would replace is still valid.
+        // The last record may be an interrupted write, so don't report its entry as lost: the content that it would
+        // replace is still valid.
         damage?.entry = nil
         return report(before: size)
     }
 
-    /// Returns the pending damage once. It ends at this offset.
+    /// Returns the damage found since the last item, if any. It ends at this offset.
     private mutating func report(before end: Int64) -> Item? {
         guard let found = damage else { return nil }
         damage = nil

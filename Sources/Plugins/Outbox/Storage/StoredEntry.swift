@@ -17,9 +17,9 @@ struct StoredEntry: Sendable, Hashable {
     var replacementKey: String?
     /// Nil if the agent didn't know the user.
     var user: UserStamp?
-    /// All are older.
+    /// The entries to send first, all of them older.
     var dependencies: [UInt64] = []
-    /// A later record may show that these damaged entries were sent.
+    /// Dependencies whose records are damaged. A later record may show that they were sent.
     var lostDependencies: [UInt64] = []
     var hasDroppedDependency = false
     /// Whether a dependency is gone without having been sent.
@@ -53,7 +53,7 @@ struct StoredEntry: Sendable, Hashable {
         bytes += text.utf8
     }
 
-    /// The checksum is valid. Returns nil if the content isn't.
+    /// Parses a payload with a valid checksum. Returns nil if its content is invalid.
     init?(id: UInt64, payload: Span<UInt8>, extent: Extent) {
         var reader = PayloadReader()
         guard let flags = reader.byte(of: payload), let key = reader.uuid(of: payload),

@@ -37,7 +37,7 @@ public struct SignableMessage: Sendable {
     public init(_ request: HTTPRequest) {
         start = .request(method: request.method, url: request.urlText)
         (headers, related, content) = (request.headers, [], request.body.data)
-        // The transport adds these fields.
+        // The transport adds these fields later, so add them here for the signature.
         if !headers.contains(.contentType), let type = request.body.contentType, !request.body.isNone {
             headers.add(.contentType, type)
         }
@@ -165,7 +165,7 @@ public struct SignableMessage: Sendable {
         }
     }
 
-    /// Structured fields, and older fields with the same syntax (draft-ietf-httpbis-retrofit).
+    /// The types of structured fields, and of older fields with the same syntax (draft-ietf-httpbis-retrofit).
     private static let knownTypes: [HTTPHeaderName: FieldType] = [
         .accept: .list, .acceptEncoding: .list, .acceptLanguage: .list, .acceptRanges: .list,
         .acceptSignature: .dictionary,
@@ -179,7 +179,8 @@ public struct SignableMessage: Sendable {
         .wantContentDigest: .dictionary, .wantReprDigest: .dictionary,
     ]
 
-    /// Otherwise, a server could trust one host while the signature covers the other.
+    /// Throws if the `Host` field and the URL name different hosts. Otherwise, a server could trust one host while the
+    /// signature covers the other.
     func checkHost() throws {
         guard case .request(_, let url) = start else { return try request?.checkHost() ?? () }
         let byField = try RequestURLParts(url, host: headers.values(of: .host))
@@ -192,13 +193,13 @@ public struct SignableMessage: Sendable {
 
 struct RequestURLParts {
     let scheme: String
-    /// In lower case, without the scheme's default port.
+    /// The host and the port, in lower case, without the scheme's default port.
     let authority: String
     let path: String
     /// Nil if the URL has no `?`.
     let query: Substring?
 
-    /// - Parameter host: Takes precedence over the URL.
+    /// - Parameter host: The values of the `Host` field, which takes precedence over the URL's host.
     init(_ url: String, host: [String]) throws {
         guard let end = try? URLSyntax.check(url), let colon = url.firstIndex(of: ":") else {
             throw SigningError(.invalidValue, "the request's URL is invalid")

@@ -10,7 +10,7 @@ public struct SignatureInput: Sendable, Hashable {
     /// All parameters in order. The signature covers unknown ones too.
     public let parameters: StructuredField.Parameters
 
-    /// A limit against attacks.
+    /// A limit against attacks: each component costs time.
     private static let maximumComponents = 256
 
     init(_ components: [SignatureComponent], _ parameters: StructuredField.Parameters) throws {

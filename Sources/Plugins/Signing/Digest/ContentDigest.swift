@@ -92,7 +92,7 @@ final class BodyDigests: Sendable {
         }
     }
 
-    /// Call it once.
+    /// Returns the digests. Call it once.
     func finalize() throws -> ContentDigest {
         try state.withLock { state in
             var entries: [ContentDigest.Entry] = []

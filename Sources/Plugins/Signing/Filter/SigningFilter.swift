@@ -99,7 +99,7 @@ private struct Signatures: Sendable {
         return owners
     }
 
-    /// Returns nil if a signer doesn't know its owner.
+    /// Returns a mark for all signers' owners, or nil if a signer doesn't know its owner.
     private func mark(_ owners: [String?]) -> UserMark? {
         let known = owners.compactMap(\.self)
         guard known.count == owners.count else { return nil }
@@ -114,7 +114,7 @@ private struct Signatures: Sendable {
         return exchange
     }
 
-    /// Throws if the owners have changed since the call or its operation began.
+    /// Returns the owners with which the call or its operation began. Throws if the owners have changed since then.
     private func remembered(_ owners: [String?], _ exchange: Exchange) throws -> [String?] {
         let first = exchange.once(ownerKey) {
             guard let pin = exchange.userPin else { return owners }

@@ -21,7 +21,7 @@ public struct AcceptSignature: Sendable, Hashable {
             (self.label, self.components, self.parameters) = (label, components, parameters)
         }
 
-        /// Creates an entry. Where a parameter is nil, the default, the signer decides.
+        /// Creates an entry. If a parameter is nil, which is the default, the signer decides.
         public init(
             label: String, components: [SignatureComponent], keyID: String? = nil, nonce: String? = nil,
             tag: String? = nil

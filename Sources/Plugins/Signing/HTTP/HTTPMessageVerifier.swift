@@ -55,7 +55,7 @@ public struct HTTPMessageVerifier: Sendable {
         try ContentDigest(parsing: message.headers[.contentDigest] ?? "")
     }
 
-    /// - Parameter hasContent: Nil if unknown.
+    /// - Parameter hasContent: Whether the message has content. Nil if unknown.
     func verifyHead(
         of message: SignableMessage, at date: Date, hasContent: Bool?
     ) async throws -> [VerifiedSignature] {
@@ -124,7 +124,7 @@ public struct HTTPMessageVerifier: Sendable {
         guard try await key.verifier.isValid(signature, of: base, by: algorithm) else {
             throw SigningError(.invalidSignature, "the signature doesn't belong to the message and the key")
         }
-        // Checked last, so only signatures with a valid key use up a nonce.
+        // Checked last, so only valid signatures use up a nonce.
         guard let nonces = requirements.nonces else { return }
         guard let nonce = input.nonce else { throw SigningError(.replayed, "the signature has no nonce") }
         guard try await nonces.record(nonce, keyID: input.keyID, at: date, until: expiry) else {
@@ -132,7 +132,8 @@ public struct HTTPMessageVerifier: Sendable {
         }
     }
 
-    /// A member of the digest field, or the request's field, isn't enough.
+    /// Returns whether the signature covers the message's whole `Content-Digest` field. A single member of the field,
+    /// or the request's field, isn't enough.
     private func coversDigest(_ input: SignatureInput) -> Bool {
         input.components.contains { component in
             component.name == "content-digest" && !component.has("req") && !component.has("tr")

@@ -36,7 +36,7 @@ final class StreamSession: Sendable {
 
     deinit { state.end(nil) }
 
-    /// The response's body is cancelled with the activity.
+    /// Sends the request, and returns the response. Its body is cancelled with the activity.
     func connect(_ filters: [any Filter] = []) async throws -> HTTPResponse {
         let response = try await running { [send] in try await send(filters) }
         var http = response.http
@@ -62,7 +62,7 @@ final class StreamSession: Sendable {
         }
     }
 
-    /// Replaces errors caused by cancellation.
+    /// Returns the error to throw. Replaces an error that cancellation caused with `cancelled`.
     func resolved(_ error: any Error) -> any Error {
         activity.isCancelled || error is CancellationError
             ? ErrandError(.cancelled, "the stream was cancelled") : error
@@ -148,7 +148,7 @@ private final class StreamState: Sendable {
         }
     }
 
-    /// If the stream was already cancelled, cancels the operation immediately.
+    /// Keeps the closure that cancels the running operation. If the stream was already cancelled, calls it immediately.
     func run(_ cancel: (@Sendable () -> Void)?) {
         let isCancelled = state.withLock { state in
             state.cancelWork = cancel
@@ -169,7 +169,7 @@ private final class StreamState: Sendable {
         throw ErrandError(.cancelled, "the stream was cancelled")
     }
 
-    /// Throws the reader's error.
+    /// Waits for the end of the stream. Throws the reader's error.
     func ended() async throws {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in

@@ -17,7 +17,7 @@ import Synchronization
     private var attempts = 0
     /// Consecutive failures to connect.
     private var failures = 0
-    /// Consecutive connections that ended soon, without an event.
+    /// Consecutive attempts that failed to connect or ended soon, without an event.
     private var silent = 0
     private var opened: ContinuousClock.Instant?
 
@@ -29,7 +29,7 @@ import Synchronization
 
     deinit { finish(nil) }
 
-    /// Doesn't wait.
+    /// Returns the next event if it has already been received. Doesn't wait.
     @usableFromInline
     func ready() throws -> ServerSentEvent? {
         do {
@@ -101,7 +101,8 @@ import Synchronization
         status.change(to: .closed(error))
     }
 
-    /// Returns false at the end of the stream.
+    /// Tries to connect once. After a failure, waits before the next attempt. Returns false if the server ended the
+    /// stream.
     private func connect() async throws -> Bool {
         let session = try start()
         attempts += 1
@@ -158,7 +159,8 @@ import Synchronization
         return session
     }
 
-    /// Returns false if there won't be another connection.
+    /// Handles the end of a connection, and waits before the next one. Returns false if there won't be another
+    /// connection.
     private func closed(by error: (any Error)?) async throws -> Bool {
         parser.finish()
         lastEventID = parser.lastEventID
@@ -206,19 +208,19 @@ import Synchronization
     }
 }
 
-/// HTML standard, section 9.2.3.
+/// Makes a request ask for an event stream (HTML standard, section 9.2.3).
 struct EventStreamFilter: Filter {
     let lastEventID: String
     let silence: Duration?
     let seen: SeenExchange
 
-    /// Caches pass streams on, so the cache key may lack the fields added here.
+    /// Caches don't keep streams, so cache keys may lack the fields added here.
     var traits: FilterTraits { [.changesRequest, .outsideCacheKey] }
     var explanation: String { "event stream" }
 
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         var exchange = exchange
-        // The agent's default value doesn't apply to event streams.
+        // The agent's default `Accept` doesn't apply to event streams.
         if !exchange.request.headers.contains(.accept) { exchange.http.headers.set(.accept, "text/event-stream") }
         if !exchange.http.headers.contains(.cacheControl) { exchange.http.headers.set(.cacheControl, "no-cache") }
         if !lastEventID.isEmpty { exchange.http.headers.set(.lastEventID, lastEventID) }
@@ -229,7 +231,7 @@ struct EventStreamFilter: Filter {
         return try await next(exchange)
     }
 
-    /// 204 ends the stream.
+    /// Throws unless the response is an event stream, or has status 204, which ends the stream.
     static func check(_ response: HTTPResponse) throws {
         if response.status == 204 { return }
         guard response.status == 200 else {

@@ -2,10 +2,11 @@ import Errand
 import ErrandEssentials
 import ErrandSupport
 
-/// Other modules can call `next` without indirection, so each element costs one call.
+/// Turns a body's chunks into elements. Other modules can call `next` without indirection, so each element costs one
+/// call.
 @usableFromInline class ElementReader<Element> {
     final var session: StreamSession?
-    /// Received bytes are then no longer read.
+    /// Whether the stream was cancelled. Elements that have already been received are then not delivered.
     final var isCancelled: Bool { session?.isCancelled ?? false }
 
     func push(_ chunk: Data) {}
@@ -13,7 +14,7 @@ import ErrandSupport
     @usableFromInline func next() throws -> Element? { nil }
 }
 
-/// Not generic, which makes it twice as fast.
+/// Reads lines. Not generic, which makes it twice as fast.
 final class LineReader: ElementReader<String> {
     private var parser: LineParser
 
@@ -29,7 +30,7 @@ final class LineReader: ElementReader<String> {
     }
 }
 
-/// Not generic, like ``LineReader``.
+/// Reads the events of one body. Not generic, like ``LineReader``.
 final class EventBodyReader: ElementReader<ServerSentEvent> {
     private var parser: EventParser
 
@@ -72,14 +73,14 @@ final class DataReader: ElementReader<Data> {
     }
 }
 
-/// The last line needs no ending. Invalid UTF-8 becomes U+FFFD. In other charsets, an invalid line throws. In an
-/// unknown charset, lines are read as UTF-8, and an invalid line throws.
+/// Parses lines of text. The last line needs no ending. Invalid UTF-8 becomes U+FFFD. In other charsets, an invalid
+/// line throws. In an unknown charset, lines are read as UTF-8, and an invalid line throws.
 struct LineParser: ~Copyable {
     private var lines: LineScanner
     /// Nil for UTF-8.
     private let charset: Charset?
     private let unreadable: String?
-    /// Like browsers, ignores an unknown charset's label if the text is UTF-8.
+    /// Whether the charset's label is unknown. As in browsers, text that is valid UTF-8 is then read anyway.
     private let isUnknown: Bool
 
     /// - Parameter label: Nil for UTF-8.
@@ -87,7 +88,7 @@ struct LineParser: ~Copyable {
         lines = LineScanner(.any, limit: limit)
         let charset = Charset(label: label ?? "utf-8")
         isUnknown = charset == nil
-        // In UTF-16, a line ending isn't a separate byte.
+        // UTF-16 isn't supported, because its line endings aren't single bytes.
         unreadable = charset.map { $0.name.hasPrefix("utf-16") } ?? true ? label : nil
         self.charset = charset == .utf8 ? nil : charset
     }
@@ -100,7 +101,7 @@ struct LineParser: ~Copyable {
         if charset == nil, unreadable == nil { return String(decoding: lines.window.storage.span.extracting(line)) }
         if isUnknown {
             let bytes = Data(copying: lines.window.storage.span.extracting(line))
-            // A null character suggests wider units, such as those of UTF-32.
+            // A zero byte suggests a charset with wider units, such as UTF-32.
             if !bytes.contains(0), let text = Charset.utf8.decode(bytes, ignoresByteOrderMark: true) { return text }
         }
         if let unreadable {
@@ -153,7 +154,7 @@ struct ElementDecoding<Value: Decodable & Sendable>: Sendable {
         decode = { try decoder.decode(Value.self, from: $0) }
     }
 
-    /// Throws `decodingFailed` with the position.
+    /// Decodes an element. Throws `decodingFailed` with the element's position.
     func value(_ found: ElementSplitter.Found) throws -> Value {
         do { return try decode(found.bytes) } catch {
             throw StreamingError(
@@ -163,7 +164,7 @@ struct ElementDecoding<Value: Decodable & Sendable>: Sendable {
         }
     }
 
-    /// If `Value` is `Data`, doesn't decode the elements.
+    /// Returns a reader for the splitter's elements. If `Value` is `Data`, the reader doesn't decode them.
     func reader(_ splitter: ElementSplitter) -> ElementReader<Value> {
         DataReader(splitter) as? ElementReader<Value> ?? DecodingReader(splitter, self)
     }

@@ -11,7 +11,7 @@ struct EventParser: ~Copyable {
         fields = EventFields(limit: limit, lastEventID: lastEventID, onComment: onComment)
     }
 
-    /// Includes events without data. The stream continues from this ID.
+    /// The ID of the last event, including events without data. The next connection continues from this ID.
     var lastEventID: String { fields.lastEventID }
     var reconnectionTime: Duration? { fields.reconnectionTime }
     var eventCount: Int { fields.eventCount }
@@ -19,7 +19,7 @@ struct EventParser: ~Copyable {
 
     mutating func push(_ chunk: Data) { lines.push(chunk) }
 
-    /// Only a blank line completes an event.
+    /// Discards an incomplete event, because only a blank line completes an event.
     mutating func finish() { fields.discard() }
 
     mutating func next() throws -> ServerSentEvent? {
@@ -42,7 +42,7 @@ struct EventParser: ~Copyable {
     }
 }
 
-/// Uses the standard's names for buffers.
+/// The fields of the event that is being parsed. Uses the standard's names for buffers.
 private struct EventFields {
     private let limit: Int
     private let onComment: (@Sendable (String) -> Void)?
@@ -128,7 +128,7 @@ private struct EventFields {
         reconnectionTime = .milliseconds(milliseconds)
     }
 
-    /// In milliseconds: one day.
+    /// The maximum reconnection time in milliseconds: one day.
     private static let longestRetry: Int64 = 86_400_000
 
     mutating func dispatch() -> ServerSentEvent? {

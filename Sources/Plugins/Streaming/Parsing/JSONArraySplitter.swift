@@ -91,7 +91,7 @@ final class JSONArraySplitter: ElementSplitter {
     }
 }
 
-/// Counts brackets and skips strings. The decoder checks the rest.
+/// Finds the end of a JSON value. Counts brackets and skips strings. The decoder checks the rest.
 struct JSONValueScanner {
     private enum Mode { case start, container, string, scalar }
 

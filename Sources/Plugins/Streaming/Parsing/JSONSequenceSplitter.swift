@@ -2,8 +2,9 @@ import ErrandEssentials
 import ErrandJSONSyntax
 import ErrandSupport
 
-/// RFC 7464: each JSON text has a record separator before it and LF after it. A text is delivered before the next one
-/// begins. After a malformed text, parsing continues at the next separator (section 2.1).
+/// Finds the values of a JSON text sequence (RFC 7464). Each JSON text has a record separator before it and LF after
+/// it. A text is delivered before the next one begins. After a malformed text, parsing continues at the next separator
+/// (section 2.1).
 final class JSONSequenceSplitter: ElementSplitter {
     private enum State { case start, beforeText, text, afterText, skipping }
 
@@ -12,7 +13,7 @@ final class JSONSequenceSplitter: ElementSplitter {
     private var scanner = JSONValueScanner()
     private var state = State.start
     private var isFinished = false
-    /// The bytes in the window known to contain no separator.
+    /// The number of bytes at the start of the window that are known to contain no separator.
     private var scanned = 0
     private var count = 0
 

@@ -1,7 +1,7 @@
 import ErrandEssentials
 import ErrandSupport
 
-/// Masks each frame with a random key (RFC 6455, section 5.3).
+/// Creates a client's frames. Masks each frame with a random key (RFC 6455, section 5.3).
 struct FrameWriter: ~Copyable {
     private var random = SystemRandomNumberGenerator()
     private var keys: [UInt32] = []
@@ -13,7 +13,7 @@ struct FrameWriter: ~Copyable {
         self.minimumBytes = minimumBytes
     }
 
-    /// Throws `encodingFailed` if zlib lacks memory.
+    /// Returns a message as one frame. Throws `encodingFailed` if zlib lacks memory.
     mutating func frame(_ message: WebSocketMessage, deflates: Bool = true) throws(WebSocketError) -> Data {
         let result =
             switch message {
@@ -33,12 +33,12 @@ struct FrameWriter: ~Copyable {
         return masked(opcode, deflated.span, isDeflated: true)
     }
 
-    /// Truncates the content to 125 bytes.
+    /// Returns a control frame. Truncates its content to 125 bytes.
     mutating func control(_ opcode: Opcode, _ content: Data = Data()) -> Data {
         masked(opcode, content.prefix(Opcode.maximumControlBytes).span, isDeflated: false)
     }
 
-    /// Truncates the reason between Unicode scalars.
+    /// Returns a close frame. Omits a code that must not be sent, and truncates a long reason between Unicode scalars.
     mutating func close(_ code: CloseCode, _ reason: String = "") -> Data {
         guard code.isSendable else { return control(.close) }
         var content = Data([UInt8(code.rawValue >> 8), UInt8(code.rawValue & 0xFF)])
@@ -97,7 +97,7 @@ struct FrameWriter: ~Copyable {
     }
 }
 
-/// RFC 6455, section 5.2.
+/// The type of a frame (RFC 6455, section 5.2).
 enum Opcode: UInt8 {
     case continuation = 0x0
     case text = 0x1
@@ -108,6 +108,6 @@ enum Opcode: UInt8 {
 
     var isControl: Bool { rawValue >= 0x8 }
 
-    /// In bytes (RFC 6455, section 5.5).
+    /// The maximum length of a control frame's content in bytes (RFC 6455, section 5.5).
     static let maximumControlBytes = 125
 }

@@ -5,7 +5,7 @@ import ErrandSupport
 // Safe: a C library object is created here, freed once at the end, and only passed to C functions. These read `count`
 // bytes of the input and write `count` bytes of the buffer. Both outlive the call.
 
-/// RFC 7692, section 7.2.1. Allocates its window for the first message.
+/// Compresses messages (RFC 7692, section 7.2.1). Allocates its window for the first message.
 @safe
 struct MessageDeflater: ~Copyable {
     private var deflater: OpaquePointer?
@@ -16,7 +16,8 @@ struct MessageDeflater: ~Copyable {
 
     deinit { if let deflater = unsafe deflater { unsafe errand_deflater_free(deflater) } }
 
-    /// Leaves out the last four bytes, which are always the same. Returns nil if there isn't enough memory.
+    /// Returns a compressed message without its last four bytes, which are always the same. Returns nil if there isn't
+    /// enough memory.
     mutating func deflate(_ bytes: Span<UInt8>) -> Data? {
         if unsafe deflater == nil { unsafe deflater = errand_deflater_make(Int32(window)) }
         guard let deflater = unsafe deflater else { return nil }
@@ -34,7 +35,7 @@ struct MessageDeflater: ~Copyable {
             if code == Int32(ERRAND_MESSAGE_DONE) { break }
         }
         if !keepsWindow, unsafe errand_deflater_reset(deflater) != 0 { return nil }
-        // An empty message is a single zero byte.
+        // An empty message is compressed to a single zero byte.
         if bytes.isEmpty { return Data([0]) }
         return result.suffix(Self.tail.count) == Self.tail ? result.dropLast(Self.tail.count) : result
     }
@@ -45,7 +46,7 @@ struct MessageDeflater: ~Copyable {
     static let tail = Data([0x00, 0x00, 0xFF, 0xFF])
 }
 
-/// RFC 7692, section 7.2.2. Allocates its window for the first message.
+/// Decompresses messages (RFC 7692, section 7.2.2). Allocates its window for the first message.
 @safe
 struct MessageInflater: ~Copyable {
     private var inflater: OpaquePointer?
@@ -56,7 +57,7 @@ struct MessageInflater: ~Copyable {
 
     deinit { if let inflater = unsafe inflater { unsafe errand_inflater_free(inflater) } }
 
-    /// Passes the result to `body`, which throws if it's too large.
+    /// Decompresses a part of a message, and passes the result to `body`, which throws if the message is too large.
     mutating func inflate(
         _ bytes: Span<UInt8>, _ body: (Span<UInt8>) throws(WebSocketError) -> Void
     ) throws(WebSocketError) {

@@ -35,17 +35,17 @@ struct MessageReader: ~Copyable {
     private let limit: Int
 
     /// - Parameters:
-    ///   - limit: In bytes, after decompression.
-    ///   - compression: Nil if messages must not be compressed.
+    ///   - limit: The maximum size of a message in bytes, after decompression.
+    ///   - compression: The agreed compression. Nil if messages must not be compressed.
     init(limit: Int, _ compression: DeflateAgreement? = nil) {
         self.limit = limit
         inflater = compression.map { MessageInflater($0.serverWindow, keepsWindow: $0.serverKeepsWindow) }
     }
 
-    /// Call it after `next` has returned nil.
+    /// Provides more bytes. Call it after `next` has returned nil.
     mutating func push(_ bytes: Data) { (input, position) = (bytes, bytes.startIndex) }
 
-    /// Nil if it needs more bytes.
+    /// Returns the next event, or nil if it needs more bytes.
     mutating func next() throws(WebSocketError) -> Event? {
         while true {
             if frame == nil {
@@ -186,7 +186,7 @@ struct MessageReader: ~Copyable {
 
     // MARK: Ends
 
-    /// Nil if the message continues.
+    /// Returns the event of a complete frame, or nil if the message continues in another frame.
     private mutating func finish(_ frame: Frame) throws(WebSocketError) -> Event? {
         if frame.opcode.isControl {
             defer { control = Data() }
@@ -217,7 +217,7 @@ struct MessageReader: ~Copyable {
     }
 }
 
-/// RFC 3629. Fails at the first invalid byte.
+/// Checks UTF-8 in pieces (RFC 3629). Fails at the first invalid byte.
 struct UTF8Check {
     /// The bytes that the current character lacks, and the bounds of the next byte.
     private var missing = 0
@@ -244,8 +244,8 @@ struct UTF8Check {
         return true
     }
 
-    /// Skips several bytes at a time, because most text is ASCII. Returns an index at most seven bytes before the first
-    /// other byte.
+    /// Skips ASCII characters, several at a time, because most text is ASCII. Returns an index at most seven bytes
+    /// before the first byte that isn't ASCII.
     private static func asciiEnd(_ bytes: Span<UInt8>, from start: Int) -> Int {
         func word(_ index: Int) -> UInt64 { bytes.littleEndian(at: index) }
         let high: UInt64 = 0x8080_8080_8080_8080

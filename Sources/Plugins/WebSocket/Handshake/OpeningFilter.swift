@@ -52,7 +52,7 @@ final class OpenedConnection: ByteConnection {
     func close() { base.close() }
 }
 
-/// RFC 6455, section 4.1.
+/// The client's part of an opening handshake (RFC 6455, section 4.1).
 struct OpeningHandshake: Sendable {
     let key: String
     let subprotocols: [String]
@@ -101,7 +101,7 @@ struct OpeningHandshake: Sendable {
             throw fail("the server's Sec-WebSocket-Accept doesn't match the key")
         }
         var agreement = Agreement()
-        // Some servers send an empty field if they choose none.
+        // Some servers send an empty field if they don't choose a subprotocol.
         let chosen = headers.values(of: .secWebSocketProtocol).filter { !$0.isEmpty }
         if !chosen.isEmpty {
             guard chosen.count == 1, subprotocols.contains(chosen[0]) else {
@@ -115,7 +115,7 @@ struct OpeningHandshake: Sendable {
         return agreement
     }
 
-    /// Proves that the server has processed the key.
+    /// The expected `Sec-WebSocket-Accept`, which proves that the server has processed the key.
     var accept: String {
         Data(SHA1Digest.digest(of: Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8))).base64EncodedString()
     }

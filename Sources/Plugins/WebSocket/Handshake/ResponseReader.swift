@@ -10,7 +10,7 @@ struct ResponseReader {
         var headers = HTTPHeaders()
     }
 
-    /// RFC 9112, section 6.3.
+    /// Determines where the body ends (RFC 9112, section 6.3).
     private enum Framing: Equatable { case none, length(Int), chunked, untilEnd }
 
     private var bytes = Data()
@@ -23,7 +23,8 @@ struct ResponseReader {
 
     mutating func push(_ data: Data) { bytes.append(data) }
 
-    /// Returns false if the head is incomplete. Skips informational heads except 101. Throws `invalidResponse`.
+    /// Parses the head. Returns false if it's incomplete. Skips informational heads except 101. Throws
+    /// `invalidResponse`.
     mutating func readHead() throws(ErrandError) -> Bool {
         while head == nil {
             guard let end = bytes.firstRange(of: Self.headEnd) else {
@@ -42,7 +43,7 @@ struct ResponseReader {
         if count > headLimit { throw Self.invalid("the head of the response is longer than \(headLimit) bytes") }
     }
 
-    /// Without chunk framing. Nil if more bytes are needed.
+    /// Returns the body without chunk framing, or nil if more bytes are needed.
     func body(upTo limit: Int, isAtEnd: Bool) throws(ErrandError) -> Data? {
         switch try framing() {
         case .none: return Data()
@@ -51,7 +52,7 @@ struct ResponseReader {
         case .untilEnd: return isAtEnd || bytes.count >= limit ? Data(bytes.prefix(limit)) : nil
         case .chunked:
             let (content, isComplete) = Self.unchunked(bytes)
-            // Limit the framing too.
+            // Also limit the bytes of the framing, because chunks can be tiny.
             let isCut = content.count >= limit || bytes.count - limit >= headLimit
             return isComplete || isAtEnd || isCut ? content.prefix(limit) : nil
         }
@@ -110,7 +111,7 @@ struct ResponseReader {
             ?? String(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))
     }
 
-    /// Includes the last incomplete chunk (RFC 9112, section 7.1).
+    /// Returns the content of chunks, including an incomplete last chunk (RFC 9112, section 7.1).
     private static func unchunked(_ bytes: Data) -> (Data, isComplete: Bool) {
         var content = Data()
         var rest = bytes[...]

@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandMessageSyntax
 import Synchronization
 
-/// Uses a dedicated connection, which the response keeps if the server switches protocols.
+/// Sends a request over its own connection. If the server switches protocols, the response contains the connection.
 struct UpgradeTransport: Transport {
     let base: any ConnectingTransport
 
@@ -15,7 +15,7 @@ struct UpgradeTransport: Transport {
             try await base.connect(for: request, options: options)
         }
         do {
-            // Connecting may have taken a while.
+            // Connecting may have taken a while, so check whether the request may still be sent.
             try options.checkBeforeSending(request)
             var (response, rest) = try await exchange(request, options, over: connection)
             if response.status == 101 {
@@ -43,7 +43,7 @@ struct UpgradeTransport: Transport {
             }
             reader.push(bytes)
         }
-        // The head is enough, so a redirect or refusal doesn't wait for a slow or endless body.
+        // Wait only briefly for the body, which may be slow or endless: the head is enough for a redirect or a refusal.
         let limit = options.time.instant(after: min(options.timeout, .seconds(1)))
         var body: Data?
         while body == nil {
@@ -76,7 +76,7 @@ struct UpgradeTransport: Transport {
         try await TimeLimit.run(options.timeout, options.time) { try await connection.receive() }
     }
 
-    /// Nil at the end of a refusal or after the limit.
+    /// Returns more bytes of the body. Returns nil at its end, after the limit, or if the connection fails.
     private func receive(
         _ connection: any ByteConnection, _ options: TransportOptions, until limit: ContinuousClock.Instant
     ) async throws -> Data? {
@@ -89,7 +89,7 @@ struct UpgradeTransport: Transport {
         }
     }
 
-    /// RFC 9112, section 3.
+    /// Returns the request line and the header fields as bytes (RFC 9112, section 3).
     static func head(of request: HTTPRequest) -> Data {
         let text = request.urlText
         let rest = text.firstRange(of: "://").map { text[$0.upperBound...] } ?? text[...]
@@ -104,7 +104,7 @@ struct UpgradeTransport: Transport {
         return Data((head + "\r\n").utf8)
     }
 
-    /// A zone is meaningful only on this machine (RFC 6874, section 4).
+    /// Removes the zone of an IPv6 address, which is meaningful only on this machine (RFC 6874, section 4).
     private static func withoutZone(_ authority: Substring) -> String {
         guard let zone = authority.firstIndex(of: "%"), let end = authority.lastIndex(of: "]"), zone < end else {
             return String(authority)

@@ -2,7 +2,8 @@ import ErrandCollections
 import ErrandSupport
 import Synchronization
 
-/// Messages are added to a connection one at a time, in the order of the calls.
+/// Lets tasks add messages to a connection one at a time, in the order of the calls. The task that may add its message
+/// has the turn.
 final class SendingLine: Sendable {
     private struct State {
         var isTaken = false
@@ -16,7 +17,8 @@ final class SendingLine: Sendable {
 
     /// Waits for the turn, which ``leave()`` ends. Throws ``WaitingLine/Full`` or `CancellationError`.
     ///
-    /// - Parameter maximum: Includes the message that has the turn. Called without a lock.
+    /// - Parameter maximum: Returns how many messages there may be, including the one that has the turn. Called without
+    ///   a lock.
     func enter(upTo maximum: () -> Int) async throws {
         let maximum = maximum()
         let number = state.withLock { state -> UInt64? in
@@ -53,7 +55,7 @@ final class SendingLine: Sendable {
         next?.resume()
     }
 
-    /// The connection was lost, so fewer messages may wait.
+    /// Refuses the last waiting messages, because fewer may wait after the connection was lost.
     func limit(to maximum: Int) {
         let refused = state.withLock { state in
             guard state.isTaken, state.waiting.count + 1 > maximum else {
@@ -75,9 +77,10 @@ final class WaitingLine: Sendable {
 
     struct Full: Error {}
 
-    /// Throws ``Full`` or `CancellationError`.
+    /// Waits for the next change. Throws ``Full`` if too many tasks are waiting, or `CancellationError`.
     ///
-    /// - Parameter isToWait: Called after registering, so changes can't be missed, and without a lock.
+    /// - Parameter isToWait: Returns whether the task still has to wait. Called without a lock, after the task was
+    ///   registered, so it can't miss a change.
     func wait(upTo maximum: Int = .max, while isToWait: () -> Bool) async throws {
         let number = waiters.withLock { $0.nextNumber() }
         try await withTaskCancellationHandler {

@@ -8,7 +8,7 @@ final class SocketAlarm: Sendable {
     private struct State {
         var limits: [UInt64: Limit] = [:]
         var last: UInt64 = 0
-        /// Nil without a timer.
+        /// When the timer fires. Nil without a timer.
         var fires: ContinuousClock.Instant?
         var timer: Task<Void, Never>?
         var isOver = false
@@ -18,7 +18,7 @@ final class SocketAlarm: Sendable {
 
     deinit { stop() }
 
-    /// The action must be brief, and runs on any thread.
+    /// Schedules an action, and returns a number for ``unset(_:)``. The action must be brief, and runs on any thread.
     func set(
         at instant: ContinuousClock.Instant, _ time: any TimeSource, _ action: @escaping @Sendable () -> Void
     ) -> UInt64 {
@@ -45,7 +45,8 @@ final class SocketAlarm: Sendable {
         timer?.cancel()
     }
 
-    /// Returns the replaced timer. Cancel it after unlocking, because that runs code of the time source.
+    /// Starts a timer, unless a running one fires earlier. Returns the replaced timer: cancel it after unlocking,
+    /// because cancelling runs code of the time source.
     private func arm(
         _ state: inout State, at instant: ContinuousClock.Instant, _ time: any TimeSource
     ) -> Task<Void, Never>? {
@@ -66,7 +67,7 @@ final class SocketAlarm: Sendable {
             state.fires = nil
             let due = state.limits.filter { $0.value.instant <= now }
             for number in due.keys { state.limits[number] = nil }
-            // The replaced timer has just fired.
+            // Ignore the replaced timer, which has just fired.
             if let next = state.limits.values.map(\.instant).min() { _ = arm(&state, at: next, time) }
             return due
         }
@@ -92,7 +93,7 @@ enum TimeLimit {
     }
 }
 
-/// Known after an exchange has provided it.
+/// The agent's clock. Until the first exchange has provided it, the system's clock.
 final class SocketClock: Sendable {
     private let known = Mutex<(any TimeSource)?>(nil)
 

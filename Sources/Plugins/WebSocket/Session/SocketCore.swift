@@ -36,7 +36,7 @@ final class SocketCore: Sendable {
         var elements = 0
         var connections = 0
 
-        /// Nil while the socket isn't connected.
+        /// The connection for new messages. Nil while the socket isn't connected.
         var open: SocketLink? { isLeft ? nil : link }
     }
 
@@ -51,7 +51,7 @@ final class SocketCore: Sendable {
     let broadcaster = StateBroadcaster(WebSocketState.idle, maximumWaiting: 100)
     /// `senders` and `openers` wait for a connection, `reader` for a message, and `room` for space in the queue.
     let senders = WaitingLine()
-    /// The first message may wait for a connection.
+    /// Orders the messages of concurrent calls. The first message may wait for a connection.
     let turns = SendingLine()
     let openers = WaitingLine()
     let reader = WaitingLine()
@@ -126,7 +126,7 @@ final class SocketCore: Sendable {
 
     func opened() async throws { _ = try await link(isSending: false) }
 
-    /// Waits for a connection if necessary.
+    /// Returns the current connection. Waits for a connection if necessary.
     func link(isSending: Bool = true) async throws -> SocketLink {
         start()
         while true {
@@ -145,9 +145,9 @@ final class SocketCore: Sendable {
         }
     }
 
-    /// Messages are added in the order of the calls.
+    /// Adds a message to the current connection, in the order of the calls, and returns the connection.
     ///
-    /// - Parameter add: Returns false if the connection doesn't accept messages anymore.
+    /// - Parameter add: Adds the message. Returns false if the connection doesn't accept messages anymore.
     func inTurn(_ add: (SocketLink) throws -> Bool) async throws -> SocketLink {
         start()
         let limit = maximumWaiting
@@ -166,14 +166,14 @@ final class SocketCore: Sendable {
         WebSocketError(.notConnected, "not connected, and \(limit) messages are already waiting")
     }
 
-    /// Messages then wait for the next connection. Throws if there won't be one.
+    /// Stops sending over a connection. Messages then wait for the next connection. Throws if there won't be one.
     func leave(_ link: SocketLink) throws {
         guard options.reconnection.isEnabled else { throw link.end }
         state.withLock { if $0.link === link { $0.isLeft = true } }
         turns.limit(to: maximumWaiting)
     }
 
-    /// The reader may not have noticed the failure yet.
+    /// Stops sending over a failed connection, because its reader may not have noticed the failure yet.
     func leaveFailed(_ link: SocketLink, _ error: any Error) {
         if !error.isCancellation { try? leave(link) }
     }
@@ -185,7 +185,7 @@ final class SocketCore: Sendable {
         }
     }
 
-    /// Nil at the end. Throws `timedOut` after the limit.
+    /// Returns the next message, or nil at the end. Throws `timedOut` after the limit.
     func next(within limit: Duration? = nil) async throws -> Received? {
         start()
         let (time, resume) = (clock.time, { @Sendable [reader] in reader.resume() })
@@ -257,7 +257,7 @@ final class SocketCore: Sendable {
         cancelWork?()
     }
 
-    /// Only the first call has an effect.
+    /// Ends the socket, normally or with an error. Only the first call has an effect.
     func finish(_ failure: (any Error)?) {
         let (isFirst, link, activity) = state.withLock { state in
             defer {
@@ -330,7 +330,7 @@ extension SocketCore {
         if wasOpen { turns.limit(to: maximumWaiting) }
     }
 
-    /// Waits for space in the queue.
+    /// Adds a received message to the queue. Waits until the queue has space.
     func deliver(_ message: WebSocketMessage, _ coder: WebSocketCoder) async throws {
         while true {
             let isDone = state.withLock { state in

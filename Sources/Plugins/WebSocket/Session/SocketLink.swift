@@ -3,16 +3,17 @@ import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
+/// One connection of a socket.
 final class SocketLink: Sendable {
     struct State {
-        /// When bytes were last received, or could have been.
+        /// When bytes were last received, or when reading last resumed.
         var lastReceived: ContinuousClock.Instant
-        /// Received messages wait for the reader, so no more are read.
+        /// Whether a received message waits for the reader, so no more bytes are read.
         var isHeld = false
         /// The content of the last unanswered ping, while the server doesn't read its input.
         var pendingPong: Data?
         var added = 0
-        /// Numbers of the app's pings.
+        /// The number of the app's last ping, and of the last one that the server answered.
         var lastPing: UInt64 = 0
         var lastPong: UInt64 = 0
         var isClosing = false
@@ -47,7 +48,7 @@ final class SocketLink: Sendable {
 
     // MARK: Sending
 
-    /// Throws `encodingFailed`.
+    /// Encodes a message. Throws `encodingFailed`.
     func encoded(_ encode: (WebSocketCoder) throws -> WebSocketMessage) throws -> WebSocketMessage {
         do { return try encode(coder) } catch let error as WebSocketError { throw error } catch {
             throw WebSocketError(
@@ -55,8 +56,8 @@ final class SocketLink: Sendable {
         }
     }
 
-    /// Returns false if the connection doesn't accept messages anymore. If the session's user has changed, ends the
-    /// connection and throws.
+    /// Adds a message. Returns false if the connection doesn't accept messages anymore. If the session's user has
+    /// changed, ends the connection and throws.
     func add(_ message: WebSocketMessage, deflates: Bool = true) throws -> Bool {
         try checkUser()
         let isAdded = try writer.withLock { writer in
@@ -95,7 +96,7 @@ final class SocketLink: Sendable {
         connection.enqueue(frame)
     }
 
-    /// Can be too high while other bytes are being added.
+    /// The number of bytes that the system has accepted. Can be too high while other bytes are being added.
     var taken: Int {
         let pending = connection.pendingBytes
         return state.withLock { $0.added } - pending
@@ -112,14 +113,15 @@ final class SocketLink: Sendable {
         connection.push()
     }
 
-    /// Readers and senders get this error, or an earlier one. The server may not read the close frame.
+    /// Ends the connection. Readers and senders get this error, or an earlier one. Sends a close frame, but doesn't
+    /// wait until the server has read it.
     func abort(_ error: any Error) {
         _ = kept(error)
         sendClose(.goingAway)
         connection.close()
     }
 
-    /// Only the first failure counts.
+    /// Records a failure, and returns the connection's failure. Only the first one counts.
     private func kept(_ error: any Error) -> any Error {
         let failure = state.withLock { state in
             let failure = state.failure ?? error
@@ -145,7 +147,7 @@ final class SocketLink: Sendable {
         var failure: WebSocketError?
     }
 
-    /// Returns when the server has closed the connection. Throws if the connection fails.
+    /// Reads messages until the server has closed the connection. Throws if the connection fails.
     func run(_ deliver: (WebSocketMessage) async throws -> Void, count: (Int) -> Void) async throws -> Closure {
         let heartbeat = options.pingInterval.map { interval in
             Task { [weak self, time] in
@@ -204,13 +206,13 @@ final class SocketLink: Sendable {
         try reader.next()
     }
 
-    /// Also waits for the server to close the connection (RFC 6455, section 7.1.1).
+    /// Responds to a close frame, and waits for the server to close the connection (RFC 6455, section 7.1.1).
     @inline(never) private func closed(_ code: CloseCode?, _ reason: String) async -> Closure {
         let isOurs = isClosing
         var error = WebSocketError(
             .closed, "the server closed the socket with \(code ?? .noStatusReceived)", closeCode: code)
         error.reason = reason
-        // Fails messages in transit, and all later messages.
+        // Messages that are being sent fail with this error, and so do all later messages.
         _ = kept(error)
         sendClose(code ?? .noStatusReceived)
         await waitForEnd()
@@ -249,7 +251,7 @@ extension SocketLink {
         if let content { sendControl(.pong, content) }
     }
 
-    /// Returns after a pong with the same number or a later one.
+    /// Sends a ping with a number. Returns after a pong with the same number or a later one.
     func ping() async throws {
         let number = state.withLock { state in
             state.lastPing += 1
@@ -280,7 +282,7 @@ extension SocketLink {
         pongs.resume()
     }
 
-    /// Pings a silent server, and fails if it stays silent. Returns when to check again.
+    /// Pings a silent server, and ends the connection if the server stays silent. Returns when to check again.
     func beat(_ interval: Duration) async throws -> ContinuousClock.Instant {
         let lastReceived = state.withLock { $0.isHeld ? nil : $0.lastReceived }
         guard let lastReceived else { return time.instant(after: interval) }

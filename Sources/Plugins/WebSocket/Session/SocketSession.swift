@@ -8,7 +8,7 @@ struct SocketSession: Sendable {
     let activity: Activity
     let connect: @Sendable () async throws -> SocketLink
 
-    /// Throws unless the socket is closed normally.
+    /// Connects, and reconnects if the options allow it. Throws unless the socket is closed normally.
     func run() async throws {
         let policy = core.options.reconnection
         var (attempts, failures, silent) = (0, 0, 0)
@@ -23,14 +23,15 @@ struct SocketSession: Sendable {
                 failures = 0
                 let (before, opened) = (core.deliveries, core.clock.time.now)
                 defer {
-                    // Close frames and pings don't count, because a server that's about to reject the socket sends
-                    // them.
+                    // Only messages show that the connection works. A server that's about to reject the socket also
+                    // sends close frames and pings.
                     if core.deliveries > before { silent = 0 }
                     let hasLasted = opened.duration(to: core.clock.time.now) >= policy.backoff.maximumDelay
                     if hasLasted { silent = min(silent, 1) }
                 }
                 let end = try await use(link)
-                // A server can respond to the close frame of a cancelled socket before its connection is closed.
+                // If the socket is cancelled or reconnects, the end isn't a normal one, although the server may have
+                // responded to the close frame.
                 if end == nil, !Task.isCancelled, !core.isReconnecting { return core.finish(nil) }
                 error = end ?? CancellationError()
             } catch let failure { error = failure }
@@ -47,7 +48,7 @@ struct SocketSession: Sendable {
         }
     }
 
-    /// Returns the failure that the server's close code indicates.
+    /// Uses a connection until it ends. Returns the failure that the server's close code indicates.
     private func use(_ link: SocketLink) async throws -> WebSocketError? {
         let (core, activity) = (core, activity)
         return try await withTaskCancellationHandler {
