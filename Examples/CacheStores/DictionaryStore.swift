@@ -36,6 +36,6 @@ actor DictionaryStore: CacheStore {
 
     func secret() -> Data { key }
 
-    /// A head takes a few hundred bytes.
+    /// Estimates the memory of an entry: its body, and a few hundred bytes for its head.
     private static func cost(_ body: HTTPBody) -> Int64 { (body.length ?? 0) + 500 }
 }

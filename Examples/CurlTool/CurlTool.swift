@@ -20,7 +20,7 @@ struct CurlTool: Transport {
             throw ErrandError(.invalidRequest, "expected a body of \(length) bytes, as announced, got \(upload.count)")
         }
         try upload.write(to: folder.appendingPathComponent("upload"))
-        // In a file, because every user of the machine can read the command line.
+        // Pass the options in a file, because every user of the machine can read the command line.
         try config(request, upload, options).write(
             to: folder.appendingPathComponent("config"), atomically: false, encoding: .utf8)
         let process = Process()
@@ -29,7 +29,7 @@ struct CurlTool: Transport {
         process.currentDirectoryURL = folder
         process.standardError = FileHandle.nullDevice
         try await run(process)
-        // For HEAD, curl writes the head here too.
+        // For HEAD, curl writes the head to the body's file too.
         let hasBody = request.method != .head
         let body = hasBody ? (try? Data(contentsOf: folder.appendingPathComponent("body"))) ?? Data() : Data()
         let head = try Data(contentsOf: folder.appendingPathComponent("head"))
@@ -80,7 +80,7 @@ struct CurlTool: Transport {
         throw ErrandError(codes[code] ?? .invalidResponse, "curl ended with \(code)")
     }
 
-    /// The last head counts: 1xx responses come before it, and trailers after it lack a status line.
+    /// Creates the response from the last head: 1xx responses come before it, and trailers after it lack a status line.
     private func response(to request: HTTPRequest, head: String, _ body: Data) throws -> HTTPResponse {
         guard head.hasSuffix("\r\n\r\n") else { throw ErrandError(.connectionLost, "the head is cut off") }
         let blocks = head.replacing("\r\n", with: "\n").split(separator: "\n\n")

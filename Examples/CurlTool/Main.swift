@@ -36,7 +36,7 @@ struct Main {
     static func main() async {
         #if os(Linux) || os(macOS)
         var (kept, excused, broken) = (0, 0, 0)
-        // Most laws need a head that arrives before its body.
+        // The suite's laws are off, because most of them need a head that arrives before its body.
         for each in TransportConformance.cases(for: { CurlTool() }, laws: .off, knownLimitations: limitations) {
             do {
                 try await each.run()

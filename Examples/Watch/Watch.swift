@@ -61,7 +61,7 @@ struct Watch {
                 return try await steps.send(Get(path: "\(first.value)")).value
             })
         do { _ = try await agent.send(Get(path: "nothing")) } catch let error as ErrandError where !error.isCancelled {
-            // Expected: sold out. The log shows it.
+            // This failure is expected, because the item is sold out. The log shows it.
         }
         _ = try await agent.send(Get(path: "pears"))
         return shelves

@@ -29,7 +29,7 @@ struct WatchCommand {
             fail("unknown option: \(option)", 2)
         }
         if arguments.count > 1 { fail("expected one directory, got several", 2) }
-        // An unset shell variable.
+        // The argument is empty if it comes from an unset shell variable.
         if arguments == [""] { fail("the directory's name is empty", 2) }
         let directory = inspects ? nil : arguments.first.map { URL(filePath: $0, directoryHint: .isDirectory) }
         if let directory { check(directory) }
@@ -61,7 +61,7 @@ struct WatchCommand {
         }
     }
 
-    /// Checked before any request is sent, because the files are written last.
+    /// Exits if the directory can't be used. Called before any request is sent, because the files are written last.
     private static func check(_ directory: URL) {
         var isDirectory: ObjCBool = false
         guard FileManager.default.fileExists(atPath: directory.path, isDirectory: &isDirectory) else {

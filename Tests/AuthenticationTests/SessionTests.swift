@@ -68,7 +68,7 @@ import Testing
         let session = AuthenticationSession(BearerToken("old")) { _ in
             defer { ended.open() }
             reached.open()
-            // Not cancellable, as a handler may be.
+            // Ignores cancellation, as a handler may.
             await Task { try? await proceed.wait() }.value
             return BearerToken(service.refresh())
         }

@@ -70,7 +70,7 @@ enum DownloadBench {
         costs.reportMinimum("CPU ms", against: "the curl command, 1 KB")
     }
 
-    /// In milliseconds.
+    /// Returns the processor time of ended child processes in milliseconds.
     private static func childrenTime() -> Double {
         var usage = rusage()
         // RUSAGE_CHILDREN; the C libraries declare it with different types.
@@ -108,7 +108,7 @@ enum DownloadBench {
         return peak
     }
 
-    /// In MiB, or 0 if the system doesn't report it.
+    /// Returns a process's peak memory in MiB, or 0 if the system doesn't report it.
     private static func residentPeak(_ process: pid_t) -> Double {
         let status = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""
         let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") } ?? ""

@@ -113,7 +113,7 @@ enum JSONValidationBench {
         return try JSONSerialization.data(withJSONObject: object, options: [.prettyPrinted])
     }
 
-    /// Nil if the system doesn't report the memory.
+    /// Returns the additional memory that a closure needs, or nil if the system doesn't report it.
     private static func extraMemory(_ body: () -> Void) -> Int? {
         guard let reset = FileHandle(forWritingAtPath: "/proc/self/clear_refs") else { return nil }
         do { try reset.write(contentsOf: Data("5".utf8)) } catch { return nil }

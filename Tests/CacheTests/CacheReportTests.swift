@@ -27,7 +27,7 @@ import Testing
             ("max-age=60, ext=\"a, no-store", false), ("private=\"X-User, no-store, max-age=60", false),
             ("\"max-age=60, no-store", false), ("ext=\"a\\\", max-age=60", true), ("max-age=60, ext=\"", true),
             ("ext=\"max-age=60\"", false), ("no-store, ext=\"max-age=60\"", false), ("no-cache, max-age=60", false),
-            // Not even in a field that takes long to read if each mark begins anew.
+            // The same in a long field, which would take too long to read if each quotation mark restarted the search.
             ("max-age=60, \"" + String(repeating: "\\\"", count: 30_000) + ", no-store", false),
         ])
     func quoted(directives: String, isFresh: Bool) async throws {

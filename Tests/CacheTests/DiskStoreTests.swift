@@ -605,7 +605,8 @@ struct DiskStoreTests {
         for _ in 0..<rounds {
             let before = files()
             let (process, ended) = try start(seconds: 60, limit: 300_000, tasks: 4)
-            // It has begun to write; each round kills it at another point. On a busy machine it may already have ended.
+            // The process has begun to write, and each round kills it at another point. On a busy machine, it may
+            // already have ended.
             try await eventually { files() != before || !process.isRunning }
             // Sleep instead of yielding: yields take minutes on a busy machine, because the process occupies a core.
             try await Task.sleep(for: .microseconds(.random(in: 0..<20_000)))

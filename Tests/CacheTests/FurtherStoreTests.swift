@@ -27,7 +27,7 @@ actor FaultyDictionary: CacheStore {
         (entries[key], heads[key]) = (whole, whole.head)
         bytes += data.count
         if fault == .lateWrites {
-            // The file, which a reader finds once the entry has left the memory.
+            // Imitates a store that writes its file late: an entry that was removed in the meantime appears again.
             Task {
                 try? await Task.sleep(for: .milliseconds(5))
                 self.entries[key] = self.entries[key] ?? whole
@@ -61,7 +61,7 @@ actor FaultyDictionary: CacheStore {
     }
 }
 
-/// Has room for one entry. The wrong form returns it for every key.
+/// Keeps only one entry. The wrong form returns it for every key.
 actor OnlyTheLast: CacheStore {
     private let comparesKeys: Bool
     private var last: (key: CacheKey, entry: CacheEntry)?

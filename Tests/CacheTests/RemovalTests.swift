@@ -38,7 +38,7 @@ struct RemovalTests {
     private final class Server: Sendable {
         let count = Counter()
         let validations = Counter()
-        /// The last body from before a finished removal.
+        /// The number of the last body that was sent before a removal finished.
         let floor = Mutex(0)
 
         func response(to request: HTTPRequest, _ mode: Mode) -> StubResponse {

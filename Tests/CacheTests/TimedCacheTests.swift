@@ -197,7 +197,7 @@ struct TimedCacheTests {
         await f.cache.flush()
         #expect(try await f.text(get("B")) == "2")
         let heads = store.written()
-        // The first may have been replaced before it was written.
+        // The first entry may have been replaced before it was written.
         #expect(heads.count == Set(heads.map(\.partition)).count && (1...2).contains(heads.count))
         #expect(heads.allSatisfy { $0.partition?.count == 64 && $0.partition != "A" && $0.partition != "B" })
     }

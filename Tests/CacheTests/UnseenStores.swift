@@ -61,7 +61,7 @@ final class SharedReadStore: UnseenStore<CacheKey>, @unchecked Sendable {
     private let reads = Mutex<[CacheKey: Task<CacheEntry?, any Error>]>([:])
     private let pause: @Sendable () async -> Void
 
-    /// - Parameter pause: The end of a slow read.
+    /// - Parameter pause: Called at the end of each read, to delay it.
     init(pause: @escaping @Sendable () async -> Void = { await Task.yield() }) {
         self.pause = pause
         super.init { $0 }
@@ -135,7 +135,8 @@ final class BodyLimitStore: UnseenStore<CacheKey>, @unchecked Sendable {
     }
 }
 
-/// Counts its bytes across the wait for a body, so stores at the same time count from the same old number.
+/// Reads its size before it waits for a body, and updates it afterwards, so concurrent stores start from the same old
+/// size.
 actor DriftingStore: CacheStore {
     private var entries: [CacheKey: CacheEntry] = [:]
     private(set) var bytes: Int64 = 0

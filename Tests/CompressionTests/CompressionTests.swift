@@ -23,7 +23,7 @@ import Testing
         return Data(random.bytes(count))
     }
 
-    /// Streams data in chunks of this size, and can be opened repeatedly.
+    /// Returns a body that streams data in chunks of this size, and can be opened repeatedly.
     private static func stream(_ data: Data, _ size: Int, length: Bool = false) -> RequestBody {
         .stream(length: length ? Int64(data.count) : nil) {
             let rest = Mutex(data)

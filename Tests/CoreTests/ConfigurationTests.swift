@@ -197,7 +197,7 @@ import Testing
             }
         }
         let (time, gate) = (Sleepless(), Gate())
-        // Only the deadlines sleep.
+        // Only the timers of the deadlines sleep.
         let waiting = ClosureFilter { exchange, next in
             try await gate.wait()
             return try await next(exchange)

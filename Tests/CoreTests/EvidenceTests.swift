@@ -72,7 +72,7 @@ import Testing
         (configuration.maximumBodyBytes, configuration.maximumErrorBodyBytes) = (50, 15)
         for (response, kept) in [
             (chunks, 15), (.data(Data(count: 100)), 15), (.data(Data(count: 100)).header(.contentLength, "100"), 15),
-            // Its length exceeds the limit before the first byte is read.
+            // The announced length exceeds the limit before the first byte is read.
             (chunks.header(.contentLength, "100"), 0),
         ] {
             let agent = NetworkAgent(configuration: configuration, transport: .stub(response))

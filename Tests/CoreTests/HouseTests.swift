@@ -105,7 +105,7 @@ import Testing
         try check(Self.layers, in: "Sources/Core", above: [])
         try check(Self.kits, in: "Sources/Plugins/Kits", above: Set(Self.layers.map(\.module)))
         #expect(Set(try Self.folders(in: "Sources/Core")) == Set(Self.layers.map(\.folder)))
-        // The only kit in C.
+        // Codings is the only kit in C.
         #expect(
             Set(try Self.folders(in: "Sources/Plugins/Kits")) == Set(Self.kits.map(\.folder)).union(["Codings"]))
     }

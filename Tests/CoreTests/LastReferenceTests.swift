@@ -5,8 +5,8 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-/// Objects that only a call holds are released along with it. Releasing them may use the agent, so it must not hold a
-/// lock.
+/// Objects that only a call holds are released along with it. Releasing them may use the agent, so the agent must not
+/// hold a lock meanwhile.
 @Suite("Last references", .endsInTime, .leakChecked) struct LastReferenceTests {
     private final class Ending: Sendable {
         let body: @Sendable () -> Void

@@ -15,7 +15,7 @@ import Testing
             case .url: http.url = url
             case .wholeRequest: http = HTTPRequest(http.method, url, headers: http.headers, body: http.body)
             case .unmarked:
-                // Like a conversion that loses the marks.
+                // Loses which fields are sensitive, as a conversion to another type does.
                 var plain = HTTPHeaders()
                 for name in Set(http.headers.map(\.name)) { plain.add(name, http.headers[name] ?? "") }
                 http = HTTPRequest(http.method, url, headers: plain, body: http.body)

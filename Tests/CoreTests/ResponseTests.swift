@@ -114,7 +114,7 @@ import Testing
         let whole = try await send(GetResponse(), response)
         let user = try JSONDecoder().decode(User.self, from: Data(whole.text().utf8))
         #expect(user == User(id: 7, name: "\u{4E2D}\u{56FD}"))
-        // The label is wrong: UTF-8 is read whatever it says.
+        // The charset label is wrong: UTF-8 is read as UTF-8 anyway.
         let mislabeled = StubResponse.data(
             Data("{\"id\":7,\"name\":\"\u{E9}\"}".utf8), contentType: "application/json; charset=iso-8859-1")
         #expect(try await send(GetUser(), mislabeled) == User(id: 7, name: "\u{E9}"))

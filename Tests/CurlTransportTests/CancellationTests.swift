@@ -85,7 +85,7 @@ struct CancellationTests {
         }
     }
 
-    /// Set `ERRAND_CANCELS` in the environment to change it.
+    /// The number of cancellations. Set `ERRAND_CANCELS` in the environment to change it.
     private static let cancels = getenv("ERRAND_CANCELS").flatMap { Int(String(cString: $0)) } ?? 2000
 
     @Test("random cancellations end every transfer once, leak no descriptor, and leave the transport usable")

@@ -49,7 +49,7 @@ struct EndedTransportTests {
         }
     }
 
-    /// Lives as long as a transfer.
+    /// A clock that lives as long as the transfer that uses it.
     private final class Clock: TimeSource {
         var now: ContinuousClock.Instant { .now }
         var date: Date { Date() }

@@ -16,7 +16,7 @@ import Android
     "The end of a program over libcurl", .endsInTime, .serialized,
     .enabled(if: Nginx.isInstalled, "nginx or openssl is not installed"), .leakChecked)
 struct ExitTests {
-    /// Set `ERRAND_EXITS` in the environment to change it.
+    /// The number of processes that exit. Set `ERRAND_EXITS` in the environment to change it.
     private static let exits = getenv("ERRAND_EXITS").flatMap { Int(String(cString: $0)) } ?? 32
 
     @Test("a program that ends while TLS requests are running exits normally")

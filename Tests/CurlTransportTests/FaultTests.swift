@@ -142,7 +142,7 @@ struct FaultTests {
     @Test("a missing listener and an unknown name have their own errors, with libcurl's error as the cause")
     func unreachable() async throws {
         let transport = CurlTransport()
-        // Its port stays closed as long as the server object lives.
+        // The stopped server's port stays closed as long as the server object lives.
         let server = try TestServer()
         server.stop()
         let url = server.url("/")
@@ -159,7 +159,7 @@ struct FaultTests {
         withExtendedLifetime(server) {}
     }
 
-    /// Set `ERRAND_SEEDS` in the environment to change it.
+    /// The number of seeds. Set `ERRAND_SEEDS` in the environment to change it.
     private static let seeds = getenv("ERRAND_SEEDS").flatMap { Int(String(cString: $0)) } ?? 1000
 
     @Test("random bytes are responses or typed errors")

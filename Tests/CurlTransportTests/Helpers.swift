@@ -173,7 +173,7 @@ enum Offer {
         true
         #endif
     }
-    /// Whether it reports which check a certificate failed.
+    /// Whether libcurl reports which check a certificate failed.
     static let tellsReasons = !isGnuTLS
     /// Whether the handshake fails if the server speaks only HTTP/2 and the client offers HTTP/1. GnuTLS continues
     /// without either.

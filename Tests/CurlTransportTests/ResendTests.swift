@@ -284,8 +284,8 @@ struct ResendTests {
             try await transport.send(again, options: TransportOptions(timeout: .seconds(60), time: time)).data
         }
         try await eventually { heads.all.contains("/again") }
-        // For another host: it waits for the only connection, and gets it when the first attempt of the other request
-        // fails.
+        // A request for another host waits for the only connection, and gets it when the first attempt of the other
+        // request fails.
         let other = "http://localhost:\(server.port)/long"
         let long = Task { try await transport.send(try request(.get, other), options: .of()).status }
         try await eventually { transport.started.withLock { $0?.runningCount } == 2 }

@@ -39,7 +39,7 @@ struct ScaleTests {
         #expect(server.accepted <= 20)
     }
 
-    /// Set `ERRAND_REQUESTS` in the environment to change it.
+    /// The number of requests. Set `ERRAND_REQUESTS` in the environment to change it.
     private static let requests = getenv("ERRAND_REQUESTS").flatMap { Int(String(cString: $0)) } ?? 4000
 
     @Test("requests one after the other and 64 at a time leak neither memory nor descriptors")

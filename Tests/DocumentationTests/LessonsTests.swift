@@ -109,7 +109,7 @@ import Testing
         var (type, isTest) = ("", false)
         for line in source.split(separator: "\n") {
             let words = line.split { !$0.isLetter && !$0.isNumber && $0 != "_" && $0 != "@" }
-            // Types of the file itself start at its margin; a suite's attribute may stand before one.
+            // Only top-level types aren't indented. A suite's attribute may precede them.
             if line.first != " ",
                 let index = words.lastIndex(where: { ["struct", "class", "extension"].contains($0) }),
                 index + 1 < words.count

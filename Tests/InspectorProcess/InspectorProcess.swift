@@ -85,7 +85,7 @@ struct StubbedTraffic {
         let start = ContinuousClock.now
         for number in 0..<count {
             _ = try? await agent.send(Call<Data>(.get, "items/\(number)"))
-            // In bursts, because short sleeps take longer than they should.
+            // Sends the requests in bursts, because short sleeps take longer than they should.
             if number % 100 == 99 {
                 try? await Task.sleep(until: start + .seconds(Double(number) / Double(rate)))
             }

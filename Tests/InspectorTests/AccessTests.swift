@@ -103,7 +103,7 @@ struct AccessTests {
         let agent = NetworkAgent(
             baseURL: "https://api.example.com", transport: .stub(.text("ok")), filters: visit.inspector.filters)
         _ = try await agent.send(Call<Data>(.get, "a"))
-        // Right up to the last character, and longer or shorter by one.
+        // Random guesses, and tokens that are almost right.
         var guesses = (0..<200).map { _ in (0..<48).map { _ in String("0123456789abcdef".randomElement()!) }.joined() }
         guesses += [String(visit.token.dropLast()), visit.token + "0", visit.token.uppercased() + "g", "%00", "\u{41}"]
         guesses.append(String(visit.token.dropLast()) + (visit.token.last == "0" ? "1" : "0"))

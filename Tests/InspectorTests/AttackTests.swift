@@ -77,7 +77,7 @@ struct AttackTests {
         while !page.text.contains("event: hello") { #expect(page.receive()) }
         var silent: [Visitor] = []
         for number in 0..<1000 {
-            // Descriptors are bounded on the server's side only.
+            // The inspector limits only its own descriptors, so close old connections here.
             if silent.count >= 200 { silent.removeFirst(100) }
             silent.append(try Visitor(port: visit.port))
             if number % 100 == 0 { #expect(try visit.request("GET", "/").status == 200) }
@@ -117,7 +117,7 @@ struct AttackTests {
             _ = try await agent.send(Call<Data>(.get, "items/\(number)") { $0.label = label })
         }
         #expect(residentBytes() - before < 96 << 20)
-        // It reads again, and receives the newest state.
+        // The page reads again, and receives the newest state.
         while !page.text.contains("items/7999") { #expect(page.receive()) }
         let missed = page.text.matches(of: /"missed":(\d+)/).compactMap { Int($0.1) }.max()
         #expect(try #require(missed) > 0)
@@ -172,7 +172,7 @@ struct AttackTests {
         #expect(count > 300 && count <= 500)
         try await send(20_000)
         #expect(abs(inspector.recordedIDs.count - count) < 50)
-        // Others run tests meanwhile; a leak of these bodies alone would be 200 MB.
+        // Other tests run meanwhile. A leak of these bodies alone would be 200 MB.
         #expect(residentBytes() - before < 96 << 20)
     }
 }

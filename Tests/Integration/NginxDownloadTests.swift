@@ -83,11 +83,11 @@ struct NginxDownloadTests {
         let nginx = try await Nginx()
         let agent = agent(nginx, kind, segments: segments)
         let request = Film(path: "/slow/film.bin", destination: nginx.folder.appendingPathComponent("a"))
-        // Between two starts.
+        // The file is replaced between two starts.
         #expect(try await leave(request, on: agent) > 0)
         try publish(Self.new, on: nginx)
         #expect(try Data(contentsOf: await agent.send(request).value) == Self.new)
-        // During a download; pauses make it send new requests.
+        // The file is replaced during a download. Pauses make the download send new requests.
         let download = agent.download(request)
         var versions = [Nginx.film, Self.new]
         for try await event in download {

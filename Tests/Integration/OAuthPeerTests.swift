@@ -82,7 +82,7 @@ struct ProviderMockTests {
     @Test("a user signs in with OpenID Connect, requests carry the token, and it's renewed")
     func signIn() async throws {
         let server = try await PythonServer(Self.script)
-        // It accepts any secret, for a refresh only as `basic`.
+        // This server accepts any secret, but for a refresh only with `basic`.
         let client = OAuthClient(
             issuer: server.url, id: "app", authentication: .basic(secret: "secret"), transport: .system)
         let session = OAuthSession(client) { client in
@@ -150,7 +150,7 @@ struct AuthlibTests {
             #expect(token.scope == "profile" && token.refreshToken != nil, "\(id)")
             let new = try await client.refresh(token)
             #expect(new.accessToken != token.accessToken && new.refreshToken != token.refreshToken)
-            // The old one was rotated.
+            // The old refresh token was rotated.
             #expect(await code { _ = try await client.refresh(token) } == .invalidGrant)
             try await client.revoke(new)
             #expect(await code { _ = try await client.refresh(new) } == .invalidGrant)
@@ -164,7 +164,7 @@ struct AuthlibTests {
 
     @Test("another verifier, another redirect URI and another secret are refused") func refusals() async throws {
         let server = try await PythonServer(Self.script, files: ["key.pem": ""])
-        // A code that was asked for with another challenge.
+        // Returns a code that was requested with another challenge.
         struct Thief: OAuthBrowser {
             func redirect(from page: SignInPage) async throws -> String {
                 try await AgreeingBrowser().redirect(

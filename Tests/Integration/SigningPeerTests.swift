@@ -292,7 +292,7 @@ struct AWSPeerTests {
         for (message, other) in zip(messages, made) {
             #expect(message.result == other.result, "\(message.options) \(message.url) \(message.headers)")
         }
-        // Made there, from other random numbers.
+        // These messages were made in Python, from other random numbers.
         for message in made.dropFirst(1000) {
             #expect(try await signature(message) == message.result, "\(message.options) \(message.url)")
         }

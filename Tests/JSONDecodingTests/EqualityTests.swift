@@ -51,7 +51,7 @@ struct EqualityTests {
             let fast = Outcome { try pair.fast.decode(Planned.self, from: data) }
             current.plan = plan
             let slow = Outcome { try pair.slow.decode(Planned.self, from: data) }
-            // JSONDecoder doesn't examine the whole text, and truncates fractions: of large integers and tiny numbers.
+            // JSONDecoder doesn't examine the whole text, and truncates fractions of large integers and tiny numbers.
             let isRefused = fast == .failure("corrupted", path: []) || fast == .otherError("Failure()")
             let isCut = isRefused && [".", "e-", "E-"].contains { bytes.contains($0.utf8) }
             if fast != slow, !isCut, (try? JSONShape.any.validate(data)) != nil {

@@ -51,7 +51,7 @@ struct DecodingLessonsTests {
     @Test("a Float is read from the digits, not from a Double")
     func floats() throws {
         #expect(try read("5.55", Float.self) == 5.55 && String(describing: try read("5.55", Float.self)) == "5.55")
-        // Between two floats; a double in between would round twice.
+        // These numbers are between two floats. Converting them to doubles first would round twice.
         #expect(try read("1.000000059604644775390626", Float.self) == Float("1.000000059604644775390626"))
         #expect(try read("7.038531e-26", Float.self) == 7.038531e-26)
     }

@@ -92,7 +92,8 @@ struct UnionTests {
                 let values = (0..<60).map { text($0 * 7 % count) }
                 return time(shape, "[\(values.joined(separator: ","))]", true)
             }
-            // Four times if linear, sixteen if quadratic; other processes may share the caches at any moment.
+            // The longer text takes four times as long if the time is linear, and sixteen times if it's quadratic.
+            // Other processes may share the caches at any moment.
             if pair[1] < pair[0] * 9 { return }
             times.append(pair)
         }

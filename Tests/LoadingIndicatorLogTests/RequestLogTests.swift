@@ -75,7 +75,7 @@ struct RequestLogTests {
         let time = ManualTimeSource()
         let log = RequestLog(.line, to: ClosureSink { [records] in records.add($0) }, time: time)
         let endless = ClosureFilter { exchange, next in
-            // Beyond 64 bits of seconds.
+            // The seconds of this time don't fit in 64 bits.
             time.advance(to: time.now.advanced(by: .seconds(Int64.max) * 17))
             return try await next(exchange)
         }

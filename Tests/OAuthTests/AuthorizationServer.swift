@@ -336,7 +336,7 @@ final class AuthorizationServer: Sendable {
 
     // MARK: Checks
 
-    /// RFC 6749, section 2.3; RFC 7523, section 3.
+    /// Checks the client's identity (RFC 6749, section 2.3; RFC 7523, section 3).
     private func checkClient(_ request: RecordedRequest, _ form: [String: String], _ state: inout State) throws {
         let now = time.date.timeIntervalSince1970 + state.behavior.clockOffset
         let failure = Refusal(
@@ -364,7 +364,7 @@ final class AuthorizationServer: Sendable {
         }
     }
 
-    /// RFC 9449, section 4.3. Returns the key's thumbprint, or nil without a proof.
+    /// Checks a proof (RFC 9449, section 4.3). Returns the key's thumbprint, or nil without a proof.
     private func checkProof(
         _ request: RecordedRequest, _ access: String?, _ nonce: String?, _ state: inout State
     ) throws -> String? {
@@ -394,7 +394,7 @@ final class AuthorizationServer: Sendable {
         if let nonce, proof.claims["nonce"] != .text(nonce) {
             throw refusal("use_dpop_nonce", ["DPoP-Nonce": nonce])
         }
-        // A proof is used once.
+        // A proof can be used only once.
         guard state.seenProofs.insert(id).inserted else { throw refusal("invalid_dpop_proof") }
         return try key.thumbprint()
     }

@@ -65,7 +65,7 @@ import Testing
             refresh, "canary-client-secret", String(repeating: "x", count: 195) + refresh,
             refresh.replacing("-", with: "%2D"),
         ] {
-            // The log can't know the last one's encoding.
+            // The log can't recognize the encoding of the last echo.
             let client = echo.contains("%") ? server.client(.post(secret: "canary-client-secret"), dpop: dpop) : client
             server.behave {
                 $0.errorOfToken = .json(

@@ -70,7 +70,7 @@ import Testing
         let requests = server.received.filter { $0.path.hasPrefix("/api") }
         #expect(requests.count == 4 && Set(requests.map { $0.headers["DPoP"] }).count == 4)
         #expect(requests.allSatisfy { $0.headers[.authorization]?.hasPrefix("DPoP ") == true })
-        // Renewed with the same key.
+        // The token is renewed with the same key.
         server.expireAccessTokens()
         #expect(try await agent.send(Call<String>(.get, "api")).value == "/api")
         #expect(server.refreshes == 1)
@@ -192,7 +192,7 @@ import Testing
         let agent = server.agent(session)
         server.expireAccessTokens()
         #expect(try await agent.send(Call<String>(.get, "api")).value == "/api")
-        // The difference is known from here on.
+        // From here on, the client knows the difference between the clocks.
         #expect(server.refreshes == 1 && server.received("/token").count == 3)
         // The time can't be the reason anymore, so nothing is repeated.
         server.behave { $0.registration = .basic("canary-other") }

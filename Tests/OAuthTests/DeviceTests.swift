@@ -50,7 +50,7 @@ import Testing
         let (waits, result) = try await Self.run(Array(repeating: "authorization_pending", count: 100))
         #expect(throws: OAuthError.self) { try result.get() }
         if case .failure(let error) = result { #expect((error as? OAuthError)?.code == .deviceCodeExpired) }
-        // Before the end at 120 seconds, not at it.
+        // The last request comes before the end at 120 seconds, not at the end.
         #expect(waits == Array(repeating: 5, count: 23))
     }
 

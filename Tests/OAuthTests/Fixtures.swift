@@ -38,7 +38,7 @@ struct JumpingClock: TimeSource {
     func sleep(until instant: ContinuousClock.Instant) async throws {
         let seconds = Int((instant - now) / .seconds(1))
         if seconds > 25 { return try await base.sleep(until: instant) }
-        // Timers of earlier requests are over.
+        // The timer of an earlier request is already due.
         if seconds <= 0 { return }
         waits.add(seconds)
         base.advance(to: instant)

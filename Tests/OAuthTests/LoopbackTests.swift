@@ -115,7 +115,7 @@ import Testing
                 try strange.send(text)
                 #expect(try strange.readAll().hasPrefix("HTTP/1.1 400 "), "\(text.debugDescription)")
             }
-            // In pieces.
+            // The request arrives in pieces.
             let slow = try Socket(port: port)
             for piece in ["GET /call", "back?code=x HTT", "P/1.1\r\nHo", "st: 127.0.0.1:\(port)\r\n\r", "\n"] {
                 try slow.send(piece)

@@ -49,7 +49,7 @@ import Testing
         server.behave { $0.loseRefreshResponses = 1 }
         #expect(try await agent.send(Call<String>(.get, "api")).value == "/api")
         #expect(server.refreshes == 2)
-        // Twice in a row: the call fails, the user stays signed in, and the next call succeeds.
+        // The response is lost twice in a row: the call fails, the user stays signed in, and the next call succeeds.
         server.expireAccessTokens()
         server.behave { $0.loseRefreshResponses = 2 }
         let error = await #expect(throws: AuthenticationError.self) { try await agent.send(Call<String>(.get, "api")) }

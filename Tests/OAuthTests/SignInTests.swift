@@ -68,7 +68,7 @@ import Testing
             #expect(await client.failure()?.code == .issuerMismatch)
         }
         #expect(server.received("/token").isEmpty)
-        // Without the promise it may be missing, but not wrong.
+        // If the server doesn't promise to name the issuer, the name may be missing, but not wrong.
         server.behave { $0.metadata["authorization_response_iss_parameter_supported"] = .flag(false) }
         let other = server.client()
         _ = try await other.signIn(browser: RobotBrowser())

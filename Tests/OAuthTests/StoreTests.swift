@@ -97,7 +97,7 @@ import Android
         let waiting = Task { try await store.exclusively { "mine" } }
         try await time.waitForSleepers()
         try other.release()
-        // The next look finds it free.
+        // The next attempt finds the lock free.
         time.advance(by: .milliseconds(100))
         #expect(try await waiting.value == "mine")
         let next = try LockHolder(url.path + ".lock")
@@ -205,7 +205,7 @@ final class LockHolder {
 
     /// Ends the process as a crash does.
     func kill() throws {
-        // A signal that can't be ignored: the process inherits which signals are.
+        // Sends a signal that can't be ignored, because the process inherits which signals are ignored.
         sendSignal(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
         try input.fileHandleForWriting.close()

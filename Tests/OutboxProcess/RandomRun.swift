@@ -151,8 +151,8 @@ final class RandomRun: Sendable {
         setrlimit(resource, &limit)
     }
 
-    /// Prints whole lines in order. The file size limit also affects standard output; a line waits for its end
-    /// without blocking a thread.
+    /// Prints whole lines in order. The file size limit also affects standard output, so a line waits until the limit
+    /// ends, without blocking a thread.
     private static func print(_ line: String) async {
         let end = output.withLock { $0.add("\(line)\n") }
         while !output.withLock({ $0.flush(upTo: end) }) { try? await Task.sleep(for: .milliseconds(1)) }

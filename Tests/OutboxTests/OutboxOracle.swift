@@ -76,7 +76,8 @@ final class OutboxOracle: Sendable {
         }
     }
 
-    /// Refused until the outbox's handler has edited the request.
+    /// Returns whether the server refuses a request: some notes always, and other requests until the outbox's handler
+    /// has edited them.
     private static func isRefused(_ number: Int, _ work: Work) -> Bool {
         work.kind == "note" && number % 13 == 5 || number % 11 == 3 && !work.isEdited
     }

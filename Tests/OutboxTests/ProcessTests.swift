@@ -65,7 +65,7 @@ import Android
             outbox.resume()
             for _ in 1...20 { await stayFull(desk, outbox) }
             #expect(desk.paths == ["notes/1"] && desk.delivered.all == ["notes/1"])
-            // It can't be removed either, but must still not be sent again.
+            // The entry can't be removed either, but must still not be sent again.
             await #expect(throws: OutboxError.self) { try await outbox.remove(first) }
             desk.agent.cancelAll()
             for _ in 1...3 { await stayFull(desk, outbox) }

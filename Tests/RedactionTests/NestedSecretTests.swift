@@ -168,7 +168,7 @@ import Testing
         #expect(shown(#"{"message":"- \#(quoted)"}"#, "application/json") == #"{"message":"- \#(masked)"}"#)
         #expect(shown(#"{"message":"[info] \#(quoted)"}"#, "application/json") == #"{"message":"[info] \#(masked)"}"#)
         #expect(shown("<a>- \(text)</a>", "text/xml") == "<a>- \(expected)</a>" || text.contains(">"))
-        // The names of a program aren't those of values.
+        // Names in a program's source aren't names of values.
         #expect(shown("- \(text)", "text/javascript") == "- \(text)")
     }
 

@@ -110,7 +110,7 @@ import Testing
         }
         var redactor = Redactor()
         #expect(shown("X-Key: canary-1\r\n canary-2\n\tcanary-3", &redactor) == "X-Key: •••\r\n•••\n•••\r\n\r\nopen")
-        // Elsewhere: unchanged, as one line, and in part.
+        // The secret elsewhere: unchanged, on one line, and in part.
         #expect(redactor.masking("<canary-1 canary-2\tcanary-3> <canary-3>") == "<•••> <•••>")
         // Scalars that Unicode combines with a blank or a colon into one character.
         #expect(shown("X-Key: canary-1\r\n \u{301}canary-2", &redactor) == "X-Key: •••\r\n•••\r\n\r\nopen")

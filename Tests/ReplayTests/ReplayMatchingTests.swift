@@ -74,7 +74,7 @@ struct ReplayMatchingTests {
         #expect(try await !matches(json: recorded, #"{"\#(long)a":3,"\#(long)b":{"\#(long)c":2}}"#))
         #expect(try await !matches(json: recorded, #"{"\#(long)b":{"\#(long)c":2}}"#))
         #expect(try await !matches(json: recorded, #"{"\#(long)a":1,"\#(long)b":{"\#(long)d":2}}"#))
-        // With a mask, which a table of keys doesn't find.
+        // If the recording contains a mask, a table of keys doesn't find it.
         let masked = #"{"x":"\#(Redaction.mask)","\#(long)b":{"\#(long)c":2}}"#
         #expect(try await matches(json: masked, #"{"\#(long)b":{"\#(long)c":2},"x":"secret"}"#))
         #expect(try await !matches(json: masked, #"{"\#(long)b":{"\#(long)d":2},"x":"secret"}"#))

@@ -171,7 +171,7 @@ struct ReplayRecordingTests {
                     path: "v1/sign-in?api_key=\(secret)", method: .post,
                     body: .json(["password": secret, "user": "ada"])),
                 Raw(path: "v1/sign-in", method: .post, body: .form(["password": .string(secret)])),
-                // A secret of another exchange, unnamed in the path.
+                // A secret of another exchange, in a path that doesn't name it.
                 Raw(path: "v1/users/\(secret)"),
                 Raw(path: "v1/users/7", headers: ["Authorization": "Bearer \(secret)", "Cookie": "a=\(secret)"]),
                 Raw(path: "v1/old"),

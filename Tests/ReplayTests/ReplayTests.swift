@@ -120,7 +120,7 @@ struct ReplayTests {
         let agent = agent(replay)
         func head(_ path: String) async throws -> HTTPHeaders {
             var headers = try await agent.send(Raw(path: path)).value.headers
-            // From the recorded content's type.
+            // This field comes from the recorded content's type.
             headers.remove(.contentType)
             return headers
         }

@@ -58,7 +58,7 @@ struct ReplayTrafficTests {
             }
         }
         #expect(replay.report.incompleteBodies.isEmpty)
-        // A browser also has the page itself and a refused request.
+        // A browser's archive also contains the page itself and a refused request.
         #expect(replay.unusedEntries.map(\.status) == (name == "mitmproxy" ? [] : [200, 0]))
     }
 

@@ -347,7 +347,7 @@ import Testing
         func removed(_ age: Duration) throws -> Int {
             try ResumableDownloadFilter.removePartialDownloads(in: folder.url, olderThan: age)
         }
-        // Beyond 64 bits of seconds.
+        // The seconds of this duration don't fit in 64 bits.
         let endless = Duration.seconds(Int64.max) * 18
         try change(Date(timeIntervalSince1970: -2_000_000_000))
         #expect(try removed(endless) == 0 && removed(.seconds(Int64.max)) == 0)

@@ -32,7 +32,7 @@ import Testing
             try await agent(origin.server, wire, quick(segments: segments)).send(Get(file))
             #expect(try Data(contentsOf: file) == film, "\(segments) segments")
             #expect(origin.server.requestCount < 40)
-            // More ranges, if the machine is so busy that one segment takes over part of another.
+            // There are more ranges if the machine is so busy that one segment takes over part of another.
             if segments > 1, kind == .honest { #expect(origin.ranges.count > segments) }
         }
         #expect(folder.names == ["1", "2", "8"])
@@ -88,7 +88,7 @@ import Testing
         case .errorOnce: return number == 2 ? .text("no", status: 503).header("Retry-After", "0") : response
         case .tooManyOnce: return number < 5 ? .status(429) : response
         case .resetOnce: return number == 2 ? response.resetting(afterBodyBytes: 1000) : response
-        // A part whose status denies that it is one.
+        // A part of the file whose status is 200 instead of 206.
         case .partWithStatus200:
             return .data(part).header("Content-Range", right).header("ETag", "\"1\"").header("Accept-Ranges", "bytes")
         case .lengthOfOther: return partial("bytes \(first)-\(last + 1)/\(film.count)", wrong + Data("!".utf8))

@@ -31,7 +31,7 @@ final class Origin: Sendable {
         }
     }
 
-    /// Takes effect with the next request, which is number 1 again.
+    /// Changes the resource. The change takes effect with the next request, which is number 1 again.
     func set(_ change: (inout Resource) -> Void) {
         state.withLock { state in
             change(&state.resource)

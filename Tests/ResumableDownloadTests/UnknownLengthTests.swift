@@ -64,7 +64,7 @@ import Testing
 
     @Test("if only the end of the body was lost, one byte is requested")
     func lostEnd() async throws {
-        // All chunks, but not the empty chunk that terminates them.
+        // Sends all chunks, but not the empty chunk that terminates them.
         cutChunks(after: 7 + 400_000 + 2 + 7 + 500_000 + 2)
         try await agent(origin.server).send(Get(folder.file("a")))
         #expect(try folder.data("a") == film && firsts == [nil, 899_999])

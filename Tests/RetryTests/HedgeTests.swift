@@ -32,7 +32,7 @@ import Testing
             try await eventually { self.wire.sent == sent + 1 && self.time.sleeperCount == (isArmed ? 2 : 1) }
             var ends = [start.advanced(by: delay(sent + 1))]
             while let wake = time.nextWake, !ends.contains(wake) {
-                // The second request, or no request because the budget is used up.
+                // The timer sends the second request, unless the budget is used up.
                 let noted = notes.count("hedge")
                 time.advance(to: wake)
                 try await eventually { self.notes.count("hedge") == noted + 1 }

@@ -82,7 +82,7 @@ import Testing
         _ = try await agent.send(Get())
         let waiting = agent.sending()
         try await eventually { time.sleeperCount == 1 }
-        // It would have to wait 20 seconds.
+        // The request would have to wait 20 seconds.
         #expect(await failure { try await agent.send(Get { $0.deadline = .seconds(15) }) } == "waitTooLong")
         let later = agent.sending(Get { $0.deadline = .seconds(21) })
         try await eventually { time.sleeperCount >= 2 }

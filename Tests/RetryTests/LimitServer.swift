@@ -44,7 +44,7 @@ final class LimitServer: Sendable {
             if result.0 { state.accepted.append(now) } else { state.refused += 1 }
             return result
         }
-        // Whole seconds, like the field.
+        // Rounds up, because the field contains whole seconds.
         let seconds = max(1, Int((reset - 1e-6).rounded(.up)))
         return response(request, isAccepted ? 200 : 429, ["RateLimit": "\"a\";r=\(left);t=\(seconds)"])
     }

@@ -6,7 +6,8 @@ package enum LawBudget {
     /// How many times the usual rounds to play. Defaults to 1.
     package static let factor = max(1, Int(ProcessInfo.processInfo.environment["ERRAND_LAWS"] ?? "") ?? 1)
 
-    /// The rounds for plugins that keep every law. A seed is fixed, so more rounds find more only after a change.
+    /// The rounds for plugins that keep every law. The seed is fixed, so more rounds find more faults only after a
+    /// change.
     package static let rounds = 15 * factor
 
     /// Whether to run a case. With a large budget, only laws run. A debug build doesn't measure memory, which takes

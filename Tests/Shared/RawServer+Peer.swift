@@ -7,7 +7,7 @@ import Musl
 import Android
 #endif
 
-// `Peer` has methods of the same names.
+// Other names for C's `linger` and `close`, because `Peer` has methods with these names.
 private typealias LingerOption = linger
 private func closeDescriptor(_ descriptor: Int32) { close(descriptor) }
 private func sendBytes(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int, _ flags: Int32) -> Int {

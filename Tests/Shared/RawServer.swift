@@ -11,7 +11,7 @@ import Musl
 import Android
 #endif
 
-/// Swift's Glibc module doesn't export it.
+/// Declared here, because Swift's Glibc module doesn't export this function.
 @_silgen_name("accept4")
 private func acceptClosedOnExec(
     _ listener: Int32, _ address: UnsafeMutablePointer<sockaddr>?, _ size: UnsafeMutablePointer<socklen_t>?,

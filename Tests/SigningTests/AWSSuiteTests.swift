@@ -141,7 +141,7 @@ import Testing
     }
 
     @Test("percent-encoded paths have the form that AWS publishes") func paths() {
-        // As the suite writes them, with a space and another script in the path, AWS encodes them once.
+        // The suite has paths with a space and with another script, which AWS encodes once.
         #expect(CanonicalRequest.path("/example%20space/", .s3) == "/example%20space/")
         #expect(CanonicalRequest.path("/%e1%88%b4", .s3) == "/%E1%88%B4")
         #expect(CanonicalRequest.path("/%E1%88%B4", .general) == "/%25E1%2588%25B4")

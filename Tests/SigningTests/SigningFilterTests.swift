@@ -123,7 +123,7 @@ import Testing
         let server = try TestServer { request in
             let now = time.date.addingTimeInterval(offset)
             let text = AWSTimestamp(now).text
-            // Fifteen minutes, as in AWS; in the test, the same minute.
+            // AWS accepts a difference of fifteen minutes. This server accepts only the same minute.
             if request.headers["X-Amz-Date"]?.prefix(13) == text.prefix(13) { return .text(request.text) }
             return .text("<Error><Code>RequestTimeTooSkewed</Code></Error>", status: 403).header(
                 .date, HTTPDate.format(now))
@@ -312,7 +312,7 @@ import Testing
             stub, .cache(store, policy: .timed(.seconds(100))), filter)
         let first = try await agent.send(Call<String>(.get, "a")).value
         #expect(agent.explain(Call<Void>(.get, "a")).problems.count == 1)
-        // The cache is inside of the signature's declaration from here on.
+        // From here on, the cache comes after the filter that declares the signature's owner.
         let ordered = NetworkAgent(stub, filter, .cache(store, policy: .timed(.seconds(100))))
         #expect(ordered.explain(Call<Void>(.get, "a")).problems == [])
         let second = try await ordered.send(Call<String>(.get, "a")).value

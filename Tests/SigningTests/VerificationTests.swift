@@ -174,7 +174,7 @@ import Testing
         #expect(await Self.check(bare) { $0.coversContent = false } == nil)
         #expect(await Self.check(request) { ($0.components, $0.tag) = ([], "t") } == .missingSignature)
         #expect(await Self.check(request) { ($0.components, $0.label) = ([], "l") } == .missingSignature)
-        // A digest that is signed as a member only would leave the others to anyone.
+        // If a signature covered only one member of the digest field, anyone could change the other members.
         let member = try await Self.signed { $0.optionalComponents = [.field(.contentDigest).member("sha-512")] }
         #expect(await Self.check(member) == .insufficientCoverage)
     }

@@ -101,10 +101,10 @@ final class StartedActivities: Accessory {
 }
 
 extension Backoff {
-    /// No delay, however often.
+    /// A backoff without a delay, after any number of failures.
     static let noDelay = Backoff(base: .zero, maximumDelay: .zero)
 
-    /// Without jitter.
+    /// Returns a backoff without jitter.
     static func exact(_ base: Duration = .seconds(3), maximum: Duration = .seconds(60)) -> Backoff {
         Backoff(base: base, maximumDelay: maximum, jitter: 0)
     }

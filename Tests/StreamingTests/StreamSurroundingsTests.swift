@@ -122,7 +122,7 @@ import Testing
         let agent = NetworkAgent(baseURL: server.url, transport: .system)
         var iterator = agent.lines(GetStream(path: "log")).makeAsyncIterator()
         #expect(try await iterator.next()?.isEmpty == false)
-        // The amount that the sockets and the transport buffer, however long the reader waits.
+        // Wait until the server stops sending: the sockets and the transport buffer only a limited amount.
         var (before, now) = (Int64(-1), server.sentBytes)
         while before != now {
             before = now

@@ -12,7 +12,7 @@ final class Service: Sendable {
     var requests: [HTTPRequest] { log.all }
     var count: Int { log.count }
 
-    /// Responds to all paths, unless a script does.
+    /// Returns a transport that responds to all paths, unless a script does.
     func transport(
         caching: String? = nil,
         _ script: @escaping @Sendable (HTTPRequest, Int) async throws -> StubResponse? = { _, _ in nil }

@@ -262,7 +262,7 @@ import Testing
                 #expect(error?.code == .timedOut)
                 ended.open()
             }
-            // The system may still have room for part of it.
+            // The system may still have room for a part of the message.
             try await eventually {
                 time.advance(by: .seconds(10))
                 return ended.isOpen

@@ -53,7 +53,7 @@ struct SocketReportTests {
         await socket.close()
         guard case .closed = socket.state else { return _ = Issue.record("\(socket.state)") }
         try await server.waitUntilNoConnections()
-        // We send nothing after our close frame.
+        // The client doesn't send anything after its close frame.
         #expect(received.all.last == 8 && received.all.count { $0 == 8 } == 1)
     }
 }

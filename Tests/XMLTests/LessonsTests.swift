@@ -94,7 +94,7 @@ struct DocumentLessonsTests {
             let error = failure(of: document)
             #expect(error?.code == .malformed && error?.message.contains("declaration") == true)
             #expect(try await streamFailure(of: Data(document.utf8)) == error)
-            // The remedy of the guide.
+            // The guide's advice: remove the white space before the document.
             let text = Data(document.utf8).drop { " \r\n\t".utf8.contains($0) }
             #expect(space.hasPrefix("\u{FEFF}") || (try? XMLTree(Data(text)).name.local) == "rss")
         }

@@ -19,7 +19,7 @@ import Observation
     package private(set) var isBusy = false
     /// A message about the last failure.
     package private(set) var failure: String?
-    /// Has no session, so a refresh doesn't wait for itself.
+    /// Sends refreshes. It has no session filter, so a refresh doesn't wait for itself.
     @ObservationIgnored private let accounts: NetworkAgent
     @ObservationIgnored private let session: AuthenticationSession<BearerToken>
     @ObservationIgnored private let agent: NetworkAgent

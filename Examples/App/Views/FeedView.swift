@@ -2,7 +2,7 @@ import ErrandAppModels
 import ErrandExampleRequests
 import SwiftUI
 
-/// The stored articles at once, then the server's. Reaching the end of the list loads the next page.
+/// Shows the stored articles at once, then the server's. Reaching the end of the list loads the next page.
 struct FeedView: View {
     let model: FeedModel
     /// Publishes a new version of the first article.

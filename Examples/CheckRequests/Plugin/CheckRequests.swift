@@ -35,7 +35,7 @@ import PackagePlugin
             modules.formUnion(try Self.protocolModules(in: folder))
             extended.formUnion(try Self.extendedModules(in: folder))
         }
-        // The protocols of a type that is declared in another module are listed there.
+        // The protocols of a type are listed in the symbol graph of the module that declares the type.
         let all = Self.modules(below: context.package)
         extended.subtract(targets.map(\.moduleName))
         var others: [String] = []

@@ -71,7 +71,8 @@ struct RequirementCheck {
             // The compiler lists no requirement for members of a protocol extension.
             let isProtocol = symbols[type]?.kind.identifier ?? "swift.protocol" == "swift.protocol"
             for (member, requirement) in own where !overrides.contains(member.id) {
-                // Debug builds repeat the requirements with free types, which a member of any type implements.
+                // Debug builds repeat the requirements in `_RequestMemberTypes` with associated types, which a member
+                // of any type implements.
                 if let requirement, known.contains(requirement) || !requirement.contains("_RequestMemberTypes") {
                     continue
                 }
@@ -125,7 +126,7 @@ struct RequirementCheck {
         }
     }
 
-    /// Whether some of the parameters, at least one, are there in the same order.
+    /// Whether the parameters in `some`, at least one, occur in `all` in the same order.
     private static func isSubsequence(_ some: [String], of all: [String]) -> Bool {
         var rest = some[...]
         for parameter in all where rest.first == parameter { rest.removeFirst() }
@@ -144,7 +145,7 @@ struct RequirementCheck {
         switch member.kind {
         case .property: return member.wrappedType == requirement.wrappedType
         case .method:
-            // In a long name, a slip is one even if there is another in the types.
+            // A typo in a long name counts even if the parameters' types differ, too.
             return member.parameters == requirement.parameters
                 || meant.count > 9 && member.name.dropFirst(name.count) == requirement.name.dropFirst(meant.count)
         case .type: return true

@@ -30,11 +30,11 @@ struct DownloadArguments: Equatable {
     var noProxy: [String] = []
     var caFile: String?
     var family: Int?
-    /// Bytes per second.
+    /// The maximum rate in bytes per second.
     var rateLimit: Double?
-    /// Seconds.
+    /// How many seconds the server may be silent.
     var timeout = 15
-    /// Seconds.
+    /// The maximum number of seconds for each URL, including all attempts and waits.
     var maximumTime: Int?
     var tries = 5
     var isQuiet = false

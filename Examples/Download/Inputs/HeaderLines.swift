@@ -5,7 +5,8 @@ import ErrandEssentials
 enum HeaderLines {
     typealias Mistake = DownloadArguments.Mistake
 
-    /// Marks all of them as sensitive: no description shows a value, and no redirect to another origin carries one.
+    /// Parses the values. Marks all fields as sensitive: no description shows a value, and no redirect to another
+    /// origin carries one.
     static func parse(_ arguments: [String]) throws(Mistake) -> HTTPHeaders {
         var headers = HTTPHeaders()
         for argument in arguments {

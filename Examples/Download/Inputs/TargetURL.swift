@@ -26,7 +26,7 @@ struct TargetURL: Equatable, Sendable {
         if let fault = Self.fault(in: text) { throw .init(message: "\(masked) cannot be requested: \(fault)") }
     }
 
-    /// For messages.
+    /// The URL for messages, without secrets.
     var masked: String { Self.masked(text) }
 
     /// The host in lowercase, without a trailing dot.

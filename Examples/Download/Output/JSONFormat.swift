@@ -2,7 +2,7 @@ import ErrandResumableDownload
 
 /// One JSON object per line. Fields may be added but are never removed; a field without a value is null.
 struct JSONFormat: ReportFormat {
-    /// Standard error if the bytes go to standard output.
+    /// The stream for the objects: standard error if the bytes go to standard output.
     var stream = ReportText.Stream.output
 
     mutating func texts(for event: ReportEvent, of item: ReportItem, at now: ContinuousClock.Instant) -> [ReportText] {
@@ -93,7 +93,7 @@ struct JSONFormat: ReportFormat {
         }
     }
 
-    /// RFC 8259, section 7.
+    /// Returns a text as a JSON string (RFC 8259, section 7).
     static func quoted(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {

@@ -2,11 +2,11 @@ import ErrandResumableDownload
 
 /// One URL of the command, for display.
 struct ReportItem: Hashable, Sendable {
-    /// From 1.
+    /// The item's number, starting at 1.
     var index: Int
     /// The total number of URLs.
     var count: Int
-    /// Secrets are masked.
+    /// The URL, with secrets masked.
     var url: String
     /// The file's name, as far as it's known before the server responds.
     var name: String

@@ -15,7 +15,7 @@ final class Signals {
     private let sources: [any DispatchSourceSignal]
     private let numbers: [Int32]
 
-    /// If the parent ignores SIGHUP, as `nohup` does, it stays ignored.
+    /// Calls a closure for each signal. If the parent ignores SIGHUP, as `nohup` does, SIGHUP stays ignored.
     init(_ handle: @escaping @Sendable (_ name: String) -> Void) {
         let signals = [(SIGINT, "SIGINT"), (SIGTERM, "SIGTERM"), (SIGHUP, "SIGHUP")].filter {
             $0.0 != SIGHUP || !Self.isIgnored($0.0)

@@ -4,7 +4,7 @@ import ErrandCurlTransport
 import Foundation
 import Synchronization
 
-// Transports with one mistake each, and right forms.
+// Transports with one mistake each, and correct variants of them.
 
 /// Asks for the rest of a body that breaks off, and appends whatever comes.
 struct AppendsRest: Transport {
@@ -70,7 +70,8 @@ final class LastResort: Transport {
     }
 }
 
-/// Eight requests at a time. The wrong form returns the turn only after a response.
+/// Sends at most eight requests at a time. The wrong form frees a slot only after a response, so a failed request keeps
+/// its slot.
 final class EightAtATime: Transport {
     private struct State {
         var free = 8

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 extension AlteredTransport {
-    /// Right transports of a later round, written without sight of the laws.
+    /// Correct transports that were written later, without sight of the laws.
     static let laterRight: [AlteredTransport] = [
         AlteredTransport("uses a second transport if the first reaches no server") { request, options, base in
             do { return try await base.send(request, options: options) } catch let error as ErrandError
@@ -49,7 +49,7 @@ extension AlteredTransport {
         },
     ]
 
-    /// Wrong transports of that round.
+    /// Wrong transports that were written at the same time.
     static let laterWrong: [AlteredTransport] = [
         AlteredTransport("sends again for the rest of a broken body") { request, options, base in
             var response = try await base.send(request, options: options)

@@ -87,7 +87,7 @@ struct ChunksLargeBodies: Transport {
     }
 }
 
-/// Limits the time between two chunks by a timer that goes on while the reader doesn't ask.
+/// Limits the time between two chunks by a timer that keeps running while the reader doesn't ask for a chunk.
 struct ImpatientWithReaders: Transport {
     let inner = CurlTransport()
 
@@ -124,7 +124,7 @@ struct ImpatientWithReaders: Transport {
     }
 }
 
-/// Knows the statuses of a list, and reports another status as the first of its class.
+/// Knows only the statuses in a list, and replaces any other status by the first one of its class.
 struct KnownStatuses: Transport {
     let inner = CurlTransport()
     private static let known: Set<Int> = Set(200...208).union([226]).union(300...308).union(400...418)

@@ -33,7 +33,7 @@ struct AlteredTransport: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// A response of the transport below, changed.
+    /// Returns a transport that changes each response.
     static func response(
         _ description: String, _ change: @escaping @Sendable (inout HTTPResponse) throws -> Void
     ) -> AlteredTransport {
@@ -44,7 +44,7 @@ struct AlteredTransport: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// A request to the transport below, changed.
+    /// Returns a transport that changes each request.
     static func request(
         _ description: String, _ change: @escaping @Sendable (inout HTTPRequest) throws -> Void
     ) -> AlteredTransport {
@@ -57,7 +57,7 @@ struct AlteredTransport: Sendable, CustomTestStringConvertible {
 }
 
 extension HTTPBody {
-    /// The chunks of the body, changed on the way.
+    /// Returns a body whose chunks a closure changes.
     func mapped(
         length: Int64?, _ next: @escaping @Sendable (inout HTTPBody.Iterator) async throws -> Data?
     ) -> HTTPBody {

@@ -325,7 +325,7 @@ extension AlteredTransport {
 }
 
 extension HTTPBody {
-    /// The same bytes in pieces of one size.
+    /// Returns a body with the same bytes in pieces of one size.
     fileprivate func pieces(of size: Int) -> HTTPBody {
         let rest = Mutex(Data())
         return mapped(length: length) { iterator in

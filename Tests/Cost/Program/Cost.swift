@@ -67,7 +67,7 @@ struct Cost {
         precondition(done.withLock { $0 }, "a send through a stub has left its thread")
     }
 
-    /// A profiler splits its counts at the marks; there are 200 sends between two.
+    /// Marks divide a profiler's counts. There are 200 sends between two marks.
     private static func measurePlugins(named names: Set<String>) async throws {
         for row in PluginRow.all() where names.isEmpty || names.contains(row.name) {
             try await row.send(300)
@@ -82,8 +82,8 @@ struct Cost {
         }
     }
 
-    /// A profiler that counts all threads splits its counts at the marks; there are 3,000 calls between two, after
-    /// 1,000 calls. Prints the nanoseconds of CPU time of a call.
+    /// Marks divide the counts of a profiler that counts all threads. There are 3,000 calls between two marks, after
+    /// 1,000 calls to warm up. Prints the nanoseconds of CPU time of a call.
     @concurrent private static func measureWhole(named names: Set<String>) async {
         let directory = FileManager.default.temporaryDirectory.appending(path: "errand-cost-\(getpid())")
         defer { try? FileManager.default.removeItem(at: directory) }
@@ -121,7 +121,7 @@ struct Cost {
 
     private static func threadTime() -> Double { time(of: CLOCK_THREAD_CPUTIME_ID) }
 
-    /// In nanoseconds.
+    /// Returns a clock's time in nanoseconds.
     private static func time(of clock: clockid_t) -> Double {
         var time = timespec()
         clock_gettime(clock, &time)

@@ -146,8 +146,8 @@ struct PluginRow {
         }
     }
 
-    /// Sends requests and waits for the background work that they cause. Reads the recorder, which masks each exchange
-    /// once, because how many it masks by itself depends on the time that passes.
+    /// Sends requests and waits for the background work that they cause. Also takes the recording, so every exchange is
+    /// masked once. Otherwise, the number of masked exchanges would depend on the time that passes.
     func sendAndSettle(_ count: Int) async throws {
         for sent in stride(from: 0, to: count, by: 500) {
             try await send(min(500, count - sent))

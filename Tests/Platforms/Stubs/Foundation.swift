@@ -86,7 +86,7 @@ open class OperationQueue: NSObject, @unchecked Sendable {
     }
 }
 
-// MARK: Core Foundation. A bridged type and its value type are one here.
+// MARK: Core Foundation. A bridged type and its value type are the same here.
 
 public typealias CFData = Data
 public typealias CFString = String

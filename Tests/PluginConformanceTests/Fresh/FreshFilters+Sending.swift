@@ -33,7 +33,7 @@ struct CarefulRetry: Filter {
 
 /// Sends a request once more after a lost connection.
 ///
-/// Mistake: any request, so an order can be placed twice.
+/// Mistake: repeats any request, so an order can be placed twice.
 struct EagerRetry: Filter {
     var traits: FilterTraits { .retries }
 
@@ -224,7 +224,7 @@ final class RequestGate: Filter {
             }
             waiter?.resume(returning: false)
         }
-        // A cancellation after the admission left its number.
+        // A cancellation that came after the admission may have left the request's ID here.
         state.withLock { _ = $0.cancelled.remove(id) }
         if !isAdmitted { throw CancellationError() }
     }
@@ -327,7 +327,7 @@ final class ServiceBreaker: Filter {
     }
 }
 
-/// Averages the time until the head, of the last hundred calls.
+/// Averages the time until the head arrives, over the last hundred calls.
 final class HeadTimes: Filter {
     private let times = Mutex<[Duration]>([])
 

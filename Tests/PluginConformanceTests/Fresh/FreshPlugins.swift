@@ -9,7 +9,7 @@ import Testing
 struct FreshFilter: Sendable, CustomTestStringConvertible {
     let name: String
     let isWrong: Bool
-    /// The case that refuses the filter. Nil if a law does.
+    /// The case that refuses the filter. Nil if a law refuses it instead.
     var refusedBy: String?
     var secrets: [String] = []
     let make: @Sendable () -> any Filter

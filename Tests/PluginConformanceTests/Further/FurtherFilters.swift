@@ -190,7 +190,8 @@ final class ForgetsBeforeWrites: Filter {
     }
 }
 
-/// At most two hundred calls at a time. The wrong form doesn't look whether the task is already cancelled when it waits.
+/// At most two hundred calls at a time. The wrong form doesn't check whether the task is already cancelled when it
+/// starts to wait.
 final class LongLine: Filter {
     private struct State {
         var free = 200

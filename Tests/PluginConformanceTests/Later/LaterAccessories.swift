@@ -15,7 +15,7 @@ final class SlowCalls: Accessory {
     }
 }
 
-/// How many responses had which kind of status.
+/// Counts responses by the kind of their status.
 final class StatusTable: Accessory {
     private let counts = Mutex<[Int: Int]>([:])
 

@@ -201,7 +201,7 @@ final class TokenRenewal: Filter {
 
 /// Refreshes the token after a 401.
 ///
-/// Mistake: whether the origin may know the token is asked for the first attempt only.
+/// Mistake: checks only for the first attempt whether the origin may know the token.
 final class TokenRefresh: Filter {
     private let token = Mutex("refresh-token-1")
     var traits: FilterTraits { [.authenticates, .retries] }

@@ -91,7 +91,7 @@ final class LastGood: Filter {
     }
 }
 
-/// Tells a server its own tags, and responds with the kept body to a 304.
+/// Sends a server's entity tags back to it, and returns the kept body after a 304.
 ///
 /// Mistake: addresses are compared without their case, so `/a` is served for `/A`.
 final class TagMemory: Filter {
@@ -132,9 +132,9 @@ final class TagMemory: Filter {
     }
 }
 
-/// Answers again from memory for a minute.
+/// Answers equal requests from memory for a minute.
 ///
-/// Mistake: of the users of a request only one identity is compared, and not where it comes from.
+/// Mistake: compares only one of a request's users, and not where the user's identity comes from.
 final class MinuteMemory: Filter {
     private struct Kept {
         let response: HTTPResponse

@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// At most some requests in a row, then one every so often.
+/// Lets a few requests pass at once, and then one at a time at a fixed rate.
 final class Pace: Filter {
     private let next = Mutex<ContinuousClock.Instant?>(nil)
     let step: Duration

@@ -3,7 +3,7 @@ import ErrandCache
 import ErrandConformance
 import Testing
 
-/// Plugins of a later round.
+/// Plugins that were written later than the others.
 enum LaterPlugins {
     static let filters: [FreshFilter] = [
         FreshFilter(right: "RegionHeader") { RegionHeader(regions: ["eu", "us"]) },

@@ -77,7 +77,7 @@ final class ShardedStore: CacheStore {
     func secret() -> Data { key }
 }
 
-/// Records one after the other, with an index, and compaction when most of them are old.
+/// Appends records to a log with an index, and compacts the log when most records are old.
 final class LogStore: CacheStore {
     enum Record {
         case entry(CacheKey, CacheEntryHead, Data)

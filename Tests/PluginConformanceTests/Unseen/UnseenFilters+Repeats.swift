@@ -93,7 +93,7 @@ struct RedirectBlindRetry: Filter {
     }
 }
 
-/// Allows two hundred requests at once, and none more than every millisecond. Takes a permit, waits, and loses the
+/// Allows two hundred requests at once, and starts at most one per millisecond. Takes a permit, waits, and loses the
 /// permit if the call is cancelled during the wait.
 final class LostPermit: Filter {
     private let free: Mutex<Int>

@@ -2,8 +2,8 @@ import Errand
 import Foundation
 import Synchronization
 
-/// Opens after five failures in a row to reach a host, for a second of the agent's time; a cancelled probe counts as
-/// none.
+/// Opens after five failures in a row to reach a host, for a second of the agent's time. A cancelled probe doesn't
+/// count.
 final class RightBreaker: Filter {
     private struct Host {
         var failures = 0

@@ -69,7 +69,7 @@ struct ObservabilityBench {
         }
     }
 
-    /// In seconds, for all threads.
+    /// Returns the processor time of all threads in seconds.
     private static func processorTime() -> Double {
         var time = timespec()
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)

@@ -47,8 +47,8 @@ struct Bucket: Sendable {
         if remaining > 0 {
             tokens = min(tokens, Double(remaining))
         } else if let reset = fields.reset {
-            // One request passes when the pause is over, the others at the rate. Later responses announce the same
-            // pause again.
+            // When the pause is over, one request passes at once, and the others follow at the rate. Later responses
+            // announce the same pause again, and don't change the tokens.
             if !isResting(at: now) { tokens = min(tokens, 0) + 1 }
             counted = max(counted, now.advanced(by: min(reset, maximumRest)))
         }

@@ -72,7 +72,7 @@ public struct RateLimit: Filter {
             }
             exchange.note("rate limit", "waits \(ready - now) for \(host)")
             do { try await exchange.time.sleep(until: ready) } catch {
-                // Cancelled: later requests move up.
+                // The wait was cancelled. Give the token back, so later requests move up.
                 buckets.update(host, at: exchange.time.now) { bucket, _ in bucket.giveBack() }
                 throw error
             }

@@ -36,6 +36,6 @@ public struct RateLimitFields: Sendable, Equatable {
         if remaining == nil, interval == nil { return nil }
     }
 
-    /// At most a year. Longer windows aren't rate limits.
+    /// Returns nil for more than a year, because longer windows aren't rate limits.
     private static func known(_ time: Duration) -> Duration? { time <= .seconds(31_536_000) ? time : nil }
 }

@@ -98,7 +98,7 @@ struct RateLimitTests {
         let slow = Task { try await agent.send(Call<Void>(.get, "slow") { $0.timeout = .seconds(1_000) }) }
         try await gate.reached()
         let waiting = Task { try await agent.send(Call<Void>(.get, "waiting")) }
-        // The gate's wait, and the wait for the token.
+        // One sleeper waits at the gate, the other one for a token.
         try await time.waitForSleepers(atLeast: 2)
         gate.open()
         _ = try await slow.value

@@ -28,7 +28,7 @@ public struct TraceContext: Filter {
     /// Runs once per call, to begin the trace, and once per request on the wire.
     public var stages: FilterStages { [.call, .wire] }
 
-    /// It adds fields.
+    /// `changesRequest`, because the filter adds header fields.
     public var traits: FilterTraits { .changesRequest }
 
     /// The field, and the share that is sampled.

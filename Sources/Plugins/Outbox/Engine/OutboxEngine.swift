@@ -297,7 +297,8 @@ extension OutboxEngine {
     }
 
     private func readNew(_ log: inout OutboxLog) throws(OutboxError) {
-        // A log that is read from the beginning replaces the state in one step, so no entry is sent halfway through.
+        // A log that is read from the beginning replaces the state in one step, so no entry is sent before the whole
+        // log has been read.
         var whole: State?
         var items: [OutboxScanner.Item] = []
         func takeIn() {

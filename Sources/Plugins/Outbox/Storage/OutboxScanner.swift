@@ -53,7 +53,7 @@ struct OutboxScanner {
         return report(before: size)
     }
 
-    /// Returns the damage found since the last item, if any. It ends at this offset.
+    /// Returns the damage found since the last item, if there is any. The damage ends at `end`.
     private mutating func report(before end: Int64) -> Item? {
         guard let found = damage else { return nil }
         damage = nil

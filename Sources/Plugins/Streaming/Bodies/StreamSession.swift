@@ -62,7 +62,7 @@ final class StreamSession: Sendable {
         }
     }
 
-    /// Returns the error to throw. Replaces an error that cancellation caused with `cancelled`.
+    /// Returns the error to throw: `cancelled` for every error that cancellation causes.
     func resolved(_ error: any Error) -> any Error {
         activity.isCancelled || error is CancellationError
             ? ErrandError(.cancelled, "the stream was cancelled") : error

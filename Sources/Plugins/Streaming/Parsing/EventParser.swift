@@ -68,7 +68,7 @@ private struct EventFields {
 
     /// - Parameter position: The line's position in the stream, for errors.
     mutating func process(_ line: Span<UInt8>, at position: Int64) throws {
-        // Check the first bytes, because the colon is usually among them.
+        // First check eight bytes one by one, because the colon is usually among them.
         var near = 0
         while near < min(8, line.count), line[near] != 0x3A { near += 1 }
         let found = near < min(8, line.count) ? near : line.firstIndex(of: 0x3A, from: near)

@@ -330,7 +330,7 @@ extension SocketCore {
         if wasOpen { turns.limit(to: maximumWaiting) }
     }
 
-    /// Adds a received message to the queue. Waits until the queue has space.
+    /// Waits until the queue of received messages has space, and adds a message to it.
     func deliver(_ message: WebSocketMessage, _ coder: WebSocketCoder) async throws {
         while true {
             let isDone = state.withLock { state in

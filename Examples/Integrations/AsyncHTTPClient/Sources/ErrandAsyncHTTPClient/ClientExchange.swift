@@ -57,7 +57,8 @@ final class ClientExchange: Sendable {
         return response
     }
 
-    /// The client keeps trailing whitespace, which isn't part of a value (RFC 9110, section 5.5).
+    /// Converts header fields. The client keeps trailing whitespace, which isn't part of a value (RFC 9110, section
+    /// 5.5).
     private static func headers(_ fields: NIOHTTP1.HTTPHeaders) -> Errand.HTTPHeaders {
         Errand.HTTPHeaders(
             fields.map { name, value in

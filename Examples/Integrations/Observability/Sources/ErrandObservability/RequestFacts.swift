@@ -24,7 +24,7 @@ struct RequestFacts {
     /// The value for anything outside of a bounded list.
     static let other = "_OTHER"
 
-    /// RFC 9110, section 9, and RFC 5789.
+    /// The methods of RFC 9110, section 9, and of RFC 5789.
     static let knownMethods: Set<String> = [
         "CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE",
     ]

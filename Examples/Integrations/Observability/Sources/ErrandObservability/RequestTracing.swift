@@ -52,7 +52,7 @@ public struct RequestTracing: Filter, Accessory {
     /// Runs at ``Errand/FilterStages/wire``.
     public var stages: FilterStages { .wire }
 
-    /// It adds fields.
+    /// `changesRequest`, because the filter adds header fields.
     public var traits: FilterTraits { .changesRequest }
 
     /// The requests that carry the context.

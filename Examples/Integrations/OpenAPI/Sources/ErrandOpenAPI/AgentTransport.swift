@@ -49,7 +49,7 @@ public struct AgentTransport: ClientTransport {
         let response: Errand.HTTPResponse
         do { response = try await agent.send(call).value } catch let error as ErrandError {
             guard error.code == .unacceptableStatus, let evidence = error.response else { throw error }
-            // The error's copy of the response is bounded by the agent. The filter has kept all of it.
+            // The agent limits the error's copy of the response, but the filter has kept the whole response.
             response = refused.last(status: evidence.status) ?? evidence
         }
         let hasBody = request.method != .head && response.status != 204 && response.status != 304

@@ -15,10 +15,10 @@ final class MiddlewarePass: Sendable {
 
     let request: HTTPTypes.HTTPRequest
     let body: OpenAPIRuntime.HTTPBody?
-    /// Scheme and authority.
+    /// The scheme and authority of the request's URL.
     let server: URL
     private let exchange: Exchange
-    /// The last response.
+    /// The last response that the middleware received.
     private let last = Mutex<Given?>(nil)
 
     init(_ exchange: Exchange) throws {
