@@ -32,7 +32,7 @@ struct BrowserArchiveTests {
         for (name, written) in [("q", "q"), ("page[number]", "page[number]"), ("a:b", "a:b"), ("a|b{c}", "a|b{c}")] {
             let request = Search(query: [name: value])
             #expect(try await matches("\(site)/search?\(written)=\(value)", request), "\(name)")
-            // As a browser's form, or its URLSearchParams, writes it.
+            // The value is escaped as a browser's form or its URLSearchParams would write it.
             let escaped = value.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
             #expect(try await matches("\(site)/search?\(written)=\(escaped)", request))
             #expect(try await !matches("\(site)/search?\(written)=\(value)x", request))

@@ -223,7 +223,7 @@ import Testing
         let wire = Wire { _, request, _ in response(request, 500) }
         let agent = NetworkAgent(
             wire, [.retry(policy { $0.backoff = .none }), .breaker(BreakerPolicy(minimumRequests: 4))], time)
-        // Three attempts, and one of the second call.
+        // The first call makes three attempts, and the second call makes one.
         for _ in 0..<2 { _ = try? await agent.send(Get()) }
         #expect(wire.sent == 4)
         #expect(await failure { try await agent.send(Get()) } == "breakerOpen")

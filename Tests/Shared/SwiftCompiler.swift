@@ -72,7 +72,7 @@ package enum SwiftCompiler {
         return []
     }
 
-    /// The modules are next to the program that runs the tests.
+    /// Returns the folder of the built modules, which is next to the program that runs the tests.
     private static func modules(of root: URL) throws -> URL {
         #if os(Linux)
         let program = URL(filePath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))

@@ -366,7 +366,7 @@ import Testing
             for try await event in stream { seen.add(event.id) }
         }
         try await eventually { seen.all == ["1"] }
-        // Received bytes count from when they are noted, so one step may not be enough. The last step may come too
+        // The timeout starts when received bytes are noted, so one step may not be enough. The last step may come too
         // late, but is too short to end the second connection.
         try await eventually {
             if case .open = stream.state, server.requestCount == 1 { time.advance(by: .seconds(6)) }

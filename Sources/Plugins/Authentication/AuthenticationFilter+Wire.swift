@@ -161,8 +161,7 @@ extension AuthenticationFilter {
     }
 }
 
-/// Stops a request on its way to the wire: no response is stored, and the credential has to be refreshed before the
-/// request is sent.
+/// Thrown to stop a request before it's sent: no response is stored, so the credential has to be refreshed first.
 private struct CredentialDue: Error {
     let keeper: CredentialKeeper
 }

@@ -75,7 +75,7 @@ final class TwoPerHost: Filter {
 
 /// Asks a busy server again after the time that it names.
 ///
-/// Mistake: a date is compared with the clock of the system, which the agent may not use.
+/// Mistake: compares a date with the system's clock, although the agent may use another one.
 struct BusyDate: Filter {
     var traits: FilterTraits { .retries }
 

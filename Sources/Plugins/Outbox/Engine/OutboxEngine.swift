@@ -352,7 +352,7 @@ extension OutboxEngine.State {
         case .put(let entry): queue.apply(entry)
         case .mark(let kind, let id):
             queue.apply(kind, id)
-            // The number must not be reused, even if all content of the entry is damaged.
+            // The entry's number must not be reused, even if all content of the entry is damaged.
             if kind != .next { queue.apply(.next, id + 1) }
         case .damage(let found):
             if let id = found.entry { queue.lose(id.rawValue) }

@@ -53,7 +53,7 @@ struct RequestFacts {
 /// How a request on the wire ended.
 struct RequestEnd {
     let status: Int?
-    /// "1.1", "2".
+    /// The protocol version, such as "1.1" or "2".
     let version: String?
     /// The status if it is 400 or above, or the failure's name. Nil for a success, and for a cancellation, because the
     /// caller asked for it.
