@@ -61,7 +61,7 @@ import Testing
         for path in ["a\u{E0F1}b", "a\u{E0F2}b", "\u{E0F1}a\u{E0F2}\u{E0F2}"] {
             #expect(await code { try built(Plain { $0.path = path }) } == .invalidURL)
         }
-        // Outside of a path, the marks don't create path components.
+        // Outside of a request's path, the marker characters of a segment don't create path components.
         let url = URL(string: "https://e.com/users/\(segment: "..")/posts")
         #expect(url == nil || url?.standardized.path != "/posts")
     }

@@ -78,7 +78,7 @@ import Testing
         let anew = Get { ($0.method, $0.body) = (.put, .stream { HTTPBody { nil } }) }
         _ = try? await agent.send(anew)
         #expect(stub.received.count == 4)
-        // The limit applies regardless of how the request is marked.
+        // Such a body isn't sent again even if the request is marked as repeatable.
         _ = try? await agent.send(once, options: .retry(policy { $0.backoff = .none }.repeatable))
         #expect(stub.received.count <= 5)
     }

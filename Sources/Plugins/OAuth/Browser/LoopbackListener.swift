@@ -125,7 +125,7 @@ final class LoopbackListener: Sendable {
         return true
     }
 
-    /// Sends a response that's short enough for the socket's buffer.
+    /// Sends a response without waiting, because it fits in the socket's buffer.
     private static func send(_ socket: Int32, _ text: String) {
         _ = LoopbackSocket.send(socket, Array(text.utf8), from: 0)
         LoopbackSocket.shutDownWriting(socket)

@@ -24,7 +24,7 @@ struct FrameWriter: ~Copyable {
         return result
     }
 
-    /// Returns nil if zlib lacks memory.
+    /// Returns a frame, compressed if that's agreed and worthwhile. Returns nil if zlib lacks memory.
     private mutating func frame(_ opcode: Opcode, _ bytes: Span<UInt8>, _ deflates: Bool) -> Data? {
         guard deflates, deflater != nil, bytes.count >= minimumBytes else {
             return masked(opcode, bytes, isDeflated: false)
