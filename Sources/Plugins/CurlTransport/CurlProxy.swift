@@ -51,7 +51,7 @@ public struct CurlProxy: Sendable, CustomStringConvertible, CustomDebugStringCon
 }
 
 struct ProxyChoice {
-    /// An empty text stands for a direct connection.
+    /// The URL of the proxy for http requests, or an empty text for a direct connection.
     var http = ""
     var https = ""
     let exceptions: ProxyExceptions
@@ -76,13 +76,13 @@ struct ProxyChoice {
 
     var hasExceptions: Bool { !isNone && !exceptions.isEmpty }
 
-    /// Returns an empty text for a direct connection.
+    /// Returns the URL of the proxy for a request, or an empty text for a direct connection.
     func proxy(for url: URL) -> String {
         let isSecure = url.scheme?.lowercased() == "https"
         return exceptions.contain(url, isSecure: isSecure) ? "" : isSecure ? https : http
     }
 
-    /// Masks the proxy's credentials. libcurl's text contains the proxy's URL if libcurl can't use it.
+    /// Masks the proxy's credentials in libcurl's text, which contains the proxy's URL if libcurl can't use it.
     func masking(_ detail: String) -> String {
         [http, https].reduce(detail) { detail, proxy in
             proxy.utf8.contains(UInt8(ascii: "@"))

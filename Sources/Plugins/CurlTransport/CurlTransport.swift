@@ -46,7 +46,8 @@ public final class CurlTransport: Transport {
         return try await Transfer(request, options, loop).response()
     }
 
-    /// Waits for file descriptors, up to the request's timeout.
+    /// Returns the transport's loop, and starts it for the first request. If the process is out of file descriptors,
+    /// waits for some, up to the request's timeout.
     @inline(never) func loop(_ options: TransportOptions) async throws -> CurlLoop {
         var since: ContinuousClock.Instant?
         while true {

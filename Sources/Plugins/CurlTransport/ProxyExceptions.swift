@@ -7,7 +7,7 @@ import ErrandMessageSyntax
 struct ProxyExceptions: Sendable {
     private enum Host: Sendable {
         case all
-        /// Includes all names below this name.
+        /// This name and all its subdomains.
         case domain(String)
         case address(String)
         case range([UInt8], bits: Int)
@@ -17,7 +17,7 @@ struct ProxyExceptions: Sendable {
 
     var isEmpty: Bool { entries.isEmpty }
 
-    /// Ignores entries that aren't hosts.
+    /// Parses a list such as the value of `no_proxy`, and ignores entries that aren't hosts.
     init(_ list: String) {
         entries = list.split { $0 == "," || $0.isWhitespace }.compactMap(Self.entry)
     }

@@ -8,7 +8,7 @@ struct AlternativeService: Sendable, Hashable {
     /// The normalized host, or nil for the host of the origin.
     var host: String?
     var port: Int
-    /// The number of seconds after the response. Defaults to a day (section 3.1).
+    /// How long the alternative is valid, in seconds after the response. Defaults to a day (section 3.1).
     var maximumAge: Int
     /// Whether the alternative stays valid after a network change (section 3.1).
     var isPersistent: Bool

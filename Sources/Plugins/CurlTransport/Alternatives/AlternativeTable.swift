@@ -6,7 +6,7 @@ import ErrandMessageSyntax
 /// The origins that offer HTTP/3, and the state of their offers (RFC 7838).
 ///
 /// At first, a single request tries an offer, on a new connection that races TCP. After a response over HTTP/3, all
-/// requests use it. A failed offer is ignored for five minutes, and twice as long after each further failure.
+/// requests use the offer. A failed offer is ignored for five minutes, and twice as long after each further failure.
 struct AlternativeTable {
     struct Route: Equatable {
         let host: String
@@ -18,7 +18,7 @@ struct AlternativeTable {
         var origin: String
         var host: String
         var port: Int
-        /// In nanoseconds, on the loop's clock.
+        /// When the offer expires, in nanoseconds on the loop's clock.
         var expires: UInt64
     }
 
@@ -31,7 +31,7 @@ struct AlternativeTable {
         var offer: Offer
         var state = State.offered
         var failures = 0
-        /// The expiration last reported for storing.
+        /// The expiration when ``add(_:at:)`` last returned `true`, which is the one that the file contains.
         var kept: UInt64
 
         init(_ offer: Offer) { (self.offer, kept) = (offer, offer.expires) }
@@ -39,19 +39,20 @@ struct AlternativeTable {
 
     private var entries: [String: Entry] = [:]
 
-    /// Above this number, the offers that expire first are removed.
+    /// The maximum number of origins in the table. Above it, the offers that expire first are removed.
     static let maximumOrigins = 1_000
     static let protocolName = "h3"
     static let firstPause = Nanoseconds.of(.seconds(300))
     static let longestPause = Nanoseconds.of(.seconds(86_400))
-    /// In seconds.
+    /// The maximum time that an offer is kept, in seconds.
     static let longestAge = 365 * 86_400
 
     var isEmpty: Bool { entries.isEmpty }
 
     func offers(at now: UInt64) -> [Offer] { entries.values.map(\.offer).filter { $0.expires > now } }
 
-    /// Returns `nil` if there's no usable offer or another request is trying it.
+    /// Returns the alternative for a request to the origin, or `nil` if there's no usable offer or another request is
+    /// already trying it.
     mutating func route(for origin: String, at now: UInt64) -> Route? {
         guard var entry = entries[origin] else { return nil }
         guard entry.offer.expires > now else {
@@ -69,7 +70,7 @@ struct AlternativeTable {
         }
     }
 
-    /// Returns `true` if a file should store the change.
+    /// Updates the origin's offer from a response. Returns `true` if the file of offers should be written again.
     ///
     /// - Parameter services: The alternatives in the `Alt-Svc` fields, or `nil` for `clear`.
     mutating func learn(_ services: [AlternativeService]?, of origin: String, host: String, at now: UInt64) -> Bool {
@@ -153,7 +154,7 @@ extension CurlLoop {
         transfer.route = nil
     }
 
-    /// The head of a final response may confirm the alternative and offer others.
+    /// Updates the table from the head of a final response, which may confirm the alternative or offer another.
     func noteAlternatives(of transfer: Transfer) {
         guard followsAlternatives, transfer.target.isSecure, let origin = transfer.origin else { return }
         if let route = transfer.route {
@@ -175,12 +176,12 @@ extension CurlLoop {
 
     static let misdirected = 421
 
-    /// Call this if a transfer over an alternative failed, unless its caller was the reason.
+    /// Call this if a transfer over an alternative failed for a reason other than its caller.
     func noteFailure(of transfer: Transfer, _ code: Int32? = nil) {
         guard transfer.route != nil, let origin = transfer.origin else { return }
-        // A refused stream is sent again over the same alternative.
+        // If the server refused the stream, the request is sent again over the same alternative, which stays usable.
         if transfer.attempts.isToRestart && !transfer.attempts.avoidsHTTP3 { return }
-        // Without an error of the connection, only the stream may have ended.
+        // If a response began and the connection didn't fail, perhaps only the stream ended, so the offer stays usable.
         let isLost = code == CurlCode.receiveError || code == CurlCode.sendError
         if transfer.head.received == 0 || isLost { alternatives.fail(origin.name, at: now) }
     }

@@ -71,7 +71,8 @@ static struct {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static version_info *info;
 
-// Fills a slot of the table with a function of this program, or of the loaded library.
+// Sets a slot of `api` to a function of this program or of the loaded library. Evaluates to 0 if the function is
+// missing.
 #if defined(ERRAND_LINKED_LIBCURL)
 #define FIND(library, slot, symbol) ({ extern void symbol(void); *(void **)(slot) = (void *)symbol; 1; })
 #else
@@ -120,7 +121,8 @@ static const char *open_library(void **library) {
 #define IS_SANITIZED 0
 #endif
 
-// Ignores the environment in a process that runs with another user's privileges.
+// Returns the library's name in ERRAND_LIBCURL, or NULL. Ignores the variable in a process that runs with another
+// user's privileges.
 static const char *chosen_name(void) {
     const char *name = getauxval(AT_SECURE) ? NULL : getenv("ERRAND_LIBCURL");
     return name && name[0] ? name : NULL;
@@ -150,7 +152,8 @@ static const char *open_library(void **library) {
 
 #endif
 
-// Call it under `lock`. A failure isn't remembered, because its reason may pass.
+// Loads libcurl. Returns NULL, or the reason for a failure, which isn't remembered because it may be temporary. Call it
+// under `lock`.
 static const char *load(void) {
     void *library;
     const char *fault = open_library(&library);
@@ -174,7 +177,7 @@ int errand_curl_load(char *reason, size_t size) {
     return fault ? -1 : 0;
 }
 
-// Since 7.70.
+// Whether libcurl's version information includes the file and directory of authorities, as it does since 7.70.
 static int knows_authorities(void) { return info && info->age >= 6; }
 
 unsigned int errand_curl_version_number(void) { return info ? info->version_num : 0; }
@@ -257,7 +260,7 @@ int errand_curl_receive(void *easy, void *bytes, size_t size, size_t *count) {
 
 void *errand_curl_pool_make(void) {
     void *pool = api.share_init();
-    // 1 means to share, 5 means connections.
+    // 1 is CURLSHOPT_SHARE, and 5 is CURL_LOCK_DATA_CONNECT.
     if (pool && api.share_setopt(pool, 1, 5) != 0) {
         api.share_cleanup(pool);
         return NULL;

@@ -37,7 +37,7 @@ static void stop(void) {
 }
 
 #if defined(ERRAND_LINKED_LIBCURL)
-// Missing if libcurl uses another TLS library.
+// NULL if libcurl is linked with another TLS library.
 __attribute__((weak)) int OPENSSL_init_crypto(uint64_t, const void *);
 #endif
 

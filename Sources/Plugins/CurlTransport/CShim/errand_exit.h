@@ -6,7 +6,8 @@
 // Call it before curl_global_init. If `library` is linked with OpenSSL and OpenSSL isn't initialized yet, keeps OpenSSL
 // from freeing its memory at exit, while other threads use it.
 void errand_exit_prepare(void *library);
-// Call it after curl_global_init, so it runs before the TLS library's exit handlers.
+// Registers an exit handler that waits for threads to leave libcurl. Call it after curl_global_init, so the handler
+// runs before the TLS library's exit handlers.
 void errand_exit_register(void);
 
 #endif

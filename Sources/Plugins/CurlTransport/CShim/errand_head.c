@@ -116,7 +116,7 @@ const char *errand_head_name(int known, int *is_lower) {
     return NULL;
 }
 
-// Whether a byte may surround a value, within a line or where it is folded.
+// Whether a byte can surround a field's value: a blank, or a line break if the value is folded.
 static int is_blank(char byte) { return byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n'; }
 
 // `tchar` of RFC 9110, section 5.6.2.
@@ -152,7 +152,7 @@ static int is_same(const char *name, const char *bytes, size_t count) {
     return index == count && !name[count];
 }
 
-// Whether a list contains a coding that a client only accepts after requesting it.
+// Whether a Transfer-Encoding list contains a coding other than "chunked" and "identity".
 static int has_coding(const char *list, size_t count) {
     size_t end = 0;
     for (size_t start = 0; start < count; start = end + 1) {
@@ -166,7 +166,8 @@ static int has_coding(const char *list, size_t count) {
     return 0;
 }
 
-// Returns the number if all members of a list are the same number, or else -1.
+// Returns the length if all members of a Content-Length list are the same number, which must also equal `known` unless
+// that is negative. Otherwise returns -1.
 static int64_t length_in(const char *list, size_t count, int64_t known) {
     size_t end = 0;
     for (size_t start = 0; start <= count; start = end + 1) {

@@ -129,7 +129,7 @@ int errand_socket_taken(int descriptor, uint64_t *count) {
     uint64_t before, after;
     int unread;
     if (received(descriptor, &after) != 0) return -1;
-    // Repeats if bytes arrived in between.
+    // If bytes arrive between the two system calls, their results don't match, so the loop repeats both.
     do {
         before = after;
         if (ioctl(descriptor, FIONREAD, &unread) != 0 || received(descriptor, &after) != 0) return -1;

@@ -45,7 +45,7 @@ int errand_stream_event(const char *line, size_t count, uint32_t *stream) {
     const char *rest = NULL;
     if (count == 0) return 0;
     switch (line[0]) {
-    case 'U':  // to 8.0: "Using Stream ID: 3 (easy handle 0x55d0)"
+    case 'U':  // up to 8.0: "Using Stream ID: 3 (easy handle 0x55d0)"
         rest = after("Using Stream ID: ", line, count);
         return rest && read_number(rest, count - (size_t)(rest - line), stream) ? ERRAND_STREAM_OPENED : 0;
     case '[':  // "[HTTP/2] [3] OPENED stream for https://localhost/"
@@ -53,14 +53,14 @@ int errand_stream_event(const char *line, size_t count, uint32_t *stream) {
         if (!rest || !read_number(rest, count - (size_t)(rest - line), stream)) return 0;
         while (rest < line + count && *rest >= '0' && *rest <= '9') rest++;
         return after("] OPENED stream ", rest, count - (size_t)(rest - line)) ? ERRAND_STREAM_OPENED : 0;
-    case 'r':  // "received GOAWAY, error=0, last_stream=5", with another spelling to 8.0
+    case 'r':  // "received GOAWAY, error=0, last_stream=5", spelled differently up to 8.0
         rest = after("received GOAWAY, ", line, count);
         if (!rest) rest = after("recveived GOAWAY, ", line, count);
         if (!rest) return 0;
         return read_named("last_stream=", rest, count - (size_t)(rest - line), stream) ? ERRAND_STREAM_GOAWAY : 0;
-    case 'R':  // where no other request was on the connection
+    case 'R':  // if the connection has carried no other request
         return after("REFUSED_STREAM, retrying", line, count) ? ERRAND_STREAM_REPEATED : 0;
-    case 'H':  // from 8.19 on: "HTTP/2 stream 3 refused by server, try again on a new connection", and of HTTP/3
+    case 'H':  // since 8.19: "HTTP/2 stream 3 refused by server, try again on a new connection", or HTTP/3
         rest = after("HTTP/2 stream ", line, count);
         if (!rest) rest = after("HTTP/3 stream ", line, count);
         if (!rest) return 0;

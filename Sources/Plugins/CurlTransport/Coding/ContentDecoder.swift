@@ -12,10 +12,10 @@ struct ContentDecoder: ~Copyable {
         stages = try codings.reversed().map(CodingStage.init)
     }
 
-    /// First take the output of earlier bytes from ``next()``.
+    /// Sets the next input. Call ``next()`` until it returns `nil` first, or earlier input is lost.
     func feed(_ data: Data) { stages.first?.feed(data) }
 
-    /// Returns `nil` if more input is needed. Throws `invalidResponse` for malformed input.
+    /// Returns decoded bytes, or `nil` if more input is needed. Throws `invalidResponse` for malformed input.
     func next() throws -> Data? { try next(of: stages.count - 1) }
 
     private func next(of index: Int) throws -> Data? {

@@ -34,7 +34,7 @@ final class CurlConnection: @unchecked Sendable {
     let options: TransportOptions
     let loop: CurlLoop
     let inactivityLimit: UInt64
-    /// Whether no TLS library with its own buffers is in use.
+    /// Whether the connection uses neither TLS nor a proxy, so bytes are never buffered by a TLS library.
     let isPlain: Bool
     let shared = Mutex(Shared())
 
@@ -42,14 +42,14 @@ final class CurlConnection: @unchecked Sendable {
 
     var phase = Phase.new
     var rounds: AddressRounds
-    /// Whether libcurl doesn't watch one of the connection's sockets.
+    /// Whether the connection has a socket that libcurl doesn't watch.
     var hasUnwatchedSocket = false
     var begun: UInt64 = 0
     var handle: EasyHandle?
     var pool: CurlPool?
     var descriptor: Int32 = -1
     var systemError: Int32 = 0
-    /// The connection's events in epoll.
+    /// The events for which epoll watches the connection's socket.
     var registered: Int32 = 0
     /// The bytes being sent, and the offset in the first piece.
     var outgoing: ArraySlice<Data> = []
@@ -87,7 +87,7 @@ final class CurlConnection: @unchecked Sendable {
     }
 
     func openSocket(_ address: errand_curl_sockaddr) -> Int32 {
-        // libcurl never watches a socket that fails at once.
+        // A new socket counts as unwatched, because libcurl never watches a socket that fails immediately.
         hasUnwatchedSocket = true
         loop.connections.hasUnwatchedSocket = true
         return errand_socket_make(address.family, address.socktype, address.protocol)
@@ -99,7 +99,7 @@ final class CurlConnection: @unchecked Sendable {
         if let limit { handle?.setConnectLimit(limit) }
     }
 
-    /// libcurl changed the events that it waits for.
+    /// Call this when libcurl changes the events that it waits for on a socket.
     func noteSocket(_ what: Int32) {
         if phase != .opening { return }
         hasUnwatchedSocket = what == ERRAND_CURL_POLL_REMOVE
@@ -125,7 +125,8 @@ final class CurlConnection: @unchecked Sendable {
 
     private struct Found { let data: Data? }
 
-    /// Returns `nil` if the reader must wait.
+    /// Takes the received bytes, and lets the loop receive again if it had paused. Returns `nil` if the reader must
+    /// wait.
     private func taken() throws -> Found? {
         let (found, isPaused) = try shared.withLock { shared throws(ErrandError) -> (Found?, Bool) in
             if !shared.input.isEmpty {
@@ -175,7 +176,8 @@ final class CurlConnection: @unchecked Sendable {
         }
     }
 
-    /// OpenSSL requires a retry from the same address, but `Data` stores a few bytes inline.
+    /// Returns the data with its bytes on the heap, because OpenSSL requires the same address when it retries a write.
+    /// `Data` stores a few bytes inline.
     private static func placed(_ data: Data) -> Data {
         if data.count > MemoryLayout<Data>.size { return data }
         var placed = Data(capacity: 64)
@@ -236,7 +238,7 @@ final class CurlConnection: @unchecked Sendable {
 
     // MARK: Closing
 
-    /// Closes the connection at once for the caller, and soon for the loop.
+    /// Ends the caller's pending operations at once. The loop closes the socket soon afterward.
     func close() {
         let isFirst = shared.withLock { shared in
             defer { shared.isClosed = true }
@@ -247,10 +249,10 @@ final class CurlConnection: @unchecked Sendable {
         loop.submit(.serve(self))
     }
 
-    /// Call it from any thread, without the driver lock.
+    /// Ends all pending operations with an error. Call it from any thread, without the driver lock.
     private func end(with error: ErrandError) { for item in ended(by: error) { DeferredWork.deliver(item) } }
 
-    /// Records the first failure. Returns the deliveries that follow.
+    /// Records the error unless there was an earlier one. Returns the results to deliver to pending operations.
     func ended(by error: ErrandError) -> [DeferredWork.Item] {
         shared.withLock { shared in
             if shared.failure == nil { shared.failure = error }
@@ -268,7 +270,7 @@ final class CurlConnection: @unchecked Sendable {
 extension CurlConnection {
     var isTaken: Bool { handle == nil && descriptor >= 0 }
 
-    /// Doesn't wait. Returns 0 and sets `count`, or returns a libcurl code.
+    /// Sends bytes without waiting. Returns 0 and sets `count`, or returns a libcurl code.
     func send(_ bytes: Data, from offset: Int, _ count: inout Int) -> Int32 {
         if let handle { return handle.easy.send(bytes, from: offset, &count) }
         return coded(SystemCalls.send(bytes, from: offset, on: descriptor, &count), CurlCode.sendError)

@@ -18,7 +18,7 @@ extension CurlLoop {
             connection.begun = now
             begin(connection)
         case .open:
-            // The socket reports input, unless it isn't watched because the reader is slow.
+            // epoll doesn't report input if the loop had stopped receiving because of a slow reader, so try to receive.
             let receives = isReady || connection.registered & ERRAND_CURL_POLL_IN == 0
             if send(on: connection), !receives || receive(on: connection) { watch(connection) }
         case .opening, .over: break
@@ -36,7 +36,8 @@ extension CurlLoop {
         return true
     }
 
-    /// Runs libcurl's timer for these connections. Returns whether any has opened or failed.
+    /// Runs libcurl's timer for connections without a request. Returns whether it woke any, or any has opened or
+    /// failed.
     func runConnections() -> Bool {
         guard let multi = connections.multi else { return false }
         if connections.deadline <= now {
@@ -89,7 +90,7 @@ extension CurlLoop {
         connections.open[connection.descriptor] = connection
         let opener = connection.shared.withLock { $0.opener.take() }
         if let opener { deferredWork.add(.progress(opener, nil)) }
-        // A TLS library may have read more than its handshake.
+        // The TLS library may have read bytes after its handshake, which epoll doesn't report.
         if receive(on: connection) { watch(connection) }
     }
 
@@ -127,7 +128,7 @@ extension CurlLoop {
         if receives { wanted |= ERRAND_CURL_POLL_IN }
         if wanted == connection.registered { return }
         if wanted == 0 {
-            // Otherwise, epoll would report the connection's end.
+            // Without removing the socket, epoll would still report the end of the connection.
             errand_poll_remove(sockets.poll, connection.descriptor)
         } else if errand_poll_set(sockets.poll, connection.descriptor, wanted, connection.registered == 0 ? 0 : 1) != 0
         {
@@ -191,7 +192,7 @@ extension CurlLoop {
                 return false
             }
             add(room[..<count], on: connection)
-            // More bytes would have filled the buffer.
+            // The buffer isn't full, so the socket doesn't have more bytes.
             if count < room.count, connection.isPlain { break }
         }
         let (reader, input) = connection.shared.withLock { shared -> (Transfer.Reader?, Data?) in
@@ -203,7 +204,7 @@ extension CurlLoop {
         return true
     }
 
-    /// Empty bytes are the end.
+    /// Adds received bytes to the input. Empty bytes mark the end of the input.
     private func add(_ bytes: ArraySlice<UInt8>, on connection: CurlConnection) {
         let data = Data(bytes)
         connection.shared.withLock { shared in
@@ -220,8 +221,8 @@ extension CurlLoop {
     }
 
     private func close(_ connection: CurlConnection) {
-        // If libcurl can't abandon a name lookup, removing the handle blocks. This function runs again after the
-        // lookup.
+        // If libcurl can't abandon a name lookup, removing the handle blocks. ``opened(_:_:)`` releases the connection
+        // later.
         if connection.phase == .opening, !library.leavesLookups { return }
         release(connection)
     }
@@ -245,7 +246,7 @@ extension CurlLoop {
 extension CurlLoop {
     /// Takes over the socket of a connection without TLS, for which libcurl would keep about 15 KB.
     func take(_ connection: CurlConnection) {
-        // epoll registered the socket itself, and the descriptor will refer to another one.
+        // epoll watches the socket, not its number. Remove it before the number refers to another socket.
         if connections.watched.removeValue(forKey: connection.descriptor) != nil {
             errand_poll_remove(sockets.poll, connection.descriptor)
         }
@@ -258,7 +259,7 @@ extension CurlLoop {
     func leaveLibrary(_ connection: CurlConnection) {
         if let handle = connection.handle.take() {
             if let multi = connections.multi, connection.phase != .new { multi.remove(handle.easy) }
-            // libcurl doesn't free a pool while its handle uses it.
+            // Detach the pool first, because libcurl doesn't free a pool that a handle still uses.
             handle.easy.clear(ERRAND_CURLOPT_SHARE)
         }
         connection.pool = nil
@@ -280,7 +281,8 @@ struct ConnectionTable {
 
     var isEmpty: Bool { all.isEmpty }
 
-    /// Lends the buffer, so no access to this table is in progress while libcurl runs.
+    /// Returns a buffer for receiving, until ``giveBack(_:)``. Receiving into the table's own buffer would access the
+    /// table while libcurl's callbacks access it, too.
     mutating func takeBuffer() -> [UInt8] {
         var taken: [UInt8] = []
         swap(&taken, &buffer)

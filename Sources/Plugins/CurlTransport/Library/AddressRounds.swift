@@ -10,7 +10,7 @@ import Errand
 /// don't count toward the short time.
 struct AddressRounds {
     let limit: UInt64
-    /// Extra time for libcurl, if the loop also watches the limit.
+    /// Extra time for libcurl if the loop itself ends the request at the limit.
     private let margin: UInt64
     private let hasTwo: Bool
     /// When the first round began, or `nil` during the first round.
@@ -19,15 +19,15 @@ struct AddressRounds {
     /// Whether an address has accepted the connection.
     private var isEstablished = false
 
-    /// libcurl gives a single address all of this time, and the first of several half of it, which is enough to resend
-    /// a lost packet (RFC 6298).
+    /// The time for the first round. libcurl gives a single address all of it, and the first of several half of it,
+    /// which is enough to resend a lost packet (RFC 6298).
     private static let first = Nanoseconds.of(milliseconds: 4_000)
     private static let shortestMargin = Nanoseconds.of(milliseconds: 250)
     private static let longestMargin = Nanoseconds.of(milliseconds: 2_000)
 
     init(limit: UInt64, timeout: UInt64 = .max, isWatched: Bool, _ library: CurlLibrary) {
         let halves = library.avoids(.addressPatience) && library.reportsAttempts
-        // Half of libcurl's time must pass before the loop ends the request.
+        // libcurl must try the second address, after half of its time, before the loop ends the request.
         self.limit = halves || !isWatched ? min(limit, timeout) : limit
         let part = halves ? max(self.limit / 4, Self.shortestMargin) : .max
         margin = isWatched ? min(part, Self.longestMargin) : 0
@@ -65,7 +65,7 @@ struct AddressRounds {
     /// Returns whether a second round follows this failure.
     mutating func goOn(after code: Int32, since start: UInt64, at now: UInt64) -> Bool {
         guard isFirst, !isEstablished, lookup == nil, now < Nanoseconds.sum(start, limit) else { return false }
-        // An earlier address may have timed out before the last one refused.
+        // A refusal this late means that an earlier address may have timed out.
         let wasRefused = code == CurlCode.couldNotConnect && now >= Nanoseconds.sum(start, Self.first / 2)
         guard code == CurlCode.timedOut || wasRefused else { return false }
         begun = start
@@ -87,14 +87,14 @@ extension CurlLoop {
         if descriptor >= 0 {
             transfer.dialed.append(SocketTable.Hold(descriptor: descriptor, serial: sockets.serial))
         }
-        // libcurl never watches a socket that fails at once.
+        // A new socket counts as unwatched, because libcurl never watches a socket that fails immediately.
         transfer.hasUnwatchedSocket = true
         if transfer.isDialing { return }
         transfer.isDialing = true
         dialing.append(transfer)
     }
 
-    /// Wakes transfers that lost a socket while connecting.
+    /// Wakes transfers that lost a socket while connecting. Returns whether there were any.
     func wakeDialing() -> Bool {
         dialing.removeAll { transfer in
             if transfer.isDialing, transfer.index != nil, !transfer.isParked { return false }
@@ -112,7 +112,7 @@ extension CurlLoop {
         return isAny
     }
 
-    /// Wakes connections without a request that lost a socket.
+    /// Wakes connections without a request that lost a socket while connecting. Returns whether there were any.
     func wakeConnections() -> Bool {
         guard connections.hasUnwatchedSocket else { return false }
         connections.hasUnwatchedSocket = false

@@ -5,7 +5,7 @@ import ErrandMessageSyntax
 
 /// The configured addresses of hosts, which replace a name lookup.
 struct AddressTable {
-    /// By normalized host, in libcurl's form: separated by commas, IPv6 in brackets.
+    /// The addresses by normalized host, in libcurl's form: separated by commas, with IPv6 addresses in brackets.
     private var texts: [String: String] = [:]
     private let nameServer: (host: String, port: Int)?
 
@@ -36,7 +36,7 @@ struct AddressTable {
 
     private static let securePort = 443
 
-    /// Returns `nil` if the address belongs to the other family.
+    /// Returns the address in libcurl's form, or `nil` if it isn't of the configured family.
     private static func text(
         of address: String, for host: String, _ family: CurlConfiguration.AddressFamily
     ) throws(ErrandError) -> String? {

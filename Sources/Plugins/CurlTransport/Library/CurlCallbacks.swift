@@ -4,9 +4,9 @@ import ErrandEssentials
 
 // The functions that libcurl calls, always under the loop's driver lock.
 //
-// Their user data is the easy handle, the connection, the loop or its sockets. It isn't retained, but outlives the
-// call: the loop owns its sockets, frees its multi handles before it ends, and removes a handle before releasing it.
-// Bytes that libcurl passes are used during the call and within their length.
+// Each function's user data is the easy handle, the connection, the loop or its sockets. libcurl doesn't retain that
+// object, but it outlives the call: the loop owns its sockets, frees its multi handles before it ends, and removes a
+// handle before releasing it. Bytes that libcurl passes are used during the call and within their length.
 
 extension CurlEasy {
     func setCallbacks(for handle: EasyHandle, _ sockets: SocketTable, logs: Bool) {
@@ -52,7 +52,8 @@ extension CurlMulti {
             raw, onConnectionSocket, onConnectionTimer, Unmanaged.passUnretained(loop).toOpaque())
     }
 
-    /// The transfer is `nil` if it has already left its handle.
+    /// Returns the next transfer that libcurl has finished, and its code. The transfer is `nil` if it has already left
+    /// its handle.
     func nextTransfer() -> (Transfer?, code: Int32)? {
         var code: Int32 = 0
         guard let raw = unsafe raw, let easy = unsafe errand_curl_multi_finished(raw, &code) else { return nil }

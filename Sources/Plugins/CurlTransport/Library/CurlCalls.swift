@@ -31,7 +31,7 @@ import ErrandEssentials
         unsafe errorText.deallocate()
     }
 
-    /// The handle must not be in a multi handle.
+    /// Replaces libcurl's handle with a new one. The old handle must not be in a multi handle.
     func renew() -> Bool {
         guard let new = unsafe errand_curl_easy_make() else { return false }
         unsafe errand_curl_easy_free(raw)
@@ -70,7 +70,7 @@ import ErrandEssentials
     func setBody(_ body: Data) {
         set(offset: ERRAND_CURLOPT_POSTFIELDSIZE_LARGE, Int64(body.count))
         unsafe body.withUnsafeBytes { bytes in
-            // Without a pointer, libcurl would read the body through a callback.
+            // An empty body needs a pointer, too: without one, libcurl would read the body through a callback.
             unsafe withUnsafeBytes(of: 0) { none in
                 _ = unsafe errand_curl_set_pointer(
                     raw, ERRAND_CURLOPT_COPYPOSTFIELDS, bytes.baseAddress ?? none.baseAddress)
@@ -105,10 +105,10 @@ import ErrandEssentials
     @discardableResult
     func pause(_ halves: Int32) -> Int32 { unsafe errand_curl_pause(raw, halves) }
 
-    /// Returns -1 unless the connection was opened without a request.
+    /// The socket of a connection that was opened without a request, or -1.
     var socket: Int32 { unsafe errand_curl_get_socket(raw) }
 
-    /// Doesn't wait. Returns 0 and sets `count`, or returns a libcurl code.
+    /// Sends bytes without waiting. Returns 0 and sets `count`, or returns a libcurl code.
     func send(_ bytes: Data, from offset: Int, _ count: inout Int) -> Int32 {
         unsafe bytes.withUnsafeBytes { bytes in
             let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[offset...])
@@ -123,7 +123,7 @@ import ErrandEssentials
     }
 }
 
-/// A connection pool for a single handle, which must release it first.
+/// A connection pool for a single handle. Clear the handle's `ERRAND_CURLOPT_SHARE` before releasing the pool.
 @safe final class CurlPool {
     fileprivate let raw: UnsafeMutableRawPointer
 
@@ -146,7 +146,8 @@ import ErrandEssentials
 
     deinit { free() }
 
-    /// Closes all connections through callbacks. Doesn't free memory while the process ends.
+    /// Frees the handle, which closes all connections through callbacks. Keeps the handle if the process is about to
+    /// end.
     func free() {
         guard let raw = unsafe raw, errand_curl_enter() != 0 else { return }
         unsafe self.raw = nil

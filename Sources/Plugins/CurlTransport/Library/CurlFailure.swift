@@ -57,7 +57,7 @@ struct CurlFailure {
         case CurlCode.malformedURL: (.invalidURL, nil)
         case CurlCode.notBuiltIn, CurlCode.unknownOption:
             (.transportUnavailable, "this libcurl lacks a feature that the configuration requires")
-        // These codes would suggest that no server has seen the request.
+        // Otherwise, these codes would suggest that no server has seen the request.
         case _ where isRepetition && Self.isUnreached(code):
             (.connectionLost, "the connection was closed before a response, and no other one could be opened")
         case CurlCode.couldNotResolveProxy, CurlCode.couldNotResolveHost: (.nameLookupFailed, nil)
@@ -112,7 +112,7 @@ struct CurlFailure {
         }
     }
 
-    /// Whether the bytes violate the rules of chunks or HTTP/2. libcurl reports that like a lost connection.
+    /// Whether the server violated the rules of chunks or HTTP/2, which libcurl reports like a lost connection.
     var isMalformed: Bool {
         if Self.recvFailures.contains(where: { detail.contains($0) }) { return true }
         return switch code {
@@ -144,7 +144,7 @@ struct CurlFailure {
 
     static let excess = "the reused connection contains bytes that don't belong to a response"
 
-    /// A server that expects TLS usually closes the connection silently.
+    /// Asks about https, because a server that expects TLS usually closes a connection without it silently.
     static let mute = "the connection was closed before a response: should the URL begin with https?"
 
     private static func isClosed(_ code: Int32) -> Bool {
@@ -153,7 +153,7 @@ struct CurlFailure {
 
     static let connectionTimeout = "the connection wasn't established in time"
 
-    /// Whether the bytes don't begin like a response.
+    /// Whether libcurl received bytes that don't begin like a response.
     static func isForeign(_ code: Int32) -> Bool {
         code == CurlCode.unsupportedProtocol || code == CurlCode.weirdServerReply
     }
@@ -235,7 +235,7 @@ enum CurlCode {
     static let proxyHandshake: Int32 = 97
     static let clientCertificateNeeded: Int32 = 98
     static let tooLarge: Int32 = 100
-    /// The codes for a libcurl buffer that is too small.
+    /// The codes that libcurl returns if one of its buffers is too small.
     static let areTooLarge: Set<Int32> = [outOfMemory, tooLarge]
 }
 

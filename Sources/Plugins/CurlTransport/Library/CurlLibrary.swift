@@ -8,7 +8,7 @@ import Synchronization
 struct CurlLibrary {
     let version: CurlVersion
     let avoided: CurlVersionRule.AvoidedSet
-    /// For example "OpenSSL/3.0.17". The text is empty without TLS.
+    /// The TLS library, such as "OpenSSL/3.0.17", or an empty text without TLS.
     let tls: String
     let hasTLS: Bool
     let hasHTTP2: Bool
@@ -17,8 +17,8 @@ struct CurlLibrary {
 
     private static let loaded = Mutex<CurlLibrary?>(nil)
 
-    /// Doesn't remember a failure, because the next attempt may succeed. Throws `transportUnavailable` if the library
-    /// is missing or too old, and ``DescriptorShortage``.
+    /// Returns libcurl, and loads it on the first call. A failure isn't remembered, because the next call may succeed.
+    /// Throws `transportUnavailable` if the library is missing or too old, and ``DescriptorShortage``.
     static func load() throws -> CurlLibrary {
         try loaded.withLock { loaded in
             if let loaded { return loaded }

@@ -43,7 +43,7 @@ struct CurlVersionRule {
         self.reason = reason
     }
 
-    /// Stored as bits, because every request tests them.
+    /// The features to avoid with one version. They are stored as bits, because every request tests them.
     struct AvoidedSet: Equatable, ExpressibleByArrayLiteral {
         private var bits: UInt = 0
 

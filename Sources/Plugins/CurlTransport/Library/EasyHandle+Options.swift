@@ -33,7 +33,7 @@ extension EasyHandle {
         if let url = configuration.dnsOverHTTPS { try require(ERRAND_CURLOPT_DOH_URL, url.absoluteString) }
         if let address = configuration.localAddress { try require(ERRAND_CURLOPT_INTERFACE, address) }
         if let path = configuration.unixSocketPath { try require(ERRAND_CURLOPT_UNIX_SOCKET_PATH, path) }
-        // Without a value, libcurl would read the environment for each request.
+        // Without these values, libcurl would look for a proxy in the environment for each request.
         try require(ERRAND_CURLOPT_PROXY, loop.proxy.http)
         try require(ERRAND_CURLOPT_NOPROXY, "")
         try setTLS(configuration.tls, loop)
@@ -41,7 +41,8 @@ extension EasyHandle {
 
     static let longest = Nanoseconds.of(.seconds(86_400))
 
-    /// A cancelled lookup may take its time. Its end shows that its thread has ended.
+    /// Removes the time limit from a cancelled name lookup, so libcurl reports the lookup's end only after its thread
+    /// has ended.
     func waitLong() { setConnectLimit(.max) }
 
     func setScheme(isSecure: Bool, _ loop: CurlLoop) throws(ErrandError) {
@@ -61,8 +62,8 @@ extension EasyHandle {
         try require(ERRAND_CURLOPT_PROXY, loop.proxy.proxy(for: url))
     }
 
-    /// Uses the origin's HTTP/3 alternative: on a new connection that races TCP until it has worked once, then alone.
-    /// The certificate must name the origin.
+    /// Makes the request use its origin's HTTP/3 alternative. Until the alternative has worked once, a new QUIC
+    /// connection races TCP. Later, QUIC is used alone. The server's certificate must name the origin.
     func setRoute(_ route: AlternativeTable.Route, of url: URL, _ loop: CurlLoop) {
         if !loop.addresses.isEmpty { setAddresses(for: url, by: route, loop) }
         let host = route.host.utf8.contains(UInt8(ascii: ":")) ? "[\(route.host)]" : route.host
@@ -76,10 +77,11 @@ extension EasyHandle {
         }
     }
 
-    /// The time for QUIC if TCP is the fallback.
+    /// The maximum time to connect with QUIC before falling back to TCP.
     private static let alternativeConnectTimeout = Nanoseconds.of(milliseconds: 3_000)
 
-    /// Some libcurl versions would connect to an address of the other family.
+    /// Throws `nameLookupFailed` if the host is an address of the excluded family, to which some libcurl versions would
+    /// connect.
     func checkFamily(of url: URL, _ loop: CurlLoop) throws(ErrandError) {
         guard let host = url.host, HostName.isAddress(host) else { return }
         let isV6 = host.utf8.contains(UInt8(ascii: ":"))
@@ -87,7 +89,8 @@ extension EasyHandle {
         throw ErrandError(.nameLookupFailed, "the host is an address of a family that the configuration excludes")
     }
 
-    /// Called for every request if the transport has addresses. libcurl keeps the entries in its connection pool.
+    /// Passes the configured addresses for the URL's host to libcurl, which keeps them in its connection pool. Called
+    /// for every request if the transport has addresses.
     func setAddresses(for url: URL, by route: AlternativeTable.Route? = nil, _ loop: CurlLoop) {
         let lines = loop.addresses.lines(for: url, by: route)
         easy.set(ERRAND_CURLOPT_RESOLVE, lines.isEmpty ? nil : LineList(lines))
@@ -123,8 +126,8 @@ extension EasyHandle {
         }
     }
 
-    /// Called for every https request if the transport has client certificates. libcurl doesn't use a connection with
-    /// another certificate.
+    /// Sets or removes the handle's client certificate. libcurl doesn't reuse a connection that was opened with another
+    /// certificate.
     func setIdentity(_ identity: CurlClientIdentity?, _ loop: CurlLoop) throws(ErrandError) {
         for option in Self.identityOptions { easy.clear(option) }
         guard let identity else { return }
@@ -151,8 +154,8 @@ extension EasyHandle {
         ERRAND_CURLOPT_SSLCERTTYPE, ERRAND_CURLOPT_KEYPASSWD,
     ]
 
-    /// A handle for DNS over HTTPS inherits a path, but not the absence of a path. GnuTLS would reject a path that
-    /// doesn't exist.
+    /// Makes libcurl ignore its built-in directory of authorities. libcurl's own handle for DNS over HTTPS inherits
+    /// only a path that is set, so it gets a path that doesn't exist. GnuTLS would reject such a path.
     private func leaveOutDirectory(_ loop: CurlLoop) throws(ErrandError) {
         easy.clear(ERRAND_CURLOPT_CAPATH)
         guard loop.configuration.dnsOverHTTPS != nil, loop.library.hasOpenSSL else { return }
@@ -166,7 +169,7 @@ extension EasyHandle {
             try require(ERRAND_CURLOPT_CAINFO, path)
             try require(ERRAND_CURLOPT_PROXY_CAINFO, path)
         case .directory(let path):
-            // libcurl would require its built-in file, which may be missing.
+            // By default, libcurl requires its built-in file, which may be missing.
             easy.clear(ERRAND_CURLOPT_CAINFO)
             easy.clear(ERRAND_CURLOPT_PROXY_CAINFO)
             try require(ERRAND_CURLOPT_CAPATH, path)

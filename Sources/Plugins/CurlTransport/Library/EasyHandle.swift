@@ -9,15 +9,15 @@ final class EasyHandle {
     let easy: CurlEasy
     private let headerList = HeaderList()
     private(set) var current: Transfer?
-    /// Whether only the options that every transfer sets, and the fields below, are set.
+    /// Whether the handle has only options that every transfer sets, and options that the properties below record.
     private var isClean = false
-    /// Whether no option was ever set.
+    /// Whether no option was ever set on libcurl's handle.
     private var isNew = true
     /// Whether libcurl shows each header line before it stores the line.
     private var isWatched = false
     private var isSecure: Bool?
     private var bufferSize = 0
-    /// In milliseconds.
+    /// The time limit for connecting that is set on the handle, in milliseconds.
     private var connectLimit = 0
     private var isLogging = false
     /// The certificate's number in ``CurlIdentities``, or 0.
@@ -128,8 +128,9 @@ final class EasyHandle {
     private static let dataBuffer = 64 << 10
     private static let uploadBuffer = 256 << 10
 
-    /// If a handle keeps too much of its last response, libcurl must show header lines before it stores them. A second
-    /// head, after a refused expectation, would then count as a body, so use a new handle.
+    /// If this libcurl keeps a pointer to the last response's field, makes it show each header line before it stores
+    /// the line. A second head, after a refused expectation, would then count as a body, so a request with `Expect`
+    /// gets a new handle instead.
     private func watchHead(of request: HTTPRequest, _ loop: CurlLoop) throws(ErrandError) {
         guard loop.library.avoids(.unseenHeaders) else { return }
         isWatched = !request.headers.contains(.expect)
@@ -179,7 +180,7 @@ final class EasyHandle {
         }
     }
 
-    /// Also applies while libcurl is connecting.
+    /// Sets the time limit for connecting, which also applies to a connection that libcurl is already opening.
     func setConnectLimit(_ limit: UInt64) {
         let milliseconds = max(1, Nanoseconds.milliseconds(min(limit, Self.longest)))
         if milliseconds == connectLimit { return }
@@ -198,7 +199,7 @@ final class EasyHandle {
         isClean = false
     }
 
-    /// Only libcurl's log reports a request's stream.
+    /// Turns on libcurl's log, because only the log reports the number of a request's stream.
     func watchStreams() { if !isLogging { setLogging(true) } }
 
     private func setLogging(_ isLogging: Bool) {
@@ -209,7 +210,7 @@ final class EasyHandle {
     func set(_ option: Int32, _ value: Int) { easy.set(option, value) }
     func set(offset option: Int32, _ value: Int64) { easy.set(offset: option, value) }
 
-    /// Throws an error with this code if libcurl rejects the text.
+    /// Sets an option to the URL or the method. Throws an error with the code `kind` if libcurl rejects the text.
     func set(text option: Int32, _ text: String, _ kind: ErrandError.Code) throws(ErrandError) {
         let isPlain = text.withSpan { $0.allSatisfy { $0 > 0x20 && $0 != 0x7F } }
         if !isPlain {
@@ -241,7 +242,7 @@ extension EasyHandle {
 
     var hasErrorText: Bool { easy.hasErrorDescription }
 
-    /// Counts the bytes on all connections.
+    /// The number of bytes that libcurl sent for the request, on all connections.
     var sentBytes: Int64 {
         Int64(easy.long(ERRAND_CURLINFO_REQUEST_SIZE))
             + max(0, easy.offset(ERRAND_CURLINFO_SIZE_UPLOAD_T))
@@ -278,7 +279,7 @@ struct RequestForm {
         hasBody = true
     }
 
-    /// Frees libcurl's copy, and makes the next request a GET.
+    /// Frees libcurl's copy of the body, and makes the next request a GET.
     mutating func removeBody(from handle: EasyHandle) {
         if !hasBody { return }
         handle.easy.clear(ERRAND_CURLOPT_COPYPOSTFIELDS)

@@ -26,7 +26,7 @@ struct HeaderList {
         for field in headers where field.name != .contentLength {
             try add(field.name.rawName)
             if field.value.utf8.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) {
-                // For "Name:", libcurl would leave the header out.
+                // libcurl sends an empty header for "Name;". For "Name:", it would leave the header out.
                 lines.append(UInt8(ascii: ";"))
             } else {
                 for byte in Self.separator { lines.append(byte) }
@@ -52,7 +52,7 @@ struct HeaderList {
     private static let acceptEncoding = "Accept-Encoding: "
     private static let separator: [UInt8] = [0x3A, 0x20]
 
-    /// Adds one byte per character.
+    /// Adds a Latin-1 string, with one byte per character.
     private func add(latin1 string: String) throws(ErrandError) {
         for scalar in string.unicodeScalars {
             let byte = UInt8(truncatingIfNeeded: scalar.value)

@@ -76,7 +76,7 @@ import ErrandSupport
         start = end
     }
 
-    /// libcurl leaves a header out if its line ends after the colon.
+    /// Cuts a header's line after the colon, which makes libcurl leave the header out.
     func cut(_ name: String) {
         let length = name.utf8.count
         for index in 0..<count {

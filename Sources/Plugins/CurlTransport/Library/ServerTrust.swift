@@ -7,7 +7,7 @@ import ErrandTLS
 enum SystemAuthorities: Equatable {
     case builtIn
     case file(String)
-    /// Each certificate in the directory is named by the hash of its subject.
+    /// A directory in which the name of each certificate's file is the hash of its subject.
     case directory(String)
 
     /// Android's directories. Since Android 14, system modules update the first one.

@@ -37,7 +37,7 @@ extension CurlLoop {
 
     func endIdleConnections() {
         nextKeepAliveCheck = .max
-        // Before libcurl 7.80, the connection of such a transfer is unknown, so keep all.
+        // If a transfer's connection is unknown, as before libcurl 7.80, it may be any of them, so keep all.
         let isUnclear = active.contains { transfer in
             transfer.held.isEmpty && !transfer.isParked && (transfer.isRequested || !library.reportsAttempts)
         }
@@ -52,7 +52,8 @@ extension CurlLoop {
         }
     }
 
-    /// Begins transfers that wait for descriptors, or closes idle connections to free some.
+    /// Begins transfers that wait for descriptors, or closes idle connections to free descriptors. Ends transfers that
+    /// have waited for too long.
     func lookForDescriptors() {
         let isOver = DescriptorShortage.isOver
         let (late, next) = shortOfDescriptors.due(at: now, hasDescriptors: isOver)

@@ -11,17 +11,18 @@ extension CurlLoop {
             connections.deadline)
     }
 
-    /// libcurl sets a timer for each attempt to get a connection. If the loop wakes before that, a thread that starts a
-    /// request doesn't have to wake it.
+    /// The latest time at which the loop wakes. libcurl sets a timer when a request waits for a connection. If the loop
+    /// wakes before that timer fires, the thread that starts the request doesn't have to wake it.
     var longestSleep: UInt64 {
         active.isEmpty && sockets.isEmpty ? .max : Nanoseconds.sum(now, max(connectTimeout, Self.shortestHorizon))
     }
 
     private static let shortestHorizon = Nanoseconds.of(milliseconds: 1000)
-    /// Work may cause more work. After this many repetitions, sockets are checked again.
+    /// How often a round repeats its work, because work may cause more work, before sockets are checked again.
     private static let maximumRepetitions = 8
 
-    /// Returns `false` if the process ends, because libcurl and its TLS library may no longer exist.
+    /// Handles socket events, runs commands, and begins and ends transfers. Returns `false` if the process is ending,
+    /// because libcurl and its TLS library may no longer exist.
     ///
     /// - Parameter mayGather: Whether another round follows immediately if ``isGathering`` is `true` afterwards.
     func work(events: ArraySlice<errand_poll_event>, mayGather: Bool) -> Bool {
@@ -54,7 +55,8 @@ extension CurlLoop {
         return true
     }
 
-    /// Later libcurl versions check a reused connection for bytes only once per second.
+    /// Ends idle connections that have received bytes, before libcurl reuses one. Later libcurl versions check that
+    /// only once per second.
     private func endSpoiledConnections() {
         sockets.endSpoiled()
         hasNewTransfers = false
@@ -95,13 +97,14 @@ extension CurlLoop {
             switch command {
             case .start(let transfer):
                 begin(transfer)
-                // The command may have held the last reference.
+                // The command may have held the last reference, which must not be released under the lock.
                 if transfer.index == nil { deferredWork.add(.release(transfer)) }
             case .stop(let transfer):
                 if has(transfer) { drop(transfer) }
                 deferredWork.add(.release(transfer))
             case .inactivity(let transfer, let noticed):
-                // Waiting for a turn isn't inactivity, and there may have been activity since.
+                // Waiting in the origin's queue isn't inactivity, and bytes may have arrived since the command was
+                // submitted.
                 if transfer.waitsAt == nil, transfer.lastActivity <= noticed, has(transfer) {
                     endInactivity(of: transfer)
                 }

@@ -5,19 +5,20 @@ import Synchronization
 
 // Begins and ends transfers, under the driver lock.
 extension CurlLoop {
-    /// Also removes a waiting transfer from its queue.
+    /// Whether the transfer is running or waiting in a queue. Removes a waiting transfer from its queue.
     func has(_ transfer: Transfer) -> Bool {
         transfer.index != nil || origins.remove(transfer) || shortOfDescriptors.remove(transfer)
     }
 
-    /// With `isNext`, the transfer doesn't wait for its origin's queue.
+    /// Starts the transfer in libcurl, or adds it to its origin's queue if too many others are running. With `isNext`,
+    /// transfers that already wait in the queue don't delay it.
     func begin(_ transfer: Transfer, isNext: Bool = false) {
         driver.assertHeld()
         if transfer.isCancelled { return }
         let origin = origins.origin(of: transfer)
         transfer.sharesConnection = speaksHTTP2 && transfer.target.isSecure
         transfer.route = nil
-        // libcurl would make the request wait too, but with all the memory of a transfer.
+        // libcurl could make the request wait, too, but would need the full memory of a transfer for it.
         let isFull = origin.transfers >= maximumPerOrigin || !isNext && !origin.line.isEmpty
         if !transfer.sharesConnection, isFull {
             return origins.enqueue(transfer, for: origin)
@@ -56,7 +57,8 @@ extension CurlLoop {
 
     private func fail(_ transfer: Transfer, _ error: ErrandError) { deferredWork.add(transfer.finish(error, nil)) }
 
-    /// If the transfer can share a connection, it may have to wait until the first one to its host is open.
+    /// Counts the transfer at its origin. If the transfer can share a connection, it's watched for inactivity from now
+    /// on, because it may have to wait until the first connection to its host is open.
     private func join(_ transfer: Transfer, _ origin: Origin) {
         origin.transfers += 1
         transfer.origin = origin
@@ -69,7 +71,7 @@ extension CurlLoop {
         guard let handle = transfer.handle, !transfer.isParked else { return }
         transfer.noteActivity()
         let code = handle.easy.pause(transfer.pausedHalves())
-        // The transfer waits for a connection, or has ended.
+        // `badFunctionArgument` means that the transfer waits for a connection or has ended.
         if code != 0 && code != CurlCode.badFunctionArgument { finish(transfer, code) }
         expectDeadline(of: transfer)
     }
@@ -103,7 +105,7 @@ extension CurlLoop {
         driver.assertHeld()
         if transfer.isParked { return }
         if error != nil { noteFailure(of: transfer) }
-        // libcurl's lookup thread continues when the handle is removed. Before 7.87, the removal even waits for it.
+        // Removing the handle doesn't end libcurl's lookup thread. Before 7.87, the removal even waits for that thread.
         if transfer.isResolving { park(transfer) } else { detach(transfer) }
         deferredWork.add(transfer.finish(error ?? Transfer.cancelled, nil))
     }

@@ -77,7 +77,7 @@ final class CurlLoop: @unchecked Sendable {
     @safe @exclusivity(unchecked) var origins = OriginTable()
     @safe @exclusivity(unchecked) var shortOfDescriptors = DescriptorQueue()
     @safe @exclusivity(unchecked) var connections = ConnectionTable()
-    /// Transfers that must wake libcurl to try the next address.
+    /// Connecting transfers for which the loop must wake libcurl to try the next address.
     @safe @exclusivity(unchecked) var dialing: [Transfer] = []
     var alternatives: AlternativeTable
     @safe @exclusivity(unchecked) var deferredWork = DeferredWork()
@@ -131,7 +131,7 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     deinit {
-        // Everything that the callbacks need must still exist.
+        // Freeing these handles runs callbacks, which need the loop's other objects, so free the handles first.
         connections.multi?.free()
         multi.free()
         errand_close(wake)
@@ -146,8 +146,8 @@ final class CurlLoop: @unchecked Sendable {
         multi.set(ERRAND_CURLMOPT_MAXCONNECTS, all)
     }
 
-    /// Replaces the pool, which works in every libcurl version. Later versions need descriptors for that. Without any,
-    /// uses their option to clear the pool.
+    /// Closes all connections by replacing the multi handle, which works in every libcurl version. Later versions need
+    /// descriptors to create a handle. If that fails, uses their option to close the connections.
     func closeAll() {
         idleHandles.removeAll()
         guard let empty = CurlMulti() else {

@@ -37,7 +37,7 @@ struct DeferredWork: ~Copyable {
         items.append(item)
     }
 
-    /// Swaps with an empty list, so both keep their memory.
+    /// Moves the items by swapping the list with an empty one, so both lists keep their memory.
     mutating func move(to other: inout DeferredWork) {
         if !items.isEmpty { swap(&items, &other.items) }
     }

@@ -7,9 +7,9 @@ struct DescriptorQueue {
     private var waiting: [Transfer] = []
     private(set) var deadline = UInt64.max
 
-    /// In nanoseconds. Other code closes descriptors without notice.
+    /// The time between two checks for descriptors, in nanoseconds. Other code closes descriptors without notice.
     private static let pause: UInt64 = 20_000_000
-    /// In nanoseconds. A batch opens its sockets before the next check.
+    /// The time, in nanoseconds, in which a batch of transfers opens its sockets before the next check.
     private static let step: UInt64 = 1_000_000
     private static let batch = 4
 
@@ -26,7 +26,7 @@ struct DescriptorQueue {
         return true
     }
 
-    /// Returns transfers whose timeout has passed and, with descriptors, a few to begin.
+    /// Removes and returns the transfers whose timeout has passed and, if there are descriptors, a few to begin.
     mutating func due(at now: UInt64, hasDescriptors: Bool) -> (late: [Transfer], next: [Transfer]) {
         let late = waiting.filter { $0.hasWaitedTooLong(at: now) }
         if !late.isEmpty { waiting.removeAll { $0.hasWaitedTooLong(at: now) } }
@@ -38,7 +38,8 @@ struct DescriptorQueue {
 }
 
 extension Transfer {
-    /// Transfers on other clocks are watched elsewhere.
+    /// Whether the transfer has waited for its whole timeout. Always `false` for a transfer with another clock, which
+    /// ``startWatch()`` watches.
     fileprivate func hasWaitedTooLong(at now: UInt64) -> Bool {
         guard usesLoopClock, let since = attempts.waitsSince else { return false }
         return now - min(now, since) >= inactivityLimit

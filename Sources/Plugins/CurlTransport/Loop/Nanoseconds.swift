@@ -6,7 +6,7 @@ enum Nanoseconds {
     static let perSecond: UInt64 = 1_000_000_000
     private static let perMillisecond: UInt64 = 1_000_000
 
-    /// Limits the result to between 1 nanosecond and 100 years.
+    /// Converts a duration, and limits the result to between 1 nanosecond and 100 years.
     static func of(_ duration: Duration) -> UInt64 {
         let (seconds, attoseconds) = duration.bounded.components
         return max(1, UInt64(seconds) * perSecond + UInt64(attoseconds) / perSecond)

@@ -7,8 +7,8 @@ struct OriginTable {
     private var ready: [Origin] = []
     private(set) var waitingCount = 0
 
-    /// The number of origins at which unused ones are removed. Twice the number that remained last time, so a program
-    /// with thousands of hosts doesn't search all of them for each new host.
+    /// The number of origins at which unused origins are removed. It's twice the number that remained last time, so a
+    /// program with thousands of hosts doesn't search all of them for each new host.
     private var sweepCount = Self.minimumSweepCount
     private static let minimumSweepCount = 256
 
@@ -30,7 +30,7 @@ struct OriginTable {
         transfer.origin = nil
         origin.transfers -= 1
         if !origin.line.isEmpty { return ready.append(origin) }
-        // The origin's open sockets still refer to it.
+        // Keep an origin that has open sockets, because they still refer to it.
         if origin.isUnused {
             origins[origin.name] = nil
             if last?.origin === origin { last = nil }
@@ -68,11 +68,11 @@ struct OriginTable {
 
 final class Origin {
     let name: String
-    /// Sockets that are connecting count too.
+    /// The number of open sockets, including sockets that are connecting.
     var open = 0
     /// Whether the last response was HTTP/1 although HTTP/2 was possible.
     var speaksHTTP1 = false
-    /// When the number of sockets last reached the limit.
+    /// When the number of sockets was last at its limit.
     var lastFull: UInt64 = 0
     var transfers = 0
     var line = TransferQueue()
@@ -85,7 +85,7 @@ final class Origin {
 /// A queue of transfers that any of them can leave.
 struct TransferQueue {
     private var slots: [Transfer?] = []
-    /// May be the index of an empty slot before the first transfer.
+    /// The index of the first transfer, or of an empty slot before it.
     private var first = 0
     private var count = 0
 

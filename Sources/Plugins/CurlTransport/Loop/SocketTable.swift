@@ -33,7 +33,7 @@ final class SocketTable: @unchecked Sendable {
         var holders = 0
         /// The time since which the socket has no transfers and no events that libcurl waits for.
         var idleSince: UInt64?
-        /// The value is 0 if the port isn't known.
+        /// The local port, or 0 if it isn't known yet.
         var port: UInt16 = 0
         var origin: Origin?
     }
@@ -75,7 +75,7 @@ final class SocketTable: @unchecked Sendable {
         SystemCalls.wait(on: poll, into: &events, milliseconds: milliseconds)
     }
 
-    /// Returns `nil` if libcurl doesn't wait for the event.
+    /// Returns the event in libcurl's form, or `nil` if libcurl doesn't wait for events on this socket.
     func wanted(_ event: errand_poll_event) -> Int32? {
         let index = Int(event.descriptor)
         guard index < entries.count else { return nil }
@@ -84,7 +84,8 @@ final class SocketTable: @unchecked Sendable {
         return nil
     }
 
-    /// Handles an event that libcurl doesn't wait for. A quiet socket without bytes stays watched.
+    /// Handles an event that libcurl doesn't wait for: ends a quiet connection that received bytes, and stops watching
+    /// the socket. A quiet socket without bytes stays watched.
     private func check(_ descriptor: Int32) {
         let index = Int(descriptor)
         if entries[index].isQuiet {
@@ -98,10 +99,10 @@ final class SocketTable: @unchecked Sendable {
         entries[index].registered = 0
     }
 
-    /// Ends quiet connections that have received bytes, such as a 408 before the server closes. libcurl would take them
-    /// for the next response.
+    /// Ends quiet connections that have received bytes, such as a 408 before the server closes. libcurl would take
+    /// these bytes for the next response.
     func endSpoiled() {
-        // epoll moves returned events to the end of its queue.
+        // epoll moves the events that it returns to the end of its queue, so the next call returns other events.
         for _ in 0...(open / Self.spoiledAtOnce) {
             let count = wait(into: &spoiled, milliseconds: 0)
             for index in 0..<count where isQuiet(spoiled[index].descriptor) { check(spoiled[index].descriptor) }
@@ -113,8 +114,8 @@ final class SocketTable: @unchecked Sendable {
         Int(descriptor) < entries.count && entries[Int(descriptor)].isQuiet
     }
 
-    /// Returns `false` if the connection has neither received bytes nor ended, because the event may be outdated. Reads
-    /// the bytes first, because libcurl notices an end only if no bytes precede it.
+    /// Shuts down the connection. Returns `false` if it has neither received bytes nor ended, because the event may be
+    /// outdated. Discards the received bytes first, because libcurl notices an end only if no bytes precede it.
     private func end(_ descriptor: Int32) -> Bool {
         for round in 0..<16 {
             let count = SystemCalls.discard(descriptor)
@@ -151,13 +152,13 @@ final class SocketTable: @unchecked Sendable {
     /// the transfer sends its request, receives part of the response and pauses in one step.
     func addUnknownSocket() { unknownSocketCount += 1 }
 
-    /// Call this when the socket of such a transfer becomes known, or when the transfer has ended.
+    /// Call this when a socket that ``addUnknownSocket()`` counted becomes known, or when its transfer has ended.
     func removeUnknownSocket() {
         unknownSocketCount -= 1
         lookAgain()
     }
 
-    /// Checks doubtful connections once no transfer can be waiting for their bytes.
+    /// Watches doubtful connections again once no transfer can be waiting for their bytes.
     func lookAgain() {
         if unknownSocketCount > 0 || doubtful.isEmpty { return }
         doubtful.removeAll { descriptor in
@@ -169,7 +170,7 @@ final class SocketTable: @unchecked Sendable {
         }
     }
 
-    /// libcurl may have watched a quiet connection only for output.
+    /// Watches a quiet connection for bytes. libcurl may have watched it only for output.
     private func watchForBytes(_ index: Int) {
         let registered = entries[index].registered
         if registered == ERRAND_CURL_POLL_IN { return }
@@ -177,7 +178,8 @@ final class SocketTable: @unchecked Sendable {
         if code == 0 { entries[index].registered = ERRAND_CURL_POLL_IN }
     }
 
-    /// `transfer` is `nil` unless the socket is ours.
+    /// Watches a socket for the events that libcurl waits for. `transfer` is `nil` unless ``open(_:for:)`` created the
+    /// socket.
     func want(_ descriptor: Int32, _ what: Int32, for transfer: Transfer?, at now: UInt64) {
         let index = grow(to: descriptor)
         entries[index].isQuiet = false
@@ -283,7 +285,8 @@ extension SocketTable {
         entries[index] = Entry()
     }
 
-    /// Some libcurl versions close a socket without a callback before it's connected.
+    /// Forgets sockets that libcurl has closed. Some versions close a socket that isn't connected yet without a
+    /// callback.
     func forgetClosed(_ dialed: [Hold]) {
         for hold in dialed where entries[Int(hold.descriptor)].serial == hold.serial {
             if fcntl(hold.descriptor, F_GETFD) < 0 { forget(Int(hold.descriptor)) }
@@ -348,7 +351,7 @@ extension SocketTable {
     /// Shuts down the connections that have been idle since a given time. libcurl closes them with its next transfer.
     ///
     /// Returns the time since which the oldest other connection has been idle. Keeps all connections while a transfer's
-    /// is unknown.
+    /// socket is unknown.
     func endIdle(since: UInt64) -> UInt64? {
         if unknownSocketCount > 0 { return nil }
         var oldest: UInt64?

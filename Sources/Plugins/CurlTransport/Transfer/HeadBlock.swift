@@ -69,7 +69,7 @@ import ErrandSupport
 
     func bytes(_ range: Range<Int>) -> [UInt8] { unsafe [UInt8](checked(range)) }
 
-    /// Moves the offset past the next field. Returns `false` at the end.
+    /// Reads the next field and moves the offset past it. Returns `false` at the end.
     func next(from offset: inout Int, _ field: inout errand_field) -> Bool {
         guard let block = unsafe block else { return false }
         return unsafe errand_head_next(block.pointee.bytes, block.pointee.count, &offset, &field) != 0
@@ -95,7 +95,7 @@ import ErrandSupport
     }
 }
 
-/// The time at which the current round of work began, which C code reads too. Accessed under the driver lock.
+/// The time at which the loop's current round of work began, which C code also reads. Accessed under the driver lock.
 ///
 /// Safe: this object owns the number, and outlives the loop's transfers.
 @safe final class RoundClock {

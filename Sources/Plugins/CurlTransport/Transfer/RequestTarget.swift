@@ -53,7 +53,7 @@ enum HostCheck {
     /// The longest DNS name with dots (RFC 1035, section 2.3.4). If a SOCKS5 proxy gets more than 255 bytes, libcurl
     /// 7.69 to 8.3 overflow a buffer (CVE-2023-38545).
     static let longest = 253
-    /// Shorter names don't need a check, unless they contain a percent sign.
+    /// Names of up to this many bytes don't need a check, unless they contain a percent sign.
     static let short = 60
 
     /// Throws `invalidURL` for a host that is too long or contains a percent-encoded ASCII character. libcurl 7.80 to

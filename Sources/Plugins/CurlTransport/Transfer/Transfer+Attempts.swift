@@ -18,15 +18,15 @@ extension Transfer {
         var needsFreshConnection = false
         /// How often a server reported that it hadn't processed the request.
         var refusals = 0
-        /// Whether libcurl was kept from resending the request, which starts over.
+        /// Whether libcurl was prevented from resending the request, so the transfer has to begin again.
         var isToRestart = false
         /// Whether the server rejected HTTP/1 in the TLS handshake.
         var needsHTTP2 = false
         /// Whether the origin's HTTP/3 alternative failed.
         var avoidsHTTP3 = false
         var lacksDescriptor = false
-        /// The number of bytes read from a reused connection when the request was sent. Set if libcurl may hold some
-        /// back.
+        /// The number of bytes read from a reused connection when the request was sent. Set if libcurl's TLS library
+        /// may hold back bytes that it has already read.
         var takenBefore: UInt64?
         var waitsSince: UInt64?
     }
@@ -39,10 +39,11 @@ extension Transfer {
         case wait
     }
 
-    /// See RFC 9110, section 9.2.2.
+    /// How often the request may be sent, which is twice for an idempotent method (RFC 9110, section 9.2.2).
     var maximumAttempts: Int { request.method.isIdempotent ? 2 : 1 }
 
-    /// Returns `false` to prevent the attempt. `connection` is `nil` if it isn't known for certain.
+    /// Decides about an attempt for which libcurl has a connection. Returns `false` to prevent it. `connection` is
+    /// `nil` if it isn't known for certain.
     func beginAttempt(on connection: SocketTable.Hold?) -> Bool {
         noteRequest()
         guard let handle else { return false }
@@ -62,7 +63,8 @@ extension Transfer {
         let isRefused = stream.isRefused && !upload.isBegunStream
         if isRefused {
             guard takeRefusal() else { return false }
-            // The second time, a new connection is safer, and a body must be sent from its start.
+            // Begin the transfer again after a second refusal, because a new connection is safer, and for a body,
+            // because it must be sent from its start.
             if attempts.refusals > 1 || !upload.isNone {
                 attempts.isToRestart = true
                 return false
@@ -78,7 +80,7 @@ extension Transfer {
             failure = handle.failure(CurlCode.receiveError, loop.proxy).error
             return false
         }
-        // The previous attempt sent no byte.
+        // If the previous attempt didn't send a byte, it doesn't count.
         if attempts.count > 0, sent == attempts.sentBefore { attempts.count -= 1 }
         if let connection, !mayUse(connection) { return false }
         guard attempts.count < maximumAttempts else {
@@ -102,7 +104,7 @@ extension Transfer {
         if route != nil { attempts.avoidsHTTP3 = true }
     }
 
-    /// If libcurl may not connect to repeat the request, another handle does.
+    /// Returns `false` if libcurl must not connect to repeat the request, because a new handle will do that.
     func mayDialAgain() -> Bool {
         if attempts.isToRestart { return false }
         guard attempts.onHandle > 0, let handle else { return true }
@@ -110,7 +112,7 @@ extension Transfer {
             !handle.failure(CurlCode.receiveError, loop.proxy).isMalformed
         else { return true }
         let wasUnsent = handle.sentBytes == attempts.sentBefore
-        // After connecting, the attempt is rejected with the right error.
+        // Let libcurl connect, so ``beginAttempt(on:)`` rejects the attempt with the right error.
         if !wasUnsent, attempts.count >= maximumAttempts { return true }
         if wasUnsent { attempts.count -= 1 }
         restartOnNewHandle()
@@ -130,7 +132,7 @@ extension Transfer {
         attempts.count > 1 || attempts.count == 1 && handle.sentBytes > attempts.sentBefore
     }
 
-    /// Whether a reused connection was closed before a byte was sent. libcurl gives up after six of them.
+    /// Whether a reused connection was closed before a byte was sent. libcurl gives up after six such connections.
     private func isUnsent(_ code: Int32, _ handle: EasyHandle) -> Bool {
         attempts.count == 1 && handle.isReused && !mayHaveBeenSent(handle) && Self.codesOfLostTCP.contains(code)
     }
@@ -191,8 +193,8 @@ extension Transfer {
         return isLost ? .again : .end
     }
 
-    /// Counts the attempt as unsent, because the server hasn't processed it (RFC 9113, section 8.7). Fails if that
-    /// happens too often.
+    /// Counts the refused attempt as unsent, because the server hasn't processed it (RFC 9113, section 8.7). Returns
+    /// `false` and sets an error if servers refused the request too often.
     private func takeRefusal() -> Bool {
         stream.isRefused = false
         attempts.count = max(0, attempts.count - 1)
@@ -239,7 +241,7 @@ extension Transfer {
         if let now { attempts.waitsSince = attempts.waitsSince ?? now }
         uploadOffset = 0
         progress.sent = 0
-        // Waiting for a free connection isn't inactivity.
+        // The transfer waits for a connection again, which doesn't count as inactivity.
         (hasStarted, isRequested, isResolving) = (false, false, false)
         isReceivePaused = false
         isSendPaused = false

@@ -30,7 +30,8 @@ extension Transfer {
         loop.expectDeadline(of: self)
     }
 
-    /// Returns `false` if too many cancelled name lookups are still running.
+    /// Call this when libcurl is about to look up a name. Returns `false` to prevent that, if the transfer has ended or
+    /// too many cancelled name lookups are still running.
     func mayLookUp() -> Bool {
         if isParked { return false }
         isResolving = true
@@ -79,7 +80,7 @@ extension Transfer {
         var left: Int32?
     }
 
-    /// Returns -1 on failure, or if the transfer must not connect.
+    /// Opens a socket for libcurl. Returns -1 on failure, or if the transfer must not connect.
     func openSocket(_ address: errand_curl_sockaddr) -> Int32 {
         isResolving = false
         if isParked { return -1 }
@@ -116,11 +117,12 @@ extension Transfer {
             loop.sockets.forgetClosed(dialed)
         }
         socketUse.left = descriptor
-        // libcurl still waits for the source of the request's body.
+        // libcurl no longer uses the socket, but still waits for the source of the request's body.
         if head.status >= 300 { abandonUpload() }
     }
 
-    /// libcurl reports only a new connection's socket, and not the socket of a second attempt.
+    /// Marks the transfer's socket as unknown unless libcurl has reported it. libcurl reports only the socket of a new
+    /// connection, and not in a second attempt.
     func noteConnection() {
         if !socketUse.isWatched || attempts.sentBefore >= 0 { setSocketUnknown(true) }
     }
@@ -142,7 +144,7 @@ extension Transfer {
 extension Transfer {
     struct Stream {
         var connection: SocketTable.Hold?
-        /// The value is 0 until libcurl assigns a number.
+        /// The number of the stream, or 0 until libcurl assigns it.
         var number: UInt32 = 0
         var isEnding = false
         /// Whether the server hasn't processed the request (RFC 9113, section 8.7).
@@ -163,7 +165,7 @@ extension Transfer {
         case ERRAND_STREAM_GOAWAY:
             if stream.number > 0, let connection = stream.connection { loop.refuse(beyond: number, on: connection) }
         case ERRAND_STREAM_REFUSED: stream.isRefused = true
-        // libcurl also logs this for later attempts, whatever the earlier result was.
+        // In later attempts, libcurl logs this even if the stream wasn't refused.
         case ERRAND_STREAM_REPEATED: if attempts.onHandle == 1 { stream.isRefused = true }
         case ERRAND_STREAM_LEFT: (stream.connection, stream.number) = (nil, 0)
         default: break
@@ -172,7 +174,7 @@ extension Transfer {
 }
 
 extension CurlLoop {
-    /// The server won't process the streams after `last`.
+    /// Marks the transfers on the connection's streams after `last` as refused, because the server won't process them.
     fileprivate func refuse(beyond last: UInt32, on connection: SocketTable.Hold) {
         for transfer in active where transfer.stream.connection == connection {
             transfer.stream.isEnding = true
@@ -184,7 +186,8 @@ extension CurlLoop {
 // Detects bytes after the end of a response on a kept HTTP/1 connection, under the loop's driver lock. libcurl would
 // take them for the next response.
 extension Transfer {
-    /// Returns `false` if bytes have arrived since the last response.
+    /// Whether the connection may be used for the next request. Returns `false` if bytes have arrived since the last
+    /// response.
     func mayUse(_ connection: SocketTable.Hold) -> Bool {
         attempts.takenBefore = nil
         guard loop.sockets.isQuiet(connection.descriptor) else { return true }
@@ -199,8 +202,8 @@ extension Transfer {
         return true
     }
 
-    /// Returns `false` if the connection hasn't been read since the request was sent, so the line belongs to an earlier
-    /// response.
+    /// Whether the first line of a response belongs to this request. Returns `false` if the connection hasn't been read
+    /// since the request was sent, so the line belongs to an earlier response.
     func checkFirstLine() -> Bool {
         guard let before = attempts.takenBefore, let connection = stream.connection else { return true }
         attempts.takenBefore = nil

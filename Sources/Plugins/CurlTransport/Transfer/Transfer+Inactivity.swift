@@ -3,7 +3,8 @@ import Errand
 import Synchronization
 
 extension Transfer {
-    /// Returns `nil` while the transfer waits only for its reader, its body's source, or a free connection.
+    /// The time at which the transfer must end, or `nil` while it waits only for its reader, its body's source, or a
+    /// free connection.
     var deadline: UInt64? {
         let limits = limits
         let deadline = min(limits.inactivity, limits.connection)
@@ -51,7 +52,7 @@ extension Transfer {
         shared.withLock { $0.lastActivity = now }
     }
 
-    /// Watches only if the clock isn't the system's.
+    /// Starts a task that watches for inactivity by the request's clock. The loop itself watches the system's clock.
     func startWatch() {
         if usesLoopClock || watch != nil { return }
         watch = Task.detached {
@@ -70,7 +71,8 @@ extension Transfer {
             let isInactive = shared.withLock { shared in
                 if shared.isPaused || shared.isSendPaused || shared.isUnread { shared.lastActivity = now }
                 let isInactive = shared.lastActivity.map { $0 + options.timeout <= now } ?? false
-                // The loop knows why the transfer waits, and may allow another period.
+                // The loop decides whether the transfer ends, because it knows why the transfer waits. Meanwhile,
+                // another period begins.
                 if isInactive { shared.lastActivity = now }
                 return isInactive
             }

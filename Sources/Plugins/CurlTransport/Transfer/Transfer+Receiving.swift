@@ -6,7 +6,8 @@ import Synchronization
 
 // Handles received bytes, under the loop's driver lock, so no user code may run here.
 extension Transfer {
-    /// Returns `false` to end the transfer. C code handles the inner lines that arrive in the same round.
+    /// Handles a line of the head or the trailers. Returns `false` to end the transfer. `errand_head_receive` handles
+    /// most lines in the middle of a head itself.
     func receiveHeader(_ line: Span<UInt8>) -> Bool {
         noteActivity()
         if attempts.takenBefore != nil, !checkFirstLine() { return false }
@@ -39,7 +40,7 @@ extension Transfer {
     private func noteFirstByte() { times.firstByte = max(loop.now, times.requestSent ?? loop.now) }
 
     private func receiveHead() -> Bool {
-        // With later HTTP versions, bytes may arrive between transfers.
+        // With later HTTP versions, bytes may arrive between transfers, so the transfer's socket needn't be known.
         if !head.isHTTP1 { setSocketUnknown(false) }
         if sharesConnection && !keepsToHTTP1 { origin?.speaksHTTP1 = head.isHTTP1 }
         let framing = head.framing
@@ -60,7 +61,7 @@ extension Transfer {
             (attempts.isExpectationRefused, attempts.dropsResponse) = (true, true)
             return false
         }
-        // See RFC 9110, section 15.5.20.
+        // The alternative doesn't serve this origin, so send the request again without it (RFC 9110, section 15.5.20).
         if route != nil, head.status == CurlLoop.misdirected, !upload.isBegunStream {
             (attempts.avoidsHTTP3, attempts.dropsResponse) = (true, true)
             return false
@@ -108,11 +109,11 @@ extension Transfer {
         if let waiter { loop.deferredWork.add(.head(waiter)) }
     }
 
-    /// Returns the number of accepted bytes, or libcurl's value for a pause.
+    /// Handles bytes of the body. Returns the number of accepted bytes, or libcurl's value for a pause.
     func receive(_ bytes: Span<UInt8>) -> Int {
         let count = bytes.count
         noteActivity()
-        // A waiting task also delivers the reports up to these bytes.
+        // Whether a task waits for these bytes. That task also delivers the reports about them.
         var isAwaited = false
         if isStreamed {
             let taken: Int
@@ -127,7 +128,7 @@ extension Transfer {
         }
         progress.received += Int64(count)
         // If the reader has taken a chunk since the last report, it delivers this report with its next chunk. If the
-        // buffer is empty, it already has that chunk.
+        // buffer is empty, the reader already has that chunk, so another task delivers the report.
         let isSoon = !isStreamed || !isAwaited && readerTakes == reportedTakes
         if reportProgress(soon: isSoon), isStreamed, !isAwaited, shared.withLock({ $0.buffer.count == 0 }) {
             deliverReportsSoon()
@@ -159,14 +160,15 @@ extension Transfer {
     }
 
     enum Flushed {
-        /// The bytes wait until a reader asks.
+        /// The bytes stay in the buffer until a reader asks for them.
         case kept
         /// A reader waits, but more bytes are arriving.
         case gathered
         case handedOver(DeferredWork.Item)
     }
 
-    /// With `mayGather`, waits for another round if many bytes arrive, so the reader wakes less often.
+    /// Hands the buffered bytes to a waiting reader. With `mayGather`, waits for another round if many bytes arrive, so
+    /// the reader wakes less often.
     func flush(mayGather: Bool) -> Flushed {
         let isMuch = roundBytes >= Self.gatheredBytes
         roundBytes = 0

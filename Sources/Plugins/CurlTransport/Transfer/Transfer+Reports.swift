@@ -24,10 +24,12 @@ extension Transfer {
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
-    /// Above this number, new progress replaces the last progress. The header limit bounds other events.
+    /// From this number of queued reports on, new progress replaces the last progress. The limit on header bytes bounds
+    /// other events.
     private static let queuedReports = 16
 
-    /// Unless `soon` is true, the task that waits for the transfer delivers the report.
+    /// Queues a report. If `soon` is `true`, a new task delivers it. Otherwise, the task that waits for the transfer
+    /// does.
     func report(_ report: Report, soon: Bool = true) {
         reports.withLock { reports in
             if report.isActivity, reports.queued.last?.isActivity == true { return }
@@ -75,7 +77,7 @@ extension Transfer {
         }
     }
 
-    /// Returns an empty array while another task delivers, and `nil` if the queue is empty.
+    /// Returns the queued reports, an empty array while another task delivers, or `nil` if the queue is empty.
     private static func next(_ reports: inout Reports) -> [Report]? {
         if reports.isDelivering { return [] }
         reports.isScheduled = false
@@ -98,7 +100,7 @@ extension Transfer {
 /// start of the transfer when it reads the first byte.
 struct WireTimes {
     var requestSent: UInt64?
-    /// Informational responses don't count.
+    /// When the first byte of the response arrived. Informational responses don't count.
     var firstByte: UInt64?
 
     mutating func restart(at now: UInt64, hasBody: Bool) {
@@ -110,7 +112,7 @@ struct WireTimes {
 extension EasyHandle {
     var bytesSent: Int64 { max(0, easy.offset(ERRAND_CURLINFO_SIZE_UPLOAD_T)) }
 
-    /// Times count from the call of `send`.
+    /// Returns the transfer's timings. Times count from the call of `send`.
     func timings(of transfer: Transfer) -> TransferTimings {
         var timings = TransferTimings()
         let isReused = transfer.hasStarted && easy.long(ERRAND_CURLINFO_NUM_CONNECTS) == 0

@@ -14,7 +14,8 @@ extension Transfer {
                 cancel()
             }
         } catch { failure = error }
-        // Each suspension would enlarge the async frame.
+        // Reports are delivered here for success and failure alike, because each further suspension would enlarge the
+        // async frame.
         if hasReports, failure == nil || !isCancelled { await deliverReports(waits: true) }
         if let failure { throw failure }
         // Shows the thread sanitizer that this code runs after the loop's work.
@@ -58,7 +59,7 @@ extension Transfer {
 
     private static let evidenceBytes = 64 << 10
 
-    /// Also returns the codings to decode, if all are known.
+    /// Returns the response without its body, and the codings to decode, if all are known.
     private func bare() -> (HTTPResponse, [ContentCoding]) {
         let (headers, mayBeCoded) = head.fields
         var response = HTTPResponse(to: request, status: head.status, headers: headers, version: head.version)

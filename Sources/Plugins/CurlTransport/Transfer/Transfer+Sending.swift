@@ -7,7 +7,7 @@ import Synchronization
 // Provides the bytes to send, under the loop's driver lock, so no user code may run here.
 extension Transfer {
     enum UploadStep {
-        /// Empty bytes are the end.
+        /// The next bytes of the body. Empty bytes mark its end.
         case bytes(Data)
         case pause
         case abort
@@ -43,7 +43,7 @@ extension Transfer {
         return .bytes(bytes)
     }
 
-    /// libcurl sends a small body with the head and doesn't call back.
+    /// Updates the progress for a small body, which libcurl sends with the head, without a callback.
     func noteCopiedBody() {
         guard case .data(let data) = upload, !data.isEmpty, !hasReadBody, let handle else { return }
         progress.sent = max(progress.sent, min(handle.bytesSent, Int64(data.count)))
@@ -110,7 +110,7 @@ enum SentBody {
 
     var isNone: Bool { if case .none = self { true } else { false } }
 
-    /// The value is `nil` if the body must be sent in chunks.
+    /// The length of the body, or `nil` if there's no body or it must be sent in chunks.
     var length: Int64? {
         switch self {
         case .none: nil

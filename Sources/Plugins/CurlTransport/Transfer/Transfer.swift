@@ -30,15 +30,15 @@ final class Transfer: @unchecked Sendable {
     var begun: UInt64 = 0
     /// Whether the transfer has a connection, or one is opening.
     var hasStarted = false
-    /// The time since which the connection is opening.
+    /// When the transfer's connection began to open.
     var connecting: UInt64 = 0
     /// Whether the transfer has its connection.
     var isRequested = false
-    /// Whether the loop must wake libcurl while it connects.
+    /// Whether the loop must wake libcurl to try the next address while the transfer connects.
     var isDialing = false
     /// The sockets that libcurl has requested while connecting.
     var dialed: [SocketTable.Hold] = []
-    /// Whether libcurl doesn't watch one of the transfer's sockets.
+    /// Whether the transfer has a socket that libcurl doesn't watch.
     var hasUnwatchedSocket = false
     var isResolving = false
     /// Whether the transfer has ended for its caller while its name lookup is still running.
@@ -46,7 +46,7 @@ final class Transfer: @unchecked Sendable {
     /// Whether the transfer can use the first connection to its host together with other requests.
     var sharesConnection = false
     var route: AlternativeTable.Route?
-    /// Set while the transfer runs.
+    /// The origin of the request, while the transfer runs.
     var origin: Origin?
     /// The origin in whose queue the transfer waits, and its position there.
     var waitsAt: Origin?
@@ -78,7 +78,7 @@ final class Transfer: @unchecked Sendable {
     /// The number of chunks that the reader has taken, now and at the last progress report.
     var (readerTakes, reportedTakes) = (0, 0)
     var roundBytes = 0
-    /// The time since which a waiting reader doesn't get its bytes, because more are arriving.
+    /// When bytes were first held back from a waiting reader, because more are arriving.
     var gatheredSince: UInt64?
 
     let shared = Mutex(Shared())
@@ -109,11 +109,11 @@ final class Transfer: @unchecked Sendable {
     static let copiedBodyBytes = 64 << 10
     /// The transfer pauses if this many bytes are buffered.
     static let highWater = 512 << 10
-    /// The same for a reader that keeps up.
+    /// The transfer pauses at this many buffered bytes if its reader keeps up.
     static let fastHighWater = 2 << 20
     /// A paused transfer resumes if this many bytes are buffered.
     static let lowWater = 256 << 10
-    /// If a round receives this many bytes, the reader waits for the next round.
+    /// If a round of the loop receives this many bytes, a waiting reader gets them only after the next round.
     static let gatheredBytes = 64 << 10
     static let longestGathering = Nanoseconds.of(milliseconds: 1)
     static let progressStep: Int64 = 128 << 10
@@ -157,8 +157,8 @@ extension Transfer {
 
     static let longestHead = (1 << 20) - (8 << 10)
 
-    /// If the server doesn't need the rest of the request, it ends the stream without an error (RFC 9113, section 8.1),
-    /// which libcurl reports as a failure to send.
+    /// Whether the complete response was received. If the server doesn't need the rest of the request, it ends the
+    /// stream without an error (RFC 9113, section 8.1), which libcurl reports as a failure to send.
     private var isWhole: Bool {
         head.isComplete && (!hasBody || progress.totalToReceive.map { progress.received == $0 } ?? true)
     }
@@ -180,7 +180,7 @@ extension Transfer {
             if head.isComplete { return nil }
             return ErrandError(.connectionLost, "the connection was closed before the response's head ended")
         }
-        // libcurl would report this error for the rejected line.
+        // If a header line was rejected, use the error that libcurl would report for it.
         var failure = head.isRefused ? CurlFailure.ofLine : handle.failure(code, loop.proxy)
         failure.hasHead = head.isComplete
         failure.isOnUsedConnection = head.received == 0 && handle.isReused
@@ -197,7 +197,8 @@ extension Transfer {
         return failure.error
     }
 
-    /// Adds the head and the beginning of a collected body. The core does that for streams.
+    /// Adds the response's head and the beginning of a collected body to an error. The core does that for streamed
+    /// bodies.
     private func withEvidence(_ error: ErrandError) -> ErrandError {
         guard !isStreamed, head.isComplete, head.status > 0, error.response == nil, !error.isCancelled else {
             return error

@@ -41,7 +41,7 @@ final class TransferBody: HTTPBodySource {
         }
     }
 
-    /// Before the end or a failure, accessories receive all earlier events.
+    /// Returns the next received bytes. Accessories receive all earlier events before the body ends or fails.
     private func received() async throws -> Data? {
         do {
             let data = try await next()

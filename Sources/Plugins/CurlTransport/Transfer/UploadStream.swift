@@ -6,7 +6,7 @@ import Synchronization
 /// A streamed request body while it's sent. A task reads the source, at most two chunks ahead of libcurl.
 final class UploadStream: Sendable {
     enum Taken {
-        /// Empty bytes are the end.
+        /// The next bytes of the body. Empty bytes mark its end.
         case bytes(Data)
         case wait
         case failed(ErrandError)
@@ -37,12 +37,13 @@ final class UploadStream: Sendable {
 
     var isBegun: Bool { state.withLock { $0.isBegun } }
 
-    /// Whether libcurl has to wait.
+    /// Whether libcurl has to wait for the source.
     var isEmpty: Bool {
         state.withLock { $0.current.isEmpty && $0.next == nil && !$0.isEnded && $0.failure == nil }
     }
 
-    /// The first call starts to read the source.
+    /// Returns the next bytes, or `.wait` if libcurl has to wait for the source. The first call starts to read the
+    /// source.
     func take(upTo maximum: Int, for transfer: Transfer) -> Taken {
         let (taken, room) = state.withLock { state -> (Taken, Resumption<Void, Never>?) in
             if !state.isBegun {
@@ -122,7 +123,8 @@ final class UploadStream: Sendable {
         ErrandError(.invalidRequest, "expected a body of \(length) bytes, as announced, got \(came)")
     }
 
-    /// Returns `false` if the transfer has ended.
+    /// Waits until libcurl has taken the previous chunk, and provides the next one. Returns `false` if the transfer has
+    /// ended.
     private func offer(_ chunk: Data, _ transfer: Transfer) async -> Bool {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             let room = Resumption(continuation)

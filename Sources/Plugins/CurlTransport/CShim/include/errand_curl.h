@@ -113,7 +113,7 @@
 #define ERRAND_CURLMOPT_TIMERFUNCTION 20004
 #define ERRAND_CURLMOPT_TIMERDATA 10005
 #define ERRAND_CURLMOPT_MAXCONNECTS 6
-// Since 8.16.
+// Since libcurl 8.16.
 #define ERRAND_CURLMOPT_NETWORK_CHANGED 17
 #define ERRAND_CURLMNWC_CLEAR_CONNS 1L
 #define ERRAND_CURLMOPT_MAX_HOST_CONNECTIONS 7
@@ -160,7 +160,7 @@ struct errand_curl_blob {
     unsigned int flags;  // 1: libcurl keeps a copy
 };
 
-// The beginning of the structure. The address follows.
+// The beginning of libcurl's `struct curl_sockaddr`. The address follows it.
 struct errand_curl_sockaddr {
     int family;
     int socktype;
@@ -183,13 +183,13 @@ typedef int (*errand_curl_timer_callback)(void *multi, long milliseconds, void *
 const char *errand_curl_name(void);
 // Loads libcurl, once per process. Returns 0, or -1 with a reason; the next call then tries again.
 int errand_curl_load(char *reason, size_t size);
-// 0x075801 for 7.88.1.
+// The version of libcurl as a number, such as 0x075801 for 7.88.1.
 unsigned int errand_curl_version_number(void);
 const char *errand_curl_version(void);
 // The TLS library and its version, such as "GnuTLS/3.7.9", or an empty string.
 const char *errand_curl_tls(void);
 int errand_curl_features(void);
-// The places where libcurl was built to look for authorities, or NULL.
+// The file and the directory of certificate authorities that libcurl was built to use, or NULL.
 const char *errand_curl_authorities_file(void);
 const char *errand_curl_authorities_directory(void);
 const char *errand_curl_describe(int code);
@@ -221,8 +221,8 @@ void *errand_curl_get_private(void *easy);
 
 // The socket of a connection without a request, or -1.
 int errand_curl_get_socket(void *easy);
-// Transfers bytes over such a connection. Returns 0 and sets `count`, or returns a libcurl code: ERRAND_CURL_AGAIN
-// means to wait first.
+// Transfers bytes over a connection without a request. Returns 0 and sets `count`, or returns a libcurl code:
+// ERRAND_CURL_AGAIN means to wait first.
 int errand_curl_send(void *easy, const void *bytes, size_t size, size_t *count);
 int errand_curl_receive(void *easy, void *bytes, size_t size, size_t *count);
 // A connection pool for a single handle, or NULL if memory runs out. Free it after its handle.

@@ -7,11 +7,11 @@
 #include <stdint.h>
 
 struct errand_head {
-    // Receives the lines that need more work than keeping them, and appends them itself: the first and the last line of
-    // a head, the first line of a round of work, and lines beyond the limit. Returns `count` on success.
+    // Called for lines that need more work than being appended, and appends them itself: the first and the last line of
+    // a head, the first line in a round of the loop, and lines beyond the limit. Returns `count` on success.
     size_t (*line)(char *bytes, size_t size, size_t count, void *user);
     void *user;
-    // When the current round of work began, and the round in which `line` was last called.
+    // `now` is when the current round of the loop began, and `seen` is the value of `now` when `line` was last called.
     const uint64_t *now;
     uint64_t seen;
     // Receives bytes of the body.
@@ -20,11 +20,11 @@ struct errand_head {
     int is_open;
     // The last line of the head was received. Body or trailers follow.
     int is_complete;
-    // libcurl also passes header lines to errand_head_receive_body, before it keeps them.
+    // libcurl also passes header lines to errand_head_receive_body, before it stores them.
     int is_watched;
-    // libcurl may keep a line that begins with a blank, because it has the line's field from this response.
+    // A field of this response was received, so libcurl can safely add a line that begins with a blank to it.
     int has_field;
-    // A line was rejected because it had no such field.
+    // A line that begins with a blank was rejected, because this response had no field before it.
     int is_refused;
     // The maximum number of bytes in lines, and the number received.
     size_t limit;
@@ -32,7 +32,7 @@ struct errand_head {
     size_t count;
     size_t capacity;
     char *bytes;
-    // Most heads fit.
+    // The initial memory for the lines, which is enough for most heads.
     char first[768];
 };
 
@@ -66,7 +66,8 @@ int errand_head_next(const char *bytes, size_t count, size_t *offset, struct err
 // more than "chunked" and "identity". ERRAND_HEAD_LENGTH: there is no Transfer-Encoding, and the values of
 // Content-Length aren't a single number that fits in an int64_t.
 int errand_head_framing(const char *bytes, size_t count);
-// Returns the name with a number, or NULL if the number is unassigned. All numbers are below ERRAND_HEAD_NAMES.
+// Returns the common name that `known` encodes, or NULL if the number is unassigned. Sets `is_lower` to whether the
+// name was received in lowercase. All numbers are below ERRAND_HEAD_NAMES.
 const char *errand_head_name(int known, int *is_lower);
 
 #define ERRAND_HEAD_NAMES 256

@@ -15,7 +15,7 @@
 #define ERRAND_STREAM_GOAWAY 2
 // The peer hasn't processed the transfer's stream (RFC 9113, section 8.7).
 #define ERRAND_STREAM_REFUSED 3
-// libcurl resends the transfer's request, because the first stream it had on its handle was refused.
+// libcurl resends the transfer's request, because the server refused its stream on the handle's first attempt.
 #define ERRAND_STREAM_REPEATED 5
 // libcurl leaves the transfer's connection, and is about to resend its request.
 #define ERRAND_STREAM_LEFT 4
