@@ -8,7 +8,7 @@ struct ChallengePolicy: Sendable {
     var identities: URLSessionIdentities?
     var hook: (@Sendable (URLAuthenticationChallenge) async -> ChallengeDecision)?
 
-    /// Evaluating trust blocks, and must not delay the session's other delegate calls.
+    /// The queue for evaluating server trust, which blocks and must not delay the session's other delegate calls.
     static let evaluation = DispatchQueue(label: "errand.urlsession.trust", attributes: .concurrent)
 
     func check() throws(ErrandError) {
@@ -48,7 +48,7 @@ struct ChallengePolicy: Sendable {
         let space = challenge.protectionSpace
         guard let peer = space.serverTrust else { return .standard }
         if let reason = trust.rejection(of: peer, of: space.host) { return .refuse(reason) }
-        // A credential would replace the system's checks, to which pins add.
+        // With pins alone, the system's checks must still run, and a credential would replace them.
         return trust.authorities.isEmpty ? .standard : .credential(URLCredential(trust: peer))
     }
 }
@@ -68,7 +68,8 @@ final class ChallengedDelegate: SessionDelegate, @unchecked Sendable {
         if url.scheme?.lowercased() == "https" { _ = try policy.identities?.choice(for: url) }
     }
 
-    /// A connection keeps its certificate, so the session opens new ones after the certificates have changed.
+    /// Makes the session open new connections after the certificates have changed, because a connection keeps its
+    /// certificate.
     override func prepare(_ session: URLSession) async {
         guard let revision = policy.identities?.revision else { return }
         await gate.pass(revision) { await session.flush() }

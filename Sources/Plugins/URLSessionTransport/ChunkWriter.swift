@@ -1,7 +1,8 @@
 import Foundation
 import Synchronization
 
-/// Writes chunks to a stream with limited room. Remaining bytes wait for its next event without blocking a thread.
+/// Writes chunks to a stream with limited room. Remaining bytes wait for the stream's next event without blocking a
+/// thread.
 final class ChunkWriter: Sendable {
     enum Acceptance: Sendable {
         case took(Int)
@@ -27,7 +28,7 @@ final class ChunkWriter: Sendable {
         (self.queue, self.offer) = (queue, offer)
     }
 
-    /// Returns `false` if the stream closes first. Supports one chunk at a time.
+    /// Writes a chunk, one at a time. Returns `false` if the stream closes before the whole chunk is written.
     func write(_ chunk: Data) async -> Bool {
         if chunk.isEmpty { return !state.withLock(\.isClosed) }
         return await withCheckedContinuation { continuation in

@@ -33,7 +33,7 @@ public struct ClientCertificate: Sendable, CustomStringConvertible, CustomDebugS
     ///   - chain: The certificates between the identity and an authority that the server knows. Defaults to an empty
     ///     array.
     public init(_ identity: SecIdentity, chain: [SecCertificate] = []) {
-        // The app can assign another certificate at any time.
+        // The credential isn't persistent, because the app can assign another certificate at any time.
         credential = URLCredential(identity: identity, certificates: chain, persistence: .none)
     }
 

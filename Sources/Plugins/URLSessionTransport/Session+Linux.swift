@@ -12,25 +12,25 @@ private final class InlineQueue: OperationQueue, @unchecked Sendable {
 func makeDelegateQueue() -> OperationQueue? { InlineQueue() }
 
 extension SessionTransfer {
-    /// If the final response came before the 100, the session would send the next request while the server may still
-    /// wait for this body. The other restrictions don't exist on Linux.
+    /// Removes `Expect`. If the final response came before the 100, the session would send the next request while the
+    /// server may still wait for this body. Network restrictions don't exist on Linux.
     func restrict(_ request: inout URLRequest) { request.setValue(nil, forHTTPHeaderField: "Expect") }
 
     func prepare(_ task: URLSessionTask) {}
 
-    /// A suspended task would start over from its first byte, so a slow reader costs memory instead.
+    /// Doesn't suspend the task, because it would start over from its first byte. A slow reader costs memory instead.
     func suspendReading() {}
     func resumeReading() {}
 }
 
 extension ResponseFields {
-    /// A body with a coding that libcurl doesn't know is an error.
+    /// Always `true`: if libcurl can't decode zstd, it fails instead of delivering the encoded body.
     static var hasZstd: Bool { true }
 }
 
 extension SessionDelegate {
     /// The only challenge on Linux is a complete 401, which becomes the response. Without a disposition, the task would
-    /// never end. Cancelling blocks the current queue, so it runs on the transport's.
+    /// never end. Cancelling blocks the current queue, so it runs on the transport's queue.
     func respond(
         to challenge: URLAuthenticationChallenge, of task: URLSessionTask,
         _ completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
@@ -57,7 +57,7 @@ extension SessionUpload {
         completionHandler(nil)
     }
 
-    /// A longer body goes to a file that only its owner can read.
+    /// The maximum number of bytes of a body in memory. A longer body goes to a file that only its owner can read.
     private static let inMemory = 1 << 20
 
     /// Reads the whole source first, so the session knows the length and never waits.

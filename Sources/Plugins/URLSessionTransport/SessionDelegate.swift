@@ -47,13 +47,14 @@ class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
         transfer(task)?.noteSent(totalBytesSent)
     }
 
-    /// The core follows redirects.
+    /// Makes a redirect the response, because the core follows redirects.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
         #if canImport(FoundationNetworking)
-        // Answering after the task was cancelled would end the process. Tasks are cancelled on the same queue.
+        // Answering for a cancelled task would end the process. Tasks are cancelled on this queue, so the check is
+        // reliable.
         guard let transfer = transfer(task) else { return }
         transfer.queue.async { if !transfer.isOver { completionHandler(nil) } }
         #else
@@ -76,7 +77,7 @@ class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
         transfer.upload.reopen(for: transfer, completionHandler)
     }
 
-    /// Needs `waitsForConnectivity` in the configuration.
+    /// Called only if the configuration has `waitsForConnectivity`.
     func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
         transfer(task)?.options.report(.waitingForConnectivity)
     }

@@ -12,7 +12,7 @@ final class SessionTransfer: Sendable {
     typealias Reader = CheckedContinuation<Data?, any Error>
 
     struct State: Sendable {
-        /// `nil` after the end, so a body doesn't keep the session alive.
+        /// The transport's session. It's `nil` after the end, so a body doesn't keep the session alive.
         var session: URLSession?
         var task: URLSessionTask?
         var waiter: Waiter?
@@ -24,7 +24,7 @@ final class SessionTransfer: Sendable {
         var buffer = Data()
         var failure: ErrandError?
         var isOver = false
-        /// Whether the task should be suspended, and whether it is.
+        /// Whether the task should be suspended, and whether it's suspended now.
         var isReaderBehind = false
         var isSuspended = false
         var started: ContinuousClock.Instant?
@@ -41,7 +41,7 @@ final class SessionTransfer: Sendable {
     let upload: SessionUpload
     let delegate: SessionDelegate
     let queue: DispatchQueue
-    /// `nil` if the exchange has its own clock.
+    /// The transport's watch for inactivity, or `nil` if the exchange has its own clock.
     let silence: SilenceWatch?
     let state: Mutex<State>
 
@@ -120,7 +120,7 @@ final class SessionTransfer: Sendable {
         task.resume()
     }
 
-    /// `upload` provides the body.
+    /// Returns the request without its body, which `upload` provides.
     func urlRequest() -> URLRequest {
         var result = URLRequest(url: request.url)
         result.httpMethod = request.method.rawValue
@@ -135,7 +135,7 @@ final class SessionTransfer: Sendable {
 
     var isOver: Bool { state.withLock { $0.isOver } }
 
-    /// Call it from any thread. The waiter resumes before the task is cancelled.
+    /// Cancels the exchange. The waiter resumes before the task is cancelled. Call it from any thread.
     func cancel() { fail(ErrandError(.cancelled, "the transfer was cancelled")) }
 
     func fail(_ error: ErrandError) {
@@ -144,7 +144,8 @@ final class SessionTransfer: Sendable {
         queue.async { task.cancel() }
     }
 
-    /// Adds the head and the beginning of a collected body. The core does that for streams.
+    /// Adds the response's head and the beginning of a collected body to an error. The core does that for streamed
+    /// bodies.
     private func withEvidence(_ error: ErrandError) -> ErrandError {
         let (head, data, isStreamed) = state.withLock { ($0.response, $0.buffer.prefix(64 << 10), $0.isStreamed) }
         guard let head, !isStreamed, error.response == nil, !error.isCancelled else { return error }
@@ -155,7 +156,7 @@ final class SessionTransfer: Sendable {
         return error
     }
 
-    /// Returns the task, or `nil` if the exchange had already ended.
+    /// Ends the exchange and returns its task, or `nil` if the exchange had already ended.
     @discardableResult
     func end(_ failure: ErrandError?) -> URLSessionTask? {
         let timings = finalTimings()
@@ -200,7 +201,8 @@ final class SessionTransfer: Sendable {
 }
 
 extension SessionTransfer: SilenceWatched {
-    /// Inactivity doesn't count while bytes wait for the reader.
+    /// Ends the exchange if it was inactive for too long, and otherwise returns its deadline. Time in which bytes wait
+    /// for the reader doesn't count.
     func endIfSilent(now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
         let last = state.withLock { state -> ContinuousClock.Instant? in
             if state.isOver { return nil }
@@ -214,7 +216,7 @@ extension SessionTransfer: SilenceWatched {
         return nil
     }
 
-    /// Watches on clocks other than the system's, such as a test's.
+    /// Watches for inactivity by a clock other than the system's, such as a test's.
     func watchInactivity() async {
         while let deadline = endIfSilent(now: options.time.now) {
             await options.time.wait(until: deadline)

@@ -44,7 +44,7 @@ final class SessionUpload: Sendable {
         var request = request
         if case .none = source {
         } else if request.value(forHTTPHeaderField: "Content-Type") == nil {
-            // On Linux, the session would declare a form.
+            // Without a type, the session would declare a form on Linux.
             request.setValue("application/octet-stream", forHTTPHeaderField: "Content-Type")
         }
         switch source {
@@ -63,10 +63,10 @@ final class SessionUpload: Sendable {
         if case .stream(let pump) = source { pump.begin(transfer) }
     }
 
-    /// Returns `nil` if the body can be read only once.
+    /// Opens the body again. Returns `nil` if it can be read only once.
     func reopened() -> HTTPBody? { body.isReplayable ? try? body.open() : nil }
 
-    /// Returns `false` if the exchange has ended.
+    /// Ends the current pump and replaces it. Returns `false`, without a change, if the exchange has ended.
     func replacePump(_ pump: StreamPump) -> Bool {
         let (old, hasEnded) = later.withLock { later in
             let old = later

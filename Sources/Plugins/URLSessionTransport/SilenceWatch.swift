@@ -36,7 +36,8 @@ final class SilenceWatch: Sendable {
         withExtendedLifetime(removed) {}
     }
 
-    /// Returns a task to cancel outside the lock, because cancelling runs code of the time source.
+    /// Sleeps until a deadline, unless a task already wakes earlier. Returns the replaced task, which must be cancelled
+    /// outside the lock, because cancelling runs code of the time source.
     private func sleep(_ state: inout State, until deadline: ContinuousClock.Instant) -> Task<Void, Never>? {
         if let wake = state.wake, wake <= deadline { return nil }
         let stale = state.sleeper
@@ -71,6 +72,6 @@ final class SilenceWatch: Sendable {
 }
 
 protocol SilenceWatched: AnyObject, Sendable {
-    /// Ends the exchange if its deadline has passed. Returns `nil` if the exchange has ended.
+    /// Ends the exchange if its deadline has passed. Returns its current deadline, or `nil` if the exchange has ended.
     func endIfSilent(now: ContinuousClock.Instant) -> ContinuousClock.Instant?
 }

@@ -72,7 +72,7 @@ public final class URLSessionTransport: Transport {
         return configuration
     }
 
-    /// Errand's own timers end waits.
+    /// A timeout of a year, which turns URLSession's timers off in effect. Errand's own timers end waits.
     static let never: TimeInterval = 31_536_000
 
     /// Sends a request that the core has validated. See ``Transport/send(_:options:)``.

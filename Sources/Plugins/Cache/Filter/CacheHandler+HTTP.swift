@@ -5,7 +5,7 @@ extension CacheHandler {
     func respond(storing isStorable: Bool) async throws -> HTTPResponse {
         if !exchange.http.method.isSafe { return try await sendUnsafe(isStorable ? policy.http : nil) }
 
-        // After the first request, the store is open, so nothing has to wait before the search.
+        // After the first request, the store is already open, so first try to begin without waiting for it.
         var beginning = try begin(storing: isStorable, nil)
         if case .closed = beginning { beginning = try begin(storing: isStorable, await openStore()) }
         guard case .lookup(let lookup) = beginning else {
@@ -58,7 +58,7 @@ extension CacheHandler {
         return try await send(lookup, stored, status)
     }
 
-    /// Whether `only-if-cached` forbids sending the request. Throws if the mode forbids that.
+    /// Whether `only-if-cached` forbids sending the request. Throws if the cache mode forbids sending.
     private func mustNotSend(_ lookup: HTTPLookup, _ reason: CacheMiss.Reason) throws -> Bool {
         if mode.mustNotSend { throw miss(reason) }
         return lookup.directives.onlyIfCached
@@ -73,7 +73,8 @@ extension CacheHandler {
         return false
     }
 
-    /// Sends a request and updates the stored response. Adds its validators, unless the request has its own conditions.
+    /// Sends a request and updates the stored response. Adds the stored response's validators, unless the request has
+    /// its own conditions.
     ///
     /// - Parameter status: Why the request is sent.
     func send(_ lookup: HTTPLookup, _ found: StoredResponse, _ status: CacheStatus) async throws -> HTTPResponse {
@@ -112,7 +113,8 @@ extension CacheHandler {
                 if let confirmed, let stored = await serve(confirmed, found.key, status, after: response) {
                     return stored
                 }
-                // The 304 confirms another response, or the stored response is damaged.
+                // The 304 confirms another response, or the stored response is damaged. Send the request again without
+                // validators.
                 await exchange.discardStagedWork(after: stagedWork)
                 return try await forward(lookup)
             }
@@ -126,9 +128,10 @@ extension CacheHandler {
         }
     }
 
-    /// Also invalidates stored responses that the request may have changed (RFC 9111, section 4.4).
+    /// Sends a request with an unsafe method, and invalidates stored responses that it may have changed (RFC 9111,
+    /// section 4.4).
     private func sendUnsafe(_ policy: CachePolicy.HTTP?) async throws -> HTTPResponse {
-        // With a timed policy, the call has already failed.
+        // If the request had a timed policy, this mode would already have failed the call.
         if mode.mustNotSend { throw miss(.off) }
         let sent = now
         let (recorded, record) = exchange.recordingUsers()
@@ -163,7 +166,7 @@ extension CacheHandler {
             return .bypass
         }
         let directives = CacheDirectives(request: http.headers)
-        // The key doesn't contain the body.
+        // The key doesn't contain the body, so a request with a body bypasses the cache.
         if http.body.length != 0 {
             try bypass("the request has a body")
             return .bypass
@@ -209,7 +212,7 @@ extension CacheHandler {
             to: exchange.http, status: 504, source: ResponseSource("cache", reason: "only-if-cached"))
     }
 
-    /// Returns nil if the response has no validators.
+    /// Returns the exchange with the stored response's validators as conditions, or nil if it can't be validated.
     private func validating(_ found: StoredResponse, _ lookup: HTTPLookup) -> Exchange? {
         guard !lookup.hasConditions, !lookup.isHead, mode.usesValidators,
             let request = HTTPCacheHeaders.validating(exchange.http, found.entry.head.headers)
@@ -223,7 +226,7 @@ extension CacheHandler {
 // MARK: - Stored responses
 
 extension CacheHandler {
-    /// Returns nil if the body can't be read.
+    /// Returns a stored response for the caller, or nil if its body can't be read.
     private func serve(
         _ entry: CacheEntry, _ condition: HTTPConditions.Outcome, _ status: CacheStatus, also: HTTPHeaders = [:]
     ) async -> HTTPResponse? {
@@ -287,7 +290,7 @@ extension CacheHandler {
 
     private func revalidate(_ found: StoredResponse, _ lookup: HTTPLookup) {
         inBackground("revalidate", found.key, .standard) { handler in
-            // The caller may be reading the entry's streamed body.
+            // Read the entry again, because the caller may be reading the streamed body of the first one.
             guard case .entry(let entry) = await handler.read(found.key) else { return }
             _ = try await handler.send(lookup, StoredResponse(key: found.key, entry: entry), .forward(.stale))
         }
@@ -316,7 +319,7 @@ extension CacheHandler {
         return removed
     }
 
-    /// Exceeds the number of variants in an index.
+    /// The maximum number of matching responses to remove. It exceeds the number of variants in an index.
     private static let maximumMatches = 16
 
     private func storeForCaller(_ response: HTTPResponse, _ lookup: HTTPLookup) async throws -> HTTPResponse {
@@ -334,7 +337,7 @@ extension CacheHandler {
         !lookup.isHead && exchange.delivery == .data && !lookup.hasConditions
     }
 
-    /// If the validation can't be shared, each request is sent.
+    /// Validates a stored response once for concurrent requests. If they can't share the result, each request is sent.
     private func share(
         _ found: StoredResponse, _ lookup: HTTPLookup, _ status: CacheStatus
     ) async throws -> HTTPResponse {

@@ -70,7 +70,7 @@ extension CacheHandler {
     ) async -> (CacheKey, CacheEntryHead) {
         if !lookup.isOwned && vary.isEmpty { return (lookup.key, head) }
         let record = CacheKeyBuilder.record(of: lookup.url)
-        // Otherwise, concurrent responses would each create a serial number.
+        // Handle one response to the URL at a time. Otherwise, concurrent responses would each create a serial number.
         return await cache.indexAccess.run(CacheWriter.Location(store, record)) {
             var head = head
             if lookup.isOwned { head.generation = await serial(record, head, lookup) }
@@ -121,7 +121,8 @@ extension CacheHandler {
         head.headers = HTTPCacheHeaders.storable(merged)
         head.change { $0.tags = tags }
         head.update(fresh, received)
-        // The key contains only the fields in the stored `Vary`.
+        // The entry's key contains only the request fields in the stored `Vary`, so a `Vary` with more fields needs
+        // another key.
         let isKeyTooShort = !VaryRule(response.headers).isCovered(by: VaryRule(old.head.headers))
         if CacheDirectives(response.headers).noStore || isKeyTooShort {
             await remove(found.key)

@@ -63,7 +63,7 @@ extension CacheHandler {
 private struct TimedLookup: Sendable {
     private(set) var key: CacheKey
     let url: String
-    /// In seconds.
+    /// How long a response is valid, in seconds.
     let lifetime: TimeInterval
     let attributes: TimedRules.Attributes
     let mark: CacheWriter.Mark
@@ -93,7 +93,8 @@ private struct TimedLookup: Sendable {
     /// - Parameter sent: Nil if the request wasn't sent.
     func sent(for sent: Set<UserMark>?) -> TimedLookup? {
         guard let sent, !sent.isStorable(for: users, hasPartition: hasPartition) else { return self }
-        // For example, a filter refreshed the credential.
+        // If each user's mark was replaced, for example because a filter refreshed the credential, the entry gets a new
+        // key.
         guard !hasPartition, sent.map(\.source).sorted() == users.map(\.source).sorted(), let key = keyed(sent)
         else { return nil }
         var lookup = self

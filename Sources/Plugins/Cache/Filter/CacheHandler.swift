@@ -96,7 +96,7 @@ extension CacheHandler {
         return try? HTTPBody(await entry.body.collect(upTo: .max))
     }
 
-    /// Also removes a response in flight. Returns the store's error.
+    /// Removes an entry and responses in flight for its key. Returns the store's error, if it failed.
     @discardableResult
     func remove(_ key: CacheKey) async -> (any Error)? {
         do { try await cache.writer.remove(key, from: store) } catch {

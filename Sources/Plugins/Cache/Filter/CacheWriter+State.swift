@@ -5,7 +5,7 @@ extension CacheWriter.State {
     ) -> Bool {
         if removals == mark.removals { return false }
         let since = recent.filter { $0.number > mark.removals }
-        // One of the forgotten removals may have matched.
+        // If some removals since the mark were already forgotten, one of them may have matched.
         if UInt64(since.count) < removals - mark.removals { return true }
         return since.contains { $0.store == location.store && written.matches($0.matches, location.key) }
     }
@@ -104,7 +104,7 @@ extension CacheWriter.State {
         return erasure
     }
 
-    /// `body` receives the previous task.
+    /// Adds a task to the end of the queue. `body` receives the previous task, so it can wait for it.
     mutating func enqueue(_ body: @escaping @Sendable (Task<Void, Never>?) async -> Void) {
         queued += 1
         last = Task.detached { [last] in await body(last) }

@@ -46,11 +46,12 @@ final class CacheWriter: Sendable {
     /// A key whose entry in the store may have been removed. Readers don't see it until the store has removed the
     /// entry.
     struct Hidden: Sendable {
-        /// Retained, so no other store gets its identity.
+        /// Retained, so another store can't get the same `ObjectIdentifier`.
         let store: any CacheStore
         /// The store operations that must end before the entry becomes visible.
         var open: Set<UInt64> = []
-        /// The number of operations when one failed. A later one must succeed before the entry becomes visible.
+        /// The number of the latest operation when an operation failed. A later operation must succeed before the entry
+        /// becomes visible.
         var failure: UInt64?
     }
 
@@ -71,7 +72,7 @@ final class CacheWriter: Sendable {
     }
 
     let state = Mutex(State())
-    /// Above this number, responses aren't stored.
+    /// The maximum number of bytes that wait to be written. Above it, new entries are dropped.
     private static let maximumBytes: Int64 = 64 << 20
     static let maximumRecentRemovals = 256
     static let maximumHidden = 4096
@@ -184,7 +185,8 @@ final class CacheWriter: Sendable {
         }
     }
 
-    /// Also removes a queued entry and responses in flight. Readers no longer see the entry, even if the store throws.
+    /// Removes an entry, also from the queue, and responses in flight for its key. Readers no longer see the entry,
+    /// even if the store throws.
     func remove(_ key: CacheKey, from store: any CacheStore) async throws {
         let location = Location(store, key)
         let operation = state.withLock { state in
@@ -229,7 +231,7 @@ extension CacheWriter {
         return entry
     }
 
-    /// Returns the same without waiting, if the store allows that.
+    /// Returns the same entry as ``entry(for:in:)``, but without waiting, if the store allows that.
     func entryAtOnce(for key: CacheKey, in store: any ImmediateStore) -> KnownEntry {
         let view = view(of: key, in: store)
         if view.pending != nil || view.isHidden { return view.pending.map(KnownEntry.entry) ?? .nothing }
@@ -252,7 +254,8 @@ extension CacheWriter {
         }
     }
 
-    /// A removal may have begun and ended after the store read the entry.
+    /// Whether readers may see a stored entry. Also checks removals that began and ended after the store had read the
+    /// entry.
     private func isVisible(_ entry: CacheEntry, _ key: CacheKey, in store: any CacheStore, _ view: View) -> Bool {
         !view.selections.contains { $0.matches(entry.head) } && !isRemoved(entry.head, key, in: store, since: view.mark)
     }
@@ -266,13 +269,13 @@ extension CacheWriter {
 /// removal is retried before the next write.
 extension CacheWriter {
     struct Selection: Sendable {
-        /// Retained, so no other store gets its identity.
+        /// Retained, so another store can't get the same `ObjectIdentifier`.
         let store: any CacheStore
         let matches: @Sendable (CacheEntryHead) -> Bool
         var hasFailed = false
     }
 
-    /// Also removes queued entries and responses in flight. Throws the store's error.
+    /// Removes all matching entries, including queued entries and responses in flight. Throws the store's error.
     func removeAll(in store: any CacheStore, where matches: @escaping @Sendable (CacheEntryHead) -> Bool) async throws {
         let operation = state.withLock { state in
             state.remove(in: store) { _, head in matches(head) }

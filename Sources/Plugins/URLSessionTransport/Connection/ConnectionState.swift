@@ -31,7 +31,7 @@ struct ConnectionState: Sendable {
     private var isAtEnd = false
     private var output: [Data] = []
     private var isSending = false
-    /// Bytes added so far, and bytes that the system has accepted.
+    /// The numbers of bytes added so far, and of bytes that the system has accepted.
     private var added: UInt64 = 0
     private var sent: UInt64 = 0
     private var flushes: [Flush] = []
@@ -58,7 +58,7 @@ struct ConnectionState: Sendable {
 
     mutating func fail(_ reason: NetworkFailure) -> [Step] { fail(isOpen ? reason.lost : reason.unconnected) }
 
-    /// Ignores later failures.
+    /// Ends the connection with its first failure, and ignores later failures.
     mutating func fail(_ error: ErrandError) -> [Step] {
         if failure != nil { return [] }
         failure = error
@@ -112,7 +112,8 @@ struct ConnectionState: Sendable {
         return steps
     }
 
-    /// Delivers bytes, the end or the failure, in this order, or else receives more.
+    /// Delivers received bytes to a waiting reader, or else the failure, or else the end. Without any of them, receives
+    /// more.
     private mutating func deliver() -> [Step] {
         guard let waiting = reader else { return [] }
         let result: Result<Data?, any Error>

@@ -49,7 +49,7 @@ struct NetworkParameters {
         let tls = NWProtocolTLS.Options()
         let options = tls.securityProtocolOptions
         sec_protocol_options_add_tls_application_protocol(options, "http/1.1")
-        // App Transport Security doesn't apply to these connections.
+        // App Transport Security, which requires TLS 1.2, doesn't apply to these connections.
         let minimum = configuration.tlsMinimumSupportedProtocolVersion
         sec_protocol_options_set_min_tls_protocol_version(
             options, minimum.rawValue > tls_protocol_version_t.TLSv12.rawValue ? minimum : .TLSv12)
@@ -60,10 +60,10 @@ struct NetworkParameters {
         {
             sec_protocol_options_set_local_identity(options, identity)
         }
-        // A resumed session would use another certificate.
+        // A resumed TLS session would use the client certificate of an earlier connection.
         if policy.identities != nil { sec_protocol_options_set_tls_resumption_enabled(options, false) }
         if !policy.trust.isEmpty {
-            // A resumed session of another transport would skip the check of the certificate.
+            // A resumed TLS session of another transport would skip the check of the server's certificate.
             sec_protocol_options_set_tls_resumption_enabled(options, false)
             sec_protocol_options_set_verify_block(
                 options,

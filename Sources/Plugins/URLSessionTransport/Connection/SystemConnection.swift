@@ -13,10 +13,10 @@ final class SystemConnection: ByteConnection {
 
     init(_ driver: any ConnectionDriver) { self.driver = driver }
 
-    // The driver's closures don't keep the connection alive.
+    // The driver's closures reference this object weakly, so releasing the connection ends it.
     deinit { driver.cancel() }
 
-    /// Throws if the connection doesn't open within the timeout.
+    /// Opens the connection. Throws if it doesn't open within the timeout.
     func open(_ options: TransportOptions) async throws {
         let (time, limit) = (options.time, options.timeout)
         let deadline = Task { [weak self] in
