@@ -38,12 +38,13 @@ extension CacheHandler {
             (self.directives, self.preferences, self.store, self.mark) = (directives, preferences, store, mark)
         }
 
-        /// `names` are the header names in `Vary`.
+        /// Returns the key of this request's variant. `names` are the header names in `Vary`.
         func variantKey(_ names: [String]) -> CacheKey {
             CacheKeyBuilder.variant(of: key, names: names, headers: headers, hasher)
         }
 
-        /// Whether the response to a request sent for these users can be stored. Nil means that it wasn't sent.
+        /// Whether the response to a request sent for these users can be stored. Nil means that the request wasn't
+        /// sent.
         func mayKeep(_ sent: Set<UserMark>?) -> Bool {
             sent.map { $0.isStorable(for: users, hasPartition: hasPartition) } ?? true
         }
@@ -69,7 +70,8 @@ extension CacheHandler {
         var found: StoredResponse? { if case .found(let found) = self { found } else { nil } }
     }
 
-    /// If several variants match, prefers the header names that were stored last.
+    /// Finds the stored response for a request. If several variants match, prefers the header names that were stored
+    /// last.
     func search(_ lookup: HTTPLookup) async -> SearchResult {
         var read = ReadEntries()
         while true {
@@ -83,7 +85,7 @@ extension CacheHandler {
         }
     }
 
-    /// Returns nil if the search has to wait for a store.
+    /// Does the same search without waiting. Returns nil if it has to wait for a store.
     func searchAtOnce(_ lookup: HTTPLookup) -> SearchResult? { try? search(lookup, among: ReadEntries()).get() }
 
     private struct ReadEntries {
@@ -110,7 +112,7 @@ extension CacheHandler {
             case .index:
                 for names in entry.head.variants {
                     let key = lookup.variantKey(names)
-                    // Other variants belong to an earlier index.
+                    // A variant with another generation belongs to an earlier index.
                     if let variant = try self.entry(key, lookup, read), variant.head.kind == .http,
                         variant.head.generation == entry.head.serial
                     {

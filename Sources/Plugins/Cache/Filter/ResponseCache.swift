@@ -95,7 +95,8 @@ public final class ResponseCache: Filter {
         case http(CacheHandler, isStorable: Bool)
     }
 
-    /// Not async, because its variables would enlarge an async frame that lives as long as the request.
+    /// Decides how to handle an exchange. Not async, because its variables would enlarge an async frame that lives as
+    /// long as the request.
     @inline(never) private func plan(_ exchange: Exchange, _ next: Next) throws -> Plan {
         let mode = exchange.tags[CacheMode.self].kind
         if case .off = mode { return .pass(exchange) }
@@ -120,7 +121,7 @@ public final class ResponseCache: Filter {
         return CacheTerms(request.cachePolicy, request.cacheStore ?? standardStore, request)
     }
 
-    /// Responses in files and endless streams can't be stored.
+    /// Whether the response can be stored. Responses in files and endless streams can't.
     private func isStorable(_ exchange: Exchange) -> Bool {
         if case .file = exchange.delivery { return false }
         return !exchange.tags[LiveStream.self] && !exchange.request.isForFile
@@ -129,7 +130,7 @@ public final class ResponseCache: Filter {
     /// Waits until all responses received so far are written, except streams that are still being read.
     public func flush() async { await writer.flush() }
 
-    /// Returns nil if a background validation of the key is already running.
+    /// Begins a background validation of a key. Returns nil if one is already running.
     func beginRevalidation(_ location: CacheWriter.Location) -> RevalidationTurn? {
         let isFirst = revalidating.withLock { $0.insert(location).inserted }
         return isFirst ? RevalidationTurn { self.endRevalidation(location) } : nil

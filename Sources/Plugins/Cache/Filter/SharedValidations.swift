@@ -32,7 +32,8 @@ final class SharedValidations: Sendable {
 
     private struct Validation: Sendable {
         let leader: Leader
-        /// A second request of an activity, such as a hedge, doesn't wait for the first.
+        /// The activities of the requests that share the validation. A second request of the same activity, such as a
+        /// hedge, doesn't wait for the first.
         var activities: Set<ActivityID>
         var waiting: [UInt64: CheckedContinuation<Outcome?, Never>] = [:]
     }
@@ -111,7 +112,8 @@ final class SharedValidations: Sendable {
     }
 }
 
-/// The only background validation of a key. It also ends if its work is cancelled before it begins.
+/// Marks the only background validation of a key as running until it ends or is released. It's released if the work is
+/// cancelled before it begins.
 final class RevalidationTurn: Sendable {
     private let isOver = Atomic(false)
     private let onEnd: @Sendable () -> Void

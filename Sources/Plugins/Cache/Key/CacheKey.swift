@@ -90,7 +90,8 @@ public struct CacheKeyPolicy: Sendable, Hashable {
 /// Builds the text of a key. Each line contains a word and a value, whose line breaks are escaped, so a value can't
 /// imitate another line.
 enum CacheKeyBuilder {
-    /// Returns nil if the body isn't in memory. Without a partition, the key includes the request's users.
+    /// Returns the key of a timed entry, or nil if the key depends on a body that isn't in memory. Without a partition,
+    /// the key includes the request's users.
     static func timed(
         _ request: HTTPRequest, url: String, rule: CacheKeyPolicy, hasPartition: Bool, users: Set<UserMark>,
         _ hasher: KeyedHasher
@@ -139,7 +140,7 @@ enum CacheKeyBuilder {
 
     static func record(of url: String) -> CacheKey { CacheKey(String("record\nGET ", url)) }
 
-    /// `names` are the header names in `Vary`.
+    /// Returns the key of a variant. `names` are the header names in `Vary`.
     static func variant(of key: CacheKey, names: [String], headers: HTTPHeaders, _ hasher: KeyedHasher) -> CacheKey {
         var text = key.text
         for name in names {
@@ -194,7 +195,7 @@ enum CacheKeyBuilder {
         Data(dropping(names, fromQuery: String(decoding: form, as: UTF8.self)[...]).utf8)
     }
 
-    /// Items such as `a[]=1` and `a[b]=1` have the name `a`.
+    /// Removes the items with these names. Items such as `a[]=1` and `a[b]=1` have the name `a`.
     private static func dropping(_ names: Set<String>, fromQuery query: Substring) -> String {
         // Keep empty items, so the rest of the query is as sent.
         QueryItem.split(query, keepingEmpty: true).filter { item in
@@ -208,7 +209,7 @@ enum CacheKeyBuilder {
 final class KeyedHasher: Sendable {
     private let code: HMAC<SHA256Digest>
     private let known = Mutex<[CacheKey: String]>([:])
-    /// The lines for the last request's marks. Most requests of an app belong to one user.
+    /// The key's lines for the users of the last request, kept because most requests of an app belong to one user.
     private let lines = Mutex<(users: Set<UserMark>, text: String)>(([], ""))
     private static let maximumKnown = 64
 
@@ -249,7 +250,7 @@ extension String {
 
 extension Set<UserMark> {
     /// Whether a response to a request sent for these users can be stored for the lookup's users. With a partition,
-    /// which names the owner, filters may have added marks since.
+    /// which names the owner, filters may have added marks since the lookup.
     func isStorable(for expected: Set<UserMark>, hasPartition: Bool) -> Bool {
         if self == expected { return true }
         guard hasPartition else { return false }

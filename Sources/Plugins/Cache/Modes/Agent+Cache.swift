@@ -18,7 +18,7 @@ extension Agent {
         let mode = CacheMode(kind: includingStale ? .cacheOnlyIncludingStale : .cacheOnly, report: report)
         do {
             let response = try await send(request, options: options.cache(mode))
-            // The agent didn't forward the options, so it has sent the request.
+            // If the response isn't from a cache, the agent didn't forward the options and has sent the request.
             guard response.http.source.isCache else { throw CacheMiss(.notInstalled) }
             return response
         } catch {

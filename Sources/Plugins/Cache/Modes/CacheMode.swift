@@ -103,7 +103,7 @@ extension CallOptions {
 /// Carries the cache's result to the caller, because the agent may map a ``CacheMiss`` to another error.
 final class CacheReport: Sendable {
     private let state = Mutex(State())
-    /// The reasons that fail the call, or nil for all. Other reasons mean that no response is stored.
+    /// The reasons that fail the call, or nil if all of them do. Other reasons mean that no response is stored.
     private let failures: Set<CacheMiss.Reason>?
 
     private struct State {

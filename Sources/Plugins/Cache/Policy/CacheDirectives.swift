@@ -31,7 +31,7 @@ struct CacheDirectives: Sendable, Hashable {
         }
     }
 
-    /// Without `Cache-Control`, `Pragma: no-cache` applies (section 5.4).
+    /// Parses the directives of a request. Without `Cache-Control`, `Pragma: no-cache` applies (section 5.4).
     init(request headers: HTTPHeaders) {
         let hasField = headers.contains(.cacheControl)
         self.init(hasField ? headers : [:])
@@ -66,7 +66,8 @@ struct CacheDirectives: Sendable, Hashable {
         }
     }
 
-    /// Doesn't accept a sign (RFC 9111, section 1.2.2). Larger values count as 68 years.
+    /// Parses a number of seconds without a sign (RFC 9111, section 1.2.2). Numbers above 2^31, or 68 years, count as
+    /// 2^31.
     static func seconds(_ text: String) -> Int64? {
         if let seconds = ASCII.digits(text) { return min(seconds, 1 << 31) }
         // A number with more than 64 bits is valid.
@@ -79,7 +80,7 @@ struct DirectiveBytes {
     struct Name {
         fileprivate let bytes: ArraySlice<UInt8>
 
-        /// Ignores case. `word` is lowercase.
+        /// Compares the name with a lowercase word, ignoring case.
         static func ~= (word: String, name: Name) -> Bool {
             if name.bytes.count != word.utf8.count { return false }
             let start = name.bytes.startIndex

@@ -150,7 +150,7 @@ extension FailureCode<CacheMiss> {
 enum TimedRules {
     struct Attributes: Sendable, Hashable {
         var version: Int
-        /// A keyed hash.
+        /// A keyed hash of the policy's partition.
         var partition: String?
         var appVersion: String?
     }
@@ -159,7 +159,7 @@ enum TimedRules {
     ///
     /// - Parameters:
     ///   - expected: The attributes that would be stored now.
-    ///   - lifetime: In seconds.
+    ///   - lifetime: The maximum age in seconds.
     static func refusal(
         of stored: Attributes, received: Date, expected: Attributes, lifetime: TimeInterval, takesExpired: Bool = false,
         now: Date

@@ -31,7 +31,8 @@ enum HTTPCacheHeaders {
         return result
     }
 
-    /// Returns nil if the response has no validator.
+    /// Returns the request with the stored validators as conditions, or nil if the stored response doesn't have a
+    /// validator.
     static func validating(_ request: HTTPRequest, _ stored: HTTPHeaders) -> HTTPRequest? {
         var request = request
         let tag = stored.first { $0.name == .entityTag && !$0.value.isEmpty }
@@ -47,11 +48,11 @@ enum HTTPCacheHeaders {
         return tag == nil && modified == nil ? nil : request
     }
 
-    /// Whether a 304 confirms the stored response (section 4.3.4). A validator in both must be equal, first the entity
-    /// tag.
+    /// Whether a 304 confirms the stored response (section 4.3.4). If both have an entity tag, the tags must be equal,
+    /// or else, if both have a modification date, the dates.
     ///
-    /// - Parameter condition: The header fields of the request. If the responses share no validator, it must have named
-    ///   only the stored response's.
+    /// - Parameter condition: The header fields of the request. If the 304 doesn't repeat a stored validator, the
+    ///   request must have named only the stored response's validator.
     static func confirms(
         _ notModified: HTTPHeaders, _ stored: HTTPHeaders, condition: HTTPHeaders
     ) -> Bool {

@@ -43,7 +43,7 @@ enum HTTPCacheRules {
         return target == CacheKeyBuilder.url(request.url) && refusal(of: response, to: asGet) == nil
     }
 
-    /// Returns the URL text that the app's own request would have, or nil for another origin.
+    /// Returns the URL in a field, spelled as in the app's own request, or nil for another origin.
     private static func target(of field: HTTPHeaders.Field, from url: URL) -> String? {
         guard let target = try? field.reference.requestURL(against: url),
             URLSyntax.origin(of: target) == URLSyntax.origin(of: url)
@@ -111,7 +111,8 @@ enum HTTPCacheRules {
         return .validate(.forward(.stale))
     }
 
-    /// Returns nil if serving a stale response isn't allowed (section 4.2.4; RFC 5861, section 4).
+    /// Returns the status for serving a stale response after an error, or nil if that isn't allowed (section 4.2.4; RFC
+    /// 5861, section 4).
     static func staleOnError(
         _ fresh: HTTPFreshness, received: Date, request: CacheDirectives,
         preferences: CallPreferences = CallPreferences(), now: Date
@@ -137,7 +138,7 @@ enum HTTPCacheRules {
         return urls
     }
 
-    /// These depend on a range, a condition or an expectation, which the key doesn't contain.
+    /// The statuses of responses that depend on a range, a condition or an expectation, which the key doesn't contain.
     private static let unstoredStatuses: Set<Int> = [206, 304, 412, 416, 417]
 
     private static let understoodStatuses: Set<Int> = [

@@ -21,7 +21,7 @@ enum HTTPConditions {
 
     /// - Parameters:
     ///   - length: The length of the stored body in bytes.
-    ///   - received: Used for a response with neither `Last-Modified` nor `Date`.
+    ///   - received: When the response was received, for a response with neither `Last-Modified` nor `Date`.
     static func evaluate(
         _ request: HTTPRequest, status: Int, headers: HTTPHeaders, length: Int64, received: Date
     ) -> Outcome {
@@ -43,7 +43,8 @@ enum HTTPConditions {
         return singleRange(range, length: length).map(Outcome.part) ?? .forward
     }
 
-    /// Requires a strong entity tag, or exactly the stored date (RFC 9110, section 13.1.5).
+    /// Whether an `If-Range` condition holds. It must be a strong entity tag that matches, or exactly the stored date
+    /// (RFC 9110, section 13.1.5).
     private static func holds(_ condition: String, _ headers: HTTPHeaders) -> Bool {
         if storedTag(headers)?.matchesStrongly(condition) == true { return true }
         return HTTPDate.parse(condition) != nil && headers.values(of: .lastModified).first == condition
@@ -53,7 +54,8 @@ enum HTTPConditions {
         headers.values(of: .entityTag).first.map(StoredEntityTag.init)
     }
 
-    /// Returns nil for several ranges, other units and malformed text, which the server has to handle.
+    /// Returns the requested range, or nil for several ranges, other units and malformed text, which the server has to
+    /// handle.
     private static func singleRange(_ value: String, length: Int64) -> Range<Int64>? {
         guard let ranges = ByteRange.parse(value), ranges.count == 1 else { return nil }
         return ranges.first?.resolved(length: length)

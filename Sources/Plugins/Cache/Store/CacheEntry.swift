@@ -40,7 +40,7 @@ public struct CacheEntryHead: Sendable, Hashable {
         var generation: UInt64 = 0
     }
 
-    // A single reference that copies on write keeps async frames small.
+    // The array has one element. As a single reference that copies on write, it keeps async frames small.
     private var fields: [Fields]
 
     var kind: Kind {
@@ -75,7 +75,7 @@ public struct CacheEntryHead: Sendable, Hashable {
         get { fields[0].variants }
         set { fields[0].variants = newValue }
     }
-    /// In an index or record: the `generation` of valid entries.
+    /// In an index or record: the serial number that valid entries have as their `generation`.
     var serial: UInt64 {
         get { fields[0].serial }
         set { fields[0].serial = newValue }
@@ -121,7 +121,7 @@ public struct CacheEntryHead: Sendable, Hashable {
     }
 
     var byteCount: Int64 {
-        // A text of more than 15 bytes has its own allocation.
+        // The estimated overhead of an allocation. A text of more than 15 bytes has its own.
         let block = 32
         var count = 1024 + 2 * (url.utf8.count + block) + (partition == nil ? 0 : 64 + block)
         for field in headers { count += field.name.rawName.utf8.count + field.value.utf8.count + 64 + 2 * block }
@@ -130,7 +130,7 @@ public struct CacheEntryHead: Sendable, Hashable {
         return Int64(count)
     }
 
-    /// Returns nil if the stored URL is invalid, because the store is damaged.
+    /// Returns the stored response, or nil if its URL is invalid, because the store is damaged.
     func response(
         to request: HTTPRequest, _ headers: HTTPHeaders, _ body: HTTPBody, source: ResponseSource
     ) -> HTTPResponse? {

@@ -17,7 +17,7 @@ public final class MemoryStore: CacheStore {
         var newer: Int
     }
 
-    /// A list of nodes from the least to the most recently used, which -1 ends.
+    /// A linked list of nodes, from the least to the most recently used. The index -1 marks both ends.
     fileprivate struct State {
         var indices: [CacheKey: Int] = [:]
         var nodes: [Node] = []
@@ -55,7 +55,7 @@ public final class MemoryStore: CacheStore {
         let room = limit.bytesOfOne - overhead
         guard room >= 0 else { throw CacheStoreError("the entry is larger than a quarter of the memory store's limit") }
         let data = try await entry.body.collect(upTo: Int(clamping: room))
-        // A slice would retain its whole buffer.
+        // Copy the bytes, because a slice would retain its whole buffer.
         let body = HTTPBody(Data(copying: data.span))
         let cost = overhead + Int64(data.count)
         state.withLock { state in

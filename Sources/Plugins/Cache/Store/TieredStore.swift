@@ -85,7 +85,7 @@ public final class TieredStore<First: CacheStore, Second: CacheStore>: CacheStor
     /// Returns the secret of the second store.
     public func secret() async throws -> Data { try await second.secret() }
 
-    /// Does nothing if another change may have replaced or removed the entry in the second store.
+    /// Copies an entry to the first store, unless another change may have replaced or removed it in the second store.
     private func copy(_ entry: CacheEntry, _ key: CacheKey) async {
         if state.withLock({ !$0.isOutdated(key) }) { try? await first.store(entry, for: key) }
     }
@@ -102,7 +102,7 @@ public final class TieredStore<First: CacheStore, Second: CacheStore>: CacheStor
         }
     }
 
-    /// If another change has run meanwhile, removes the entry from the first store.
+    /// Ends a change or a copy. If another change has run meanwhile, removes the entry from the first store.
     private func end(_ key: CacheKey, isChange: Bool) async {
         if state.withLock({ $0.isOutdated(key) }) { try? await first.remove(key) }
         state.withLock { $0.end(key, isChange: isChange) }

@@ -1,7 +1,7 @@
 #if canImport(Darwin)
 import Foundation
 
-/// Cached responses don't need a backup, because the server can send them again.
+/// Excludes a directory from backups, because the server can send cached responses again.
 func excludeFromBackup(_ path: String) {
     var url = URL(fileURLWithPath: path, isDirectory: true)
     var values = URLResourceValues()

@@ -17,10 +17,11 @@ struct DiskContent: ~Copyable {
         self.memory = memory
     }
 
-    /// For shorter bodies, copying costs less than keeping the head in memory.
+    /// The minimum length of a body that takes over the memory. For shorter bodies, copying costs less than keeping the
+    /// head in memory.
     private static let ownedLength = 4096
 
-    /// Returns nil if any part is damaged. `open` decrypts.
+    /// Returns the entry, or nil if any part of the file is damaged. `open` decrypts a part.
     consuming func entry(digest: [UInt8], open: ((Data) throws -> Data)?) -> CacheEntry? {
         guard let (head, body) = memory.withSpan({ Self.content($0, digest, open) }) else { return nil }
         return switch body {

@@ -16,7 +16,7 @@ import Synchronization
 final class DiskDirectory: Sendable {
     struct State: ~Copyable {
         var usage: DiskFile?
-        /// The last element is evicted next.
+        /// Files to evict. The last element is evicted first.
         var candidates: [EvictionCandidate] = []
     }
 
@@ -28,7 +28,8 @@ final class DiskDirectory: Sendable {
     let state = Mutex(State())
     let isScanning = Atomic(false)
     private let lastUse = Atomic<Int64>(0)
-    /// Uses to record in the files before the next eviction, by the first word of the digest.
+    /// Recent uses of entries, by the first word of their digests. They're recorded in the files before the next
+    /// eviction.
     private let recentUses = Mutex<[UInt64: (digest: [UInt8], used: Int64)]>([:])
     private let isPrepared = Atomic(false)
 
@@ -48,7 +49,8 @@ final class DiskDirectory: Sendable {
     /// How far recorded uses can be ahead of the clock to stay distinct, in nanoseconds.
     static let clockSlack: Int64 = 1_000_000_000
 
-    /// Returns the current time, later than all times before, unless the clock was set back.
+    /// Returns the current time in nanoseconds, or the next time that is later than all earlier results, unless the
+    /// clock was set back.
     func nextUse() -> Int64 {
         let now = Self.now
         var last = lastUse.load(ordering: .relaxed)
@@ -60,7 +62,8 @@ final class DiskDirectory: Sendable {
         }
     }
 
-    /// If the last recorded use is less than a minute old, records the use only before the next eviction.
+    /// Records that an entry was used. If its last recorded use is less than a minute old, records this use only before
+    /// the next eviction.
     func use(_ digest: [UInt8], _ file: borrowing DiskFile, _ status: DiskFile.Status) {
         let now = nextUse()
         let isRecent = status.used <= now && status.used > now - Self.useInterval
@@ -103,7 +106,7 @@ final class DiskDirectory: Sendable {
 
     private static let partialNumbers: ClosedRange<UInt64> = 1_000_000_000_000_000_000...9_000_000_000_000_000_000
 
-    /// Also removes the partial files of killed writers.
+    /// Creates the directories, and removes the partial files of killed writers.
     func prepare() throws(DiskFile.Failure) {
         try DiskFile.makeDirectory(base, replacingFile: true)
         try DiskFile.makeDirectory(root)
@@ -126,8 +129,8 @@ final class DiskDirectory: Sendable {
 
     /// Moves a written file to its place and evicts other entries if necessary.
     ///
-    /// Returns whether the caller should call ``refreshCandidates()``, or nil if the condition is false. Evaluates it
-    /// with the store's lock held.
+    /// Returns whether the caller should call ``refreshCandidates()``, or nil if the condition is false, which is
+    /// evaluated with the store's lock held.
     func install(
         _ temporary: String, _ digest: [UInt8], where condition: () -> Bool
     ) throws(DiskFile.Failure) -> Bool? {
@@ -145,7 +148,8 @@ final class DiskDirectory: Sendable {
             let isNearLimit =
                 usage.bytes > limit.bytes - limit.bytes / 16
                 || usage.files > Int64(clamping: limit.entries) - Int64(clamping: limit.entries / 16)
-            // A small directory can be scanned when necessary.
+            // A small directory doesn't need candidates in advance, because it can be scanned when an eviction is
+            // necessary.
             return isNearLimit && usage.files > Int64(Self.sampleSize) && state.candidates.count < 16
         }
     }
@@ -217,7 +221,8 @@ extension DiskDirectory {
 
     var candidateCount: Int { state.withLock { $0.candidates.count } }
 
-    /// Scans without the lock, because each file is checked again before its eviction.
+    /// Looks for the files to evict next. Scans without the lock, because each file is checked again before its
+    /// eviction.
     func refreshCandidates() {
         if isScanning.exchange(true, ordering: .acquiringAndReleasing) { return }
         recordUses()
@@ -233,7 +238,7 @@ extension DiskDirectory {
         for _ in 0..<32 {
             do { return try body() } catch {
                 guard error.isFull, evict(bytes: wanted) else { throw error }
-                // Other processes may use the freed space.
+                // Other processes may have used the freed space, so free more next time.
                 wanted *= 2
             }
         }
@@ -262,7 +267,7 @@ extension DiskDirectory {
                 }
                 scans += 1
                 let isFull = usage.bytes > limit.bytes - bytes || usage.files > Int64(clamping: limit.entries) - files
-                // Other processes may keep using the candidates.
+                // Limit the number of scans, because other processes may keep using the candidates.
                 if isFull && (candidates.isEmpty || scans > 64) { throw .full }
             }
         }
@@ -275,7 +280,7 @@ extension DiskDirectory {
                 evict(bytes, &usage, &state.candidates)
             }
         } catch {
-            // The usage file can't be written. Without it, the next process counts the files.
+            // The usage file can't be written. Remove it, so the next process counts the files.
             var (usage, candidates) = (DiskUsage(), [EvictionCandidate]())
             let hasEvicted = evict(bytes, &usage, &candidates)
             DiskFile.remove(root + "/usage")

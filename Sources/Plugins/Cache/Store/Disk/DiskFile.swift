@@ -10,7 +10,7 @@ struct DiskFile: ~Copyable {
         static let missing = Failure(code: ENOENT)
         static let damaged = Failure(code: EIO)
         var isMissing: Bool { code == ENOENT }
-        /// Whether the path isn't a file of the store.
+        /// Whether the path is something other than a file of the store, such as a link.
         var isForeign: Bool { [ELOOP, ENXIO, EMLINK].contains(code) }
         var isFull: Bool { code == ENOSPC || code == EDQUOT }
         var error: CacheStoreError { CacheStoreError("the cache directory: \(systemErrorText(code))") }
@@ -18,7 +18,7 @@ struct DiskFile: ~Copyable {
 
     struct Status: Sendable, Hashable {
         var size: Int64
-        /// In nanoseconds since 1970, stored as the modification time.
+        /// When the file was last used, in nanoseconds since 1970. Stored as the modification time.
         var used: Int64
         var isRegular: Bool
 
@@ -43,15 +43,15 @@ struct DiskFile: ~Copyable {
     }
 
     init(reading path: String) throws(Failure) { try self.init(path, Self.reading) }
-    /// Option set literals from another module aren't constant-folded.
+    /// Evaluated once, because option set literals from another module aren't constant-folded.
     private static let reading: SystemFile.Access = [.read, .refusesLinks]
 
     init(updating path: String) throws(Failure) { try self.init(path, [.read, .write, .refusesLinks]) }
 
-    /// Only the owner can access the file.
+    /// Creates a new file that only the owner can access.
     init(creating path: String) throws(Failure) { try self.init(path, [.read, .write, .create, .exclusive]) }
 
-    /// Creates the file if necessary. Only the owner can access it.
+    /// Opens a file that only the owner can access, and creates it if necessary.
     init(opening path: String) throws(Failure) { try self.init(path, [.read, .write, .create, .refusesLinks]) }
 
     var status: Status? { file.status.map(Status.init) }
@@ -63,7 +63,7 @@ struct DiskFile: ~Copyable {
 
     func touch(_ used: Int64) { file.setTimes(used) }
 
-    /// Returns nil if the file is shorter.
+    /// Reads exactly this number of bytes, or returns nil if the file is shorter.
     func read(_ count: Int, at offset: Int64) throws(Failure) -> Data? {
         let data = try Failure.converting { () throws(SystemFile.Failure) in try file.read(count, at: offset) }
         return data.count == count ? data : nil
@@ -79,7 +79,7 @@ struct DiskFile: ~Copyable {
 
     func isNamed(_ path: String) -> Bool { file.isAt(path) }
 
-    /// The lock excludes other processes and other stores in this process.
+    /// Locks the file, which excludes other processes and other stores in this process.
     func lock() throws(Failure) { try Failure.converting { () throws(SystemFile.Failure) in try file.lock() } }
 
     func unlock() { file.unlock() }
@@ -93,7 +93,7 @@ struct DiskFile: ~Copyable {
 
     static func link(_ from: String, to path: String) -> Bool { (try? SystemFile.link(from, to: path)) != nil }
 
-    /// Only the owner can access the directory.
+    /// Creates a directory that only the owner can access, and its parents.
     ///
     /// - Parameter replacingFile: Whether to rename a regular file at this path.
     static func makeDirectory(_ path: String, replacingFile: Bool = false) throws(Failure) {

@@ -49,7 +49,7 @@ struct DiskFormat: Sendable, Hashable {
         return Data(writer.bytes)
     }
 
-    /// Fails if the bytes are damaged, foreign or of another version.
+    /// Reads the beginning of a file. Fails if the bytes are damaged, foreign or of another version.
     init?(_ bytes: Span<UInt8>, digest: [UInt8], fileLength: Int64) {
         guard bytes.count >= Self.prefixLength else { return nil }
         let prefix = bytes.extracting(..<Self.prefixLength)
@@ -87,7 +87,7 @@ struct DiskFormat: Sendable, Hashable {
         return Data(writer.bytes) + head
     }
 
-    /// The range is relative to the first slot.
+    /// The location of a valid head. The range is relative to the first slot.
     struct Head: Sendable {
         var range: Range<Int>
         var slot: Int
@@ -116,7 +116,7 @@ struct DiskFormat: Sendable, Hashable {
         return best
     }
 
-    /// Returns nil if the checksum doesn't match.
+    /// Returns the range of a chunk's bytes, or nil if the chunk is truncated or its checksum doesn't match.
     func payload(_ bytes: Span<UInt8>, at offset: Int, number: UInt64) -> Range<Int>? {
         guard offset >= 0, bytes.count - offset >= 12 else { return nil }
         let length = Int(clamping: bytes.littleEndian(at: offset, as: UInt32.self))
@@ -138,8 +138,8 @@ struct DiskFormat: Sendable, Hashable {
     }
 }
 
-/// XXH64 is fast and misses damage with a probability of 1 in 10^19. It doesn't detect forgery, but only the owner can
-/// access the files.
+/// The XXH64 checksum, which is fast and misses damage with a probability of 1 in 10^19. It doesn't detect forgery, but
+/// only the owner can access the files.
 enum DiskChecksum {
     static func of(_ data: Data, seed: UInt64 = 0) -> UInt64 { of(data.span, seed: seed) }
     static func of(_ bytes: [UInt8], seed: UInt64 = 0) -> UInt64 { bytes.withSpan { of($0, seed: seed) } }

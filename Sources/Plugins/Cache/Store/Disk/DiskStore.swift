@@ -64,7 +64,7 @@ public final class DiskStore: CacheStore {
         let path = files.path(of: digest)
         do {
             if let entry = try read(path, digest) { return entry }
-            // A writer may have been replacing the head.
+            // A writer may have been replacing the head, so read again under its lock.
             let file = try DiskFile(reading: path)
             try file.lock()
             if let entry = try read(path, digest) { return entry }
@@ -101,8 +101,8 @@ public final class DiskStore: CacheStore {
         _ = try await store(entry, for: key, replacing: nil)
     }
 
-    /// With `old`, returns false and keeps the current file unless its head is still `old` when the new file is
-    /// written.
+    /// Stores an entry. With `old`, returns false and keeps the current file unless its head is still `old` when the
+    /// new file is written.
     @concurrent func store(
         _ entry: CacheEntry, for key: CacheKey, replacing old: CacheEntryHead?
     ) async throws -> Bool {
@@ -150,7 +150,7 @@ public final class DiskStore: CacheStore {
 
     private func write(_ head: Data, _ body: HTTPBody, _ digest: [UInt8], to path: String) async throws {
         let file = try DiskFile(opening: path)
-        // Rewriting a short entry is as fast as rewriting its head.
+        // A short entry doesn't get room for a new head, because rewriting the whole entry is as fast.
         let hasRoom = body.length.map { $0 > Self.rewrittenLength } ?? true
         var format = DiskFormat(
             headLength: head.count, hasRoom: hasRoom, seed: .random(in: 0 ... .max), digest: digest)
@@ -199,7 +199,7 @@ public final class DiskStore: CacheStore {
         let sealed = try seal.map { try $0.seal(head.encoded()) } ?? head.encoded()
         do {
             let file = try DiskFile(updating: files.path(of: digest))
-            // Excludes updates by other processes.
+            // The lock excludes updates by other processes.
             try file.lock()
             guard let status = file.status, let (format, current, data) = try current(of: file, status, digest),
                 try opened(data) == old.encoded(), file.isNamed(files.path(of: digest))
@@ -246,7 +246,7 @@ public final class DiskStore: CacheStore {
         return CacheEntryHead(encoded: try opened(data))
     }
 
-    /// Returns nil if the file is damaged.
+    /// Returns the format of a file, and the location and bytes of its current head, or nil if the file is damaged.
     private func current(
         of file: borrowing DiskFile, _ status: DiskFile.Status, _ digest: [UInt8]
     ) throws(DiskFile.Failure) -> (DiskFormat, DiskFormat.Head, Data)? {

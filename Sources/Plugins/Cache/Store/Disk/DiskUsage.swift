@@ -37,7 +37,7 @@ extension DiskDirectory {
         }
     }
 
-    /// Runs `body` with the store's lock held. After a crash within it, the next process counts the files.
+    /// Runs `body` with the store's lock held. If the process crashes in `body`, the next process counts the files.
     func withLockedUsage<Value: Sendable>(
         _ body: (inout State, inout DiskUsage) throws(DiskFile.Failure) -> Value
     ) throws(DiskFile.Failure) -> Value {
@@ -62,7 +62,7 @@ extension DiskDirectory {
         return try result.get()
     }
 
-    /// Opens the usage file again if another process has replaced the directory.
+    /// Opens the usage file and locks it. Opens the file again if another process has replaced the directory.
     private func openUsage(_ state: inout State) throws(DiskFile.Failure) {
         let path = root + "/usage"
         for attempt in 0... {
